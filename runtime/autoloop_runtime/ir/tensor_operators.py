@@ -154,13 +154,13 @@ for _dunder, _name in BINARY.items():
 
 def _add(self: Operators, other: Any) -> Any:
     if self.dtype.kind == "U" and _is_text(other):
-        return call("format", "{}{}", self, other)
+        return call("format_string", "{}{}", self, other)
     return _add_numbers(self, other)
 
 
 def _radd(self: Operators, other: Any) -> Any:
     if self.dtype.kind == "U" and _is_text(other):
-        return call("format", "{}{}", other, self)
+        return call("format_string", "{}{}", other, self)
     return _radd_numbers(self, other)
 
 

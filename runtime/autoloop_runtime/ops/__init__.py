@@ -17,33 +17,33 @@ from .arithmetic import *
 from .array import *
 from .bounds import *
 from .broadcasting import *
-from .complex_numbers import *
 from .creation import *
 from .define import ALIASES as ALIASES
-from .effects import *
-from .filled import *
-from .gathering import *
 from .identities import *
 from .indexing import *
 from .logic import *
 from .operands import *
 from .python_functions import *
 from .reducing import *
-from .rounding import *
 from .selection import *
 from .shape_queries import *
 
 if TYPE_CHECKING:
     from . import random as random
+    from .complex_numbers import *
     from .composed import *
     from .contractions import *
     from .diagonals import *
     from .dots import *
+    from .effects import *
+    from .filled import *
+    from .gathering import *
     from .joining import *
     from .linalg import *
     from .powers import *
     from .reductions import *
     from .repeating import *
+    from .rounding import *
     from .running_sums import *
     from .sorting import *
     from .trigonometry import *

@@ -9,13 +9,11 @@ import numpy as np
 
 from ..ir.op import Neutral
 from ..ir.traits import FUNCTION, NO_GRADIENT
-from .complex_numbers import conj, real
+from . import later_rows
 from .define import op_of
 from .elementwise import binary, unary
-from .filled import zeros_like
 from .logic import equal
 from .operands import cast
-from .rounding import floor
 from .selection import where
 
 if TYPE_CHECKING:
@@ -63,7 +61,7 @@ floor_divide = binary(
     llvm={"i": "@floordiv_i $x, $y", "u": "@floordiv_u $x, $y", "f": "@floordiv_f $x, $y"},
 )  # fmt: skip
 mod = binary(
-    "mod", operator.mod, "{0} % {1}", lambda g, z, x, y: (g, -g * floor(x / y)),
+    "mod", operator.mod, "{0} % {1}", lambda g, z, x, y: (g, -g * later_rows.floor(x / y)),
     doc="``x % y`` with the sign of ``y``; an integer modulo zero gives 0.",
     numpy=(np.mod, np.remainder), aliases=("floormod", "remainder"), traits=FUNCTION,
     numbers=True,
@@ -90,9 +88,9 @@ def _sign_grad(g: Any, y: Any, x: Any) -> Any:
     """Return zeros for real numbers; a complex ``x / abs(x)`` turns with ``x``:
     what of ``g`` lies along ``y`` is lost."""
     if x.dtype.kind != "c":
-        return zeros_like(g)
+        return later_rows.zeros_like(g)
     size = abs(x)
-    along = real(g * conj(y))
+    along = later_rows.real(g * later_rows.conj(y))
     return where(equal(size, 0), 0, (g - y * cast(along, g.dtype)) / cast(where(size > 0, size, 1), g.dtype))
 
 

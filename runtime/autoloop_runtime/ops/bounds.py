@@ -10,7 +10,7 @@ from ..base import dtypes
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.tensor import Tensor
-from .complex_numbers import complex, imag, real
+from . import later_rows
 from .define import op_of, public
 from .dtype_rules import of_ufunc
 from .elementwise import binary, unary
@@ -124,8 +124,8 @@ def nan_to_num(
     """
     x = convert_to_tensor(x)
     if x.dtype.kind == "c":
-        parts = [nan_to_num(part(x), nan, posinf, neginf) for part in (real, imag)]
-        return complex(parts[0], parts[1])
+        parts = [nan_to_num(part(x), nan, posinf, neginf) for part in (later_rows.real, later_rows.imag)]
+        return later_rows.complex(parts[0], parts[1])
     if x.dtype.kind != "f":
         return identity(x)
     info = np.finfo(x.dtype)

@@ -194,7 +194,7 @@ FORMAT = primitive(
 )
 
 
-@public(name="format")
+@public()
 def format_string(template: str, *values: object, name: str | None = None) -> Tensor:
     """Return ``template.format(*values)`` as a string tensor: an f-string whose values come later.
 
@@ -208,9 +208,6 @@ def format_string(template: str, *values: object, name: str | None = None) -> Te
     """
     text = Text(values)
     return apply(FORMAT, text.take_tensors(), {"template": template, "text": text}, name)
-
-
-format_string.__name__ = format_string.__qualname__ = "format_string"  # where pickle finds it: ``format`` is the op
 
 
 # -- the 1.x Print ----------------------------------------------------------------------------------------

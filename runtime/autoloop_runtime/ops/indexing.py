@@ -17,12 +17,12 @@ from ..ir.op import Taking
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE, UPDATING, VIEWING, Fails, Memory
+from . import later_rows
 from .array import reshape_like
 from .broadcasting import unbroadcast
 from .creation import arange
 from .define import primitive, public
 from .extents import axis_of, extents, known_entries
-from .filled import zeros_like
 from .index import Index, parse, result_shape
 from .logic import equal
 from .operands import assigned
@@ -180,7 +180,7 @@ def _set_item_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any)
     if any(map(may_repeat, rest)):
         # of values assigned to one place only the last counts: it finds its own number there
         numbers = reshape_like(arange(size(part)), part)
-        written = apply(SET_ITEM, [zeros_like(g, numbers.dtype), numbers, *rest], attrs)
+        written = apply(SET_ITEM, [later_rows.zeros_like(g, numbers.dtype), numbers, *rest], attrs)
         part = where(equal(apply(GETITEM, [written, *rest], attrs), numbers), part, zero)
     return [cleared, unbroadcast(part, value), *[None] * len(rest)]
 

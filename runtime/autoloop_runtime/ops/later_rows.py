@@ -8,28 +8,42 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..base.collector import NoCollection
+from ..base.doors import door
 from ..base.forks import undivided
 from ..ir.numpy_protocols import NUMPY_UFUNCS
 from ..ir.op import FUNCTIONS, function
 
+if TYPE_CHECKING:  # what rows of every start call in gradients, and of rare values
+    from .complex_numbers import complex as complex
+    from .complex_numbers import conj as conj
+    from .complex_numbers import imag as imag
+    from .complex_numbers import real as real
+    from .filled import zeros_like as zeros_like
+    from .rounding import floor as floor
+
 #: module -> its public functions
 PUBLIC: Mapping[str, str] = {
+    "complex_numbers": "complex conj imag real",
     "composed": (
         "allclose array_equal average count_nonzero cross diff hstack inner isclose meshgrid nonzero ptp vdot vstack"
     ),
     "contractions": "einsum",
     "diagonals": "diag diagonal trace tril triu",
     "dots": "dot tensordot",
+    "effects": "Assert Print assert_true format_string print raise_error",
+    "filled": "full full_like ones ones_like zeros zeros_like",
+    "gathering": "gather gather_nd scatter scatter_add scatter_update take take_along_axis",
     "joining": "concat split stack unstack",
     "linalg": "cholesky det inv matmul outer solve",
     "powers": "cbrt erf exp exp2 expm1 hypot log log1p log2 log10 logaddexp pow rsqrt sigmoid softplus sqrt",
     "reductions": "all any argmax argmin log_softmax logsumexp max mean min norm prod softmax std var",
     "repeating": "pad repeat tile",
+    "rounding": "ceil floor rint round trunc",
     "running_sums": "cumprod cumsum",
     "sorting": "argsort bincount searchsorted sort top_k unique",
     "trigonometry": ("angle arccos arccosh arcsin arcsinh arctan arctan2 arctanh cos cosh sin sinh tan tanh"),
@@ -46,7 +60,9 @@ CALLED: Mapping[str, str] = {
 }
 #: other spelling -> our name
 SPELLED: Mapping[str, str] = {
-    "is_close": "isclose", "diag_part": "diagonal", "concatenate": "concat", "matrix_inverse": "inv",
+    "fill": "full", "scatter_nd": "scatter", "tensor_scatter_nd_update": "scatter_update",
+    "tensor_scatter_nd_add": "scatter_add", "is_close": "isclose",
+    "diag_part": "diagonal", "concatenate": "concat", "matrix_inverse": "inv",
     "matrix_determinant": "det", "matrix_solve": "solve", "reduce_prod": "prod", "reduce_max": "max",
     "reduce_min": "min", "reduce_mean": "mean", "reduce_any": "any", "reduce_all": "all",
     "reduce_logsumexp": "logsumexp", "reduce_variance": "var", "reduce_std": "std", "acos": "arccos",
@@ -62,7 +78,8 @@ UFUNCS: Mapping[str, str] = {
     "power": "pow",
     **{
         name: name
-        for name in (*PUBLIC["powers"].split(), *PUBLIC["trigonometry"].split())
+        for module in ("powers", "rounding", "trigonometry")
+        for name in PUBLIC[module].split()
         if isinstance(getattr(np, name, None), np.ufunc) and name != "pow"
     },
 }
@@ -96,3 +113,6 @@ for _table in (PUBLIC, CALLED):
             function(_name, _announced(_name, _module))
 for _name, _ours in UFUNCS.items():
     NUMPY_UFUNCS[getattr(np, _name)] = FUNCTIONS[_ours]
+
+if not TYPE_CHECKING:
+    __getattr__ = door(globals(), MODULE_OF)
