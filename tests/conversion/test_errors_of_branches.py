@@ -10,7 +10,7 @@ from written_out import program
 
 FAILING = [
     "max([])", "min(())", "(1, 2)[x]", "x[0] + 'a'", "'a' + n", "x.item(0) + 'a'", "x[0] < 'a'",
-    "x * None", "round(x)",
+    "x * None", "round(x)", "[1, 2][x[0]]", "(1, 2)[x.mean()]", "'abc'[x[0]]", "range(3)[x[0]]",
 ]  # fmt: skip
 
 
@@ -29,4 +29,7 @@ def test_it_belongs_to_the_run_of_the_branch(text):
 def test_what_cannot_be_built_is_refused_whichever_branch_it_stands_in():
     plain = program("if n > 5:\n    return [0] * n\nreturn 0", ["x", "n"])
     with pytest.raises(TypeError, match="cannot be repeated as often as only the run knows"):
+        al.function(plain)(np.arange(3.0), np.int64(2))
+    plain = program("d = {}\nif n > 5:\n    d['a'] = x\nreturn d", ["x", "n"])
+    with pytest.raises(TypeError, match=r"which keys a dict has must not depend on the run: set d\['a'\] before"):
         al.function(plain)(np.arange(3.0), np.int64(2))

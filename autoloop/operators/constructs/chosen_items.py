@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -38,11 +39,8 @@ def chosen(container: Any, index: Any) -> Any:
             f"np.array(...)[i:j]"
         )
     kind = stands_for(index)
-    if not hasattr(kind, "__index__") and not issubclass(kind, Tensor):
-        raise TypeError(
-            f"{type(container).__name__} indices must be integers or slices, not {kind.__module__}.{kind.__name__}"
-        )
-    tried(operator.index, index)
+    is_number = hasattr(kind, "__index__") or issubclass(kind, Tensor)
+    tried(operator.index if is_number else functools.partial(operator.getitem, container), index)
     if isinstance(container, range):
         return number_at(container.start, container.step, len(container), index)
     return _element(list(container) if isinstance(container, bytes) else container, index)

@@ -32,6 +32,7 @@ from autoloop_runtime.ir.tracers import (
 from autoloop_runtime.ops.operands import is_tensor
 
 from ...errors import NeverReturnsError
+from .containers_of_blocks import advice_on_keys
 from .list_lengths import as_growing, lengths_differ, with_growing
 from .maybe_numbers import as_maybe, certain
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
@@ -200,7 +201,7 @@ class _Merge:
     def _refuse_structures(self, a: Any, b: Any) -> None:
         raise StructureError(
             f"{self.what.format(spoken(self.name))} must have the same nested structure, they have "
-            f"{nest.describe(a)} and {nest.describe(b)}"
+            f"{nest.describe(a)} and {nest.describe(b)}{'' if self._is_returned else advice_on_keys(self.name, a, b)}"
         )
 
     def _leaf(self, one: Any, other: Any) -> None:

@@ -134,3 +134,13 @@ def written_back(original: Any, value: Any) -> Any:
         fill(original, value)
         return original
     return value
+
+
+def advice_on_keys(name: str, one: Any, other: Any) -> str:
+    """Return what messages advise where only one of two branches sets a key of a dict; nothing of anything else."""
+    if not (isinstance(one, dict) and isinstance(other, dict)):
+        return ""
+    for key in [*one, *other]:
+        if key not in one or key not in other:
+            return f"; which keys a dict has must not depend on the run: set {name}[{key!r}] before the branch, too"
+    return ""
