@@ -70,6 +70,17 @@ def outcome(sample: Sample, dtype: str, executor: str = "sequential", kinds: boo
     return Outcome(WRONG, found) if found else Outcome(WORKS)
 
 
+def plain(sample: Sample, dtype: str) -> Any:
+    """Return what NumPy makes of a sample, the error if it raises one."""
+    return _run(compiled(sample), sample, dtype)[0]
+
+
+def together(tried: list[Sample]) -> Sample:
+    """Return several samples of a function as one, which gives a list of their results."""
+    names = tuple([name for name in pool() if any(name in one.names for one in tried)])
+    return Sample(tried[0].function, "[" + ", ".join(f"({one.text})" for one in tried) + "]", names)
+
+
 def eager_outcome(sample: Sample, dtype: str) -> Outcome:
     """Return what a sample is on tensors that have values, outside of any function."""
     f = compiled(sample)
