@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import os
 import re
@@ -96,6 +97,6 @@ def test_the_boxes_are_what_the_code_makes():
         assert text.strip() == made[name].strip(), f"box {name!r} of {PAGE} is out of date; run with UPDATE_PAGES=1"
 
 
-@each(re.findall(r"^\| \d\w* .*?\| `([\w.]+)`", PAGE.read_text(), re.M))
-def test_the_modules_it_names_exist(module):
-    assert __import__(module)
+@each(re.findall(r"^\| \d\w* .*?\| `([\w.]+)` \| `(\w+)\.(\w+)`", PAGE.read_text(), re.M))
+def test_the_doors_it_names_exist(room, module, name):
+    assert callable(getattr(importlib.import_module(f"{room}.{module}"), name))

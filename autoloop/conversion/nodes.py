@@ -180,15 +180,6 @@ def walk(node: Node) -> Iterator[Node]:
         todo += children(node)
 
 
-def statements_in(node: Node) -> Iterator[Node]:
-    """Yield a node and the statements below it, those of nested functions included, in no particular order."""
-    todo = [node]
-    while todo:
-        node = todo.pop()
-        yield node
-        todo += [one for one in children(node) if not isinstance(one, gast.expr)]
-
-
 def header(statement: Node) -> Maker:
     """Return a maker for the head line of a loop or branch, not its body."""
     for field in ("test", "iter"):

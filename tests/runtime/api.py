@@ -8,7 +8,7 @@ from __future__ import annotations
 from autoloop_runtime import native, ops
 from autoloop_runtime.analysis import cost, ownership, sizes, weight
 from autoloop_runtime.analysis.aliasing import is_fresh, looked_at, only_looks, with_views
-from autoloop_runtime.analysis.cost import choose, estimate, is_heavy
+from autoloop_runtime.analysis.cost import choose, estimate
 from autoloop_runtime.analysis.failure import can_fail, graph_can_fail
 from autoloop_runtime.analysis.induction import Induction, constant_step, most_trips, trip_count
 from autoloop_runtime.analysis.inside import count_nodes, graphs_inside, loops_inside, nodes_inside
@@ -139,7 +139,7 @@ from autoloop_runtime.passes.fold import fold
 from autoloop_runtime.passes.invariant import hoist_invariants
 from autoloop_runtime.passes.optimize import PASSES, optimize
 from autoloop_runtime.passes.prune import prune
-from autoloop_runtime.passes.regions import form_regions, is_region
+from autoloop_runtime.passes.regions import form_regions
 from autoloop_runtime.passes.resume import resumable
 from autoloop_runtime.passes.rewrite import gathered
 from autoloop_runtime.passes.strength import reduce_strength

@@ -31,7 +31,7 @@ def load(module):
 for module in sys.argv[1].split():
     load(module)
 wanted = {m: sorted(f"{later_rows.PUBLIC.get(m, '')} {later_rows.CALLED.get(m, '')}".split()) for m in called}
-assert called == wanted, (called, wanted)
+assert called == wanted, [(m, sorted({*called[m]} ^ {*wanted[m]})) for m in called if called[m] != wanted[m]]
 assert spelled == dict(later_rows.SPELLED), spelled
 assert numpys == dict(later_rows.NUMPYS), numpys
 assert ufuncs == dict(later_rows.UFUNCS), ufuncs

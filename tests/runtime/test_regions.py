@@ -20,7 +20,6 @@ from api import (
     dtypes,
     estimate,
     form_regions,
-    is_region,
     lower,
     optimize,
     regions_pass,
@@ -46,7 +45,7 @@ def ops(graph):
     """Op names of the nodes that compute, those of loops and branches in lists; regions as what is in them."""
     names = []
     for node in graph.nodes:
-        if is_region(node):
+        if node.op.culprit is not None:  # a region
             names.append("{" + node.op.doc + "}")
         elif node.subgraphs:
             names.append([name for sub in node.subgraphs for name in ops(sub)])

@@ -175,11 +175,6 @@ def _blas_threads(most: int) -> int:
     return min(max(found, default=1), most)
 
 
-def is_heavy(graph: Graph) -> bool:
-    """Return whether running the nodes of ``graph`` at the same time would pay."""
-    return choose(graph).executor == "dataflow"
-
-
 def _is_work(graph: Graph) -> bool:
     """Return whether ``graph`` has a loop, or all its nodes together are worth some thought."""
     if sum(estimate(node) for node in graph.nodes if not node.subgraphs) > HEAVY:

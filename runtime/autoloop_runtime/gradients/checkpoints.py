@@ -9,10 +9,10 @@ each iteration runs twice.
 The backward loop goes over the *segments* between checkpoints, from the last. A segment is a loop of its own, a copy of
 the forward loop that starts at the checkpoint, and its gradient is the ordinary one.
 
-With a limited number of checkpoints not every segment begins with one (``schedule`` says which). Then a *replay*, one
-more copy of the loop, runs from the last checkpoint before the segment to its beginning; it keeps checkpoints, too,
-where those behind have become free. How long its segments are is then known beforehand: as many iterations as there
-are checkpoints, or more where all that they compute is small, for a segment costs time of its own.
+With a limited number of checkpoints not every segment begins with one (``collections.checkpoint_schedule`` says which).
+Then a *replay*, one more copy of the loop, runs from the last checkpoint before the segment to its beginning; it keeps
+checkpoints, too, where those behind have become free. How long its segments are is then known beforehand: as many
+iterations as there are checkpoints, or more where all that they compute is small, for a segment costs time of its own.
 
 ``s``
     the number of the segment;

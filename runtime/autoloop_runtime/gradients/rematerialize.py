@@ -36,7 +36,7 @@ def _never(*_: Any, **__: Any) -> Any:
 
 
 #: the op of what stands for a value of the forward pass until it is known where that comes from
-PLACEHOLDER = Op("Residual", lambda *_, spec: spec, _never, NO_GRADIENT)
+PLACEHOLDER = Op("Saved", lambda *_, spec: spec, _never, NO_GRADIENT)
 
 #: how to compute a tensor: op, inputs, attributes
 Definition = tuple[Op, Sequence[Tensor], Mapping[str, Any]]

@@ -1,7 +1,7 @@
 """Moving what is the same in every iteration out of loops.
 
 What moves is computed once before the loop, also when the loop then runs no iteration. So only nodes move that
-cannot fail (``safety.can_fail``), have no effect, and cost at most ``MAX_COST`` when it was in vain; those of
+cannot fail (``analysis.failure.can_fail``), have no effect, and cost at most ``MAX_COST`` when it was in vain; those of
 the condition, which is always asked at least once, may cost anything.
 """
 

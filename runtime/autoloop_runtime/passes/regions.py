@@ -24,6 +24,7 @@ from ..analysis.uses import Readers, readers
 from ..base.dataclass import dataclass, field
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.op import Op, Taking
+from ..ir.stages import Stage, come_to
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE
@@ -53,12 +54,9 @@ def form_regions(graph: Graph, compile_region: Compile) -> Graph:
     """
     waits = _Waits()
     waits.graph(graph, [0] * len(graph.inputs))
-    return detached(_Former(waits, compile_region).graph(graph, None))
-
-
-def is_region(node: Node) -> bool:
-    """Return true for a node that ``form_regions`` made."""
-    return node.op.culprit is not None
+    made = detached(_Former(waits, compile_region).graph(graph, None))
+    come_to(made, Stage.OPTIMISED)
+    return made
 
 
 def _is_cheap(node: Node) -> bool:
@@ -193,14 +191,17 @@ class _Former:
         copy = Copy(graph, Copy.keep, parent)
         reading = readers(graph)
         groups = self._groups(graph, reading)
+        units = _in_order(graph, groups)
+        regions = [unit for unit in units if len(unit) > 1 or (unit[0].subgraphs and unit[0] in groups)]
+        members = {node for unit in regions for node in unit}
         serial = 0
-        for unit in _in_order(graph, groups):
+        for unit in units:
             first = unit[0]
-            if len(unit) == 1 and not (first.subgraphs and first in groups):
-                self._keep(copy, first)
-            else:
+            if first in members:
                 serial += 1
                 self._region(copy, unit, reading, serial)
+            elif first.op is not CONST or not members.issuperset(reading.nodes(first.outputs[0])):
+                self._keep(copy, first)  # regions have copies of the constants that they read
         return copy.finish()
 
     def _keep(self, copy: Copy, node: Node) -> None:

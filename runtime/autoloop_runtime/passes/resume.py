@@ -12,6 +12,7 @@ from ..base.dataclass import dataclass
 from ..base.dtypes import int64
 from ..base.shapes import SCALAR
 from ..ir.graph import CONST, Graph, Node
+from ..ir.stages import Stage, come_to
 from ..ir.tensor import Tensor
 from .rewrite import Copy, rewrite
 
@@ -75,4 +76,5 @@ def resumable(node: Node) -> Resumable:
     made = Node(graph, node.op, inputs, attrs, specs, node.name, node.location)
     graph.nodes.append(made)
     graph.outputs = [made.outputs[n], *[made.outputs[k] for k in variables]]
+    come_to(graph, Stage.STRUCTURED)
     return Resumable(graph, variables, captured)

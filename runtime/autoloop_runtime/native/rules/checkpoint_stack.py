@@ -1,4 +1,6 @@
-"""Checkpoints: stacks of which some elements are given up while a loop runs (``gradients.stores`` says which).
+"""Checkpoints: stacks of which some elements are given up while a loop runs.
+
+Which these are ``collections.checkpoint_store`` says.
 
 A growing number of them (``Growing``) is a stack that only the loop that adds to it knows, and that is thinned out in
 place. A limited number (``Limited``) is ``Owned``: the words of a stack, how many segments are planned (-1: it is not
