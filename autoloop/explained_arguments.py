@@ -36,7 +36,7 @@ class ArgumentReport:
 def explained_arguments(concrete: ConcreteFunction | StatefulFunction) -> tuple[ArgumentReport, ...]:
     """Return what a trace does to each of its arguments."""
     graph = concrete.runner.graph
-    there = left_in_place(graph)
+    there = left_in_place(graph, graph.donated)
     made = []
     for k, tensor in enumerate(graph.inputs):
         use, why = "read", ""

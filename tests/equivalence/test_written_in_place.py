@@ -62,6 +62,42 @@ def whole(a, b):
     a += b
 
 
+def rows_exchanged(m, i, n):
+    m[0], m[1] = m[1].copy(), m[0].copy()
+    first = m[i] * 1.0
+    while i < n:
+        row = m[i].copy()
+        m[i] = m[i + 1]
+        m[i + 1] = row
+        i += 1
+    m[:, 0] = m[:, 1]
+    m[2] = first
+
+
+def columns_exchanged(m, i, v):
+    column = m.T[i].copy()
+    if v > 0:
+        m[:, i] = m[:, i + 1]
+    m += v
+    m[:, i + 1] = column
+
+
+def parts_added(a, b, n):
+    for _ in range(n):
+        a[1:] += b[:-1]
+        b[1:] = a[:-1] - b[1:]
+
+
+def kept(a, b):
+    before = a.copy()
+    a += b
+    b[:] = before
+
+
+def masked(a, b):
+    a[b > 1] *= 2.0
+
+
 def in_order(a, b):
     a.sort()
     np.cumsum(b, out=b)
@@ -75,6 +111,10 @@ def matrix():
     return np.arange(float(SIZE)).reshape(8, -1)
 
 
+def rows():
+    return np.arange(float(SIZE)).reshape(256, -1)
+
+
 I, V = np.int64(3), np.float64(2.5)
 #: (function, what its arguments are), of which NumPy needs no memory to speak of
 WITHOUT_MEMORY = [
@@ -83,8 +123,16 @@ WITHOUT_MEMORY = [
     (in_a_branch, lambda: (array(), I, V)),
     (row_by_row, lambda: (matrix(), I, V)),
     (two_arrays, lambda: (array(), array(), I)),
-    (of_itself, lambda: (np.arange(float(SIZE)).reshape(256, -1), np.int64(9))),
+    (of_itself, lambda: (rows(), np.int64(9))),
     (whole, lambda: (np.arange(1e6), np.ones(1_000_000))),
+    (rows_exchanged, lambda: (rows(), I, np.int64(9))),
+    (columns_exchanged, lambda: (rows(), I, V)),
+    (parts_added, lambda: (array(), array(), I)),
+]
+#: (function, what its arguments are), of which NumPy needs memory for some arrays
+WITH_MEMORY = [
+    (kept, lambda: (array(), np.ones(SIZE))),
+    (masked, lambda: (array(), array())),
 ]
 #: likewise, where machine code has memory of its own
 IN_ORDER = (in_order, lambda: (array()[::-1].copy(), array()))
@@ -116,6 +164,13 @@ def test_a_write_to_an_argument_copies_nothing(executor):
     programs = [*WITHOUT_MEMORY, *([IN_ORDER] if executor in INTERPRETED else [])]
     most = {f.__name__: used for f, make in programs if (used := needs(f, make, executor)) > SMALL}
     assert not most
+
+
+@pytest.mark.parametrize("executor", INTERPRETED)
+def test_what_is_copied_is_copied_once(executor):
+    for function, make in WITH_MEMORY:
+        most = peak(function, make()) + SMALL
+        assert needs(function, make, executor) <= most, function.__name__
 
 
 def fails_after_a_write(a, b, i):

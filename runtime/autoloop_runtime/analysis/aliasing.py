@@ -37,6 +37,8 @@ def with_views(graph: Graph, tensors: Iterable[Tensor]) -> set[Tensor]:
 
 def only_looks(node: Node, index: int) -> bool:
     """Return whether ``node`` keeps nothing of its input ``index``: no view, no reference."""
+    if index == CONTROL:
+        return True
     if node.op is WHILE:
         return index >= node.attrs["n_vars"] and all(_parameter_looked_at(g, index) for g in node.subgraphs)
     if node.op is COND:
@@ -46,7 +48,7 @@ def only_looks(node: Node, index: int) -> bool:
         return index > 0 or is_number or gathers(node)
     if node.op is SET_ITEM:
         return index != 0
-    return node.op.traits.memory is Memory.FRESH or index == CONTROL
+    return node.op.traits.memory is Memory.FRESH
 
 
 def _parameter_looked_at(graph: Graph, index: int) -> bool:
@@ -62,7 +64,8 @@ def looked_at(reading: Readers, tensor: Tensor, end: int | None = None) -> bool:
     none of them after the node at ``end``."""
     limit = len(reading.place) if end is None else end
     return all(
-        n is not None and reading.place[n] <= limit and looks(reading, n, i, limit) for n, i in reading.of(tensor)
+        n is not None and (i == CONTROL or (reading.place[n] <= limit and looks(reading, n, i, limit)))
+        for n, i in reading.of(tensor)
     )
 
 

@@ -19,10 +19,11 @@ from ..base.dataclass import dataclass, field
 from ..ir.graph import Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
+from ..ops.identities import IDENTITY
 from .aliasing import gathers, is_fresh, looked_at, looks, only_looks
 from .failure import graph_can_fail
 from .sizes import is_large
-from .uses import Readers, places, readers
+from .uses import CONTROL, Readers, places, readers
 
 #: as an output in ``Graph.donated``: nobody wants the memory of that input back
 NOWHERE = -1
@@ -94,10 +95,10 @@ def worth_giving_away(graph: Graph) -> tuple[int, ...]:
     return tuple(made)
 
 
-def left_in_place(graph: Graph) -> set[int]:
+def left_in_place(graph: Graph, donated: Mapping[int, int]) -> set[int]:
     """Return the inputs of ``graph`` that are given away and hold, without a copy, what is wanted in their memory."""
     reading = readers(graph)
-    return {k for k, output in graph.donated.items() if _walk(reading, graph.inputs[k], _Marks()) == output}
+    return {k for k, output in donated.items() if _walk(reading, graph.inputs[k], _Marks()) == output}
 
 
 def _worth_a_search(graph: Graph) -> bool:
@@ -256,9 +257,10 @@ class _Marks:
 def _walk(reading: Readers, tensor: Tensor, marks: _Marks) -> int | None:
     """Follow the chain that starts with the owned ``tensor``; gives the output it ends in, if it ends in one."""
     while True:
-        if tensor not in reading:
+        reads = [(n, i) for n, i in reading.of(tensor) if i != CONTROL]
+        if not reads:
             return None
-        *before, (last, index) = reading.of(tensor)
+        *before, (last, index) = reads
         if last is not None and last in marks.fused:
             return _walk_over(reading, tensor, marks.fused[last], marks)
         if last is not None and _writes(last, marks.small):
@@ -317,6 +319,8 @@ def _consume(node: Node, index: int, marks: _Marks) -> Tensor | None:
         if node in marks.in_place or node in marks.taken:
             return None
         marks.in_place[node] = index
+        return node.outputs[0]
+    if node.op is IDENTITY and index == 0:
         return node.outputs[0]
     if node.op is COND and index > 0:
         inner = marks.inner()

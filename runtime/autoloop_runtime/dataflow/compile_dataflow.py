@@ -6,19 +6,39 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..analysis.ownership import find_owned
-from ..ir.graph import Graph
+from ..ir.graph import Graph, Node
 from ..ir.tensor import Tensor
+from ..passes.rewrite import detached
 from .executable import Executable
 from .lowering import lower
+from .part_kernels import with_part_kernels
+from .reads_first import with_reads_first
 
 
 def compile_dataflow(graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Tensor]) -> Callable[..., list[Any]]:
-    """Return a function ``run(values, state, timeout=None)`` that gives ``fetches`` for the values of ``feeds``.
+    """Return a function ``run(values, state, timeout=None)`` that gives ``fetches`` for the values of ``feeds``; of a
+    graph that is given inputs to write to, these are its outputs and inputs.
 
     Raises
     ------
     ValueError
         See ``lowering.lower``.
     """
-    wanted = find_owned(graph).in_place if graph.donated else {}
+    wanted: dict[Node, int] = {}
+    if graph.donated:
+        graph = _written_in_place(graph)
+        fetches, feeds, wanted = graph.outputs, graph.inputs, find_owned(graph).in_place
     return Executable(lower(graph, fetches, feeds), graph.donated, wanted).run
+
+
+def _written_in_place(graph: Graph) -> Graph:
+    """Return a graph that does the same as ``graph``, which is given arrays to write to, and copies none of them."""
+    made = graph
+    for change in (with_part_kernels, with_reads_first):
+        made = change(made)
+        made.donated = graph.donated
+    if made is graph:
+        return graph
+    made = detached(made)
+    made.donated = graph.donated
+    return made

@@ -90,7 +90,7 @@ class Step:
         self.call = _kernel(flat, bool(self.takes))
         self.stateful = flat.op is not None and flat.op.stateful
         self.offered = () if node is None or flat.op is not node.op else _offered(node, wanted)
-        self.over = _over(node.op) if node is not None and self.offered else None
+        self.over = over(node.op) if node is not None and self.offered else None
         self.is_special = self.stateful or bool(self.takes) or bool(self.offered)
         self.weight = Weight.LIGHT
         self.blank: tuple[Any, ...] = ()
@@ -305,7 +305,7 @@ def _offered(node: Node, wanted: Mapping[Node, int]) -> tuple[tuple[int, bool], 
 
 
 @functools.cache
-def _over(op: Op) -> Callable[..., Any]:
+def over(op: Op) -> Callable[..., Any]:
     """Return the kernel of an op that takes the array for its result as the last argument."""
     assert op.into is not None
     names = re.findall(r"\{(\d)\}", op.into)

@@ -210,7 +210,8 @@ class State:
             taken = step.otherwise is None or values[step.first + 1]
             edges = step.edges if taken else step.otherwise
             assert edges is not None
-            stack.append((it, edges, values[step.first]))
+            token, values[step.first] = values[step.first], None
+            stack.append((it, edges, token))
         else:
             it.outstanding += 1
             if heavy is not None and step.weight and _is_heavy(step, values):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..base.shapes import ShapeLike
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
-from ..ir.traits import NO_GRADIENT, PASSING, VIEWING, Fails
+from ..ir.traits import MADE, NO_GRADIENT, PASSING, VIEWING, Fails
 from .define import primitive, public
 
 __all__ = ["ensure_shape", "identity", "stop_gradient"]
@@ -22,6 +24,17 @@ IDENTITY = primitive(
     code="{0}",
     traits=PASSING,
     llvm={"biufcp": "=$x"},
+    entries=lambda node, ask: ask(node.inputs[0]),
+)
+
+#: of what would be read after its memory has been written to: only passes make it
+COPIED = primitive(
+    "copied",
+    lambda x: (x.dtype, x.shape),
+    np.copy,
+    lambda g, outputs, inputs, attrs: [g],
+    code="np.copy({0})",
+    traits=MADE.but(fails=Fails.NEVER),
     entries=lambda node, ask: ask(node.inputs[0]),
 )
 

@@ -51,6 +51,7 @@ class Copy:
         inputs: Sequence[Tensor] | None = None,
         attrs: Mapping[str, Any] | None = None,
         outputs: Sequence[int] | None = None,
+        waits: Sequence[Tensor] = (),
     ) -> Node:
         """Put ``node`` into the new graph: itself if nothing about it changes, else another in its place.
 
@@ -62,9 +63,11 @@ class Copy:
             Other attributes; by default the same, graphs among them rewritten.
         outputs : sequence of int, optional
             Which outputs the node has in the new graph; by default all.
+        waits : sequence of Tensor, optional
+            What it waits for besides, of the new graph.
         """
         own = node.graph.lineage is self.lineage  # else it stood in a graph inside this one, or outside
-        if own and inputs is None and attrs is None and outputs is None and self._untouched(node):
+        if own and inputs is None and attrs is None and outputs is None and not waits and self._untouched(node):
             self.graph.nodes.append(node)
             return node
         if inputs is None:
@@ -73,7 +76,7 @@ class Copy:
             attrs = self._attrs(node)
         if outputs is None:
             outputs = range(len(node.outputs))
-        control = self._control(node)
+        control = (*self._control(node), *waits)
         if (
             own
             and len(outputs) == len(node.outputs)

@@ -6,16 +6,18 @@ what lies between its operations stays in the cache, and several threads take bl
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 
 from ..analysis.cost import estimate
 from ..analysis.fusion import DIVIDED, Group, fused, is_divisible
 from ..analysis.inside import graphs_inside
 from ..analysis.observable import is_barrier
 from ..analysis.ownership import may_overwrite
+from ..analysis.part_updates import updated_part
 from ..analysis.uses import readers
 from ..base.dataclass import dataclass
 from ..ir.graph import Graph, Node
+from ..ir.prices import Price
 from ..ir.tensor import Tensor
 
 #: arrays with fewer elements are not divided
@@ -61,6 +63,9 @@ def _groups(graph: Graph) -> list[Group]:
     if not any(is_divisible(node, MIN_ELEMENTS) for node in graph.nodes):
         return []
     reading = readers(graph)
+    #: arithmetic in the place of its operand waits for memory, and needs none besides
+    updated = [updated_part(reading, node) for node in graph.nodes]
+    alone = {one[0] for one in updated if one is not None and one[0].op.traits.price is Price.ARITHMETIC}
     cheap: set[Node] = set()
 
     def form(node: Node) -> Hashable:
@@ -68,10 +73,16 @@ def _groups(graph: Graph) -> list[Group]:
 
     while True:
         found = fused(graph.nodes, reading, form, _stops)
-        left = [node for group in found if sum(map(estimate, group.nodes)) < MIN_COST for node in group.nodes]
+        left = [node for group in found if _is_cheap(group, alone) for node in group.nodes]
         if not left:
             return found
         cheap.update(left)
+
+
+def _is_cheap(group: Group, alone: Collection[Node]) -> bool:
+    if len(group.nodes) == 1 and group.nodes[0] in alone:
+        return True
+    return sum(map(estimate, group.nodes)) < MIN_COST
 
 
 def _stops(node: Node, reads: bool) -> bool:

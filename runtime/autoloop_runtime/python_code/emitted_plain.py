@@ -7,7 +7,7 @@ from ..ir.graph import Node
 from ..ops.indexing import SET_ITEM
 from .scope import INLINE_LENGTH, Scope
 from .shared_output import Output
-from .templates import closed
+from .templates import closed, local
 
 
 def write_plain(out: Output, node: Node, position: int, scope: Scope) -> None:
@@ -15,6 +15,8 @@ def write_plain(out: Output, node: Node, position: int, scope: Scope) -> None:
     if node in out.in_place:
         _write_in_place(out, node, scope)
         return
+    if node in scope.uses.together:
+        return  # computed where it is written to
     if node in out.decided.owned.reusing:
         expr = out.expressions.into(node, scope.env, out.reused(node.outputs[0]))
     else:
@@ -45,7 +47,9 @@ def _write_in_place(out: Output, node: Node, scope: Scope) -> None:
     array, output = node.inputs[out.in_place[node]], node.outputs[0]
     held = scope.env[array]
     assert held.name is not None
-    if node.op is SET_ITEM:
+    if node in scope.uses.parts:
+        _write_part(out, *scope.uses.parts[node], scope)
+    elif node.op is SET_ITEM:
         out.lines.add(*out.expressions.set_item(node, scope.env), node=node)
     elif node.op.appends is not None:
         place, value = scope.env[node.inputs[1]], scope.env[node.inputs[2]]
@@ -61,3 +65,17 @@ def _write_in_place(out: Output, node: Node, scope: Scope) -> None:
     scope.env[output] = held
     if held.name in scope.owner:
         scope.owner[held.name] = output
+
+
+def _write_part(out: Output, node: Node, k: int, scope: Scope) -> None:
+    """Write ``a[1:] += b``: ``node`` computes what its input ``k``, a view of an array, holds next."""
+    part = node.inputs[k]
+    held = scope.env[part]
+    name = held.name
+    if name is None:
+        name = out.names.new_local("part")
+        out.lines.assign([name], held)
+    out.lines.add(out.expressions.into(node, {**scope.env, part: local(name)}, local(name)), node=node)
+    if name != held.name:
+        out.lines.add(f"del {name}")  # others may count who holds the array
+        out.names.release({name})

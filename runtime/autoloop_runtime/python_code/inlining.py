@@ -12,6 +12,7 @@ from types import MappingProxyType
 from ..analysis.aliasing import with_views
 from ..analysis.failure import can_fail
 from ..analysis.observable import is_barrier
+from ..analysis.part_updates import updated_part
 from ..analysis.uses import CONTROL, Readers, readers
 from ..base.dataclass import dataclass, field
 from ..ir.graph import CONST, PARAMETER, Graph, Node
@@ -33,6 +34,11 @@ class Uses:
         Nodes that may be written where their value is read.
     truth : set of Node
         Nodes giving a boolean scalar of which only the truth is asked.
+    parts : dict
+        Nodes that write to a part of an array -> what computes its next value there, and which of its inputs is the
+        part.
+    together : set of Node
+        What ``parts`` computes.
     dying : dict
         Position -> tensors read there for the last time.
     """
@@ -40,6 +46,8 @@ class Uses:
     last_read: dict[Tensor, int] = field(default_factory=dict)
     inline: set[Node] = field(default_factory=set)
     truth: set[Node] = field(default_factory=set)
+    parts: dict[Node, tuple[Node, int]] = field(default_factory=dict)
+    together: set[Node] = field(default_factory=set)
     dying: dict[int, list[Tensor]] = field(default_factory=dict)
 
 
@@ -92,10 +100,21 @@ def analyse(
         asked.update(truths)
         if truths and node.op is not COND:
             uses.truth.add(node)
+    for node in in_place:
+        updated = updated_part(reading, node) if node in reading.place else None
+        if updated is not None and updated[0] in uses.inline and _stays(updated, uses, node):
+            uses.parts[node] = updated
+            uses.together.add(updated[0])
     uses.last_read = {tensor: reading.last(tensor, at) for tensor in reading}
     for tensor, position in uses.last_read.items():
         uses.dying.setdefault(position, []).append(tensor)
     return uses
+
+
+def _stays(updated: tuple[Node, int], uses: Uses, node: Node) -> bool:
+    """Return whether the part that is computed with is the array itself, or read where ``node`` writes to it."""
+    part = updated[0].inputs[updated[1]]
+    return part is node.inputs[0] or part.op in uses.inline
 
 
 def _epochs(graph: Graph, ends: Callable[[Node], bool]) -> list[int]:

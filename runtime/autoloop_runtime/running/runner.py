@@ -69,7 +69,7 @@ class Runner:
 
 def made_ready(graph: Graph, executor: str, donated: Mapping[int, int]) -> Runner:
     """Return what runs ``graph``; see ``prepare``."""
-    optimized = optimize(graph)
+    optimized = optimize(graph, donated)
     optimized.donated = dict(donated)
     if executor != "auto":
         return Runner(_made(optimized, executor), optimized, executor)

@@ -13,7 +13,7 @@ from ...ops.array import EXPAND, FLIP, RESHAPE, ROLL, SQUEEZE, TRANSPOSE
 from ...ops.creation import LINSPACE, RANGE
 from ...ops.custom_gradient import CUSTOM
 from ...ops.diagonals import DIAGONAL, EMBED
-from ...ops.identities import ENSURE_SHAPE
+from ...ops.identities import COPIED, ENSURE_SHAPE
 from ...ops.joining import CONCAT, SPLIT, STACK, UNSTACK
 from ...ops.repeating import PAD, REPEAT, TILE
 from ..ir.elements import DOUBLE, LType, literal
@@ -35,6 +35,16 @@ def splat(ctx: Context, node: Node, value: Value, index: int = 0) -> Value:
     assert isinstance(value, (Scalar, Splat))
     shape = ctx.shape_of(node.outputs[index])
     return Splat(value.text, value.t, shape) if shape else Scalar(value.text, value.t)
+
+
+@rule(COPIED)
+def _copied(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    value = resolve(values[0])
+    if isinstance(value, (Scalar, Splat)):
+        return [value]
+    out = ctx.result(node.outputs[0], ctx.type_of(node.outputs[0]), ctx.shape_of(node.outputs[0]))
+    store(ctx, value, out)
+    return [out]
 
 
 # -- axes ---------------------------------------------------------------------------------------------------

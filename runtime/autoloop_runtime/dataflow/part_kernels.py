@@ -1,0 +1,77 @@
+"""One kernel for what gives a part of an array its next value: ``a[1:] += b`` needs no memory of that part's size.
+
+Of two kernels, one computes the value and the other one puts it there.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..analysis.part_updates import updated_part
+from ..analysis.uses import Readers, readers
+from ..ir.graph import Graph, Node
+from ..ir.op import Op, Taking
+from ..ir.traits import UPDATING, NoRule
+from ..passes.prune import prune
+from ..passes.rewrite import Copy, rewrite
+from .execution_plan import over
+
+
+def with_part_kernels(graph: Graph) -> Graph:
+    """Return ``graph`` with such kernels."""
+    made = rewrite(graph, _Joined().visit)
+    return graph if made is graph else prune(made)
+
+
+class _Joined:
+    """One run over a graph and those inside it."""
+
+    def __init__(self) -> None:
+        self._reading: dict[Graph, Readers] = {}
+
+    def visit(self, copy: Copy, node: Node) -> None:
+        """Keep a node, or put one in its place that computes the value which it writes, too."""
+        reading = self._reading.get(copy.source)
+        if reading is None:
+            reading = self._reading[copy.source] = readers(copy.source)
+        found = None if node.declared or node.control_inputs else updated_part(reading, node)
+        if found is None:
+            copy.keep(node)
+            return
+        made, k = found
+        array, _, *index = node.inputs
+        others = [t for j, t in enumerate(made.inputs) if j != k]
+        inputs = tuple([copy.stands(t) for t in (array, *others, *index)])
+        attrs = {"index": node.attrs["index"], "k": k}
+        specs = [(t.dtype, t.shape) for t in node.outputs]
+        joined = Node(copy.graph, _joined(made.op), inputs, attrs, specs, node.name, made.location)
+        copy.graph.nodes.append(joined)
+        copy.replace(node, joined.outputs)
+
+
+@functools.cache
+def _joined(op: Op) -> Op:
+    """Return the operation that writes to a part of its first input what ``op`` makes of that and others."""
+    compute: Callable[..., Any] = over(op)
+    count = compute.__code__.co_argcount - 2
+
+    def write(x: Any, *values: Any, index: Any, k: int) -> Any:
+        part = x[index.resolve(values[count:])]
+        compute(*values[:k], part, *values[k:count], part)
+        return x
+
+    def kernel(x: Any, *values: Any, index: Any, k: int) -> Any:
+        return write(np.array(x), *values, index=index, k=k)
+
+    return Op(
+        f"{op.name}_part",
+        lambda x, *_, **__: (x.dtype, x.shape),
+        kernel,
+        NoRule.NO_RULE,
+        traits=UPDATING.but(fails=op.traits.fails, raises=op.traits.raises, price=op.traits.price),
+        taking=Taking(write, (0,), is_update=True),
+    )
