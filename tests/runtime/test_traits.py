@@ -75,7 +75,7 @@ PROGRAMS = {**DIFFERENTIABLE, **{name: (f, arrays) for name, (f, *arrays) in OTH
 #: what asks for shapes that are not known, what only derivatives are made of, and Python numbers that a graph computes
 ELSEWHERE = {
     "shape", "size", "rank", "put_along_axis", "sum_to", "sum_between", "ensure_shape", "fitted",
-    "ufunc_reduceat_spread",
+    "ufunc_reduceat_spread", "copied",
 }  # fmt: skip
 
 

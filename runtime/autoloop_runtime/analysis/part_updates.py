@@ -42,7 +42,7 @@ def _is_part(reading: Readers, part: Tensor, node: Node) -> bool:
     """Return whether ``part`` is read of the array of ``node`` where that writes, for nobody but one operation."""
     entries, source = node.attrs["index"].entries, part.op
     if part is node.inputs[0]:
-        return entries == (Ellipsis,)
+        return bool(entries == (Ellipsis,))
     if source.op is not GETITEM or gathers(source) or reading.only(part) is None:
         return False
     before, after = (source.inputs[0], *source.inputs[1:]), (node.inputs[0], *node.inputs[2:])
