@@ -38,10 +38,12 @@ ARROWS = {
         "toolchain": "ir",
         "kernels": "ir toolchain",
         "typing": "ir",
-        "writer": "ir toolchain kernels typing",
+        "writer": "ir toolchain typing",
         "rules": "ir kernels typing writer",
         "native_function": "ir toolchain kernels typing writer rules",
-        "native_call": "toolchain kernels typing writer native_function",
+        "variable_runs": "native_function",
+        "failed_runs": "kernels typing writer native_function",
+        "native_call": "toolchain kernels typing writer native_function variable_runs failed_runs",
     },
     "autoloop": {
         "conversion": "errors",
@@ -104,6 +106,17 @@ LAZY = {
     # through the package only: two threads that import different modules of it first wait for each other in a circle
     ("autoloop_runtime.running.tier_up", "autoloop_runtime.native"),
     ("autoloop_runtime.native.toolchain.compile_ir", "autoloop_runtime.native.toolchain.process"),
+    ("autoloop_runtime.native.toolchain.compile_ir", "json"),
+    ("autoloop_runtime.native.toolchain.cache", "tempfile"),
+    ("autoloop_runtime.native.toolchain.shared_libraries", "ctypes.util"),
+    ("autoloop_runtime.native.kernels.swap_file", "tempfile"),
+    ("autoloop_runtime.native.typing.exact_shapes", "autoloop_runtime.native.typing.collection_types"),
+    ("autoloop_runtime.native.native_function", "autoloop_runtime.native.rules.variable_rules"),
+    ("autoloop_runtime.native.native_call", "autoloop_runtime.native.variable_runs"),
+    ("autoloop_runtime.native.native_call", "autoloop_runtime.native.failed_runs"),
+    ("autoloop_runtime.native.native_call", "autoloop_runtime.native.kernels.thread_pool"),
+    ("autoloop_runtime.native.native_call", "autoloop_runtime.native.kernels.block_reuse"),
+    ("autoloop_runtime.native.native_call", "autoloop_runtime.native.kernels.swap_file"),
 }
 
 

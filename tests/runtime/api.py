@@ -92,7 +92,7 @@ from autoloop_runtime.ir.traits import (
     Traits,
 )
 from autoloop_runtime.ir.verify import verify
-from autoloop_runtime.native import NativeRefusal, compile_native, native_call
+from autoloop_runtime.native import NativeRefusal, compile_native, failed_runs, native_call, rules
 from autoloop_runtime.native.kernels import block_reuse, elimination, ll_files, stack_code, swap_file, thread_pool
 from autoloop_runtime.native.kernels.block_reuse import CLASSES as BLOCK_CLASSES
 from autoloop_runtime.native.kernels.block_reuse import SMALLEST as SMALLEST_BLOCK
@@ -105,7 +105,7 @@ from autoloop_runtime.native.toolchain import compile_ir as compiling
 from autoloop_runtime.native.toolchain.cache import DiskCache, default_cache
 from autoloop_runtime.native.toolchain.compile_ir import compile_ir, host
 from autoloop_runtime.native.typing.exact_shapes import infer
-from autoloop_runtime.native.writer import storage_plan
+from autoloop_runtime.native.writer import registry, storage_plan
 from autoloop_runtime.native.writer.polling import polling_period
 from autoloop_runtime.native.writer.registry import entry_of
 from autoloop_runtime.native.writer.storage_plan import make_plan

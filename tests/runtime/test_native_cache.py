@@ -105,7 +105,7 @@ def small(tmp_path, monkeypatch):
 def test_the_oldest_entries_go_first(small):
     for k in range(5):
         small.store(f"key{k}", b"x" * 150)
-        os.utime(small.folder / f"key{k}.o", (k, k))
+        os.utime(Path(small.folder, f"key{k}.o"), (k, k))
     assert small.load("key0") is None and small.load("key4") == b"x" * 150
 
 
@@ -114,14 +114,14 @@ def test_what_another_process_removes_meanwhile_is_not_missed(small, monkeypatch
 
     def scanned(folder):
         entries = list(scan(folder))
-        os.unlink(small.folder / "key1.o")
+        os.unlink(Path(small.folder, "key1.o"))
         return entries
 
     for k in range(3):
         small.store(f"key{k}", b"x" * 150)
     monkeypatch.setattr(caching.os, "scandir", scanned)
     small.store("key3", b"x" * 600)
-    assert not list(small.folder.iterdir())
+    assert not os.listdir(small.folder)
 
 
 def test_storing_seldom_looks_at_all_there_is(tmp_path, monkeypatch):
@@ -195,9 +195,9 @@ def test_a_relative_place_is_not_taken(monkeypatch, tmp_path):
     monkeypatch.delenv("AUTOLOOP_CACHE_DIR", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert default_cache().folder == tmp_path / ".cache" / "autoloop" / "native"
+    assert default_cache().folder == str(tmp_path / ".cache" / "autoloop" / "native")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
-    assert default_cache().folder == tmp_path / "elsewhere" / "autoloop" / "native"
+    assert default_cache().folder == str(tmp_path / "elsewhere" / "autoloop" / "native")
 
 
 NOBODY = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from native_checks import graph_of
 binding = pytest.importorskip("llvmlite.binding")
 
 code = ll_files.code
-FILES = {path.stem for path in ll_files.FOLDER.glob("*.ll")}
+FOLDER = Path(ll_files.FOLDER)
+FILES = {path.stem for path in FOLDER.glob("*.ll")}
 BODY = "define internal i32 @body(ptr, ptr, ptr, ptr, ptr, ptr, ptr) {\n  ret i32 0\n}\n"
 HEAD = stack_code.HEAD
 
@@ -103,16 +105,16 @@ def test_the_verifier_finds_what_is_wrong():
 
 
 def test_no_file_is_left_out():
-    ll_files._template.cache_clear()
+    ll_files.text_of.cache_clear()
     for texts in MODULES.values():
         texts()
-    assert ll_files._template.cache_info().currsize == len(FILES)
+    assert ll_files.text_of.cache_info().currsize == len(FILES)
 
 
 def test_every_file_is_used_and_no_long_text_stands_elsewhere():
     """In Python there are lines that are put into such texts, and functions of a few instructions."""
     used, long = set(), []
-    for path in ll_files.FOLDER.parent.rglob("*.py"):
+    for path in FOLDER.parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("code", "text_of"):
                 used |= {a.value for a in node.args if isinstance(a, ast.Constant)}

@@ -11,8 +11,18 @@ import time
 
 import numpy as np
 import pytest
-from api import TensorArray, call, compile_graph, compiling, cond, current_graph, native, while_loop
-from api import native_call as calling
+from api import (
+    TensorArray,
+    call,
+    compile_graph,
+    compiling,
+    cond,
+    current_graph,
+    failed_runs,
+    native,
+    native_call,
+    while_loop,
+)
 from api import random_ops as random
 from each_case import each
 from native_checks import compile_native, graph_of
@@ -130,8 +140,8 @@ def test_an_index_out_of_range_of_a_very_large_array(build, index):
 
 def test_what_failed_may_be_looked_at_after_the_call(monkeypatch):
     """A traceback may keep operands: their memory lives as long as they do."""
-    seen, look = [], calling._seen
-    monkeypatch.setattr(calling, "_seen", lambda *args: seen.append(look(*args)) or seen[-1])
+    seen, look = [], failed_runs._seen
+    monkeypatch.setattr(failed_runs, "_seen", lambda *args: seen.append(look(*args)) or seen[-1])
 
     def build(x, i):
         y = x * 2.0 + 1.0
@@ -280,7 +290,7 @@ def test_many_threads_may_call_at_once():
 
 def test_a_function_gives_its_memory_back():
     graph = graph_of(lambda x: x + 1.0, np.ones(4, np.float32))
-    runnable = calling.make(graph, [(4,)])
+    runnable = native_call.make(graph, [(4,)])
     for _ in range(100):
         runnable([np.ones(4, np.float32)])
     assert len(runnable._free) == 1

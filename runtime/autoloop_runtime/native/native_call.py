@@ -6,30 +6,23 @@ import ctypes
 import struct
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..base.aligned_memory import aligned_empty
 from ..base.config import get_num_threads
-from ..base.forks import Kind, generation
-from ..collections import saved_stacks as saved_ops
-from ..collections.variables import READ, checked
-from ..collections.versioned_array import ArrayValue
-from ..ir.failures import annotate
+from ..base.forks import Kind, generation, undivided
 from ..ir.graph import Graph
-from ..ir.run_state import EAGER, RunState, Storage
-from .kernels.block_reuse import REUSE, reused_blocks
-from .kernels.swap_file import GROW, failure, forked
-from .kernels.thread_pool import SHARE, Pool, pool
-from .native_function import ALIGNMENT, DATA_OFFSET, Function, Port, write_function
+from ..ir.run_state import EAGER, RunState
+from .native_function import ALIGNMENT, DATA_OFFSET, Function, Port, copied, write_function
 from .toolchain.cache import default_cache
 from .toolchain.compile_ir import Code, callable_of, compile_ir, host
-from .typing.adjoints import TABLES
 from .typing.facts import Shape
-from .typing.refusal import refusal
-from .writer.context import OUT_OF_MEMORY, Check, Operand
-from .writer.refusals_in_runs import may_refuse
+from .writer.outlining import SHARE
+
+if TYPE_CHECKING:
+    from .kernels.thread_pool import Pool
 
 #: how a scalar of a dtype is written into eight bytes
 _PACKED = {
@@ -89,10 +82,17 @@ def make(graph: Graph, shapes: Sequence[Shape]) -> _Runnable:
     """Compile ``graph`` for inputs of the given shapes."""
     function = write_function(graph, shapes, host().features)
     cache, addresses = default_cache(), function.addresses
-    helpers = pool(cache) if function.shares else None
-    if helpers is not None:
+    helpers = None
+    if function.shares:
+        with undivided():
+            from .kernels.thread_pool import pool
+
+        helpers = pool(cache)
         addresses = addresses | {SHARE: helpers.address}
     if function.stacks:
+        with undivided():
+            from .kernels.block_reuse import REUSE, reused_blocks
+
         addresses = addresses | {REUSE: reused_blocks(cache).address}
     return _Runnable(function, compile_ir(function.ir, addresses, cache), helpers)
 
@@ -141,7 +141,8 @@ class _Runnable:
         self._complex_inputs = [k for k, p in enumerate(function.inputs) if _is_complex(p)][::-1]
         self._complex_outputs = any(map(_is_complex, ports))
         self._grows = any(p.grows for p in ports)
-        self._swaps = GROW in function.addresses
+        self._swaps = function.swaps
+        self._with_variables = _variable_runs() if function.variables or function.assigned else None
         self._constants = [np.ascontiguousarray(t) for t in function.table]
         self._table = np.array([t.ctypes.data for t in self._constants], np.uint64)
         #: memory of calls that are over; taking and giving back one is atomic
@@ -150,29 +151,9 @@ class _Runnable:
     def __call__(self, values: Sequence[Any], state: RunState = EAGER, done: int = 0) -> list[Any]:
         """Run; ``done``: how many iterations its outermost loop had done before, which only messages tell."""
         function = self._function
-        if not function.variables and not function.assigned:
+        if self._with_variables is None:
             return self._run(values, done)
-        stores = {id(s): s for s in [state.storage(v) for v in function.assigned]}
-        return self._alone([stores[key] for key in sorted(stores)], values, state, done)
-
-    def _alone(self, stores: list[Storage], values: Sequence[Any], state: RunState, done: int) -> list[Any]:
-        """Run with the locks of ``stores``: of several runs that change a variable each sees what the last one left."""
-        if stores:
-            with stores[-1].lock:
-                return self._alone(stores[:-1], values, state, done)
-        function = self._function
-        changed = [state.storage(v) for v in function.assigned]
-        while True:
-            changes = [s.changes for s in changed]
-            held = [READ.kernel(variable=v, state=state) for v in function.variables]
-            results = self._run([*values, *held], done)
-            count = len(results) - len(function.assigned)
-            made = [checked(value, v) for v, value in zip(function.assigned, results[count:])]
-            # a signal handler may have changed the first, all else is seen by then
-            if not made or changed[0].exchange(changes[0], made[0]):
-                for store, value in zip(changed[1:], made[1:]):
-                    store.put(value)
-                return results[:count]
+        return self._with_variables(partial(self._run, done=done), function, values, state)
 
     def _run(self, values: Sequence[Any], done: int) -> list[Any]:
         args = list(values)
@@ -197,6 +178,9 @@ class _Runnable:
         begun = generation() if self._swaps else 0
         code = self._call(packed, memory.address)
         if self._swaps and generation() != begun:  # in a signal handler
+            with undivided():
+                from .kernels.swap_file import forked
+
             raise forked()
         if code:
             raise self._failure(code, memory, done, (memory, values, kept, made))
@@ -228,7 +212,7 @@ class _Runnable:
             if port.grows:
                 stack, length = next(values), next(values)
                 data = ctypes.c_void_p.from_address(stack).value if stack else None
-                out.append(_copied(data, port.dtype, (length, *port.shape)))
+                out.append(copied(data, port.dtype, (length, *port.shape)))
             elif not port.is_array:
                 out.append(port.dtype.type(next(values)))
         self._call(None, memory.address)
@@ -247,104 +231,28 @@ class _Runnable:
             args[k] = _address(array)
         return kept
 
-    # -- failures -----------------------------------------------------------------------------------------
-
     def _failure(self, code: int, memory: _Memory, done: int, owners: object) -> BaseException:
         """Return what the kernel of the operation that failed raises for the operands it failed for.
 
         They lie in memory of ``owners``, or in stacks, which are given back before the kernel runs.
         """
-        if code == OUT_OF_MEMORY:
-            return MemoryError("there is no memory for the values that the gradient needs")
-        check = self._function.checks[code - 1]
+        with undivided():
+            from .failed_runs import failure_of
+
         start = memory.address + 8 * self._function.report_start
-        counts = [ctypes.c_int64.from_address(start + 8 * k).value for k in range(len(check.loops))]
-        frames = [(loop, n + (0 if k else done)) for k, (loop, n) in enumerate(zip(check.loops, counts))][::-1]
-        if check.node.op in TABLES:
-            return refusal(check.node, may_refuse(check))
-        look = _copied if self._function.stacks else partial(_seen, owners)
-        operands = [_operand(o, start, look) for o in check.operands]
-        if self._function.stacks:
-            self._call(None, memory.address)
-        if check.node.op is saved_ops.SWAP_PUSH:
-            return annotate(failure(), check.node, frames)
-        inputs = operands[:-1] if check.node.op.effect else operands
-        try:
-            with np.errstate(all="ignore"):
-                check.node.op.kernel(*inputs, **check.node.attrs)
-        except Exception as error:
-            return annotate(error, check.node, frames)
-        why = may_refuse(check)
-        return refusal(check.node, why) if why else annotate(RuntimeError(_disagreement(check)), check.node, frames)
+        return failure_of(self._function, code, start, done, owners, lambda: self._call(None, memory.address))
 
 
 def _is_complex(port: Port) -> bool:
     return bool(port.dtype.kind == "c") and not port.is_array and not port.grows
 
 
-def _disagreement(check: Check) -> str:
-    return f"machine code rejected the operands of {check.node.name!r}, its kernel takes them; this is a defect"
+def _variable_runs() -> Callable[..., list[Any]]:
+    with undivided():
+        from .variable_runs import run_with_variables
+
+    return run_with_variables
 
 
 def _address(array: Any) -> int:
     return id(array) if DATA_OFFSET is not None else int(array.ctypes.data)
-
-
-def _operand(operand: Operand, start: int, look: Callable[[int | None, Any, Shape], Any]) -> Any:
-    """Return the value of an operand of an operation that failed; ``look`` gives the array at an address."""
-    slot = start + 8 * operand.slot
-    if operand.kind in ("rows", "grown"):
-        return (_array_value if operand.kind == "rows" else _grown_value)(operand, slot)
-    assert operand.dtype is not None
-    if operand.kind == "shape":
-        return np.broadcast_to(np.zeros((), operand.dtype), operand.shape)
-    if operand.kind == "scalar":
-        return np.frombuffer(ctypes.string_at(slot, operand.dtype.itemsize), operand.dtype)[0]
-    return look(ctypes.c_void_p.from_address(slot).value, operand.dtype, operand.shape)
-
-
-def _copied(address: int | None, dtype: Any, shape: Shape) -> Any:
-    made = np.zeros(shape, dtype)
-    if address and made.size:
-        ctypes.memmove(made.ctypes.data, address, made.nbytes)
-    return made
-
-
-class _Seen:
-    """An array where it is, for NumPy to look at; ``owners`` keep its memory."""
-
-    def __init__(self, owners: object, address: int, dtype: Any, shape: Shape) -> None:
-        self.owners = owners
-        self.__array_interface__ = {"version": 3, "data": (address, True), "typestr": dtype.str, "shape": shape}
-
-
-def _seen(owners: object, address: int | None, dtype: Any, shape: Shape) -> Any:
-    return np.asarray(_Seen(owners, address, dtype, shape)) if address else _copied(None, dtype, shape)
-
-
-def _grown_value(operand: Operand, slot: int) -> Any:
-    """Return a TensorArray with the elements that were appended."""
-    stack_type = operand.extra
-    value = ArrayValue.empty(stack_type.spec, 0)
-    stack = ctypes.c_void_p.from_address(slot).value
-    length = ctypes.c_int64.from_address(slot + 8).value
-    if not stack or not length:
-        return value
-    dtype, shape = stack_type.element
-    items = _copied(ctypes.c_void_p.from_address(stack).value, dtype, (length, *shape))
-    return value.write_all(range(length), [item[()] for item in items])
-
-
-def _array_value(operand: Operand, slot: int) -> Any:
-    """Return a TensorArray in which the same elements are written."""
-    rows = operand.extra
-    items = _copied(ctypes.c_void_p.from_address(slot).value, rows.dtype, operand.shape)
-    written = _copied(ctypes.c_void_p.from_address(slot + 8).value, np.dtype(bool), operand.shape[:1])
-    places = np.flatnonzero(written).tolist()
-    value = ArrayValue.empty(rows.spec, rows.size)
-    value = value.write_all(places, [items[i] for i in places])
-    if rows.clear:
-        used = _copied(ctypes.c_void_p.from_address(slot + 16).value, np.dtype(bool), operand.shape[:1])
-        for index in np.flatnonzero(used).tolist():
-            value.read(index, rows.spec.element_shape)
-    return value

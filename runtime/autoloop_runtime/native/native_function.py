@@ -17,54 +17,36 @@ import ctypes
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..analysis.inside import count_nodes
+from ..analysis.inside import count_nodes, nodes_inside
 from ..base.dataclass import dataclass
 from ..base.dtypes import variant
-from ..collections.variables import Variable
+from ..base.forks import undivided
 from ..ir.graph import Graph
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
-from ..ops.filled import FILL
 from .ir.elements import COMPLEX128, TYPES
 from .ir.helpers import text as helper_text
 from .ir.writer import Module
 from .kernels.ll_files import code
-from .kernels.thread_pool import SHARE
-from .rules import adjoint_rules as tables
-from .rules import checkpoint_stack as kept
-from .rules import cond_rules as branches
-from .rules import effect_rules as effects
-from .rules import exact_number_rules as numbers
-from .rules import growing_array as growing
-from .rules import growing_table as spread
-from .rules import indexing_rules as indexing
-from .rules import linalg_rules as linalg
-from .rules import pointwise, products, scatter, views
-from .rules import reduction_rules as reductions
-from .rules import saved_values as stacks
-from .rules import sorting_rules as sorting
-from .rules import tensor_array_rules as rows
-from .rules import while_rules as loops
-from .rules.variable_rules import variables_of
-from .rules.while_rules import spread_targets
 from .toolchain.shared_libraries import Libraries
 from .typing.exact_shapes import infer
 from .typing.facts import Shape, Types
 from .typing.refusal import refuse
 from .writer.context import Check, Context, Place
+from .writer.memory import move_all
 from .writer.node_writer import open_block, value_of, write_nodes
+from .writer.outlining import SHARE
 from .writer.refusals_in_runs import may_refuse
+from .writer.storage_plan import spread_targets
 from .writer.values import Array, Buffer, Scalar, Value, dense, registers, resolve, size_of
 
-#: the modules that fill the table of rules
-RULE_MODULES = (
-    branches, effects, growing, indexing, kept, linalg, loops, numbers, pointwise, products, reductions, rows,
-    scatter, sorting, spread, stacks, tables, views,
-)  # fmt: skip
+if TYPE_CHECKING:
+    from ..collections.variables import Variable
+
 #: scratch memory is handed to the function at an address that is a multiple of this
 ALIGNMENT = 64
 #: with more nodes than this, loops over elements are functions of their own
@@ -121,7 +103,9 @@ class Function:
     stacks : bool
         It may leave stacks behind, which a second call without ``args`` gives back.
     shares : bool
-        Some of its work is for several threads; it calls ``pool.SHARE``.
+        Some of its work is for several threads; it calls ``SHARE``.
+    swaps : bool
+        Some of its stacks may leave memory.
     placed : dict of int to int
         Outputs that are left in the memory of an input -> which.
     aligned : frozenset of int
@@ -140,6 +124,7 @@ class Function:
     assigned: tuple[Variable, ...]
     stacks: bool
     shares: bool
+    swaps: bool
     placed: dict[int, int]
     aligned: frozenset[int]
 
@@ -168,6 +153,14 @@ def data_offset() -> int | None:
 
 
 DATA_OFFSET = data_offset()
+
+
+def copied(address: int | None, dtype: Any, shape: Shape) -> Any:
+    """Return a copy of an array at an address."""
+    made = np.zeros(shape, dtype)
+    if address and made.size:
+        ctypes.memmove(made.ctypes.data, address, made.nbytes)
+    return made
 
 
 def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[str]) -> Function:
@@ -205,7 +198,7 @@ def _written(graph: Graph, types: Types, features: frozenset[str], placed: dict[
     libraries, module = Libraries(features), Module(partial(helper_text, filed=_filed))
     ctx = Context(types, libraries, module)
     ctx.outlines = True if count_nodes(graph) > MOST_NODES else None
-    variables, assigned = variables_of(graph)
+    variables, assigned = _variables_of(graph)
     inputs = tuple([Port(t.dtype, types.shapes[t]) for t in graph.inputs] + [_held(v) for v in variables])
     outputs += tuple([_held(v) for v in assigned])
     with ctx.writer.at(ctx.entry):
@@ -222,9 +215,19 @@ def _written(graph: Graph, types: Types, features: frozenset[str], placed: dict[
     return Function(
         _assemble(ctx, outputs, libraries), inputs, outputs, tuple(ctx.table), ctx.arena.size + ALIGNMENT, 8 * words,
         tuple(ctx.checks), libraries.addresses, tuple(variables), tuple(assigned),
-        stacks.uses_stacks(ctx), ctx.module.declares(SHARE), placed,
+        ctx.uses_stacks, ctx.module.declares(SHARE), ctx.uses_stacks and types.swaps(), placed,
         frozenset([j for j, t in enumerate(graph.outputs) if _is_filled(t)]),
     )  # fmt: skip
+
+
+def _variables_of(graph: Graph) -> tuple[list[Variable], list[Variable]]:
+    """Return the variables whose value the function must be given, and those it assigns."""
+    if not any("variable" in node.attrs for node in nodes_inside(graph)):
+        return [], []
+    with undivided():
+        from .rules.variable_rules import variables_of
+
+    return variables_of(graph)
 
 
 def _is_filled(tensor: Tensor) -> bool:
@@ -232,7 +235,7 @@ def _is_filled(tensor: Tensor) -> bool:
     node = tensor.op
     if node.op is WHILE and tensor.index < node.attrs["n_vars"]:
         node = node.inputs[tensor.index].op
-    return node.op is FILL and bool(node.attrs.get("aligned"))
+    return bool(node.attrs.get("aligned"))
 
 
 def _port(types: Types, tensor: Tensor) -> Port:
@@ -300,7 +303,7 @@ def _finish(ctx: Context, values: Sequence[Value], places: Sequence[Array | None
     writer = ctx.writer
     results = [resolve(v) for v in values]
     with ctx.holding(results):
-        branches.move_all(ctx, [(v, p) for v, p in zip(results, places) if p is not None])
+        move_all(ctx, [(v, p) for v, p in zip(results, places) if p is not None])
     slot = 0
     for value, place in zip(results, places):
         for type_name, text in registers(value) if place is None else []:
@@ -322,7 +325,7 @@ def _assemble(ctx: Context, outputs: Sequence[Port], libraries: Libraries) -> st
         f"ptr noalias %{n}" for n in ("args", "table", "out", "thread", "stacks", "report", "scratch")
     )
     body = f"define internal i32 @body({parameters}) nounwind{width} {{\nentry:\n{writer.render()}\n}}\n"
-    free = "  call void @free_stacks(ptr %stacks, ptr null)\n" if stacks.uses_stacks(ctx) else ""
+    free = "  call void @free_stacks(ptr %stacks, ptr null)\n" if ctx.uses_stacks else ""
     # what is in stacks is still wanted after a failure, to say what failed, and if it is a result
     last = -1 if any(port.grows for port in outputs) else 0
     around = code("entry", SCALARS=_words(outputs), FREE=free, LAST=last, name="{name}")

@@ -7,10 +7,9 @@ of the same width, ``$bits`` its width, ``$r`` the type of the parts of a comple
 from __future__ import annotations
 
 from collections.abc import Callable
-from string import Template
 
 from .elements import PARTS
-from .writer import symbol_of
+from .writer import filled, symbol_of
 
 
 def _extreme(name: str, better: str) -> str:
@@ -223,4 +222,4 @@ def text(name: str, type: str, filed: Callable[[str, dict[str, str]], str]) -> s
         "t": type, "s": _SUFFIX.get(part, part), "i": integer, "bits": integer[1:], "r": part,
         "f": f"@{symbol_of(name, type)}",
     }  # fmt: skip
-    return Template(TEXTS[name]).substitute(words) if name in TEXTS else filed(name, words)
+    return filled(TEXTS[name], words) if name in TEXTS else filed(name, words)

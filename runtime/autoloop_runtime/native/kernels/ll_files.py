@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
-from pathlib import Path
-from string import Template
 
-FOLDER = Path(__file__).parent
+from ..ir.writer import filled
+
+FOLDER = os.path.dirname(__file__)
 
 
 @cache
-def _template(name: str) -> Template:
-    lines = (FOLDER / f"{name}.ll").read_text(encoding="utf-8").rstrip("\n").split("\n")
+def text_of(name: str) -> str:
+    """Return the text of the file ``name`` as it is."""
+    with open(os.path.join(FOLDER, f"{name}.ll"), encoding="utf-8") as file:
+        lines = file.read().rstrip("\n").split("\n")
     # a file begins with what it is, for its readers only
     while lines[0].startswith(";;"):
         del lines[0]
-    return Template("\n".join(["", *lines]))
-
-
-def text_of(name: str) -> str:
-    """Return the text of the file ``name`` as it is."""
-    return _template(name).template
+    return "\n".join(["", *lines])
 
 
 def code(name: str, /, **words: object) -> str:
     """Return the functions in the file ``name``, with ``words`` in the place of its ``${...}``,
     behind an empty line."""
-    return _template(name).substitute(words)
+    return filled(text_of(name), words)

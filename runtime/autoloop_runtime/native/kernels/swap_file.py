@@ -17,7 +17,6 @@ import ctypes
 import mmap
 import os
 import sys
-import tempfile
 import threading
 
 from ...base import config
@@ -43,7 +42,9 @@ class _Mapped:
 
     def __init__(self, count: int) -> None:
         with undivided():  # ``tempfile`` has a lock of its own
-            file = tempfile.TemporaryFile(prefix="autoloop-swap-", buffering=0)  # noqa: SIM115
+            from tempfile import TemporaryFile  # few loops swap
+
+            file = TemporaryFile(prefix="autoloop-swap-", buffering=0)  # noqa: SIM115
         with file:
             reserve(file.fileno(), count)
             self._map = mmap.mmap(file.fileno(), count)
@@ -148,9 +149,12 @@ def _mapped(count: int) -> _Mapped:
     try:
         return _Mapped(count)
     except OSError as error:
+        with undivided():
+            from tempfile import gettempdir
+
         raise OSError(
             error.errno,
-            f"swap_memory: {os.strerror(error.errno or 0)} while saving values of a loop in {tempfile.gettempdir()} "
+            f"swap_memory: {os.strerror(error.errno or 0)} while saving values of a loop in {gettempdir()} "
             f"({count >> 20} MiB are needed); set TMPDIR to a larger disk, or raise config.set_swap_budget",
         ) from None
 

@@ -21,8 +21,6 @@ from ..toolchain.cache import DiskCache
 from ..toolchain.compile_ir import Code, compile_ir
 from .ll_files import code
 
-#: what the function is called in code that uses it
-SHARE = "autoloop_share"
 #: how often a thread looks whether there is something to do before it blocks
 _SPINS = 2000
 #: bytes of the state

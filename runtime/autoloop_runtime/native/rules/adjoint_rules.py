@@ -9,21 +9,25 @@ from ...collections import tensor_array_vjps as array_vjp_ops
 from ...ir.graph import Node
 from ..ir.elements import BOOL
 from ..writer.context import Context
+from ..writer.copy_on_write import cleared, new_like
 from ..writer.memory import put, seen
 from ..writer.nests import Nest, store
 from ..writer.node_writer import array_of
 from ..writer.registry import rule
 from ..writer.values import Array, Nothing, Rows, Scalar, Splat, Value, is_dense, size_of
 from .scatter import add_to
-from .tensor_array_rules import changeable, cleared, flag_at, new_like, position, row_at, zero_unless
+from .tensor_array_rules import changeable, flag_at, position, row_at, zero_unless
+
+#: why their checks may fail where the kernel raises nothing
+_UNKNOWN = "how many elements the collection has is not known"
 
 
-@rule(table_ops.EMPTY)
+@rule(table_ops.EMPTY, refuses=_UNKNOWN)
 def _empty(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [Nothing()]
 
 
-@rule(table_ops.FROM_ROWS)
+@rule(table_ops.FROM_ROWS, refuses=_UNKNOWN)
 def _from_rows(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     items = array_of(ctx, values[0])
     if not is_dense(items):
@@ -35,7 +39,7 @@ def _from_rows(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
     return [Rows(items, written, None)]
 
 
-@rule(table_ops.ADD)
+@rule(table_ops.ADD, refuses=_UNKNOWN)
 def _add(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     rows = changeable(ctx, node, values[0], values[1:])
     at = position(ctx, node, values[1], rows.items.shape[0], [rows, *values[1:]])
@@ -51,7 +55,7 @@ def _add_row(ctx: Context, rows: Rows, at: str, value: Value) -> None:
     add_to(ctx, row, value)
 
 
-@rule(table_ops.GET)
+@rule(table_ops.GET, refuses=_UNKNOWN)
 def _get(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     table, tensor = values[0], node.outputs[0]
     t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
@@ -70,7 +74,7 @@ def _get(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [seen(ctx, row)]
 
 
-@rule(table_ops.WITHOUT)
+@rule(table_ops.WITHOUT, refuses=_UNKNOWN)
 def _without(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     rows = changeable(ctx, node, values[0], values[1:])
     at = position(ctx, node, values[1], rows.items.shape[0], [rows, *values[1:]])
@@ -78,7 +82,7 @@ def _without(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [rows]
 
 
-@rule(table_ops.MERGE)
+@rule(table_ops.MERGE, refuses=_UNKNOWN)
 def _merge(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if isinstance(values[0], Nothing) or isinstance(values[1], Nothing):
         return [values[1] if isinstance(values[0], Nothing) else values[0]]
@@ -98,7 +102,7 @@ def _merge(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [rows]
 
 
-@rule(table_ops.ROWS)
+@rule(table_ops.ROWS, refuses=_UNKNOWN)
 def _stacked(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     table, tensor = values[0], node.outputs[0]
     t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
@@ -112,7 +116,7 @@ def _stacked(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [table.items]
 
 
-@rule(array_vjp_ops.GATHER)
+@rule(array_vjp_ops.GATHER, refuses=_UNKNOWN)
 def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     table, tensor = values[0], node.outputs[0]
     t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
@@ -130,7 +134,7 @@ def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-@rule(array_vjp_ops.SCATTER)
+@rule(array_vjp_ops.SCATTER, refuses=_UNKNOWN)
 def _scatter(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     indices, items = array_of(ctx, values[0]), array_of(ctx, values[1])
     rows = cleared(ctx, new_like(ctx, node.outputs[0]))

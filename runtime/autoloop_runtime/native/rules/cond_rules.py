@@ -8,28 +8,22 @@ from ...analysis.uses import place_of
 from ...ir.graph import PARAMETER, Graph, Node
 from ...ir.structured import COND
 from ...ir.tensor import Tensor
-from ..ir.elements import BOOL
 from ..writer.context import Context, Place, Target
-from ..writer.copy_on_write import as_owned, copied
-from ..writer.nests import store
+from ..writer.copy_on_write import as_owned, copied, new_like
+from ..writer.memory import move_all
 from ..writer.node_writer import open_block, value_of, write_nodes
 from ..writer.registry import rule
-from ..writer.storage_plan import overwrites
+from ..writer.storage_plan import overwrites, spread_targets
 from ..writer.values import (
     Array,
     Buffer,
-    Nothing,
     Rows,
-    Splat,
     Value,
-    buffers,
-    fills,
+    parts_of,
     registers,
     resolve,
     with_registers,
 )
-from .tensor_array_rules import new_like
-from .while_rules import parts_of, spread_targets
 
 
 @rule(COND, complexes=True)
@@ -148,36 +142,3 @@ def _own(ctx: Context, node: Node, results: list[Value]) -> None:
                 value = copied(ctx, node, ctx.types.stacks[tensor], value.pointer)
             needed.add(value.buffer)
             results[k] = value
-
-
-def move_all(ctx: Context, moves: Sequence[tuple[Value, Value]]) -> None:
-    """Copy each value to its place, as if all at once."""
-    pairs: list[tuple[Value, Array]] = []
-    for value, place in moves:
-        if isinstance(value, Nothing):
-            assert isinstance(place, Rows)
-            pairs.append((Splat("false", BOOL, place.written.shape), place.written))
-            continue
-        sources: Sequence[Value] = parts_of(value) if isinstance(value, Rows) else [value]
-        pairs.extend((s, p) for s, p in zip(sources, parts_of(place)) if not _there(s, p))
-    goals = {p.buffer for _, p in pairs}
-    ready = []
-    for value, place in pairs:
-        if any(b in goals and b is not place.buffer for b in buffers(value)) or _shuffled(value, place):
-            copy = ctx.temporary(place.t, place.shape)
-            store(ctx, value, copy)
-            value = copy
-        ready.append((value, place))
-    for value, place in ready:
-        store(ctx, value, place)
-
-
-def _there(value: Value, place: Array) -> bool:
-    return isinstance(value, Array) and value.pointer == place.pointer and fills(value)
-
-
-def _shuffled(value: Value, place: Array) -> bool:
-    """Return whether ``value`` is another view of the very memory it must be copied to."""
-    if isinstance(value, Array) and fills(value):
-        return False  # the same order: copied onto itself at worst
-    return place.buffer in set(buffers(value))

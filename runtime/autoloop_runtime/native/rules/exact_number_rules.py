@@ -24,7 +24,7 @@ from ..ir.casts import cast
 from ..ir.elements import BOOL, DOUBLE, LType, literal
 from ..writer.context import Context
 from ..writer.nests import apply
-from ..writer.registry import rule
+from ..writer.registry import UNDECIDED, rule
 from ..writer.values import Scalar, Value
 
 _WITH_OVERFLOW = {EXACT_ADD: "sadd", EXACT_SUBTRACT: "ssub", EXACT_MULTIPLY: "smul"}
@@ -56,7 +56,7 @@ def _magnitude(ctx: Context, x: str) -> str:
     return ctx.writer.let(f"call double @llvm.fabs.f64(double {x})")
 
 
-@rule(EXACT_POWER, undecided=True)
+@rule(EXACT_POWER, refuses=UNDECIDED)
 def _exact_power(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     t, let = ctx.type_of(node.outputs[0]), ctx.writer.let
     x, y = map(ctx.scalar, values)
@@ -85,7 +85,7 @@ def _shift_count(ctx: Context, node: Node, values: list[Value]) -> Sequence[Valu
     return [Scalar(y, ctx.type_of(node.outputs[0]))]
 
 
-@rule(EXACT_FLOAT, undecided=True)
+@rule(EXACT_FLOAT, refuses=UNDECIDED)
 def _exact_float(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     t, x, let = ctx.type_of(node.inputs[0]), ctx.scalar(values[0]), ctx.writer.let
     if t.kind != "i":
@@ -122,7 +122,7 @@ def _low_part(ctx: Context, product: str, x: str, y: float) -> str:
     return made
 
 
-@rule(ROUNDED, undecided=True)
+@rule(ROUNDED, refuses=UNDECIDED)
 def _rounded(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     """Round to a multiple of a power of ten, exactly: what is just between two of them by its bits seldom is."""
     digits, let = node.attrs["ndigits"], ctx.writer.let
@@ -147,7 +147,7 @@ def _rounded(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [Scalar(let(f"select i1 {itself}, double {x}, double {made}"), DOUBLE)]
 
 
-@rule(FLOAT_POWER, DEFINED, undecided=True)
+@rule(FLOAT_POWER, DEFINED, refuses=UNDECIDED)
 def _power(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     t = ctx.type_of(node.outputs[0])
     if t.name != "double":
@@ -157,7 +157,7 @@ def _power(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [Scalar(z, t)]
 
 
-@rule(TRUNCATED, undecided=True)
+@rule(TRUNCATED, refuses=UNDECIDED)
 def _truncated(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     x, let = ctx.scalar(values[0]), ctx.writer.let
     if node.inputs[0].dtype.kind == "u":

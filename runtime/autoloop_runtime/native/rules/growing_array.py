@@ -10,12 +10,12 @@ from ...ir.graph import Node
 from ..ir.casts import cast
 from ..ir.elements import INT32, INT64
 from ..writer.context import Context
+from ..writer.copy_on_write import cleared, new_like
 from ..writer.memory import seen
 from ..writer.nests import store
 from ..writer.registry import growing_rule, rule
 from ..writer.values import Array, Grown, Scalar, Value, dense
 from .saved_values import index_of, place_in, push, read
-from .tensor_array_rules import cleared, new_like
 
 
 @rule(array_ops.NEW)
@@ -34,7 +34,7 @@ def _write(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [Grown(*push(ctx, node, array.stack, position, values[2]))]
 
 
-@growing_rule(array_ops.SIZE)
+@rule(array_ops.SIZE)
 def _size(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     array = values[0]
     assert isinstance(array, Grown)

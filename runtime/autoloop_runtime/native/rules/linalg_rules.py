@@ -19,7 +19,7 @@ from ..writer.interrupts import INTEGERS, Fuel
 from ..writer.memory import put, seen
 from ..writer.nests import Nest, store
 from ..writer.node_writer import array_of
-from ..writer.registry import rule
+from ..writer.registry import UNDECIDED, rule
 from ..writer.values import Array, Scalar, Shape, Splat, Value, size_of
 from . import lapack_calls as lapack
 
@@ -112,7 +112,7 @@ def _factor_time(node: Node, shapes: list[Shape], rate: float) -> float:
     return rate * size_of(shapes[0]) * shapes[0][-1] + rate * size_of(shapes[-1]) * shapes[0][-1]
 
 
-@rule(SOLVE, time=_factor_time, undecided=True)
+@rule(SOLVE, time=_factor_time, refuses=UNDECIDED)
 def _solve(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     a, b = _operand(ctx, node, values[0]), _operand(ctx, node, values[1])
     out = ctx.result(node.outputs[0], a.t, ctx.shape_of(node.outputs[0]))
@@ -123,7 +123,7 @@ def _solve(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-@rule(INV, time=_factor_time, undecided=True)
+@rule(INV, time=_factor_time, refuses=UNDECIDED)
 def _inverse(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     a = _operand(ctx, node, values[0])
     out = ctx.result(node.outputs[0], a.t, a.shape)
@@ -158,7 +158,7 @@ def _determinant(ctx: Context, node: Node, values: list[Value]) -> Sequence[Valu
     return [seen(ctx, out)]
 
 
-@rule(CHOLESKY, time=_factor_time, undecided=True)
+@rule(CHOLESKY, time=_factor_time, refuses=UNDECIDED)
 def _cholesky_of(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     a = _operand(ctx, node, values[0])
     t, n = a.t, a.shape[-1]

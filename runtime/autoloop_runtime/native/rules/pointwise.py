@@ -9,20 +9,14 @@ import numpy as np
 from ...base.dtypes import variant
 from ...ir.graph import Node
 from ...ir.op import Op
-from ...ops.arithmetic import DIVIDE, MULTIPLY, SQUARE
-from ...ops.broadcasting import BROADCAST_TO
-from ...ops.complex_numbers import COMPLEX
-from ...ops.filled import FILL
-from ...ops.identities import IDENTITY
 from ...ops.operands import CAST, FITTED
-from ...ops.powers import POW, SQRT
 from ...ops.selection import WHERE
-from ..ir.elements import BOOL, HALF, LType, literal
+from ..ir.elements import LType, literal
 from ..writer.context import Context
 from ..writer.elementwise_ir import template_of
-from ..writer.nests import Nest, accumulate, apply
+from ..writer.nests import apply
 from ..writer.registry import rule, template_rule
-from ..writer.values import Expr, Pending, Scalar, Splat, Value, depth_of, resolve
+from ..writer.values import Expr, Pending, Scalar, Value, depth_of
 
 
 def made(ctx: Context, node: Node, op: Op, t: LType, args: Sequence[Value]) -> Value:
@@ -72,78 +66,3 @@ def _fitted(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 @rule(WHERE, cheap=True, complexes=True)
 def _where(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [made(ctx, node, WHERE, ctx.type_of(node.outputs[0]), values)]
-
-
-@rule(FILL, pointwise=True, cheap=True, complexes=True)
-@rule(BROADCAST_TO, pointwise=True, complexes=True)
-def _fill(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    tensor, value = node.outputs[0], resolve(values[0])
-    shape, t = ctx.shape_of(tensor), ctx.type_of(tensor)
-    if not isinstance(value, (Scalar, Splat)):
-        return [made(ctx, node, BROADCAST_TO, t, [value])]
-    if shape == ():
-        return [Scalar(value.text, t)]
-    splat = Splat(value.text, t, shape)
-    return [Pending(tensor, splat, t, shape) if tensor in ctx.block.plan.stored else splat]
-
-
-@rule(COMPLEX, cheap=True, complexes=True)
-def _complex(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    if ctx.type_of(node.inputs[0]) is HALF:
-        ctx.refuse(node, "of half precision it has no machine code")
-    return [made(ctx, node, COMPLEX, ctx.type_of(node.outputs[0]), values)]
-
-
-@rule(POW, complexes=True)
-def _pow(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    t = ctx.type_of(node.outputs[0])
-    exponent = ctx.types.constants.get(node.inputs[1])
-    if exponent is not None and np.ndim(exponent) == 0:
-        special = _constant_power(ctx, node, t, values[0], exponent)
-        if special is not None:
-            return [special]
-    if t.kind == "c":
-        ctx.refuse(node, "of complex numbers only squares and cubes have machine code")
-    is_empty = 0 in ctx.shape_of(node.outputs[0])
-    if t.kind == "i" and not is_empty and (exponent is None or np.min(exponent, initial=0) < 0):
-        _check_exponent(ctx, node, t, values)
-    return [made(ctx, node, POW, t, values)]
-
-
-def _constant_power(ctx: Context, node: Node, t: LType, base: Value, exponent: object) -> Value | None:
-    """Return what NumPy computes instead of a power where the exponent is one of a few numbers."""
-    one = Scalar(literal(1, t), t)
-    if exponent == 2:
-        return made(ctx, node, SQUARE, t, [base])
-    if exponent == 1:
-        return made(ctx, node, IDENTITY, t, [base])
-    if exponent == 3 and t.kind in "iuc":
-        square = Expr(SQUARE, (base,), t, ctx.shape_of(node.outputs[0]))
-        if square.shape == ():
-            square_of = Scalar(apply(ctx, SQUARE, t, [t], [ctx.scalar(base)]), t)
-            return made(ctx, node, MULTIPLY, t, [square_of, base])
-        return made(ctx, node, MULTIPLY, t, [square, base])
-    if t.kind == "f" and ctx.shape_of(node.outputs[0]) != ():
-        if exponent == 0.5:
-            return made(ctx, node, SQRT, t, [base])
-        if exponent == -1:
-            return made(ctx, node, DIVIDE, t, [one, base])
-    return None
-
-
-def _check_exponent(ctx: Context, node: Node, t: LType, values: list[Value]) -> None:
-    """Fail, as the kernel does, at an integer to a negative power."""
-    exponent = resolve(values[1])
-    if isinstance(exponent, (Scalar, Splat)):
-        fine = ctx.writer.let(f"icmp sge {t.name} {exponent.text}, 0")
-    else:
-        if 0 in exponent.shape:  # type: ignore[union-attr]
-            return
-
-        def step(found: str, nest: Nest) -> str:
-            negative = ctx.writer.let(f"icmp slt {t.name} {nest.element(exponent)}, 0")
-            return ctx.writer.let(f"or i1 {found}, {negative}")
-
-        nest = Nest(ctx, exponent.shape, [exponent])  # type: ignore[union-attr]
-        fine = ctx.writer.let(f"xor i1 {accumulate(nest, BOOL, 'false', step)}, true")
-    ctx.check(fine, node, values)

@@ -19,13 +19,12 @@ from ..kernels import swap_file as swapped
 from ..kernels.stack_code import functions
 from ..typing.facts import Rows, StackType
 from ..writer.context import Context
-from ..writer.copy_on_write import as_owned, copied, is_alone
+from ..writer.copy_on_write import as_owned, copied, copied_rows, is_alone
 from ..writer.memory import loaded, put
 from ..writer.nests import store
 from ..writer.registry import rule
 from ..writer.values import Array, Buffer, Grown, Nothing, Owned, Scalar, Splat, Value, dense, resolve, size_of
 from ..writer.values import Rows as Table
-from .tensor_array_rules import copied as duplicate
 
 #: bytes of a line of the caches, and of elements that are asked for before they are read: more than the processor
 #: fetches by itself, and not more than the caches hold beside what else is in use
@@ -38,11 +37,6 @@ def define_stacks(ctx: Context) -> None:
     if swaps:
         ctx.libraries.addresses.update(swapped.addresses())
     ctx.module.define("stacks", lambda: functions(swaps))
-
-
-def uses_stacks(ctx: Context) -> bool:
-    """Return whether the function makes stacks, so that they must be given back."""
-    return ctx.module.has("stacks")
 
 
 @rule(saved_ops.EMPTY, checkpoint_ops.EMPTY)
@@ -189,7 +183,7 @@ def looked_at(ctx: Context, node: Node, stack_type: StackType, place: Value) -> 
     """Return the value of the element of ``stack`` at ``place``, for as long as it is needed."""
     changes = grows_here(ctx, node.graph, stack_type)
     if isinstance(place, Table):
-        return duplicate(ctx, place, ctx.temporary(place.items.t, place.items.shape)) if changes else place
+        return copied_rows(ctx, place, ctx.temporary(place.items.t, place.items.shape)) if changes else place
     if isinstance(place, Grown):
         return Grown(ctx.writer.let(f"load ptr, ptr {place.stack}"), ctx.writer.let(f"load i64, ptr {place.length}"))
     assert isinstance(place, Array)
@@ -207,30 +201,4 @@ def looked_at(ctx: Context, node: Node, stack_type: StackType, place: Value) -> 
 
 def grows_here(ctx: Context, graph: Graph, stack_type: StackType) -> bool:
     """Return whether ``stack`` is added to in ``graph`` or inside it."""
-    return any(other.root() is stack_type.root() and _is_inside(pushing, graph) for pushing, other in ctx.types.pushed)
-
-
-def _is_inside(inner: Graph | None, graph: Graph) -> bool:
-    while inner is not None and inner is not graph:
-        inner = inner.parent
-    return inner is graph
-
-
-def leaves_rubbish(ctx: Context, body: Graph) -> bool:
-    """Return whether an iteration of the loop with ``body`` makes stacks, and what the next one sees of them is plain.
-
-    What is inside other stacks is not found when the others are given back.
-    """
-    passed_on = [ctx.types.stacks[t].root() for t in body.outputs if t in ctx.types.stacks]
-    plain = not any(isinstance(stack_type.element, StackType) for stack_type in passed_on)
-    return plain and any(_is_inside(pushing, body) for pushing, _ in ctx.types.pushed)
-
-
-def give_back(ctx: Context, last: str, passed_on: Sequence[str]) -> None:
-    """Free the stacks that were made after ``last``, but those at the addresses ``passed_on``."""
-    writer = ctx.writer
-    for pointer in passed_on:
-        writer.do(f"call void @keep_stack(ptr {pointer}, i64 1)")
-    writer.do(f"call void @free_stacks(ptr %stacks, ptr {last})")
-    for pointer in passed_on:
-        writer.do(f"call void @keep_stack(ptr {pointer}, i64 0)")
+    return any(other.root() is stack_type.root() for other in ctx.types.pushed_inside(graph))

@@ -9,12 +9,12 @@ NumPy's vectors are 2 to 10 times as fast (``python tests/benchmarks/own_parts.p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from string import Template
 
 from ...base.dataclass import replace
 from ...ir.graph import Node
 from ...ops.sorting import ARGSORT, SEARCHSORTED, SORT
 from ..ir.elements import INT64, LType
+from ..ir.writer import filled
 from ..kernels.ll_files import code, text_of
 from ..typing.refusal import refuse
 from ..writer.context import Context
@@ -59,7 +59,7 @@ _LONG = {
 
 def _less(ctx: Context, t: LType) -> None:
     body = next(text for kinds, text in _LESS.items() if t.kind in kinds)
-    text = Template(Template(_LESS_TEXT).safe_substitute(body=body)).substitute(t=t.memory)
+    text = filled(_LESS_TEXT.replace("$body", body), {"t": t.memory})
     # signed and unsigned elements have one LLVM type
     ctx.module.define(f"less.{_name(t)}", lambda: text.replace(f"@less.{t.memory}", f"@less.{_name(t)}"))
 
@@ -71,7 +71,7 @@ def _name(t: LType) -> str:
 def _defined(ctx: Context, t: LType, symbol: str, text: str, **parts: object) -> None:
     """Add a function whose text speaks of ``less`` of elements of type ``t``."""
     _less(ctx, t)
-    full = Template(text).substitute(t=t.memory, size=t.size, **parts)
+    full = filled(text, {"t": t.memory, "size": t.size, **parts})
     ctx.module.define(symbol, lambda: full.replace(f"@less.{t.memory}", f"@less.{_name(t)}"))
 
 

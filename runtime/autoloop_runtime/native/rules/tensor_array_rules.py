@@ -4,62 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from ...collections import saved_stacks as saved_ops
 from ...collections import tensor_array_ops as array_ops
 from ...ir.graph import Node
-from ...ir.tensor import Tensor
 from ...ops.reductions import ANY
 from ..ir.casts import cast
 from ..ir.elements import BOOL, INT64
 from ..writer.context import Context
+from ..writer.copy_on_write import cleared, copied_rows, new_like
 from ..writer.memory import put, seen, shifted
 from ..writer.nests import Nest, store
 from ..writer.node_writer import array_of, flush
 from ..writer.registry import rule
 from ..writer.values import Array, Nothing, Rows, Scalar, Splat, Value, resolve, size_of
 from .reduction_rules import reduce
-
-#: what the flags of a TensorArray hold
-_NO = "false"
-
-
-def new_like(ctx: Context, tensor: Tensor) -> Rows:
-    """Return memory for the TensorArray ``tensor``."""
-    rows = ctx.types.array(tensor)
-    if rows.element is None or rows.dtype is None:
-        rows.element, rows.dtype = (), np.dtype(np.float32)  # nothing is ever written to it or read from it
-    if rows.size is None:
-        ctx.refuse(tensor.op, "how many elements the collection has is not known")
-        raise AssertionError
-    t = ctx.element_type(rows.dtype)
-    items = ctx.result(tensor, t, (rows.size, *(rows.shape() or ())))
-    written = ctx.temporary(BOOL, (rows.size,))
-    read = ctx.temporary(BOOL, (rows.size,)) if rows.clear else None
-    return Rows(items, written, read)
-
-
-def cleared(ctx: Context, rows: Rows) -> Rows:
-    """Return ``rows`` with nothing written."""
-    for flags in (rows.written, rows.read):
-        if flags is not None:
-            store(ctx, Splat(_NO, BOOL, flags.shape), flags)
-    return rows
-
-
-def copied(ctx: Context, rows: Rows, items: Array) -> Rows:
-    """Return a copy of ``rows`` with its elements in ``items``."""
-    store(ctx, rows.items, items)
-    flags = []
-    for old in (rows.written, rows.read):
-        made = None
-        if old is not None:
-            made = ctx.temporary(BOOL, old.shape)
-            store(ctx, old, made)
-        flags.append(made)
-    assert flags[0] is not None
-    return Rows(items, flags[0], flags[1])
 
 
 def changeable(ctx: Context, node: Node, value: Value, others: Sequence[Value]) -> Rows:
@@ -71,7 +29,7 @@ def changeable(ctx: Context, node: Node, value: Value, others: Sequence[Value]) 
     if ctx.is_free(value.items) and all(ctx.is_free(f) for f in flags):
         return value
     items = ctx.result(node.outputs[0], value.items.t, value.items.shape)
-    return copied(ctx, value, items)
+    return copied_rows(ctx, value, items)
 
 
 def flag_at(ctx: Context, flags: Array, at: str) -> tuple[str, str]:
@@ -95,7 +53,7 @@ def row_at(ctx: Context, items: Array, at: str) -> Array:
     return shifted(ctx, items, offset, items.shape[1:], items.strides[1:])
 
 
-@rule(array_ops.WRITE)
+@rule(array_ops.WRITE, refuses="an element is written behind the end of a TensorArray that grows")
 def _write(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     rows = changeable(ctx, node, values[0], values[1:])
     values = [rows, *values[1:]]

@@ -15,8 +15,7 @@ from ..writer.context import Context
 from ..writer.nests import apply, store_all
 from ..writer.node_writer import array_of
 from ..writer.registry import rule
-from ..writer.values import Array, Expr, Scalar, Value, resolve
-from .while_rules import borrowed
+from ..writer.values import Array, Expr, Scalar, Value, borrowed, resolve
 
 _UPDATES = {ASSIGN_ADD: ADD, ASSIGN_SUB: SUBTRACT}
 

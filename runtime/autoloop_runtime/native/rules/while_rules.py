@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...analysis.uses import Readers, readers
+from ...analysis.uses import readers
 from ...base.dataclass import dataclass, field, replace
 from ...ir.graph import Graph, Node
 from ...ir.structured import WHILE
 from ...ir.tensor import Tensor
 from ..ir.writer import Phi
+from ..typing.facts import StackType
 from ..writer.context import Context, Target
-from ..writer.copy_on_write import as_owned, changeable
-from ..writer.copy_on_write import copied as copied_collection
+from ..writer.copy_on_write import as_owned, changeable, cleared, copied, copied_rows, new_like
 from ..writer.interrupts import ask
 from ..writer.nests import store
 from ..writer.node_writer import array_of, open_block, value_of, write_nodes
 from ..writer.polling import polling_period
 from ..writer.registry import entry_of, rule
-from ..writer.storage_plan import overwrites
+from ..writer.storage_plan import spread_targets
 from ..writer.values import (  # fmt: skip
     Array,
     Buffer,
@@ -35,15 +35,16 @@ from ..writer.values import (  # fmt: skip
     Rows,
     Scalar,
     Value,
+    borrowed,
     buffers,
     dense,
     fills,
+    parts_of,
     registers,
     resolve,
+    with_parts,
     with_registers,
 )
-from .saved_values import give_back, leaves_rubbish
-from .tensor_array_rules import cleared, copied, new_like
 
 
 @dataclass(eq=False)
@@ -112,35 +113,27 @@ class InPool(Target):
         return offered[0] if offered else self.pool.spare(ctx, size)
 
 
-def parts_of(value: Value) -> list[Array]:
-    """Return the arrays in memory that a value consists of."""
-    if isinstance(value, Rows):
-        return [a for a in (value.items, value.written, value.read) if a is not None]
-    return [value] if isinstance(value, Array) else []
+# -- stacks that an iteration leaves behind ------------------------------------------------------------------
 
 
-def with_parts(value: Value, parts: Sequence[Array]) -> Value:
-    """Return ``value`` with other arrays in the place of its own."""
-    if isinstance(value, Rows):
-        return Rows(parts[0], parts[1], parts[2] if value.read is not None else None)
-    return parts[0] if isinstance(value, Array) else value
+def leaves_rubbish(ctx: Context, body: Graph) -> bool:
+    """Return whether an iteration of the loop with ``body`` makes stacks, and what the next one sees of them is plain.
+
+    What is inside other stacks is not found when the others are given back.
+    """
+    passed_on = [ctx.types.stacks[t].root() for t in body.outputs if t in ctx.types.stacks]
+    plain = not any(isinstance(stack_type.element, StackType) for stack_type in passed_on)
+    return plain and any(True for _ in ctx.types.pushed_inside(body))
 
 
-def borrowed(value: Value) -> Value:
-    """Return ``value``, not to be written to."""
-    if isinstance(value, Owned):
-        return replace(value, owned=False)
-    return with_parts(value, [replace(a, owned=False) for a in parts_of(value)])
-
-
-def spread_targets(graph: Graph, targets: dict[Tensor, Target], uses: Readers) -> dict[Tensor, Target]:
-    """Let what is only made to become a value with a target have the same target."""
-    for node in reversed(graph.nodes):
-        if overwrites(node):
-            for tensor, source in zip(node.outputs, node.inputs):
-                if tensor in targets and uses.count(source) == 1 and source not in targets:
-                    targets[source] = targets[tensor]
-    return targets
+def give_back(ctx: Context, last: str, passed_on: Sequence[str]) -> None:
+    """Free the stacks that were made after ``last``, but those at the addresses ``passed_on``."""
+    writer = ctx.writer
+    for pointer in passed_on:
+        writer.do(f"call void @keep_stack(ptr {pointer}, i64 1)")
+    writer.do(f"call void @free_stacks(ptr %stacks, ptr {last})")
+    for pointer in passed_on:
+        writer.do(f"call void @keep_stack(ptr {pointer}, i64 0)")
 
 
 # -- entry --------------------------------------------------------------------------------------------------
@@ -161,7 +154,7 @@ def _home(ctx: Context, tensor: Tensor, value: Value, taken: set[Buffer]) -> Val
     if parts and all(ctx.is_free(a) and a.buffer not in taken for a in parts):
         return value
     if isinstance(value, Rows):
-        return copied(ctx, value, ctx.result(tensor, value.items.t, value.items.shape))
+        return copied_rows(ctx, value, ctx.result(tensor, value.items.t, value.items.shape))
     made = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
     store(ctx, value, made)
     return made
@@ -310,7 +303,7 @@ class _Running:
             if ctx.types.is_owned(tensor):
                 value = as_owned(outputs[k])
                 if not value.owned or value.buffer in seen:
-                    value = copied_collection(ctx, self.node, ctx.types.stacks[tensor], value.pointer)
+                    value = copied(ctx, self.node, ctx.types.stacks[tensor], value.pointer)
                 seen.add(value.buffer)
                 outputs[k] = value
 

@@ -7,15 +7,14 @@ temporary name and renamed, so a reader sees all of it or nothing, and what does
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import importlib
 import os
 import stat
 import sys
-import tempfile
 import warnings
-from pathlib import Path
 
 from ...base import background
+from ...base.forks import undivided
 from ...base.native_extra import UnusableCacheWarning
 
 #: set to 0 to keep nothing on disk
@@ -32,20 +31,32 @@ LARGEST = 64 << 20
 _HASH = 32
 
 
+def sha256(data: bytes) -> bytes:
+    """Return the SHA-256 of ``data``.
+
+    ``hashlib`` loads OpenSSL for it, which takes longer than to read an entry; where the interpreter has it itself, in
+    a module that was renamed in 3.12, that is not needed.
+    """
+    for name in ("_sha2", "_sha256"):
+        with contextlib.suppress(ImportError, AttributeError):
+            return bytes(importlib.import_module(name).sha256(data).digest())
+    return bytes(importlib.import_module("hashlib").sha256(data).digest())
+
+
 class DiskCache:
     """The cache in one folder.
 
     Parameters
     ----------
-    folder : Path
+    folder : str or os.PathLike
         Made with mode 0700 when the first entry is stored.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = os.fspath(folder)
 
-    def _path(self, key: str) -> Path:
-        return self.folder / f"{key}.o"
+    def _path(self, key: str) -> str:
+        return os.path.join(self.folder, f"{key}.o")
 
     def load(self, key: str) -> bytes | None:
         """Return the entry ``key``; ``None`` if there is none that is whole."""
@@ -57,7 +68,7 @@ class DiskCache:
         except OSError:
             return None
         found, content = data[:_HASH], data[_HASH:]
-        if hashlib.sha256(key.encode() + content).digest() != found:
+        if sha256(key.encode() + content) != found:
             return None
         with contextlib.suppress(OSError):
             os.utime(path)
@@ -65,12 +76,15 @@ class DiskCache:
 
     def store(self, key: str, content: bytes) -> None:
         """Keep ``content``; a disk that is full or read-only is no error."""
-        found = hashlib.sha256(key.encode() + content).digest()
+        found = sha256(key.encode() + content)
         try:
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            os.makedirs(self.folder, 0o700, exist_ok=True)
             if problem(self.folder):
                 return
-            handle, temporary = tempfile.mkstemp(dir=self.folder, suffix=".tmp")
+            with undivided():
+                from tempfile import mkstemp  # only who stores needs it
+
+            handle, temporary = mkstemp(dir=self.folder, suffix=".tmp")
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(found + content)
@@ -102,7 +116,7 @@ class DiskCache:
             total -= size
 
 
-def _read(path: Path) -> bytes:
+def _read(path: str) -> bytes:
     """Return the content of a file; anything else that goes by its name has none."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     with open(os.open(path, flags), "rb") as file:
@@ -112,9 +126,9 @@ def _read(path: Path) -> bytes:
         return file.read(LARGEST)
 
 
-def problem(folder: Path) -> str:
+def problem(folder: str) -> str:
     """Return why nothing is kept in a folder that is there; empty if nobody else can have written to it."""
-    found = folder.lstat()
+    found = os.lstat(folder)
     if stat.S_ISLNK(found.st_mode):
         return "is a symbolic link"
     if not stat.S_ISDIR(found.st_mode):
@@ -132,38 +146,35 @@ def default_cache() -> DiskCache | None:
         return None
     given = os.environ.get(FOLDER)
     if given:
-        folder = Path(given).absolute()
+        folder = os.path.abspath(given)
         _say_once(folder)
         return DiskCache(folder)
     usual = _usual()
-    return None if usual is None else DiskCache(usual / "autoloop" / "native")
+    return None if usual is None else DiskCache(os.path.join(usual, "autoloop", "native"))
 
 
-def _usual() -> Path | None:
+def _usual() -> str | None:
     """Return where this system's programs keep what they can make again; ``None`` for a user without a home."""
     named = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME")
     if named and sys.platform != "darwin" and os.path.isabs(named):
-        return Path(named)
+        return named
     if os.environ.get("HOME") == "":
         return None
-    try:
-        home = Path.home()
-    except (RuntimeError, KeyError):
-        return None
+    home = os.path.expanduser("~")
     inner = {"win32": ("AppData", "Local"), "darwin": ("Library", "Caches")}.get(sys.platform, (".cache",))
-    return home.joinpath(*inner) if home.is_absolute() else None
+    return os.path.join(home, *inner) if os.path.isabs(home) else None
 
 
 #: folders of which it was said what is wrong with them; of two threads at the same time each may say it
-_said: set[Path] = set()
+_said: set[str] = set()
 
 
-def _say_once(folder: Path) -> None:
+def _say_once(folder: str) -> None:
     """Warn of a folder that the user named and that will not do."""
     if folder in _said:
         return
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.makedirs(folder, 0o700, exist_ok=True)
         why = problem(folder)
         if not why and not os.access(folder, os.W_OK | os.X_OK):
             why = "cannot be written to"

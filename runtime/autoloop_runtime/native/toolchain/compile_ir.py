@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import ctypes
-import hashlib
 import importlib.util
-import json
 import os
 import platform
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +17,7 @@ from ...base import forks
 from ...base import native_extra as extra
 from ...base.dataclass import dataclass
 from . import compiler, interpreter, linker
-from .cache import DiskCache, default_cache
+from .cache import DiskCache, default_cache, sha256
 from .shared_libraries import c_address
 
 #: a feature of compilers before LLVM 22
@@ -70,7 +68,7 @@ def host() -> Host:
         raise _missing(why_not)
     # elsewhere LLVM is in this process anyway, and what CPU this is is not so easily told
     cache = default_cache() if linker.is_supported() else None
-    key = _fingerprint(Path(package))
+    key = _fingerprint(package)
     known = cache.load(key) if cache is not None else None
     if known is None:
         try:
@@ -78,9 +76,11 @@ def host() -> Host:
         except ImportError as error:
             raise _missing(f"llvmlite cannot be imported ({error})") from error
         if cache is not None:
+            import json
+
             cache.store(key, json.dumps(found).encode())
-    else:
-        found = json.loads(known)
+    else:  # texts, numbers and lists are in JSON what they are in Python, which has its parser loaded
+        found = ast.literal_eval(known.decode())
     version = tuple(found["version"])
     if version[0] < OLDEST_LLVM:
         raise _missing(f"the LLVM of the llvmlite that is installed is {version[0]}, not {OLDEST_LLVM} or newer")
@@ -94,20 +94,25 @@ def _missing(why: str) -> MissingExtra:
     return MissingExtra(f"executor='native' needs llvmlite: {why}; {extra.UPGRADE} mends it")
 
 
-def _fingerprint(package: Path) -> str:
+def _fingerprint(package: str) -> str:
     """Return a key for this CPU and this llvmlite, found without loading it."""
     parts = [str(CODE), platform.system(), platform.release(), platform.machine(), str(package)]
-    for path in (package / "__init__.py", *sorted(package.glob("binding/*llvmlite*"))):
-        found = path.stat()
-        parts.append(f"{path.name} {found.st_size} {found.st_mtime_ns}")
-    with contextlib.suppress(OSError):
-        lines = Path("/proc/cpuinfo").read_text().partition("\n\n")[0].splitlines()
-        parts += [line for line in lines if line.startswith(("vendor_id", "cpu family", "model", "stepping", "flags"))]
+    binding = os.path.join(package, "binding")
+    names = sorted(name for name in os.listdir(binding) if "llvmlite" in name) if os.path.isdir(binding) else []
+    for path in (os.path.join(package, "__init__.py"), *[os.path.join(binding, name) for name in names]):
+        found = os.stat(path)
+        parts.append(f"{os.path.basename(path)} {found.st_size} {found.st_mtime_ns}")
+    with contextlib.suppress(OSError), open("/proc/cpuinfo") as file:
+        for line in iter(file.readline, "\n"):  # of the first processor
+            if not line:
+                break
+            if line.startswith(("vendor_id", "cpu family", "model", "stepping", "flags")):
+                parts.append(line)
     return f"host-{_digest(parts)}"
 
 
 def _digest(parts: list[str]) -> str:
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    return sha256("\0".join(parts).encode()).hex()
 
 
 def _ask(request: dict[str, Any]) -> tuple[Any, bytes]:
@@ -179,7 +184,7 @@ def key_of(ir: str, h: Host) -> str:
 def _libraries() -> tuple[str, ...]:
     """Return the versions of the libraries that machine code calls, or does as they do."""
     scipy = importlib.util.find_spec("scipy")
-    found = extra.version(Path(scipy.origin).parent, "version.py") if scipy is not None and scipy.origin else None
+    found = extra.version(os.path.dirname(scipy.origin), "version.py") if scipy is not None and scipy.origin else None
     name = "CS_GNU_LIBC_VERSION"
     c_library = os.confstr(name) if name in getattr(os, "confstr_names", ()) else platform.libc_ver()
     return np.__version__, str(found), str(c_library)

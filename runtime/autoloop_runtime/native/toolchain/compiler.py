@@ -13,10 +13,8 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import json
 import os
 import platform
-import select
 import sys
 from functools import lru_cache
 from typing import Any
@@ -137,5 +135,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    import json
+    import select
+
     with contextlib.suppress(BrokenPipeError, ConnectionError, KeyboardInterrupt):
         main()

@@ -8,14 +8,13 @@ a compiler too. So its name and its marks are looked at before anything is start
 from __future__ import annotations
 
 import os
-import re
 import sys
 from typing import Any
 
 #: set in the environment of the compiler's process; a program that finds it there starts no other
 STARTED = "AUTOLOOP_COMPILER"
-#: what interpreters are called
-_NAMES = re.compile(r"(python|pypy)[\d.]*[tdmuw]*(-dbg|-intel64|-arm64)?(\.exe)?", re.IGNORECASE)
+#: what interpreters are called, before the version, and behind it
+_NAMES, _BUILDS = ("python", "pypy"), ("-dbg", "-intel64", "-arm64")
 #: what tools that freeze applications leave in ``sys``
 _MARKS = ("frozen", "_MEIPASS", "oxidized")
 #: what was started as an interpreter and is none, and how that showed; two threads at the same time note the same
@@ -38,9 +37,20 @@ def why_not() -> str:
     main: Any = sys.modules.get("__main__")
     if any(getattr(sys, mark, None) for mark in _MARKS) or hasattr(main, "__compiled__"):
         return "the application is frozen"
-    if not _NAMES.fullmatch(os.path.basename(sys.executable or "")):
+    if not _is_named_so(os.path.basename(sys.executable or "")):
         return f"sys.executable is {sys.executable!r}"
     return ""
+
+
+def _is_named_so(file: str) -> bool:
+    """Return whether an interpreter's file may be called so: ``python3.13t-dbg.exe``.
+
+    By hand: at a first call, a regular expression would take a millisecond to compile.
+    """
+    name = file.lower().removesuffix(".exe")
+    name = next((name[: -len(build)] for build in _BUILDS if name.endswith(build)), name)
+    start = next((start for start in _NAMES if name.startswith(start)), None)
+    return start is not None and not name[len(start) :].lstrip("0123456789.").strip("tdmuw")
 
 
 def command(program: str) -> list[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
-import ctypes.util
 import importlib
 import platform
 import re
+import sys
 from functools import lru_cache
 from typing import Any
 
@@ -20,7 +21,7 @@ _VECTOR_ABI: dict[str, tuple[tuple[str, str, int], ...]] = {
     "aarch64": (("n", "neon", 128),),
 }
 #: the types of a routine's arguments in the name of its capsule; Cython writes those of SciPy with the module's name
-_C_TYPES = re.compile(rb"(?:__pyx_t_\w+cython_(?:blas|lapack)_)?(\w+) \*")
+_C_TYPES = rb"(?:__pyx_t_\w+cython_(?:blas|lapack)_)?(\w+) \*"
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,13 @@ class Function:
 
 @lru_cache(maxsize=1)
 def _libm() -> Any:
-    return ctypes.CDLL(ctypes.util.find_library("m") or None)
+    if sys.platform == "linux":  # what it is called there; to look for it starts programs, and loads what starts them
+        with contextlib.suppress(OSError):
+            return ctypes.CDLL("libm.so.6")
+    with undivided():
+        from ctypes.util import find_library
+
+    return ctypes.CDLL(find_library("m") or None)
 
 
 @lru_cache(maxsize=1)
@@ -125,7 +132,7 @@ def _fortran(name: str) -> int | None:
     api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
     signature = None if capsule is None else api.PyCapsule_GetName(capsule)
     # a capsule is named after the routine's C type; integers of 64 bits are not what is handed over here
-    if signature is None or not set(_C_TYPES.findall(signature)) <= {b"char", b"int", b"s", b"d"}:
+    if signature is None or not set(re.findall(_C_TYPES, signature)) <= {b"char", b"int", b"s", b"d"}:
         return None
     address: int | None = api.PyCapsule_GetPointer(capsule, signature)
     return address

@@ -19,7 +19,7 @@ from ...ir.graph import Node
 from ...ir.tensor import Tensor
 from ..ir.elements import TYPES
 from .adjoints import TABLES, Tables
-from .facts import Count, Rows, Shape, StackType, Types, Unresolved
+from .facts import Count, Elements, Rows, Shape, StackType, Types, Unresolved
 from .refusal import refuse
 
 #: ops on stacks; checkpoints are a stack that is thinned out
@@ -36,13 +36,6 @@ _ARRAYS = _ELEMENT | _FILL | {
     array_ops.NEW, array_ops.STACK, array_ops.GATHER, array_ops.CONCAT, array_ops.SPLIT, array_ops.SIZE,
     array_vjp_ops.LENGTHS,
 }  # fmt: skip
-#: what is known of the elements of a TensorArray from an earlier round
-Elements = dict[Tensor, "Shape | None"]
-
-
-def is_collection_op(node: Node) -> bool:
-    """Return whether ``Collections`` types ``node``."""
-    return node.op in _ARRAYS or node.op in _STACKS or node.op in TABLES
 
 
 class Collections:
@@ -73,6 +66,10 @@ class Collections:
                 out[tensor] = element[1] if isinstance(element, tuple) else None
         return out
 
+    def has(self, node: Node) -> bool:
+        """Return whether ``type`` types ``node``."""
+        return node.op in _ARRAYS or node.op in _STACKS or node.op in TABLES
+
     def type(self, node: Node) -> None:
         """Type ``node``."""
         if node.op.effect:
@@ -97,16 +94,25 @@ class Collections:
         elif tensor.op.op is table_ops.EMPTY:
             self.types.rows[tensor] = Rows()
 
-    def meet(self, node: Node, a: Tensor, b: Tensor) -> bool:
-        """Return whether ``a`` and ``b`` are collections, which then are one and the same from here on."""
+    def meet(self, node: Node, a: Tensor, b: Tensor) -> None:
+        """Let the collections ``a`` and ``b`` be one and the same from here on."""
         types = self.types
         if a in types.rows and b in types.rows:
             self.tables.merge(node, types.array(a), types.array(b))
         elif a in types.stacks and b in types.stacks and (a in types.counts) == (b in types.counts):
             self._join(node, types.stacks[a], types.stacks[b])
-        elif a.dtype == variant:
+        else:
             refuse(node, "it mixes collections of different kinds")
-        return a.dtype == variant
+
+    def grown(self, init: Tensor, inside: Tensor, result: Tensor, trips: int | None) -> Count | None:
+        """Return how many elements a TensorArray has after a loop that begins with ``init`` and ends an iteration, for
+        which it is ``inside``, with ``result``."""
+        before, after = self.types.counts[init], self.types.counts[result]
+        if after is None or before is None or after[0] is not inside:
+            return None
+        if after[1] == 0:
+            return before
+        return None if trips is None else (before[0], before[1] + trips * after[1])
 
     def _join(self, node: Node, a: StackType, b: StackType) -> None:
         a, b = a.root(), b.root()
@@ -266,12 +272,3 @@ def _only_returned(node: Node) -> bool:
     """Return whether the value of ``node`` is a result of the whole function and is not used otherwise."""
     graph, tensor = node.graph, node.outputs[0]
     return graph.parent is None and readers(graph).nodes(tensor) == {None}
-
-
-def grown(before: Count | None, inside: Tensor, result: Count | None, trips: int | None) -> Count | None:
-    """Return how many elements a TensorArray has after a loop: ``inside`` is its version when an iteration starts."""
-    if result is None or before is None or result[0] is not inside:
-        return None
-    if result[1] == 0:
-        return before
-    return None if trips is None else (before[0], before[1] + trips * result[1])

@@ -7,21 +7,25 @@ shapes, also where the graph was traced with partial ones. What depends on shape
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...analysis.induction import trip_count
 from ...base.dtypes import variant
+from ...base.forks import undivided
 from ...base.shapes import TensorShape
 from ...ir.graph import CONST, PARAMETER, Graph, Node
 from ...ir.structured import COND, WHILE
 from ...ir.tensor import Tensor
 from ...ops.identities import IDENTITY, STOP_GRADIENT
 from ..ir.elements import TYPES
-from .collection_types import Collections, Elements, grown, is_collection_op
-from .facts import Shape, Types, Unresolved
+from .facts import Elements, Shape, Types, Unresolved
 from .refusal import refuse
 from .static_slices import takes_index, with_known_extents
+
+if TYPE_CHECKING:
+    from .collection_types import Collections
 
 #: constants up to this many elements are computed with while typing
 _FOLD = 64
@@ -42,7 +46,8 @@ def infer(graph: Graph, shapes: Sequence[Shape]) -> Types:
             for tensor, shape in zip(graph.inputs, shapes):
                 typer.types.shapes[tensor] = shape
             typer.graph(graph)
-            typer.collections.tables.settle()
+            if typer.has_collections:
+                typer.collections.tables.settle()
             return typer.types
         except Unresolved as error:
             found = typer.collections.found()
@@ -54,9 +59,25 @@ def infer(graph: Graph, shapes: Sequence[Shape]) -> Types:
 class _Typer:
     def __init__(self, elements: Elements) -> None:
         self.types = Types()
-        self.collections = Collections(self.types, elements)
+        self._elements = elements
+        self._collections: Collections | None = None
         #: where stand-ins for tensors of exact shape live
         self._nowhere = Graph("exact")
+
+    @property
+    def collections(self) -> Collections:
+        """What types the ops on collections, of which most graphs have none."""
+        if self._collections is None:
+            with undivided():
+                from .collection_types import Collections
+
+            self._collections = Collections(self.types, self._elements)
+        return self._collections
+
+    @property
+    def has_collections(self) -> bool:
+        """True if there is an op on a collection."""
+        return self._collections is not None
 
     def graph(self, graph: Graph) -> None:
         """Type every node; the inputs are typed already."""
@@ -71,7 +92,7 @@ class _Typer:
                 self._while(node)
             elif node.op is COND:
                 self._cond(node)
-            elif is_collection_op(node):
+            elif _has_collection(node) and self.collections.has(node):
                 self.collections.type(node)
             else:
                 self._plain(node)
@@ -162,7 +183,8 @@ class _Typer:
         types, count = self.types, node.attrs["n_vars"]
         cond, body = node.attrs["cond"], node.attrs["body"]
         for tensor in node.inputs[:count]:
-            self.collections.renew(tensor)
+            if tensor.dtype == variant:
+                self.collections.renew(tensor)
         for sub in (cond, body):
             for k, (outer, inner) in enumerate(zip(node.inputs, sub.inputs)):
                 types.hand_on(outer, inner, constant=k >= count)
@@ -175,9 +197,10 @@ class _Typer:
         for k in range(count):
             init, inner, result = node.inputs[k], body.inputs[k], body.outputs[k]
             types.hand_on(init, node.outputs[k], constant=False)
-            if self.collections.meet(node, init, result):
+            if init.dtype == variant:
+                self.collections.meet(node, init, result)
                 if init in types.counts:
-                    types.counts[node.outputs[k]] = grown(types.counts[init], inner, types.counts[result], trips)
+                    types.counts[node.outputs[k]] = self.collections.grown(init, inner, result, trips)
             elif types.shapes[init] != types.shapes[result]:
                 change = f"from {types.shapes[init]} to {types.shapes[result]}"
                 refuse(node, f"the loop variable {node.attrs['names'][k]!r} changes its shape {change}")
@@ -193,8 +216,14 @@ class _Typer:
         for k, tensor in enumerate(node.outputs):
             a, b = (sub.outputs[k] for sub in branches)
             types.hand_on(a, tensor, constant=False)
-            if self.collections.meet(node, a, b):
+            if a.dtype == variant:
+                self.collections.meet(node, a, b)
                 if a in types.counts and types.counts[a] != types.counts[b]:
                     types.counts[tensor] = None
             elif types.shapes[a] != types.shapes[b]:
                 refuse(node, f"its branches have the shapes {types.shapes[a]} and {types.shapes[b]}")
+
+
+def _has_collection(node: Node) -> bool:
+    """Return whether ``node`` reads or gives a collection, or another object of Python's."""
+    return any(t.dtype == variant for t in (*node.inputs, *node.outputs))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...base.dataclass import dataclass, field
 from ...base.dtypes import DType
-from ...collections.versioned_array import ArraySpec
 from ...ir.graph import Graph
 from ...ir.tensor import Tensor
+
+if TYPE_CHECKING:
+    from ...collections.versioned_array import ArraySpec
 
 Shape = tuple[int, ...]
 #: how many elements a growing TensorArray has: so many more than another version of it, or than none
@@ -172,6 +175,15 @@ class Types:
         if constant and outer in self.constants:
             self.constants[inner] = self.constants[outer]
 
+    def pushed_inside(self, graph: Graph) -> Iterator[StackType]:
+        """Yield the stacks that something is pushed on in ``graph``, or inside it."""
+        for pushing, stack_type in self.pushed:
+            inner: Graph | None = pushing
+            while inner is not None and inner is not graph:
+                inner = inner.parent
+            if inner is graph:
+                yield stack_type
+
     def swaps(self) -> bool:
         """Return whether there is a stack that may leave memory."""
         return any(stack_type.root().swaps for stack_type in self.stacks.values())
@@ -183,6 +195,10 @@ class Types:
     def array(self, tensor: Tensor) -> Rows:
         """Return what is known of a TensorArray."""
         return self.rows[tensor].root()
+
+
+#: the shapes of the elements of TensorArrays, by the tensor that made them, as far as they are known
+Elements = dict[Tensor, "Shape | None"]
 
 
 class Unresolved(Exception):

@@ -249,6 +249,11 @@ class Context:
         finally:
             del self.held[before:]
 
+    @property
+    def uses_stacks(self) -> bool:
+        """True if the function makes stacks, so that they must be given back."""
+        return self.module.has("stacks")
+
     # -- failing ------------------------------------------------------------------------------------------
 
     def check(self, passed: str, node: Node, values: Sequence[Value], out_of_memory: bool = False) -> None:

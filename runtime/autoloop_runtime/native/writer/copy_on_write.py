@@ -1,17 +1,27 @@
-"""Collections that are changed in place by whoever holds them alone, and copied by others: ``values.Owned``."""
+"""Collections that are changed in place by whoever holds them alone, and copied by others.
+
+``values.Owned`` lie outside the scratch memory; ``values.Rows``, TensorArrays of fixed size, in it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from ...ir.graph import Node
 from ...ir.tensor import Tensor
+from ..ir.elements import BOOL
 from ..typing.facts import StackType
 from .context import Context
-from .values import Buffer, Nothing, Owned, Scalar, Value, resolve
+from .nests import store
+from .registry import load
+from .values import Array, Buffer, Nothing, Owned, Rows, Scalar, Splat, Value, resolve
 
-#: kind of a ``StackType`` -> writes a copy of the one at an address, and gives its address; null has none. Filled
-#: while the modules of ``rules`` are imported
+#: kind of a ``StackType`` -> the file of ``rules`` that knows how it is copied
+COPIED_BY = {"checkpoints": "checkpoint_stack", "table": "growing_table"}
+#: the same -> writes a copy of the one at an address, and gives its address; null has none. Filled while those files
+#: are imported
 COPIES: dict[str, Callable[[Context, StackType, str], str]] = {}
 
 
@@ -39,6 +49,7 @@ def copied(ctx: Context, node: Node, stack_type: StackType, pointer: str) -> Own
     if pointer == "null":
         return held(pointer)
     writer, stack_type = ctx.writer, stack_type.root()
+    load(COPIED_BY[stack_type.kind])
     made = COPIES[stack_type.kind](ctx, stack_type, pointer)
     there, copied_there = (writer.let(f"icmp ne ptr {p}, null") for p in (pointer, made))
     ctx.check(writer.let(f"icmp eq i1 {there}, {copied_there}"), node, [], out_of_memory=True)
@@ -49,3 +60,40 @@ def changeable(ctx: Context, node: Node, tensor: Tensor, value: Value) -> Owned:
     """Return the collection ``value`` to be changed by ``node``: itself if nobody else needs it, a copy otherwise."""
     mine = as_owned(value)
     return mine if is_alone(ctx, mine) else copied(ctx, node, ctx.types.stacks[tensor], mine.pointer)
+
+
+def new_like(ctx: Context, tensor: Tensor) -> Rows:
+    """Return memory for the TensorArray ``tensor``."""
+    rows = ctx.types.array(tensor)
+    if rows.element is None or rows.dtype is None:
+        rows.element, rows.dtype = (), np.dtype(np.float32)  # nothing is ever written to it or read from it
+    if rows.size is None:
+        ctx.refuse(tensor.op, "how many elements the collection has is not known")
+        raise AssertionError
+    t = ctx.element_type(rows.dtype)
+    items = ctx.result(tensor, t, (rows.size, *(rows.shape() or ())))
+    written = ctx.temporary(BOOL, (rows.size,))
+    read = ctx.temporary(BOOL, (rows.size,)) if rows.clear else None
+    return Rows(items, written, read)
+
+
+def cleared(ctx: Context, rows: Rows) -> Rows:
+    """Return ``rows`` with nothing written."""
+    for flags in (rows.written, rows.read):
+        if flags is not None:
+            store(ctx, Splat("false", BOOL, flags.shape), flags)
+    return rows
+
+
+def copied_rows(ctx: Context, rows: Rows, items: Array) -> Rows:
+    """Return a copy of ``rows`` with its elements in ``items``."""
+    store(ctx, rows.items, items)
+    flags = []
+    for old in (rows.written, rows.read):
+        made = None
+        if old is not None:
+            made = ctx.temporary(BOOL, old.shape)
+            store(ctx, old, made)
+        flags.append(made)
+    assert flags[0] is not None
+    return Rows(items, flags[0], flags[1])

@@ -11,18 +11,14 @@ several. "h" is of half precision, for operands that were made wider, where that
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from string import Template
 
 from ...ir.op import OPS, Op
 from ...ops.later_rows import load_all
 from ..ir.elements import FLOAT, HALF, LType
-from ..ir.writer import Module, Writer
+from ..ir.writer import Module, Writer, filled
 from ..toolchain.shared_libraries import Libraries
-
-load_all()  # templates name rows of any module
 
 #: nanoseconds of the instructions and helpers that take long, for one of many elements of four bytes
 _SLOW = {"fdiv": 0.05, "llvm.sqrt": 0.06, "@floordiv": 3.0, "@mod": 3.0, "@pow": 0.8}
@@ -35,6 +31,13 @@ _INFINITY = {"half": "0xH7C00", "float": "0x7FF0000000000000", "double": "0x7FF0
 
 def _templates(op: Op) -> Mapping[str, str]:
     return op.llvm or ({} if op.libm is None else {"f": f"~libm:{op.libm} $x"})
+
+
+def _row(name: str) -> Op:
+    """Return the op of a row that a template names; it may be of any module."""
+    if name not in OPS:
+        load_all()
+    return OPS[name]
 
 
 def has_template(op: Op) -> bool:
@@ -68,7 +71,7 @@ def is_cheap(op: Op) -> bool:
 def _is_cheap_step(step: str) -> bool:
     if step.startswith("~"):
         name = step[1:].partition(" ")[0]
-        return not name.startswith("libm:") and is_cheap(OPS[name])
+        return not name.startswith("libm:") and is_cheap(_row(name))
     return not any(part in step for part in (*_SLOW, *_ROUNDS))
 
 
@@ -107,12 +110,10 @@ class Arithmetic:
         names = dict(
             zip("xyz", args), t=t.name, s=t.suffix, r=t.part.name, c=f"<2 x {t.name}>", inf=_INFINITY.get(t.name, "")
         )
-        results: list[str] = []
-        for step in template.split("; "):
-            text = re.sub(r"\$(\d+)", lambda m: results[int(m[1]) - 1], step)
-            text = Template(text).substitute(names)
-            results.append(self._step(writer, text, t))
-        return results[-1]
+        result = ""
+        for number, step in enumerate(template.split("; "), 1):
+            result = names[str(number)] = self._step(writer, filled(step, names), t)
+        return result
 
     def _step(self, writer: Writer, text: str, t: LType) -> str:
         if text[0] == "=":
@@ -126,7 +127,7 @@ class Arithmetic:
             return writer.let(f"call {t.name} {callee}({', '.join(f'{t.name} {a}' for a in args)})")
         if name.startswith("libm:"):
             return self.libm(writer, name[5:], t.part, args)
-        return self.apply(writer, OPS[name], t, args)
+        return self.apply(writer, _row(name), t, args)
 
     def libm(self, writer: Writer, name: str, t: LType, args: Sequence[str]) -> str:
         """Return a call of the C library, which the vectoriser may widen."""

@@ -1,11 +1,14 @@
-"""Parts of arrays, and single elements of them: read, written, looked at as values."""
+"""Parts of arrays, and single elements of them: read, written, looked at as values; and values that change places."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...base.dataclass import replace
+from ..ir.elements import BOOL
 from .context import Context
 from .nests import store
-from .values import Array, Scalar, Shape, Value, resolve
+from .values import Array, Nothing, Rows, Scalar, Shape, Splat, Value, buffers, fills, parts_of, resolve
 
 
 def shifted(ctx: Context, array: Array, offset: int | str, shape: Shape, strides: Shape) -> Array:
@@ -45,3 +48,36 @@ def put(ctx: Context, value: Value, array: Array) -> None:
 def seen(ctx: Context, array: Array) -> Value:
     """Return ``array``, or its element if it has no axes."""
     return array if array.shape else loaded(ctx, array)
+
+
+def move_all(ctx: Context, moves: Sequence[tuple[Value, Value]]) -> None:
+    """Copy each value to its place, as if all at once."""
+    pairs: list[tuple[Value, Array]] = []
+    for value, place in moves:
+        if isinstance(value, Nothing):
+            assert isinstance(place, Rows)
+            pairs.append((Splat("false", BOOL, place.written.shape), place.written))
+            continue
+        sources: Sequence[Value] = parts_of(value) if isinstance(value, Rows) else [value]
+        pairs.extend((s, p) for s, p in zip(sources, parts_of(place)) if not _there(s, p))
+    goals = {p.buffer for _, p in pairs}
+    ready = []
+    for value, place in pairs:
+        if any(b in goals and b is not place.buffer for b in buffers(value)) or _shuffled(value, place):
+            copy = ctx.temporary(place.t, place.shape)
+            store(ctx, value, copy)
+            value = copy
+        ready.append((value, place))
+    for value, place in ready:
+        store(ctx, value, place)
+
+
+def _there(value: Value, place: Array) -> bool:
+    return isinstance(value, Array) and value.pointer == place.pointer and fills(value)
+
+
+def _shuffled(value: Value, place: Array) -> bool:
+    """Return whether ``value`` is another view of the very memory it must be copied to."""
+    if isinstance(value, Array) and fills(value):
+        return False  # the same order: copied onto itself at worst
+    return place.buffer in set(buffers(value))

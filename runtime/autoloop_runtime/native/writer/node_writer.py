@@ -11,7 +11,7 @@ from ...ir.tensor import Tensor
 from ..ir.elements import TYPES, literal
 from .context import Block, Context, Target
 from .nests import same_place, store_all
-from .registry import entry_of
+from .registry import entry_of, growing_rule_of
 from .storage_plan import make_plan
 from .values import Array, Buffer, Expr, Pending, Scalar, Shape, Splat, Value, dense, depth_of
 
@@ -62,7 +62,7 @@ def write_node(ctx: Context, node: Node) -> None:
     for tensor in node.inputs:
         block.left[tensor] -= 1
     with ctx.holding(values):
-        write = entry.growing if entry.growing is not None and _grows(ctx, node) else entry.write
+        write = (growing_rule_of(node.op) if _grows(ctx, node) else None) or entry.write
         results = list(write(ctx, node, values))
         if entry.pointwise and depth_of(results[0]) > DEEPEST and isinstance(results[0], Expr):
             results = [array_of(ctx, results[0], node.outputs[0])]

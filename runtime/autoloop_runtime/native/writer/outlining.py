@@ -1,4 +1,4 @@
-"""Long work written as functions of their own, so that several threads can do pieces of it (see ``pool``)."""
+"""Long work written as functions of their own, so that several threads can do pieces of it (see ``thread_pool``)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ..ir.elements import COMPLEX128
 from ..ir.writer import Writer
-from ..kernels.thread_pool import SHARE
 from .context import Context
 from .elementwise_ir import cost_of
 from .values import Array, Count, Expr, Pending, Scalar, Splat, Value, leaves, resolve
 
+#: what code calls the function that shares a job (see ``thread_pool``)
+SHARE = "autoloop_share"
 #: nanoseconds that work must take for threads to be worth it, and those of a piece
 WORTH, PIECE = 40_000.0, 10_000.0
 #: the rounds of a piece are a multiple of this if they are single elements: no vector is cut in two

@@ -7,6 +7,7 @@ that several use which will be written as one loop, and one that is as cheap to 
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import TypeVar
 
 from ...analysis.fusion import Group, fused
 from ...analysis.needed import needed_nodes
@@ -18,6 +19,8 @@ from ...ir.graph import CONST, PARAMETER, Graph, Node
 from ...ir.tensor import Tensor
 from ..typing.facts import Types
 from .registry import entry_of
+
+_Target = TypeVar("_Target")
 
 
 @dataclass
@@ -54,6 +57,16 @@ def is_view(node: Node) -> bool:
 def overwrites(node: Node) -> bool:
     """Return whether machine code of ``node`` may write its results over its first operands."""
     return node.op.traits.overwrites and entry_of(node.op) is not None
+
+
+def spread_targets(graph: Graph, targets: dict[Tensor, _Target], uses: Readers) -> dict[Tensor, _Target]:
+    """Let what is only made to become a value with a target have the same target."""
+    for node in reversed(graph.nodes):
+        if overwrites(node):
+            for tensor, source in zip(node.outputs, node.inputs):
+                if tensor in targets and uses.count(source) == 1 and source not in targets:
+                    targets[source] = targets[tensor]
+    return targets
 
 
 def make_plan(graph: Graph, types: Types) -> Plan:

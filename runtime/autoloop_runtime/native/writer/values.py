@@ -6,10 +6,10 @@ element-wise operations are not carried out when they are met, but become one lo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from ...base.dataclass import dataclass
+from ...base.dataclass import dataclass, replace
 from ...ir.op import Op
 from ...ir.tensor import Tensor
 from ..ir.elements import LType
@@ -271,3 +271,24 @@ def buffers(value: Value) -> Iterator[Buffer]:
     for leaf in leaves(value):
         if isinstance(leaf, (Array, Owned)):
             yield from leaf.buffer.all()
+
+
+def parts_of(value: Value) -> list[Array]:
+    """Return the arrays in memory that a value consists of."""
+    if isinstance(value, Rows):
+        return [a for a in (value.items, value.written, value.read) if a is not None]
+    return [value] if isinstance(value, Array) else []
+
+
+def with_parts(value: Value, parts: Sequence[Array]) -> Value:
+    """Return ``value`` with other arrays in the place of its own."""
+    if isinstance(value, Rows):
+        return Rows(parts[0], parts[1], parts[2] if value.read is not None else None)
+    return parts[0] if isinstance(value, Array) else value
+
+
+def borrowed(value: Value) -> Value:
+    """Return ``value``, not to be written to."""
+    if isinstance(value, Owned):
+        return replace(value, owned=False)
+    return with_parts(value, [replace(a, owned=False) for a in parts_of(value)])
