@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from .guards import input_at as input_at
     from .guards import reader as reader
     from .guards import same_contents as same_contents
+    from .held_instances import is_shareable as is_shareable
+    from .other_threads import let_others_wait as let_others_wait
+    from .replays import has_loops as has_loops
+    from .replays import may_raise as may_raise
+    from .replays import replayed as replayed
 
 #: loaded by the first trace that finds or changes something
 _MODULES = {
@@ -23,6 +28,11 @@ _MODULES = {
     "input_at": "autoloop.state.guards",
     "reader": "autoloop.state.guards",
     "same_contents": "autoloop.state.guards",
+    "is_shareable": "autoloop.state.held_instances",
+    "let_others_wait": "autoloop.state.other_threads",
+    "has_loops": "autoloop.state.replays",
+    "may_raise": "autoloop.state.replays",
+    "replayed": "autoloop.state.replays",
 }
 if not TYPE_CHECKING:
     __getattr__ = door(globals(), _MODULES)

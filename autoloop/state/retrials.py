@@ -29,13 +29,10 @@ from ..operators.mutation.rebinding import LookedAt
 from ..parameters import Parameters
 from ..tracing import attempted, finished, placeholders, traced
 from .endless import check_ends, lengths_of
-from .held_instances import is_shareable
 from .noted import Guard, Reached
-from .other_threads import let_others_wait
 from .overlaps import Related, Relations, guards_of_shared
 from .places import RECEIVER, Place
 from .reached import reached_from
-from .replays import has_loops, may_raise
 from .several_objects import guards_of_several
 from .stateful import TRACING, Variant
 from .unchanging import PLAIN
@@ -272,7 +269,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
         try:
             _leave_hidden(world.reached)
             if found.leaves:
-                let_others_wait(graph, symbolic[len(request.leaves) :], found.leaves)
+                state.let_others_wait(graph, symbolic[len(request.leaves) :], found.leaves)
             world.enter(list(zip(found.places[:placed], symbolic[len(request.leaves) :])), given)
             value = traced(request.target, (*receiver, *args), kwargs)
             _leave_written(found.guards, request, receiver)
@@ -291,7 +288,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
                 _put_back_constants(found.guards, request, receiver)
                 raise
             is_noticed = leave.writes or is_written or not may_repeat(graph)
-            if is_noticed and not request.needs_graph and not has_loops(graph):
+            if is_noticed and not request.needs_graph and not state.has_loops(graph):
                 raise CalledPlain from error
             leave()
             raise
@@ -353,7 +350,7 @@ def _variant(request: Request, made: _Attempt) -> Variant:
     has_tensors = any(one.kind == "tensor" for one in made.inputs)
     made.concrete.places = tuple(dict.fromkeys(places))
     written = None
-    if (writes or made.concrete.written) and not request.needs_graph and may_raise(made.concrete.graph):
+    if (writes or made.concrete.written) and not request.needs_graph and state.may_raise(made.concrete.graph):
         written = made.concrete.written
     return Variant(
         made.concrete,
@@ -368,7 +365,7 @@ def _variant(request: Request, made: _Attempt) -> Variant:
         bool(made.inputs),
         written,
         request.receiver is not None
-        and is_shareable(request.receiver(), made.reached, made.concrete, [*writes, made.result]),
+        and state.is_shareable(request.receiver(), made.reached, made.concrete, [*writes, made.result]),
         lengths_of(made.guards),
         made.changes.numbers,
     )

@@ -12,9 +12,9 @@ from autoloop_runtime.base.forks import Kind
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
 
+from .. import state
 from ..concrete import CalledPlain, ConcreteFunction
 from ..written_arguments import OtherMemory
-from .replays import replayed
 
 if TYPE_CHECKING:
     from autoloop_runtime.ir.graph import Graph
@@ -158,7 +158,9 @@ class StatefulFunction:
                 if variant.written is None:
                     made = variant.concrete.run(values, arrays)
                 else:
-                    made = replayed(functools.partial(variant.concrete.run, values, arrays), values, variant.written)
+                    made = state.replayed(
+                        functools.partial(variant.concrete.run, values, arrays), values, variant.written
+                    )
                 return variant.finish(made, found[2]) if variant.is_pair else made
         raise OtherWorld
 

@@ -18,8 +18,8 @@ from autoloop_runtime.ir.array_storage import Block, Storage, kept, one_of_sever
 from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.tracers import ArrayTracer
 
-from ..staging.branch_merge import is_return_value
 from ..staging.standins import Maybe, opened
+from ..staging.undefined import is_return_value
 from . import lifted_arrays
 
 if TYPE_CHECKING:

@@ -24,8 +24,7 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from ...conversion.callables import is_library_file, is_users_class
 from ..staging.container_contents import dict_class, fill
-from ..staging.growing_list import GrowingList
-from ..staging.standins import StandIn, opened
+from ..staging.standins import StandIn, is_growing, opened
 from .slots import Attribute, Cell, Global, Slot
 
 #: after so many objects nothing more is looked at
@@ -250,7 +249,7 @@ def contents(value: Any) -> Any:
         return list(deque.__iter__(value))
     if isinstance(value, bytearray | memoryview):
         return bytes(value)
-    if isinstance(value, GrowingList):
+    if is_growing(value):
         return value.copy()
     if isinstance(value, np.ndarray):
         return value.copy() if value.size <= MOST_NUMBERS else None
@@ -313,7 +312,7 @@ def has_changed(snapshot: Snapshot) -> bool:
     new = contents(value)
     if isinstance(new, dict):
         return new.keys() != old.keys() or not all(map(operator.is_, new.values(), (old[key] for key in new)))
-    if isinstance(new, GrowingList):
+    if is_growing(new):
         new, old = new.arrays, old.arrays
     if isinstance(new, list):
         return len(new) != len(old) or not all(map(operator.is_, new, old))
@@ -323,7 +322,7 @@ def has_changed(snapshot: Snapshot) -> bool:
 def put_back(snapshot: Snapshot) -> None:
     """Give a container, or an array, what it held before."""
     value, old = snapshot.value, snapshot.old
-    if isinstance(value, GrowingList):
+    if is_growing(value):
         value.become(old.copy())
     elif isinstance(value, np.ndarray):
         value[...] = old

@@ -20,8 +20,8 @@ from autoloop_runtime.ir.array_storage import BLOCK, Storage, kept
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..staging.containers_of_blocks import CONTAINERS, is_as
-from ..staging.growing_list import GrowingList
 from ..staging.staged_values import is_staged
+from ..staging.standins import is_growing
 from ..staging.undefined import Undefined
 from . import lifted_arrays
 from .heap_snapshot import (
@@ -39,7 +39,7 @@ from .slots import Attribute, Cell, Contents, Global, Slot
 Places = Callable[[], tuple[tuple[Any, str], ...]]
 
 # Containers that a graph can carry, if a variable holds them.
-_CARRIED = (list, dict, set, deque, GrowingList)
+_CARRIED = (list, dict, set, deque)
 
 
 class NewPlaces(Exception):
@@ -207,7 +207,7 @@ class Outside:
                 isinstance(one.slot, Global) and is_cache(one, is_staged)
             ):
                 continue
-            elif one.slot is not None and type(one.value) in _CARRIED:
+            elif one.slot is not None and (type(one.value) in _CARRIED or is_growing(one.value)):
                 put_back(one)
                 new.setdefault(one.slot.key, (one.slot, one.slot.get()))
             else:

@@ -37,11 +37,10 @@ from .list_lengths import as_growing, lengths_differ, with_growing
 from .maybe_numbers import as_maybe, certain
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
 from .numbers_or_arrays import is_number_beside_array, is_untold, note, notes_of
-from .optional import MaybeNone
 from .staged_blocks import is_run_time_error, raise_at_run_time, staged_block
 from .staged_values import cast_where_made
-from .standins import Maybe, opened
-from .undefined import MaybeUnset, Undefined, spoken
+from .standins import Maybe, is_optional, opened
+from .undefined import MaybeUnset, Undefined, is_return_value, maybe, spoken
 
 if TYPE_CHECKING:
     from autoloop_runtime.control.while_loop import BranchValues
@@ -157,7 +156,7 @@ class _Merge:
     ) -> None:
         self.name, self.what, self.number, self.graphs = name, what, number, graphs
         is_result = what == RETURN and name == RETURN_VALUE  # the others are what the sides change outside
-        self.optional = (not is_result and _is_optional(a, b)) or MaybeNone in (type(a), type(b))
+        self.optional = (not is_result and _is_optional(a, b)) or is_optional(a) or is_optional(b)
         if self.optional and not {Undefined, MaybeUnset}.isdisjoint((type(a), type(b))):
             raise TypeError(
                 f"{spoken(name)!r} is None at one end of a branch on a tensor, has a value at another, and none at all "
@@ -167,7 +166,7 @@ class _Merge:
             # A value that no `return` has given is asked for where no `return` was reached: never.
             a, b = (_NEVER if type(one) is Undefined else one for one in (a, b))
         self.is_set = _set_flags(a, b) if not self.optional else tuple(map(_is_there, (a, b)))
-        a, b = (opened(one).value if type(one) in (MaybeUnset, MaybeNone) else one for one in (a, b))
+        a, b = (opened(one).value if type(one) is MaybeUnset or is_optional(one) else one for one in (a, b))
         self.absent = [one is _NEVER or type(one) is Undefined or (self.optional and one is None) for one in (a, b)]
         self.pairs: list[BranchValues | None] = []
         self.fixed: list[Any] = []
@@ -320,12 +319,7 @@ class _Merge:
         value = nest.unflatten(self.structure, leaves)
         if is_set is None:
             return value
-        return (MaybeNone if self.optional else MaybeUnset)(self.name, value, is_set)
-
-
-def is_return_value(name: str) -> bool:
-    """Return whether a variable holds what the function will give: nobody writes to an array after that."""
-    return name == "return_value" or name.startswith("return_value_")
+        return maybe(self.name, value, is_set, self.optional)
 
 
 def _is_optional(a: Any, b: Any) -> bool:
@@ -337,7 +331,7 @@ def _is_optional(a: Any, b: Any) -> bool:
 
 
 def _is_there(value: Any) -> Any:
-    if type(value) is MaybeNone:
+    if is_optional(value):
         return opened(value).is_set
     return value is not None and value is not _NEVER
 

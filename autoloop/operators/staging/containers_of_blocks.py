@@ -11,21 +11,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.forks import undivided
 
 from .container_contents import fill
-from .growing_list import GrowingList
-from .moved_lists import Moved
+from .standins import Rows, is_growing
 
-CONTAINERS = (list, dict, set, GrowingList)
+CONTAINERS = (list, dict, set, Rows)
 
 
 def copied(value: Any) -> Any:
     """Return a structure with containers of its own, so that tracing one side does not change the other."""
-    if isinstance(value, GrowingList):
+    if is_growing(value):
         return value.copy()
     if isinstance(value, list | dict | tuple) or nest.is_nested(value):
         leaves, structure = nest.flatten_with_structure(value)
-        return nest.unflatten(structure, [one.copy() if isinstance(one, GrowingList | set) else one for one in leaves])
+        return nest.unflatten(
+            structure, [one.copy() if isinstance(one, set) or is_growing(one) else one for one in leaves]
+        )
     return value.copy() if type(value) is set else value
 
 
@@ -92,13 +94,20 @@ class Rebound:
             return written_back(original, value)
         if name in self._changed:
             if type(original) is list:
-                original[:] = [Moved(name, None)]
+                original[:] = [_moved(name, None)]
             elif isinstance(original, dict | set):
                 raise TypeError(
                     f"{name!r} is changed in place, and set to another {type(original).__name__}, in a loop or branch "
                     f"on tensors: change a copy of it, {name}.copy()"
                 )
         return value
+
+
+def _moved(name: str, grown: Any) -> Any:
+    with undivided():
+        from .moved_lists import Moved
+
+    return Moved(name, grown)
 
 
 def _check_order(name: str, before: dict[Any, Any], now: dict[Any, Any]) -> None:
@@ -111,8 +120,8 @@ def _check_order(name: str, before: dict[Any, Any], now: dict[Any, Any]) -> None
 
 def is_as(copy: Any, original: Any) -> bool:
     """Return whether a copy still holds what it was made of."""
-    if isinstance(copy, GrowingList):
-        return isinstance(original, GrowingList) and all(map(operator.is_, copy.arrays, original.arrays))
+    if is_growing(copy):
+        return is_growing(original) and all(map(operator.is_, copy.arrays, original.arrays))
     if isinstance(copy, set):
         return bool(copy == original)
     mine, structure = nest.flatten_with_structure(copy)
@@ -124,10 +133,10 @@ def written_back(original: Any, value: Any) -> Any:
     """Return ``value`` in the container ``original``, so that other names for it see the change."""
     if value is original:
         return value
-    if type(original) is list and isinstance(value, GrowingList):
-        original[:] = [Moved(value.name, value)]
+    if type(original) is list and is_growing(value):
+        original[:] = [_moved(value.name, value)]
         return value
-    if isinstance(original, GrowingList) and isinstance(value, GrowingList):
+    if is_growing(original) and is_growing(value):
         original.become(value)
         return original
     if type(original) is type(value) and type(original) in (list, dict, set):

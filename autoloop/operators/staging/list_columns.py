@@ -17,7 +17,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, k
 
 from .mixed_numbers import MixedNumber, handed_out
 from .several_types import Several, checked_column, of_column, widened, wider
-from .standins import StandIn
+from .standins import Rows
 
 if TYPE_CHECKING:
     from autoloop_runtime.collections.tensor_array import TensorArray
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _L = TypeVar("_L", bound="ListColumns")
 
 
-class ListColumns(StandIn):
+class ListColumns(Rows):
     """Elements that have one structure.
 
     Parameters

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from .begun_lists import example_of, growing
-from .growing_list import GrowingList
+from autoloop_runtime.base.forks import undivided
+
+from .standins import is_growing
 
 
 def has_grown(one: Any, other: Any) -> bool:
     """Return whether two values of a variable are lists of different, or of unknown, lengths."""
-    kinds = (list, GrowingList)
-    if type(one) not in kinds or type(other) not in kinds:
-        return False
     if type(one) is list and type(other) is list:
         return len(one) != len(other)
-    return type(one) is not type(other) or one.several != other.several
+    if is_growing(one) and is_growing(other):
+        return one.several != other.several
+    return (type(one) is list or is_growing(one)) and (type(other) is list or is_growing(other))
 
 
 def lengths_differ(one: Any, other: Any) -> bool:
@@ -34,9 +34,12 @@ def with_growing(name: str, before: Any, after: Any) -> Any:
 
     ``before`` itself is returned if there is none.
     """
-    if isinstance(before, GrowingList):
-        return before.with_types_of(after) if isinstance(after, GrowingList) else before
+    if is_growing(before):
+        return before.with_types_of(after) if is_growing(after) else before
     if has_grown(before, after):
+        with undivided():
+            from .begun_lists import example_of, growing
+
         return growing(name, before, example_of(after, before), after)
     if type(before) is not type(after) or type(before) not in (dict, list, tuple) or len(before) != len(after):
         return before
@@ -51,8 +54,13 @@ def with_growing(name: str, before: Any, after: Any) -> Any:
 
 def as_growing(name: str, value: Any, like: Any) -> Any:
     """Return a list as a growing one, with the types of its numbers, if ``like``, the other value, is one."""
-    if not isinstance(like, GrowingList):
+    if not is_growing(like):
         return value
-    if isinstance(value, GrowingList):
+    if is_growing(value):
         return value.with_types_of(like)
-    return growing(name, value, like) if type(value) is list else value
+    if type(value) is not list:
+        return value
+    with undivided():
+        from .begun_lists import growing
+
+    return growing(name, value, like)

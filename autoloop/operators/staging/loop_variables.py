@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, replace
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.control.loop_leaf import LoopLeaf, leaf_names
 from autoloop_runtime.ir.array_storage import Storage, kept
@@ -39,15 +40,13 @@ from autoloop_runtime.ir.tracers import (
 from autoloop_runtime.ops.int_bounds import is_step
 from autoloop_runtime.ops.operands import is_tensor
 
-from .branch_merge import blank, blank_tensor
 from .list_lengths import as_growing, with_growing
 from .loop_leaves import KINDS, NAMES, Arrays, Leaf, entering, make_leaf, outside
 from .maybe_numbers import certain
 from .mixed_numbers import MixedNumber, accepted, begun, codes_of
 from .numbers_or_arrays import noted
-from .optional import MaybeNone
-from .standins import opened
-from .undefined import MaybeUnset, Undefined, spoken
+from .standins import is_optional, opened
+from .undefined import MaybeUnset, Undefined, maybe, spoken
 
 _NUMBERS = (bool, int, float, complex, np.generic)
 # What to do about a container whose structure changes.
@@ -112,7 +111,7 @@ class Variable:
         value = nest.unflatten(self.structure, leaves)
         if self.flag is None:
             return value
-        return (MaybeNone if self.optional else MaybeUnset)(self.name, value, tensors.pop(0))
+        return maybe(self.name, value, tensors.pop(0), self.optional)
 
     # -- what the body gives ----------------------------------------------------------------------------
 
@@ -126,7 +125,7 @@ class Variable:
             return self._optional(result), []
         if self.optional and result is None:
             is_set, result = False, opened(self.value([*params])).value
-        elif type(result) is MaybeUnset or (self.optional and type(result) is MaybeNone):
+        elif type(result) is MaybeUnset or (self.optional and is_optional(result)):
             result, is_set = opened(result).value, opened(result).is_set
         elif type(result) is Undefined:
             if self.structure is None:
@@ -149,10 +148,10 @@ class Variable:
         """Return whether the body shows that the variable is None at times."""
         if self.optional or self.flag is not None or self.structure is None or type(result) in (Undefined, MaybeUnset):
             return False
-        return (self.init is None) != (result is None) or type(result) is MaybeNone
+        return (self.init is None) != (result is None) or is_optional(result)
 
     def _optional(self, result: Any) -> Variable:
-        value = opened(result).value if type(result) is MaybeNone else result
+        value = opened(result).value if is_optional(result) else result
         if self.init is None:
             return replace(self._born(value), optional=True)
         return replace(self, flag=True, optional=True)
@@ -160,6 +159,9 @@ class Variable:
     def _born(self, result: Any) -> Variable:
         """Return the variable with the type that the body gave it; its entry value is never read."""
         values, structure = nest.flatten_with_structure(result)
+        with undivided():
+            from .branch_merge import blank_tensor
+
         leaves = []
         for name, value in zip(leaf_names(spoken(self.name), structure), values, strict=True):
             leaf = make_leaf(name, value)
@@ -176,6 +178,9 @@ class Variable:
 
     @staticmethod
     def _born_composite(name: str, value: Any) -> Leaf:
+        with undivided():
+            from .branch_merge import blank
+
         graph = current_graph()
         assert graph is not None and graph.parent is not None
         with graph.parent.as_default():
@@ -216,8 +221,8 @@ def make_variable(name: str, value: Any, shape: Any = None, carried: Container[S
     flag = None
     if type(value) is Undefined:
         return Variable(name, value, None, ())
-    optional = type(value) is MaybeNone
-    if type(value) in (MaybeUnset, MaybeNone):
+    optional = is_optional(value)
+    if optional or type(value) is MaybeUnset:
         value, flag = opened(value).value, opened(value).is_set
     values, structure = nest.flatten_with_structure(value)
     names = leaf_names(name, structure)

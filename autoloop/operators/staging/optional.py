@@ -20,7 +20,7 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from .raising import Raising, raise_unless
 from .staged_values import answer
-from .standins import Maybe, MaybeRecord
+from .standins import MaybeRecord, NoneOrNot
 
 Ids = frozenset[int]
 _NOTHING: Ids = frozenset()
@@ -54,7 +54,7 @@ class _NoneOrValue(MaybeRecord):
         return [self.is_set, *leaves], lambda is_set, *values: nest.unflatten(structure, values) if is_set else None
 
 
-class MaybeNone(Maybe):
+class MaybeNone(NoneOrNot):
     """The value of a variable that may be None when the graph runs."""
 
     __slots__ = ()

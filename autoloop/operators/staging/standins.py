@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 from autoloop_runtime import ops
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tracers import Kind, kind_of
+
+if TYPE_CHECKING:
+    from .growing_list import GrowingList
+    from .optional import MaybeNone
 
 
 class StandIn:
@@ -52,6 +56,10 @@ class StandIn:
     def refuse_leaving(self, what: str) -> NoReturn:
         """Raise the error that tells who would get this object."""
         raise TypeError(f"{what} {self.described()}: {self.advice}")
+
+
+class Rows(StandIn):
+    """What lists that grow are to those who only ask whether something is one: most programs have none."""
 
 
 class MaybeRecord(StandIn):
@@ -151,3 +159,19 @@ def opened(value: Any) -> Any:
 def present(value: Any) -> Any:
     """Return the value of what may not be there, checked at run time; anything else as it is."""
     return opened(value).needed() if isinstance(value, Maybe) else value
+
+
+class NoneOrNot(Maybe):
+    """What a value that may be None is to those who only ask whether something is one: most programs have none."""
+
+    __slots__ = ()
+
+
+def is_growing(value: Any) -> TypeGuard[GrowingList]:
+    """Return whether a value is a list that grows."""
+    return isinstance(value, Rows)
+
+
+def is_optional(value: Any) -> TypeGuard[MaybeNone]:
+    """Return whether only the run tells if a value is None."""
+    return issubclass(type(value), NoneOrNot)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.forks import undivided
 
 from ...errors import ConversionError
 from .raising import Raising, flat_kinds, raise_unless
@@ -77,6 +78,21 @@ class MaybeUnset(Maybe):
 
     def __repr__(self) -> str:
         return f"<{self.__record__.name}: no value or {self.__record__.value!r}>"
+
+
+def maybe(name: str, value: Any, is_set: Any, optional: bool) -> Maybe:
+    """Return a value of which only the run tells whether it is there, or else None, where it is ``optional``."""
+    if not optional:
+        return MaybeUnset(name, value, is_set)
+    with undivided():
+        from .optional import MaybeNone
+
+    return MaybeNone(name, value, is_set)
+
+
+def is_return_value(name: str) -> bool:
+    """Return whether a variable holds what the function will give: nobody writes to an array after that."""
+    return name == "return_value" or name.startswith("return_value_")
 
 
 def unbound(name: str) -> UnboundLocalError | AttributeError:
