@@ -2,51 +2,78 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...base.dtypes import of_numbers
+from ...ir.convert import convert_to_tensor
 from ...ir.tensor import Tensor
 from .. import creation
 from ..array import moveaxis
 from ..broadcasting import broadcast_static, unbroadcast
-from ..operands import as_dtype
+from ..operands import as_dtype, is_tensor
 from ..powers import pow as power
 from ..reducing import sum as total
-from .counterparts import as_operand, as_operands, counterpart, known, unsupported
+from .counterparts import as_operand, as_operands, counterpart, known, refused, unsupported
 from .library_rows import library
 
 _FLOAT = np.dtype(np.float64)
 
 
-def _spread(start: Tensor, stop: Tensor, num: int, endpoint: bool, axis: int, **_: Any) -> Any:
+def _spread(start: Tensor, stop: Tensor, num: int | None, endpoint: bool, axis: int, **_: Any) -> Any:
     ends = list(broadcast_static("linspace", start, stop).known)
     ends.insert(axis if axis >= 0 else len(ends) + 1 + axis, num)
     return ends
 
 
-def _shares(g: Tensor, attrs: Any) -> tuple[Tensor, Tensor]:
+def _shares(g: Tensor, attrs: Any, weight: Tensor | None) -> tuple[Tensor, Tensor]:
     """Return the gradient of the points with their axis at the end, and how far each is from the start."""
-    weight = np.linspace(0.0, 1.0, attrs["num"], attrs["endpoint"]).astype(g.dtype)
-    return moveaxis(g, attrs["axis"], -1), as_operand(weight)
+    if weight is None:
+        weight = as_operand(np.linspace(0.0, 1.0, attrs["num"], attrs["endpoint"]).astype(g.dtype))
+    return moveaxis(g, attrs["axis"], -1), weight
 
 
-def _even_slopes(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
-    g, weight = _shares(g, attrs)
+def _even_slopes(
+    g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any, weight: Tensor | None = None
+) -> Any:
+    g, weight = _shares(g, attrs, weight)
     parts = (total(g * (1 - weight), -1), total(g * weight, -1))
     return [unbroadcast(part, x) for part, x in zip(parts, inputs)]
 
 
-def _geometric_slopes(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
-    g, weight = _shares(g * outputs[0], attrs)
+def _geometric_slopes(
+    g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any, weight: Tensor | None = None
+) -> Any:
+    g, weight = _shares(g * outputs[0], attrs, weight)
     parts = (total(g * (1 - weight), -1), total(g * weight, -1))
     return [unbroadcast(part / x, x) for part, x in zip(parts, inputs)]
 
 
 _even = library("linspace_between", np.linspace, _spread, _even_slopes)
 _geometric = library("geomspace", np.geomspace, _spread, _geometric_slopes)
+
+
+def _counted(name: str, theirs: Any, slopes: Any) -> Any:
+    """Declare the row of as many points as only the run knows."""
+
+    def spread(start: Tensor, stop: Tensor, num: Tensor, endpoint: bool, axis: int, **_: Any) -> Any:
+        return _spread(start, stop, None, endpoint, axis)
+
+    def kernel(start: Any, stop: Any, num: Any, **attrs: Any) -> Any:
+        return theirs(start, stop, int(num), **attrs)
+
+    def vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
+        weight = _even_of(0.0, 1.0, inputs[2], endpoint=attrs["endpoint"], axis=0, dtype=g.dtype)
+        return [*slopes(g, outputs, inputs[:2], attrs, weight), None]
+
+    return library(name, kernel, spread, vjp)
+
+
+_even_of = _counted("linspace_counted", np.linspace, _even_slopes)
+_geometric_of = _counted("geomspace_counted", np.geomspace, _geometric_slopes)
 
 
 def _ends(start: Any, stop: Any) -> tuple[Tensor, Tensor, np.dtype[Any]]:
@@ -56,11 +83,16 @@ def _ends(start: Any, stop: Any) -> tuple[Tensor, Tensor, np.dtype[Any]]:
     return as_dtype(first, found), as_dtype(last, found), found
 
 
-def _number(theirs: Any, num: Any) -> int:
-    num = known(theirs, num=num)
-    if num < 0:
-        raise ValueError(f"Number of samples, {num}, must be non-negative.")
-    return int(num)
+def _number(theirs: Any, num: Any) -> int | Tensor:
+    """Return how many points there are to be: a tensor of what only the run knows."""
+    if is_tensor(num):
+        count = convert_to_tensor(num)
+        if count.shape.rank == 0 and count.dtype.kind in "iu" and count.constant_value() is None:
+            return count
+    points: int = operator.index(known(theirs, num=num))
+    if points < 0:
+        raise ValueError(f"Number of samples, {points}, must be non-negative.")
+    return points
 
 
 @counterpart(np.linspace)
@@ -79,6 +111,10 @@ def linspace(
         endpoint and wanted == found and axis == 0 and first.shape.rank == last.shape.rank == 0 and found.kind == "f"
     )
     made: Any
+    if isinstance(num, Tensor):
+        if retstep:  # which is a number of Python's if there are not two points
+            refused(np.linspace, "retstep", "compute the step: (stop - start) / (num - 1)")
+        return _even_of(first, last, num, endpoint=bool(endpoint), axis=axis, dtype=wanted)
     if plain:
         made = creation.linspace(first, last, num)
     else:
@@ -86,7 +122,7 @@ def linspace(
     if not retstep:
         return made
     steps = num - 1 if endpoint else num
-    return made, (last - first) / steps if steps > 0 else (last - first) * np.asarray(np.nan, found)[()]
+    return made, (last - first) / steps if steps > 0 else np.nan
 
 
 @counterpart(np.logspace)
@@ -109,4 +145,6 @@ def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, dtype:
     found = np.result_type(found, _FLOAT)
     wanted = found if dtype is None else of_numbers(dtype)
     first, last = as_dtype(first, found), as_dtype(last, found)
+    if isinstance(num, Tensor):
+        return _geometric_of(first, last, num, endpoint=bool(endpoint), axis=axis, dtype=wanted)
     return _geometric(first, last, num=num, endpoint=bool(endpoint), axis=axis, dtype=wanted)
