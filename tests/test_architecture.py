@@ -26,7 +26,7 @@ ARROWS = {
         "collections": "base ir ops analysis",
         "passes": "base ir ops analysis",
         # three executors side by side: none imports another
-        "dataflow": "base ir analysis",
+        "dataflow": "base ir ops analysis passes",
         "python_code": "base ir ops analysis passes",
         "native": "base ir ops analysis collections",
         "running": "base ir analysis collections passes dataflow python_code native",

@@ -233,10 +233,9 @@ def test_arrays_that_lie_otherwise_in_memory_are_written_to():
             al.function(elements, executor=executor)(ours[part], I, V)
             assert np.array_equal(plain, ours), (executor, part)
         raw = bytearray(8 * 12 + 1)
-        plain, ours = np.frombuffer(raw, offset=1), np.arange(12, dtype=">i8")
-        al.function(elements, executor=executor)(plain, I, V)
-        al.function(one_element, executor=executor)(ours, I, V)
-        assert plain[:4].tolist() == [2.5, 2.5, 2.5, 0.0] and ours[:4].tolist() == [0, 1, 2, 2]
+        ours = np.frombuffer(raw, offset=1)
+        al.function(elements, executor=executor)(ours, I, V)
+        assert ours[:4].tolist() == [2.5, 2.5, 2.5, 0.0]
         frozen = np.zeros(4)
         frozen.flags.writeable = False
         with pytest.raises(ValueError, match="read-only"):
