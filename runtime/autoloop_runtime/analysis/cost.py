@@ -61,7 +61,7 @@ def sized(node: Node) -> list[Tensor]:
 def estimate(node: Node) -> float:
     """Return nanoseconds that one run of a plain node takes on one core."""
     traits, price = node.op.traits, node.op.traits.price
-    inputs = node.inputs[:-1] if node.op.effect else node.inputs
+    inputs = node.operands
     if price is Price.NOTHING:
         return 0.0
     if price is Price.FOREIGN:

@@ -72,7 +72,7 @@ class Pushforward:
 
     def _plain(self, node: Node) -> None:
         graph, first = self.graph, len(self.graph.nodes)
-        inputs, outputs = (node.inputs[:-1], node.outputs[:-1]) if node.op.effect else (node.inputs, node.outputs)
+        inputs, outputs = node.operands, node.results
         stand_ins = [_stand_in(t) if t in self.reached else None for t in outputs]
         made = [(t, g) for t, g in zip(outputs, stand_ins) if g is not None]
         given = [self.of(t) for t in inputs]

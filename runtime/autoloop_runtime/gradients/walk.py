@@ -156,7 +156,7 @@ class Walk:
             return
         if node.op.vjp is NO_GRADIENT:
             return
-        inputs, outputs = (node.inputs[:-1], node.outputs[:-1]) if node.op.effect else (node.inputs, node.outputs)
+        inputs, outputs = node.operands, node.results
         before, graph.location = graph.location, node.location
         try:
             for tensor, part in zip(inputs, apply_rule(node, gradients[: len(outputs)], outputs, inputs)):

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 
 from .. import ops
 from ..analysis.induction import constant_step
+from ..analysis.observable import is_barrier
 from ..analysis.passed_on import is_fixed
 from ..base.shapes import SCALAR
 from ..collections import saved_stacks as stacks
@@ -113,7 +114,7 @@ class BackwardBody(BackwardGraph):
                 known = self.outside(tensor) is not None
             elif node.op is CONST:
                 known = True
-            elif node.subgraphs or node.op.effect or node.op.stateful or node.op.traits.rematerialise:
+            elif is_barrier(node) or node.op.traits.rematerialise:
                 known = False  # cheap ones are computed again in each iteration, or hoisted by the optimiser
             else:
                 known = bool(node.inputs) and all(self._is_invariant(t) for t in node.inputs)

@@ -71,7 +71,7 @@ def apply_several(
     if graph is None:
         return _compute(op, inputs, attrs or _NONE)
     node = graph.add(op, inputs, attrs, name, location)
-    return (node.outputs[:-1] if op.effect else node.outputs) or (None if graph.ordered else node)
+    return node.results or (None if graph.ordered else node)
 
 
 def _compute(op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> Any:

@@ -129,6 +129,16 @@ class Node:
         return _NOTHING
 
     @property
+    def operands(self) -> tuple[Tensor, ...]:
+        """What the kernel takes: the inputs without the token of an effect."""
+        return self.inputs[:-1] if self.op.effect else self.inputs
+
+    @property
+    def results(self) -> tuple[Tensor, ...]:
+        """What the kernel gives: the outputs without the token of an effect."""
+        return self.outputs[:-1] if self.op.effect else self.outputs
+
+    @property
     def type(self) -> str:
         """The name of the op."""
         return self.op.name

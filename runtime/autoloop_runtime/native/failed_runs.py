@@ -54,7 +54,7 @@ def failure_of(
         give_back()
     if check.node.op is saved_ops.SWAP_PUSH:
         return annotate(swap_file.failure(), check.node, frames)
-    inputs = operands[:-1] if check.node.op.effect else operands
+    inputs = operands[: len(check.node.operands)]
     try:
         with np.errstate(all="ignore"):
             check.node.op.kernel(*inputs, **check.node.attrs)

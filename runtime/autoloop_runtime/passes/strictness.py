@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from ..analysis.failure import can_fail
 from ..analysis.inside import nodes_inside
+from ..analysis.observable import is_barrier
 from ..analysis.passed_on import Origins, is_fixed
 from ..ir.graph import PARAMETER, Graph, Node
 from ..ir.structured import COND, WHILE
@@ -42,7 +43,7 @@ def _raises(node: Node) -> bool:
     """
     if node.op is WHILE and node.attrs["cond"].outputs[0].shape.rank is None:
         return True  # what the test of a loop gives may turn out to be an array
-    if node.subgraphs or node.op.effect or node.op.stateful or node.op is RANGE or not can_fail(node):
+    if is_barrier(node) or node.op is RANGE or not can_fail(node):
         return False
     return all(t.dtype.kind in "biufc" for t in (*node.inputs, *node.outputs))
 

@@ -21,10 +21,9 @@ def write_plain(out: Output, node: Node, position: int, scope: Scope) -> None:
         expr = out.expressions.into(node, scope.env, out.reused(node.outputs[0]))
     else:
         expr = out.expressions.call(node, scope.env, scope.uses)
-    outputs = node.outputs
+    outputs = node.results
     if node.op.effect:
-        scope.env[outputs[-1]] = out.expressions.true()
-        outputs = outputs[:-1]
+        scope.env[node.outputs[-1]] = out.expressions.true()
     limit = scope.result_length if scope.uses.last_read.get(node.outputs[0]) == END else INLINE_LENGTH
     if node in scope.uses.inline and expr.length <= limit:
         scope.env[outputs[0]] = expr

@@ -61,8 +61,7 @@ class Expressions:
     def call(self, node: Node, env: Mapping[Tensor, Expr], uses: Uses) -> Expr:
         """Return the expression that computes ``node``."""
         op = node.op
-        inputs = node.inputs[:-1] if op.effect else node.inputs
-        args = [env[t] for t in inputs]
+        args = [env[t] for t in node.operands]
         code = op.template(node)
         if all(arg.total for arg in args):  # what is written in Python's own words may leave an operand out
             code = op.truth if node in uses.truth else _scalar_code(node) or code

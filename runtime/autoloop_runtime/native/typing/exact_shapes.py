@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...analysis.induction import trip_count
+from ...analysis.observable import is_barrier
 from ...base.dtypes import variant
 from ...base.forks import undivided
 from ...base.shapes import TensorShape
@@ -110,8 +111,7 @@ class _Typer:
                 refuse(node, f"set_shape promised {declared}, the shape is {self.types.shapes[tensor]}")
 
     def _plain(self, node: Node) -> None:
-        inputs = node.inputs[:-1] if node.op.effect else node.inputs
-        outputs = node.outputs[:-1] if node.op.effect else node.outputs
+        inputs, outputs = node.operands, node.results
         shapes = self.types.shapes
         if node.op.effect:
             shapes[node.outputs[-1]] = ()
@@ -120,7 +120,7 @@ class _Typer:
                 refuse(node, "it has no machine code")
             self.types.hand_on(node.inputs[0], node.outputs[0])
             return
-        if not node.op.effect and not node.op.stateful and self._fold(node):
+        if not is_barrier(node) and self._fold(node):
             return
         exact = all(t.shape.is_fully_defined() for t in outputs) and all(
             t.shape.is_fully_defined() for t in inputs if t in shapes
