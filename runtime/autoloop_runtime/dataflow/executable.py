@@ -14,9 +14,10 @@ from ..base.fp_warnings import guarded, unguarded
 from ..ir.graph import Node, current_graph, eager
 from ..ir.run_state import EAGER, RunState
 from .execution_plan import MISSING, Plan
+from .first_failure import FirstFailure, first_failure
 from .flat_graph import Lowered
 from .frames import Item, State
-from .kernels import Watch, call, explained
+from .kernels import Watch, call
 from .sole_holders import lend, returned
 from .workers import SharedRun
 
@@ -104,8 +105,7 @@ class Executable:
 def run_alone(tokens: State, feeds: list[Any], state: RunState, watch: Watch | None) -> None:
     """Run on the calling thread alone, without a lock: light kernels first, of each kind the oldest first.
 
-    So a counter runs ahead of a heavy chain here too, and iterations fail and have their effects in order where data
-    lets them.
+    So a counter runs ahead of a heavy chain here too, and iterations have their effects in order where data lets them.
     """
     light: deque[Item] = deque()
     heavy: deque[Item] = deque()
@@ -121,7 +121,8 @@ def run_alone(tokens: State, feeds: list[Any], state: RunState, watch: Watch | N
             else:
                 out = call(it, step, state, watch)
         except Exception as error:
-            raise explained(error, it, step)  # noqa: B904
+            found = FirstFailure(error, it, step)
+            raise first_failure(found, tokens, deque([*light, *heavy]), state, watch).explained()  # noqa: B904
         if step.blank:
             it.values[step.first : step.last] = step.blank
         if step.outs is None:

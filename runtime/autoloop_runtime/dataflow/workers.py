@@ -19,8 +19,9 @@ from typing import Any
 from ..base.forks import Kind, in_child, undivided
 from ..base.threads import call_workers, forget_work
 from ..ir.run_state import RunState
+from .first_failure import FirstFailure
 from .frames import Item, State
-from .kernels import Watch, call, explained
+from .kernels import Watch, call
 
 _RUN = Kind("SharedRun.lock", "who works on a run in a child is alone there, see ``left_alone``")
 _BLAS = Kind("BlasLimit.lock", "the limit is taken back where nobody is left who wants it")
@@ -33,7 +34,7 @@ class SharedRun:
     """One run that several threads work on.
 
     A thread runs the light kernels that it made ready itself, oldest first, so that iterations
-    fail and have their effects in order where data lets them. Heavy ones go to ``heavy``, where it
+    have their effects in order where data lets them. Heavy ones go to ``heavy``, where it
     takes the newest when it has nothing light left; if that leaves others behind it calls for help. So two
     chains that do not need each other end up on two threads, each staying with its own data, and a single
     chain never leaves its thread.
@@ -60,8 +61,10 @@ class SharedRun:
         #: locked except between a release by whoever cleared ``waiting`` and the caller's waking up
         self.wake = _RUN.gate()
         self.wake.acquire()
-        #: the first failure of a kernel; no kernel is started after it
+        #: what ends the run at once: an interrupt, the end of its time
         self.error: BaseException | None = None
+        #: the first failure of a kernel; only kernels that stand before it are started
+        self.failure: FirstFailure | None = None
         #: nobody may start another kernel, or join
         self.stopped = False
 
@@ -93,6 +96,9 @@ class SharedRun:
                 self._drain()
                 raise
         error, self.error = self.error, None  # its traceback refers to us
+        failure, self.failure = self.failure, None
+        if error is None and failure is not None:
+            error = failure.explained()
         if error is not None:
             raise error
 
@@ -189,9 +195,13 @@ class SharedRun:
             try:
                 out = call(it, step, state, watch)
             except BaseException as error:
-                failure = explained(error, it, step) if isinstance(error, Exception) else error
                 with lock:
-                    self._fail(failure)
+                    if isinstance(error, Exception):
+                        failure = FirstFailure(error, it, step)
+                        self.failure = failure if self.failure is None else self.failure.earlier(failure)
+                        item, wanted = self._take(light, member)
+                        continue
+                    self._fail(error)
                     self._leave(member)
                 return
             if step.blank:
@@ -202,7 +212,7 @@ class SharedRun:
                 del out
                 if watch is not None and watch.expired():
                     self._fail(watch.timed_out(tokens))
-                if light and heavy and patience and not self.stopped:
+                if light and heavy and patience and not (self.stopped or self.failure):
                     patience -= 1
                     item, wanted = light.popleft(), 0
                 else:
@@ -212,6 +222,9 @@ class SharedRun:
     def _take(self, light: deque[Item], member: bool) -> tuple[Item | None, int]:
         """Return the next kernel for this thread, and how many workers to call for. The lock is held."""
         heavy = self.heavy
+        if self.failure is not None:
+            self.failure.keep(light)
+            self.failure.keep(heavy)
         if self.stopped or not (light or heavy):
             self._leave(member)
             return None, 0
