@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from .guards import same_contents as same_contents
     from .held_instances import is_shareable as is_shareable
     from .other_threads import let_others_wait as let_others_wait
-    from .replays import has_loops as has_loops
+    from .replays import is_observed as is_observed
+    from .replays import is_plains as is_plains
     from .replays import may_raise as may_raise
     from .replays import replayed as replayed
 
@@ -30,7 +31,8 @@ _MODULES = {
     "same_contents": "autoloop.state.guards",
     "is_shareable": "autoloop.state.held_instances",
     "let_others_wait": "autoloop.state.other_threads",
-    "has_loops": "autoloop.state.replays",
+    "is_observed": "autoloop.state.replays",
+    "is_plains": "autoloop.state.replays",
     "may_raise": "autoloop.state.replays",
     "replayed": "autoloop.state.replays",
 }

@@ -18,6 +18,8 @@ from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.structured import WHILE
 
 from ..concrete import CalledPlain
+from ..errors import is_programs_own, is_refusal
+from ..operators.staging.staged_blocks import speaks_of_tracers
 from ..written_arguments import OtherMemory
 
 R = TypeVar("R")
@@ -25,14 +27,20 @@ R = TypeVar("R")
 MOST_BYTES = 1 << 16
 
 
-def has_loops(graph: Graph) -> bool:
-    """Return whether plain Python may take very much longer than a run."""
-    return any(node.op is WHILE for node in nodes_inside(graph))
+def is_plains(error: BaseException) -> bool:
+    """Return whether plain Python surely raises what a trace has raised: it speaks of nothing that only a run knows."""
+    is_of_shapes = isinstance(error, TypeError | ValueError) and any(word in str(error) for word in ("know", "needs"))
+    return is_programs_own(error) and not (is_refusal(error) or speaks_of_tracers(error) or is_of_shapes)
+
+
+def is_observed(graph: Graph) -> bool:
+    """Return whether somebody would notice that a run is left out: it does something, or may raise."""
+    return not may_repeat(graph) or graph_can_fail(graph)
 
 
 def may_raise(graph: Graph) -> bool:
-    """Return whether a run may raise what plain Python would, and that may do it again."""
-    return graph_can_fail(graph) and may_repeat(graph) and not has_loops(graph)
+    """Return whether a run may raise what plain Python would, and that may do it again, in no very much longer time."""
+    return graph_can_fail(graph) and may_repeat(graph) and not any(node.op is WHILE for node in nodes_inside(graph))
 
 
 def replayed(run: Callable[[], R], values: Sequence[Any], written: Sequence[int]) -> R:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from autoloop_runtime.analysis.observable import may_repeat
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.array_storage import kept
@@ -156,10 +155,9 @@ def _first(request: Request, numbers: frozenset[Any]) -> _Attempt:
     for by_reference, inputs in attempts[:-1]:
         try:
             return _attempt(request, by_reference, inputs)
-        except CalledPlain:
-            raise
         except Exception as error:
-            if not (_is_ours(error) and _has_inputs(request)):
+            why = error.__cause__ if isinstance(error, CalledPlain) else error
+            if why is None or not (_is_ours(why) and _has_inputs(request)):
                 raise
     return _attempt(request, *attempts[-1])
 
@@ -281,16 +279,15 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
             found.guards += guards_of_unread(world)
             found.guards += guards_of_several(world.reached, changes.owners, relations.several)
         except Exception as error:
-            leave = None if _is_ours(error) else state.left_by(world)
+            is_pythons = state.is_plains(error) and not request.needs_graph
+            leave = state.left_by(world) if is_pythons or not _is_ours(error) else None
             is_written = any(storage is not None and storage.version for storage in map(kept, symbolic))
             world.put_back()
-            if leave is None:
-                _put_back_constants(found.guards, request, receiver)
-                raise
-            is_noticed = leave.writes or is_written or not may_repeat(graph)
-            if is_noticed and not request.needs_graph and not state.has_loops(graph):
+            _put_back_constants(found.guards, request, receiver)
+            if is_pythons and leave is not None and (leave.writes or is_written or state.is_observed(graph)):
                 raise CalledPlain from error
-            leave()
+            if leave is not None and not _is_ours(error):
+                leave()
             raise
         except BaseException:
             world.put_back()

@@ -34,3 +34,24 @@ STAGED = [
     ("a_loop", "o.n += 1\ni = 0\nwhile i < x.sum():\n    assert i < 7, i\n    i += 1\no.n += 100\nreturn x"),
     ("after_a_print", "print(x.sum())\no.n += 1\nassert x.sum() < 7\nreturn x"),
 ]  # fmt: skip
+
+LOOP = "i = 0\nwhile i < x.sum():\n    i += 1\n    "
+#: a line that fails while it is traced comes behind what the run does, or raises, before it; a side that raises leaves
+#: nothing where it is not taken
+BEHIND = [
+    ("a_name_behind_a_loop", "L.append(1)\n"
+     + LOOP + "print(i)\n    x[0] += 1\n    if i > 9: break\nL.append(2)\nunknown"),
+    ("a_key_behind_an_assertion", "for e in x:\n    assert e < 2, 'first'\nreturn D['missing']"),
+    ("an_attribute_behind_prints", LOOP + "print(i)\n    if i == 4: raise ValueError('e')\nreturn x.unknown"),
+    ("shapes_behind_a_loop", LOOP + "print(i)\n    o.n += 1\nreturn x + np.ones(7)"),
+    ("shapes_behind_a_print", "x[0] += 1\nprint(x[0])\nreturn x + np.ones(7)"),
+    ("a_callee_behind_a_loop", "def g(v): raise RuntimeError('g')\n" + LOOP + "print(i)\ng(x)"),
+    ("python_numbers", "if x.sum() > 4: raise KeyError(len(x), x.sum(), float(x[0]))\nreturn x"),
+    ("a_python_number_of_a_loop", LOOP + "if i > 3: raise KeyError(i)\nreturn x"),
+    ("an_untaken_side",
+     "if x.sum() > 40:\n    L.append(1)\n    o.n += 1\n    D['a'] = x.sum()\n    raise ValueError('big')\n"
+     "return x"),
+    ("an_untaken_side_that_fails", "if x.sum() > 40:\n    L.append(1)\n    o.n += 1\n    None + 1\nreturn x"),
+    ("an_untaken_side_of_a_callee",
+     "def g():\n    L.append(1)\n    raise ValueError('big')\nif x.sum() > 40: g()\nreturn x"),
+]  # fmt: skip

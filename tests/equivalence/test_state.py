@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from each_case import each
 from programs_of_classes import CLASSES
-from programs_of_exceptions import ALL, RAISING, TOP
+from programs_of_exceptions import ALL, BEHIND, RAISING, TOP
 from programs_of_exceptions import STAGED as RAISING_IN_LOOPS
 from programs_of_sharing import ARGUMENTS, BOX, GIVEN_TOGETHER, KEPT_VIEWS, LEFT_TOGETHER, SAME, TELL
 from programs_of_state import BOX as OBJECT
@@ -120,6 +120,17 @@ def test_overlaps_that_no_trace_can_follow_are_refused():
 @each(RAISING, first)
 def test_exceptions_leave_what_plain_python_leaves(name, body):
     check(name, body, TOP, ALL)
+
+
+@each(BEHIND, first)
+def test_failures_of_the_trace_come_behind_what_the_run_does_before(name, body):
+    check(name, body, TOP, ALL)
+
+
+def test_a_raising_iteration_says_what_plain_python_says():
+    text = module("i = 0\nwhile i < x.sum():\n    i += 1\n    L.append(i)\n    y = x[7]\nreturn x", TOP)
+    ((expected, *_),), ((found, *_),) = played("iteration", text, None, 1)[0], played("iteration", text, "auto", 1)[0]
+    assert expected == found
 
 
 @each(RAISING_IN_LOOPS, first)

@@ -17,9 +17,9 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from ...conversion.callables import is_converted, is_library_file
 from ...errors import is_own_file
-from ..mutation.heap_snapshot import has_changed, is_random, put_back, snapshots, stand_ins
+from ..mutation.heap_snapshot import has_changed, is_random, snapshots, stand_ins
 from ..mutation.outside_world import leave
-from ..mutation.side_effects import changed_attributes, has_attributes
+from ..mutation.side_effects import restore
 from ..staging.numbers_or_arrays import as_result
 from ..staging.staged_blocks import in_staged_block
 from ..staging.standins import StandIn, opened
@@ -100,15 +100,7 @@ class Threshold:
 
     def restore(self) -> None:
         """Put back what containers, attributes and variables held."""
-        for one in filter(has_changed, self._before):
-            if not has_attributes(one):
-                put_back(one)
-                continue
-            for attribute, value in changed_attributes(one):
-                attribute.set(value)
-        for slot, value in self._variables:
-            if slot.get() is not value:
-                slot.set(value)
+        restore(self._before, self._variables)
 
 
 def result_of(value: Any) -> Any:

@@ -140,7 +140,11 @@ class Outside:
         def watching(*values: Any) -> Any:
             before, variables = snapshots(self._functions, self._values, self._parameters())
             given = self.read()
-            result = function(*values)
+            try:
+                result = function(*values)
+            except BaseException:  # what it has changed the graph does not do
+                restore(before, variables)
+                raise
             self._compare(before, variables)
             self._look_at_inherited(given)
             self._tell_others(given)
@@ -248,6 +252,19 @@ def changed_attributes(one: Snapshot) -> list[tuple[Attribute, Any]]:
             slot = Attribute(one.value, name, name in one.old)
             found.append((slot, one.old.get(name, Undefined(slot.name))))
     return found
+
+
+def restore(before: Iterable[Snapshot], variables: Iterable[tuple[Slot, Any]]) -> None:
+    """Put back what containers, attributes and variables held."""
+    for one in filter(has_changed, before):
+        if not has_attributes(one):
+            put_back(one)
+            continue
+        for attribute, value in changed_attributes(one):
+            attribute.set(value)
+    for slot, value in variables:
+        if slot.get() is not value:
+            slot.set(value)
 
 
 def _made_own(slot: Attribute) -> str:

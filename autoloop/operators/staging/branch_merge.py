@@ -168,6 +168,7 @@ class _Merge:
         self.is_set = _set_flags(a, b) if not self.optional else tuple(map(_is_there, (a, b)))
         a, b = (opened(one).value if type(one) is MaybeUnset or is_optional(one) else one for one in (a, b))
         self.absent = [one is _NEVER or type(one) is Undefined or (self.optional and one is None) for one in (a, b)]
+        self.is_raised = not is_result and any(one is _NEVER for one in (a, b))
         self.pairs: list[BranchValues | None] = []
         self.fixed: list[Any] = []
         self.kinds: list[Kind] = []
@@ -207,20 +208,17 @@ class _Merge:
         same = any(self.absent) or own_kind(one) is own_kind(other)
         self.kinds.append(own_kind(one) if same else kind_of((one, other)))
         self.handles.append((one, other))
+        self.numbers.append(False)
+        self.untold.append(False)
         if not any(self.absent) and _same(one, other):
             self.pairs.append(None)
             self.fixed.append(one)
-            self.numbers.append(False)
-            self.untold.append(False)
             return
         self.fixed.append(None)
-        self.numbers.append(False)
-        self.untold.append(False)
         if any(self.absent):
-            if not _is_numeric(one) or _is_outer_array(one):
-                # Only ever read where it is set, and there it has this value.
+            if not _is_numeric(one) or _is_outer_array(one) or (self.is_raised and _is_outer(one)):
                 self.pairs.append(None)
-                self.fixed[-1] = one
+                self.fixed[-1] = one  # only ever read where it is set, and there it has this value
                 return
             unread = blank(one)
             one, other = (unread, one) if self.absent[0] else (one, unread)
@@ -385,6 +383,12 @@ def _link_together(merges: Iterable[_Merge]) -> None:
         for handle in handles:
             if (storage := kept(handle)) is not None and not _is_around(storage.graph):
                 one_of_several(made, left.setdefault(storage, []))
+
+
+def _is_outer(value: Any) -> bool:
+    """Return whether a number or tensor is one from outside of the side that leaves it."""
+    is_tensor_of = isinstance(value, Tensor) and (value.node is None or _is_around(value.node.graph))
+    return is_tensor_of or isinstance(value, bool | int | float | complex)
 
 
 def _is_outer_array(value: Any) -> bool:

@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from itertools import islice
 from typing import Any
 
+import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.analysis.failure import can_fail
 from autoloop_runtime.analysis.inside import nodes_inside
@@ -14,6 +15,7 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.locations import raised_at
 from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import Tracer
 
@@ -126,7 +128,7 @@ def is_run_time_error(error: BaseException) -> bool:
     whether it is reached or not.
     """
     belongs = isinstance(error, (StagedRaise, NeverReturnsError, *_OF_THE_RUN)) or (
-        isinstance(error, _OF_VALUES) and is_programs_own(error) and not _speaks_of_tracers(error)
+        isinstance(error, _OF_VALUES) and is_programs_own(error) and not speaks_of_tracers(error)
     )
     belongs = belongs and not is_refusal(error)
     if not belongs and isinstance(error, Exception):
@@ -134,7 +136,7 @@ def is_run_time_error(error: BaseException) -> bool:
     return belongs or isinstance(error, NeverReturnsError)
 
 
-def _speaks_of_tracers(error: BaseException) -> bool:
+def speaks_of_tracers(error: BaseException) -> bool:
     """Return whether a message names a type of ours: what that lacks the value that it stands for may have."""
     if isinstance(error, AttributeError) and isinstance(error.obj, Tracer | StandIn):
         return True
@@ -180,4 +182,6 @@ def _parts(leaf: Any) -> tuple[list[Any], Callable[..., Any]]:
         return parts
     if not isinstance(leaf, Tensor):
         return [], lambda: leaf
+    if number_type(leaf) is not None:
+        return [leaf], lambda value: np.asarray(value).item()
     return [leaf], lambda value: str(value) if getattr(value, "dtype", None) and value.dtype.kind == "U" else value
