@@ -225,6 +225,7 @@ ONE_AXIS = {
     "unstack": lambda xp, x, axis: xp.unstack(x, axis=axis),
     "expand and squeeze": lambda xp, x, axis: xp.squeeze(xp.expand_dims(x, axis=axis), axis=axis),
     "take_along_axis": lambda xp, x, axis: xp.take_along_axis(x, xp.argsort(x, axis=axis), axis=axis),
+    "take one": lambda xp, x, axis: xp.take_along_axis(x, xp.zeros((1,) * x.ndim, dtype=xp.int64), axis=axis),
     "repeat each": lambda xp, x, axis: xp.repeat(x, xp.asarray(np.arange(x.shape[axis])), axis=axis),
     "moveaxis": lambda xp, x, axis: xp.moveaxis(x, axis, 0),
 }  # fmt: skip

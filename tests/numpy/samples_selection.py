@@ -57,6 +57,7 @@ SAMPLES = {
     ],
     "np.take_along_axis": [
         "np.take_along_axis(x, j % 2, 0)",
+        "np.take_along_axis(x[:, :1], j % 2, 0)",
         "np.take_along_axis(arr=x, indices=j % 3, axis=1)",
         "np.take_along_axis(x, np.argsort(x, axis=1))",
         "np.take_along_axis(x, i, None)",

@@ -18,6 +18,7 @@ REFUSED_BY_NUMPY = [
     (lambda x: np.take(x, [0], axis=[0]), "cannot be interpreted as an integer"),
     (lambda x: np.max(x, keepdims="yes"), "cannot be interpreted as an integer"),
     (lambda x: np.round(x, 1.5), "cannot be interpreted as an integer"),
+    (lambda x: np.put_along_axis(x, np.array([[0], [1]]), 2.0, None), "`indices` must have a single dimension"),
     (lambda x: np.diag(x, k=1.5), "cannot be interpreted as an integer"),
     (lambda x: np.eye(x.astype(int)[0, 2], k=1.5), "cannot be interpreted as an integer"),
     (lambda x: np.eye(x.astype(int)[0, 2], order="Z"), "order must be one of"),

@@ -16,6 +16,7 @@ from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE, PICKING, UPDATING, Memory
 from .arithmetic import add
 from .array import ravel, reshape_like
+from .broadcasting import broadcast_to
 from .creation import arange
 from .define import primitive, public
 from .extents import axis_of, extents
@@ -140,13 +141,21 @@ def take_along_axis(x: ArrayLike, indices: ArrayLike, axis: Axis = -1, name: str
     ----------
     x : tensor-like
     indices : tensor-like of integers
-        Of the shape of ``x`` but along ``axis``.
+        Of the shape of ``x`` but along ``axis``; the other axes broadcast.
     axis : int
     name : str, optional
     """
-    x = convert_to_tensor(x)
-    attrs = {"axis": axis_of(axis, x.shape.rank, "take_along_axis")}
-    return apply(TAKE_ALONG, [x, _integers(indices, "take_along_axis")], attrs, name)
+    x, places = convert_to_tensor(x), _integers(indices, "take_along_axis")
+    axis = axis_of(axis, x.shape.rank, "take_along_axis")
+    if x.shape.rank == places.shape.rank is not None:
+        x, places = (_beside(one, other, axis) for one, other in ((x, places), (places, x)))
+    return apply(TAKE_ALONG, [x, places], {"axis": axis}, name)
+
+
+def _beside(x: Tensor, other: Tensor, axis: int) -> Tensor:
+    """Return ``x`` broadcast against another tensor along all axes but one."""
+    extents: Any = [m if n == 1 and k != axis else n for k, (n, m) in enumerate(zip(x.shape.known, other.shape.known))]
+    return x if None in extents or x.shape == extents else broadcast_to(x, extents)
 
 
 def _places(indices: Any) -> Any:

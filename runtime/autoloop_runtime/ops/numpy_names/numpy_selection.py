@@ -141,11 +141,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Tensor:
         x, axis = ravel(x), 0
     if x.shape.rank != places.shape.rank:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
-    place = numpy_axis(np.take_along_axis, axis, x)
-    extents: list[Any] = [places.shape.known[k] if k == place else d for k, d in enumerate(x.shape.known)]
-    if None not in extents and places.shape != extents:
-        places = broadcast_to(places, extents)
-    return gathering.take_along_axis(x, places, place)
+    return gathering.take_along_axis(x, places, numpy_axis(np.take_along_axis, axis, x))
 
 
 @counterpart(np.compress)

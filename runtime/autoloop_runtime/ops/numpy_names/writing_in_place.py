@@ -133,6 +133,8 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
         )
     places = as_operand(indices)
     if axis is None:
+        if len(places.shape) != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
         flat: Any = arr
         flat = flat.reshape(-1)
         flat[places] = values
