@@ -229,6 +229,7 @@ def test_explain(file, capsys):
         (["graph", "job.py:collatz", "--args", "1", "-o", "g.png"], "the format of 'g.png' is not clear from its name"),
         (["graph", "job.py:collatz", "--args", "1", "-o", "no/where.svg"], "cannot write"),
         (["trace", "job.py:collatz", "--args", "tensor(1)", "-o", "no/where.json"], "cannot write"),
+        (['run', 'job.py:pair', '--args', '1', '2'], "are one text: --args 'zeros(3), 1e-6'"),
         ([], "COMMAND"),
     ],
 )  # fmt: skip
@@ -317,6 +318,12 @@ def test_constructors(text, value):
     (made,) = parsed(text)
     assert made.dtype == value.dtype and made.shape == value.shape
     np.testing.assert_array_equal(made, value)
+
+
+def test_arrays_may_be_written_to():
+    (made, zeros), _ = parse_arguments("array([0.0, 4.0]), np.zeros(2)")
+    made[0] = zeros[0] = 1.0
+    assert made.tolist() == [1.0, 4.0] and zeros.tolist() == [1.0, 0.0]
 
 
 def test_random_numbers_are_the_same_every_time():

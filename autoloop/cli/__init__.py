@@ -72,6 +72,8 @@ class _Parser(argparse.ArgumentParser):
     """An argument parser whose complaints are one line."""
 
     def error(self, message: str) -> NoReturn:
+        if message.startswith("unrecognized arguments"):
+            message += "; the arguments of FUNC are one text: --args 'zeros(3), 1e-6'"
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 

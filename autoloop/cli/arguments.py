@@ -236,7 +236,8 @@ def _normal(*args: Any, dtype: Any = None, seed: int = 0) -> Any:
 def _tensor(value: Any, dtype: Any = None) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return value if dtype is None else _cast(np.asarray(value), dtype)
-    return to_array(value, None if dtype is None else dtypes.as_dtype(dtype))
+    made = to_array(value, None if dtype is None else dtypes.as_dtype(dtype))
+    return made.copy()  # which the function may write to
 
 
 _CONSTRUCTORS: dict[str, Callable[..., Any]] = {
