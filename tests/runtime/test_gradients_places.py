@@ -13,7 +13,7 @@ from functools import cache
 import autoloop as al
 import autoloop.compat.v1 as v1
 import numpy as np
-from api import OPS, Graph, TensorShape, call, defined
+from api import OPS, Graph, TensorShape, apply, call, defined
 from autoloop.differentiation import gradients, jvp
 from each_case import each
 from executors import spread
@@ -143,7 +143,7 @@ SAMPLES |= {
     "tensor_array_scatter": (lambda x: array().scatter([2, 0, 1], x).read(0), [M]),
     "tensor_array_concat": (lambda x: array().unstack(x).concat(), [M]),
     "tensor_array_split": (lambda x: array().split(x, [1, 2, 1]).read(1), [V]),
-    "copied": (lambda x: call("copied", x * x) * x, [V]),
+    "copied": (lambda x: apply(OPS["copied"], [x * x]) * x, [V]),
     "CustomGradient": (own_rule, [V]),
 }
 #: what is not in a program above: NumPy's names and SciPy's, with arrays of one shape
