@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
+from autoloop_runtime.base.dataclass import Protocol
 from autoloop_runtime.base.locations import Line
 from autoloop_runtime.ir.recorders import recorders
 

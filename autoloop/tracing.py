@@ -27,7 +27,6 @@ from .fresh_results import FreshResults
 from .keys import Number, describe_key, is_input
 from .operators.mutation.lifted_arrays import Lift, Making
 from .operators.mutation.outside_world import World
-from .operators.mutation.texts_of_tracers import leave_or_refuse
 from .operators.staging.staged_blocks import raise_when_run
 from .written_arguments import ReferringFunction, references_of
 
@@ -40,7 +39,7 @@ WORLD_WARNING = 15
 function("bytes_of", lambda *args, **kwargs: operators.bytes_of(*args, **kwargs))
 function("array_flags", lambda array, flags: operators.FlagsOfArray(array, flags))
 
-tell_of_texts(leave_or_refuse)
+tell_of_texts(lambda value, frame: operators.leave_or_refuse(value, frame))
 
 
 def converted(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from ..base.dataclass import dataclass
+from ..base.dataclass import Protocol, dataclass
 from ..base.dtypes import DType
 from ..ir.graph import CONST, Graph, Node
 from ..ir.op import Op

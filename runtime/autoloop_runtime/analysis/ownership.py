@@ -13,9 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Protocol
 
-from ..base.dataclass import dataclass, field
+from ..base.dataclass import Protocol, dataclass, field
 from ..ir.graph import Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor

@@ -6,6 +6,9 @@ compiled when as many instances have been made as pay for it, and the other meth
 
 What is left out of the standard's options is not needed here: inheritance of fields, ``ClassVar``, ``InitVar``,
 keyword-only fields. Unlike the standard's, instances are leaves to ``nest``.
+
+``Protocol`` is the standard's to checkers only: nobody asks whether something is an instance, and the class would cost
+as much as three others.
 """
 
 from __future__ import annotations
@@ -13,7 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import attrgetter
 from types import MemberDescriptorType
-from typing import Any, TypeVar, dataclass_transform, overload
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform, overload
+
+if TYPE_CHECKING:
+    from typing import Protocol as Protocol
+else:
+    Protocol = object
 
 _T = TypeVar("_T")
 _C = TypeVar("_C", bound=type)

@@ -6,8 +6,7 @@ by itself, whether they come or not.
 
 from __future__ import annotations
 
-from typing import Protocol
-
+from .dataclass import Protocol
 from .forks import Kind, in_child
 
 _POOL = Kind("Pool.changed", "a child has a pool of its own, without workers")

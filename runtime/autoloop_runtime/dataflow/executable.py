@@ -10,6 +10,7 @@ from typing import Any
 
 from ..base import config
 from ..base.deadlines import DEADLINE
+from ..base.forks import undivided
 from ..base.fp_warnings import guarded, unguarded
 from ..ir.graph import Node, current_graph, eager
 from ..ir.run_state import EAGER, RunState
@@ -19,7 +20,6 @@ from .flat_graph import Lowered
 from .frames import Item, State
 from .kernels import Watch, call
 from .sole_holders import lend, returned
-from .workers import SharedRun
 
 
 class Executable:
@@ -92,7 +92,7 @@ class Executable:
                 if count == 1 or not self.plan.parallel:
                     run_alone(tokens, lend(feed_values, self.donated), state, watch)
                 else:
-                    SharedRun(tokens, state, watch, count).run(lend(feed_values, self.donated))
+                    _run_shared(tokens, lend(feed_values, self.donated), state, watch, count)
             results = results_of(tokens)
             return list(map(returned, results)) if self.donated else results
         finally:
@@ -132,6 +132,13 @@ def run_alone(tokens: State, feeds: list[Any], state: RunState, watch: Watch | N
         del out
         if watch is not None and watch.expired():
             raise watch.timed_out(tokens)
+
+
+def _run_shared(tokens: State, feeds: list[Any], state: RunState, watch: Watch | None, threads: int) -> None:
+    with undivided():
+        from .workers import SharedRun
+
+    SharedRun(tokens, state, watch, threads).run(feeds)
 
 
 def results_of(tokens: State) -> list[Any]:

@@ -23,10 +23,10 @@ import numpy as np
 from ..analysis.ownership import overwritten
 from ..analysis.sizes import may_hold_memory
 from ..analysis.weight import Weight, holds_memory, weigh
+from ..base.forks import undivided
 from ..ir.graph import Node
 from ..ir.op import Op
 from .flat_graph import FlatNode, FrameInfo, Kind, Lowered, Port
-from .overlap import overlapping
 
 MISSING: Final = object()
 
@@ -199,7 +199,12 @@ class Plan:
         self._fill()
         self.starters = tuple([s for s in self.root.steps if self.root.template[s.count] == 0])
         weighty = {index for index, step in self.steps.items() if step.weight}
-        sharing = overlapping(lowered, weighty) if weighty else set()
+        sharing: set[int] = set()
+        if weighty:
+            with undivided():
+                from .overlap import overlapping
+
+            sharing = overlapping(lowered, weighty)
         self.parallel = bool(sharing)
         self.blas = any(self.steps[i].flat.op.traits.blas for i in sharing)  # type: ignore[union-attr]
 

@@ -16,9 +16,10 @@ or iteration ends when nothing of it is *outstanding*, not when each of its node
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 from ..analysis.weight import ELEMENTS, Weight
+from ..base.dataclass import Protocol
 from ..ir.graph import Node
 from .execution_plan import CONTROL, ENTER, EXIT, FETCH, INHERIT, MISSING, NEXT, Edges, FramePlan, Plan, Step
 from .flat_graph import Port

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import EllipsisType
-from typing import Any, Protocol, SupportsIndex, TypeAlias
+from typing import Any, SupportsIndex, TypeAlias
 
 import numpy as np
 
+from ..base.dataclass import Protocol
 from ..base.shapes import TensorShape
 from .tensor import Tensor
 
@@ -17,7 +18,6 @@ class StandsForTensor(Protocol):
 
     def __autoloop_tensor__(self) -> Tensor:
         """Return the tensor."""
-        ...
 
 
 #: what becomes a tensor: NumPy's arrays and scalars, Python's numbers, and (nested) sequences of them and of tensors

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 
-class Lying(NamedTuple):
-    """How an array lies in memory.
+class Lying(tuple[tuple[int, ...], bool, bool, bool, bool]):
+    """How an array lies in memory; ``NamedTuple`` would compile code at every start.
 
     Attributes
     ----------
@@ -20,14 +20,30 @@ class Lying(NamedTuple):
         Whether it has no base.
     """
 
-    strides: tuple[int, ...]
-    writeable: bool
-    owndata: bool
-    aligned: bool
-    is_alone: bool
+    __slots__ = ()
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return self[0]
+
+    @property
+    def writeable(self) -> bool:
+        return self[1]
+
+    @property
+    def owndata(self) -> bool:
+        return self[2]
+
+    @property
+    def aligned(self) -> bool:
+        return self[3]
+
+    @property
+    def is_alone(self) -> bool:
+        return self[4]
 
 
 def lying(array: np.ndarray[Any, Any]) -> Lying:
     """Return how a real array lies in memory."""
     flags = array.flags
-    return Lying(array.strides, flags.writeable, flags.owndata, flags.aligned, array.base is None)
+    return Lying((array.strides, flags.writeable, flags.owndata, flags.aligned, array.base is None))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any
+
+from ..base.dataclass import Protocol
 
 
 class Follower(Protocol):

@@ -16,12 +16,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import get_ident
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..base import dtypes
 from ..base.contexts import Entered, Setting
+from ..base.dataclass import Protocol
 from ..base.dtypes import DType
 from ..base.locations import Location, Places
 from ..base.shapes import SCALAR, TensorShape

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from ..base.contexts import Setting
+from ..base.dataclass import Protocol
 from .followers import IN_FORCE, Follower
 from .op import Op
 from .run_state import RunState

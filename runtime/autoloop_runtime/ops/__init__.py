@@ -23,7 +23,6 @@ from .identities import *
 from .indexing import *
 from .logic import *
 from .operands import *
-from .python_functions import *
 from .reducing import *
 from .selection import *
 from .shape_queries import *
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from .joining import *
     from .linalg import *
     from .powers import *
+    from .python_functions import *
     from .reductions import *
     from .repeating import *
     from .rounding import *

@@ -41,6 +41,7 @@ PUBLIC: Mapping[str, str] = {
     "joining": "concat split stack unstack",
     "linalg": "cholesky det inv matmul outer solve",
     "powers": "cbrt erf exp exp2 expm1 hypot log log1p log2 log10 logaddexp pow rsqrt sigmoid softplus sqrt",
+    "python_functions": "py_function",
     "reductions": "all any argmax argmin log_softmax logsumexp max mean min norm prod softmax std var",
     "repeating": "pad repeat tile",
     "rounding": "ceil floor rint round trunc",

@@ -17,12 +17,11 @@ from ..base.dataclass import dataclass
 from ..base.forks import undivided
 from ..base.fp_warnings import restore, silence
 from ..base.profiler import Recorder, active
-from ..ir.failures import annotate, annotate_further, is_annotated
 from ..ir.graph import Graph, Node, eager
 from ..ir.op import Taking
+from ..ir.prices import Price
 from ..ir.run_state import EAGER, RunState
 from ..ir.structured import WHILE
-from ..ops.python_functions import PY_FUNCTION
 from .appending import find_appended
 from .block_chains import find_chains
 from .counted_loops import find_counted
@@ -166,7 +165,7 @@ def _load(graph: Graph, counted: bool, sites: SiteFactory | None = None) -> tupl
     function = namespace["run"]
     linecache.cache[filename] = (len(emitted.source), None, emitted.source.splitlines(True), filename)
     weakref.finalize(function, linecache.cache.pop, filename, None)
-    if any(node.op is PY_FUNCTION for node in nodes_inside(graph)):
+    if any(node.op.traits.price is Price.FOREIGN for node in nodes_inside(graph)):
         function = eager()(function)  # the user's code computes, also if this runs while a graph is built
     return function, filename, emitted
 
@@ -191,6 +190,9 @@ def _explained(error: Exception, filename: str, line_map: dict[int, Place]) -> B
     found = _culprit(error, filename, line_map)
     if found is None:
         return error
+    with undivided():
+        from ..ir.failures import annotate, annotate_further, is_annotated
+
     node, frames = found
     if node.op is WHILE and is_annotated(error):  # by machine code, which knows nothing of the loops around it
         return annotate_further(error, frames)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Protocol
+from typing import Any
 
+from ..base.dataclass import Protocol
 from ..ir.graph import CONST, Node
 from . import names
 from .shared_output import Output
