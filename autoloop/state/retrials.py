@@ -271,6 +271,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
             world.enter(list(zip(found.places[:placed], symbolic[len(request.leaves) :])), given)
             value = traced(request.target, (*receiver, *args), kwargs)
             _leave_written(found.guards, request, receiver)
+            _leave_written_parts(found.guards, request, receiver, symbolic)
             if world.is_untouched() and isinstance(value, (Tensor, *PLAIN)):
                 changes, result = Changes([], [], [], [], set()), None
             else:
@@ -320,6 +321,24 @@ def _leave_written(guards: Sequence[Guard], request: Request, receiver: tuple[An
         leave(f"{name!r} is written to", "")
 
 
+def _leave_written_parts(
+    guards: Sequence[Guard], request: Request, receiver: tuple[Any, ...], symbolic: Sequence[Any]
+) -> None:  # fmt: skip
+    """Leave a function to Python that has written to an argument which shares memory with a constant of its trace."""
+    storages = [kept(one) for one in symbolic[: len(request.leaves)]]
+    written = [leaf for leaf, one in zip(request.leaves, storages) if one is not None and one.version]
+    for guard in guards if written else ():
+        if _is_constant(guard):
+            array = guard.place.find(request.call, lambda: receiver[0])
+            if any(np.may_share_memory(array, one) for one in written):
+                leave(f"{guard.place.name!r} shares memory with an argument that is written to", "")
+
+
+def _is_constant(guard: Guard) -> bool:
+    """Return whether an array of the world is a constant of the trace."""
+    return guard.kind in ("contents", "is") and isinstance(guard.known, np.ndarray)
+
+
 def _put_back_constants(guards: Sequence[Guard], request: Request, receiver: tuple[Any, ...]) -> list[str]:
     """Let the arrays that are constants of a trace hold what they held; return the names of those written to."""
     written = []
@@ -357,6 +376,7 @@ def _variant(request: Request, made: _Attempt) -> Variant:
         made.result,
         bool(writes) or made.result is not None,
         made.same,
+        [one.place for one in made.guards if _is_constant(one)] if made.concrete.written else [],
         made.numbers,
         any(_is_of_call(place) for place in _every_place(made)),
         bool(made.inputs),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from .guards import Reader
     from .overlaps import Related
+    from .places import Place
     from .world import Recipe, Write
 
 _KIND = Kind("state.TRACING", "a trace that was being made is made again; what stood in places then is put back by it")
@@ -66,6 +67,8 @@ class Variant:
         Whether the graph gives, besides the result, what is written.
     same : sequence of Related
         Which arrays of the world share memory with which arguments.
+    apart : sequence of Place
+        The arrays that are constants of it, where it writes to arguments: these share no memory with them.
     numbers : dict
         The numbers that it was traced for.
     needs_call : bool
@@ -89,6 +92,7 @@ class Variant:
     result: Recipe | None
     is_pair: bool
     same: Sequence[Related]
+    apart: Sequence[Place]
     numbers: dict[Any, Any]
     needs_call: bool
     has_inputs: bool
@@ -102,6 +106,10 @@ class Variant:
         found = (read or self.read)(call, receiver)
         if found is not None and not all(one.holds(values, found[0]) for one in self.same):
             return None
+        for place in self.apart if found is not None else ():
+            constant = place.find(call, lambda: receiver)
+            if any(np.may_share_memory(constant, values[k]) for k in self.concrete.written):
+                return None
         return found
 
     def finish(self, made: Any, owners: Sequence[Any]) -> Any:
@@ -151,7 +159,8 @@ class StatefulFunction:
         """Run on raw values and what is found in the world, and write to it."""
         receiver = self._receiver() if self._receiver is not None else None
         for variant in self.variants:
-            found = variant.found(call, receiver, values) if variant.same else variant.read(call, receiver)
+            asks = variant.same or variant.apart
+            found = variant.found(call, receiver, values) if asks else variant.read(call, receiver)
             if found is not None:
                 if variant.has_inputs:
                     values, arrays = [*values, *found[0]], [*arrays, *found[1]]

@@ -322,3 +322,35 @@ def test_results_that_are_parts_of_arguments_share_their_memory():
                 assert told(expected, plain) == told(found, ours), (executor, order)
             found[0][2] = 42.0
             assert ours[0][3] == 42.0
+
+
+WORLD = np.arange(6.0) + 0.5
+HOLDER = {"last": WORLD}
+
+
+def one_of_two_left(a):
+    if WORLD.sum() > 9:
+        HOLDER["last"] = a
+    a += 1.0
+    return WORLD * 1
+
+
+def counted_by(a):
+    n = 0
+    for _ in range(int(WORLD[0] + 1)):
+        n += 1
+    a += 1.0
+    return WORLD * n
+
+
+@pytest.mark.filterwarnings("ignore:.* runs as plain Python, at each call. 'WORLD' shares memory")
+@pytest.mark.parametrize("executor", INTERPRETED)
+def test_an_argument_that_is_a_constant_of_the_trace_is_written_to(executor):
+    for function, given in ((one_of_two_left, [WORLD]), (counted_by, [np.ones(6), WORLD, WORLD[:3], np.ones(6)])):
+        decorated = al.function(function, executor=executor)
+        for a in given:
+            held, start = WORLD.copy(), a.copy()
+            expected = function(a)
+            wanted, a[:], WORLD[:] = (WORLD.copy(), a.copy()), start, held
+            assert np.array_equal(decorated(a), expected), function.__name__
+            assert np.array_equal(WORLD, wanted[0]) and np.array_equal(a, wanted[1])
