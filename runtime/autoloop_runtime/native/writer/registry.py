@@ -76,7 +76,7 @@ RULES: Mapping[str, Mapping[str, str]] = {
         "ops.creation": "RANGE LINSPACE",
         "ops.custom_gradient": "CUSTOM",
         "ops.diagonals": "DIAGONAL EMBED",
-        "ops.identities": "ENSURE_SHAPE",
+        "ops.identities": "COPIED ENSURE_SHAPE",
         "ops.joining": "UNSTACK SPLIT CONCAT STACK",
         "ops.repeating": "PAD TILE REPEAT",
     },
