@@ -392,3 +392,20 @@ INHERITED = [
     ("list_appended_to", WHILE + "h.items.append(x[0])\nreturn len(h.items)"),
     ("slots", IF + "s.w += 1\n    s.n += 1\nreturn s.w*s.n"),
 ]
+
+GIVING = "log, n = [], 0\ndef note(v):\n    global n\n    n += 1\n    log.append(v)\n    return v\n"
+GIVING += "def gen(x):\n    for k in range(3):\n        note(k)\n        yield x[k]\n"
+GIVING += (
+    "def inner(x): yield from gen(x)\ndef writing(x):\n    for k in range(3):\n        x[k] += 1\n        yield x[k]\n"
+)
+GIVING += "def own(x):\n    seen = []\n    for k in range(3):\n        seen.append(k)\n        yield x[k]*len(seen)\n"
+#: what changes more as it makes elements, of which a tensor says how many are wanted; whether plain Python runs then
+PERHAPS_WANTED = [
+    ("a_generator", "for v in gen(x):\n    if v > 1.5: break\nreturn x", True),
+    ("a_generator_in_another", "for k, v in enumerate(inner(x)):\n    if v > 1.5: break\nreturn k", True),
+    ("a_generator_that_writes", "for v in writing(x):\n    if v > 2.5: break\nreturn x", True),
+    ("a_generator_expression", "for v in (note(x[k]) for k in range(3)):\n    if v > 1.5: break\nreturn v", True),
+    ("a_generator_of_its_own", "for v in own(x):\n    if v > 2.5: break\nreturn v", False),
+    ("a_map", "for v in map(note, x):\n    if v > 1.5: break\nreturn v", False),
+    ("a_filter", "def big(v): return note(v) > 1.5\nfor v in filter(big, x):\n    if v > 2.5: break\nreturn x", False),
+]

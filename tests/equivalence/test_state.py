@@ -14,7 +14,19 @@ from programs_of_exceptions import ALL, BEHIND, RAISING, TOP
 from programs_of_exceptions import STAGED as RAISING_IN_LOOPS
 from programs_of_sharing import ARGUMENTS, BOX, GIVEN_TOGETHER, KEPT_VIEWS, LEFT_TOGETHER, SAME, TELL
 from programs_of_state import BOX as OBJECT
-from programs_of_state import CHANGED, CLASS, CONTAINERS, IF, INHERITED, LEFT, LOOP, STAGED, WRITES
+from programs_of_state import (
+    CHANGED,
+    CLASS,
+    CONTAINERS,
+    GIVING,
+    IF,
+    INHERITED,
+    LEFT,
+    LOOP,
+    PERHAPS_WANTED,
+    STAGED,
+    WRITES,
+)
 from worlds import module, played
 
 INTERPRETED = itertools.cycle(["auto", "sequential", "dataflow"])
@@ -52,6 +64,11 @@ def test_loops_and_branches_of_the_graph_write_too(name, *program):
 @each(INHERITED, first)
 def test_what_an_object_finds_in_its_class_becomes_its_own_where_plain_python_makes_it_so(name, body):
     check(name, body, CLASS, "(vars(h), H.w, H.n, H.items, h.w is H.w, h.items is H.items, s.w, s.n)")
+
+
+@each(PERHAPS_WANTED, first)
+def test_elements_are_made_as_often_as_plain_python_makes_them(name, body, is_left):
+    check(name, body, GIVING, "log, n", is_left=is_left)
 
 
 @each(CHANGED, first)
@@ -229,6 +246,8 @@ def test_attributes_of_the_decorated_function_itself_are_left_to_plain_python():
 
 #: why, the body, what stands above it, and the state
 REFUSED = [
+    ("the generator '<genexpr>' that a loop or a test leaves when a tensor says so changes 'log', as often as only the",
+     "return any(note(x[k]) > 1.5 for k in range(3))", GIVING, "log, n"),
     ("'H.items' is a list of the class, and an assignment", IF + "h.items += [1]\nreturn x", CLASS, "vars(h), H.items"),
     ("the ndarray 'W' is changed in place",
      "global V\nfor k in range(x.astype(int)[1]):\n    w = 0\n    while w < x.sum() and k == 1:\n        w += 1\n"

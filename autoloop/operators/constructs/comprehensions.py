@@ -45,6 +45,7 @@ from .if_statement import if_exp, if_stmt
 from .iterables import StagedIterable, as_staged
 from .sorted_lists import first_of
 from .stateful_calls import iterated
+from .unwanted_elements import perhaps_wanted
 
 _MOST = 1_000
 _NO_DEFAULT = object()
@@ -231,8 +232,10 @@ def _decided(values: Iterable[Any], joined: Callable[..., Any], decisive: bool) 
 
 
 def _decided_by_the_run(answer: Any, iterator: Iterator[Any], joined: Callable[..., Any]) -> Any:
+    elements_left = perhaps_wanted(iterator)
+
     def following() -> Any:
-        for one in iterator:
+        for one in elements_left:
             after = asked(one)
             return truth(after) if is_staged(after) else bool(after)
         raise _End

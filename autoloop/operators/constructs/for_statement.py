@@ -21,6 +21,7 @@ from .iterables import StagedIterable, counting, known_range, run_over
 from .named_iterators import refuse_changing, refuse_named
 from .staged_loops import Loop, any_staged, record, staged_loop
 from .stateful_calls import iterated
+from .unwanted_elements import perhaps_wanted
 
 Values = tuple[Any, ...]
 #: how many nodes a loop over a Python range may be written out as; after how many iterations that is asked
@@ -166,7 +167,7 @@ def _for_staged(
         body=counted_body,
         names=("iteration", *names),
         until=until,
-        outside=Outside((body,), shared, places, values),
+        outside=Outside((body, *items.functions), shared, places, values),
         options=options,
         number=items.number,
         counted=True,
@@ -198,7 +199,7 @@ def _rest_of_python_loop(
     if endless is not None:
         return _for_staged(endless, body, values, names, tuple(names[stop] for stop in stops), shared, places, {})
     record("for", names, False, "it iterates over Python values; a tensor decides when it ends")
-    for count, item in enumerate(iterator):
+    for count, item in enumerate(perhaps_wanted(iterator)):
         if count > _MOST and operator.length_hint(iterator, -1) < 0:
             raise TypeError(
                 f"a tensor decides when this loop over a Python {type(iterator).__name__} is left, which has given "

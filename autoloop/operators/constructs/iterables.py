@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -73,12 +73,19 @@ class StagedIterable(StandIn):
         self.get = get
         self.describe = describe
         self.keep = keep
+        #: the user's that make or choose its elements
+        self.functions: tuple[Callable[..., Any], ...] = ()
         #: of an iterator of Python's: whether a loop has begun to run over it
         self.is_used: bool | None = None
 
     def once(self) -> StagedIterable:
         """Let this be an iterator of Python's, which gives its elements once."""
         self.is_used = False
+        return self
+
+    def by(self, *functions: Callable[..., Any], parts: Iterable[StagedIterable] = ()) -> StagedIterable:
+        """Note the functions of the user's that make its elements, with those of its parts."""
+        self.functions = (*functions, *[one for part in parts for one in part.functions])
         return self
 
     def described(self) -> str:
@@ -327,7 +334,7 @@ def staged_enumerate(iterable: Any, start: Any = 0) -> StagedIterable:
     return StagedIterable(
         inner.length, lambda k: (first + k, inner.get(k)), "an enumerate over tensors", number=inner.number,
         written_out=inner.written_out,
-    ).once()  # fmt: skip
+    ).once().by(parts=[inner])  # fmt: skip
 
 
 def staged_zip(*iterables: Any, strict: bool = False) -> StagedIterable:
@@ -343,7 +350,7 @@ def staged_zip(*iterables: Any, strict: bool = False) -> StagedIterable:
     return StagedIterable(
         length, lambda k: tuple(part.get(k) for part in parts), "a zip over tensors", number=number,
         written_out=any(part.written_out for part in parts),
-    ).once()  # fmt: skip
+    ).once().by(parts=parts)  # fmt: skip
 
 
 def _check_lengths(length: Any, other: Any, number: int) -> None:
@@ -359,13 +366,17 @@ def _check_lengths(length: Any, other: Any, number: int) -> None:
 def staged_reversed(iterable: Any) -> StagedIterable:
     """Return ``reversed`` over a staged iterable."""
     inner = _part(iterable)
-    return StagedIterable(
-        inner.length,
-        lambda k: inner.get(inner.length - 1 - k),
-        "a reversed tensor",
-        number=inner.number,
-        written_out=inner.written_out,
-    ).once()
+    return (
+        StagedIterable(
+            inner.length,
+            lambda k: inner.get(inner.length - 1 - k),
+            "a reversed tensor",
+            number=inner.number,
+            written_out=inner.written_out,
+        )
+        .once()
+        .by(parts=[inner])
+    )
 
 
 def staged_filter(function: Callable[..., Any] | None, iterable: Any) -> StagedIterable:
@@ -374,7 +385,7 @@ def staged_filter(function: Callable[..., Any] | None, iterable: Any) -> StagedI
     return StagedIterable(
         inner.length, inner.get, "a filter over tensors", keep=function if function is not None else lambda item: item,
         number=inner.number,
-    ).once()  # fmt: skip
+    ).once().by(*([] if function is None else [function]), parts=[inner])  # fmt: skip
 
 
 def staged_map(function: Callable[..., Any], *iterables: Any) -> StagedIterable:
@@ -384,4 +395,4 @@ def staged_map(function: Callable[..., Any], *iterables: Any) -> StagedIterable:
     return StagedIterable(
         inner.length, lambda k: function(*get(k)), "a map over tensors", number=inner.number,
         written_out=inner.written_out,
-    ).once()  # fmt: skip
+    ).once().by(function, parts=[inner])  # fmt: skip
