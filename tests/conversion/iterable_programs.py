@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from cases import Cases
 
-CASES: list[tuple[object, list[tuple[object, ...]]]] = []
+CASES = Cases()
+on = CASES.on
 
 ROWS = np.array([[1, 2], [3, 4]])
 X = np.array([1, 5, 3, 0])
-
-
-def on(*arguments: tuple[object, ...]):
-    def enter(function):
-        CASES.append((function, list(arguments)))
-        return function
-
-    return enter
 
 
 @on((ROWS,))

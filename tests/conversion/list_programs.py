@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import autoloop as al
 import numpy as np
+from cases import Cases
 
-CASES: list[tuple[object, list[tuple[object, ...]]]] = []
-
-
-def on(*arguments):
-    def enter(function):
-        CASES.append((function, list(arguments)))
-        return function
-
-    return enter
+CASES = Cases()
+on = CASES.on
 
 
 @on((4,))

@@ -10,21 +10,13 @@ import dataclasses
 import functools
 import itertools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from cases import Cases
 
-PROGRAMS: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = []
-
-
-def tried_on(*arguments: tuple[Any, ...]) -> Callable[[Any], Any]:
-    def enter(function: Any) -> Any:
-        PROGRAMS.append((function, list(arguments)))
-        return function
-
-    return enter
-
+PROGRAMS = Cases()
+tried_on = PROGRAMS.on
 
 RNG = np.random.default_rng(5)
 POINTS = RNG.normal(size=(30, 2)) + np.repeat([[0, 0], [5, 5], [0, 6]], 10, axis=0)

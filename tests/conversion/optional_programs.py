@@ -5,19 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from cases import Cases
 
-CASES: list[tuple[object, list[tuple[object, ...]]]] = []
+CASES = Cases()
+on = CASES.on
 
 X = np.array([4.0, 1.0, 5.0, 3.0])
 NONE = np.zeros(0)
-
-
-def on(*arguments: tuple[object, ...]):
-    def enter(function):
-        CASES.append((function, list(arguments)))
-        return function
-
-    return enter
 
 
 @on((X,), (NONE,))

@@ -5,15 +5,10 @@ from __future__ import annotations
 import contextlib
 import functools
 
-CASES: list[tuple[object, list[tuple[object, ...]]]] = []
+from cases import Cases
 
-
-def tried_on(*arguments: tuple[object, ...]):
-    def enter(function):
-        CASES.append((function, list(arguments)))
-        return function
-
-    return enter
+CASES = Cases()
+tried_on = CASES.on
 
 
 @tried_on((0,), (5,), (50,))

@@ -8,16 +8,10 @@ from collections import namedtuple
 from dataclasses import dataclass
 
 import numpy as np
+from cases import Cases
 
-CASES: list[tuple[object, list[tuple[object, ...]]]] = []
-
-
-def on(*arguments):
-    def enter(function):
-        CASES.append((function, list(arguments)))
-        return function
-
-    return enter
+CASES = Cases()
+on = CASES.on
 
 
 P = namedtuple("P", "x y")

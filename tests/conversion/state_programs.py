@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-CASES: list[tuple[object, list[tuple[object, ...]]]] = []
+from cases import Cases
 
-
-def on(*arguments: tuple[object, ...]):
-    def enter(function):
-        CASES.append((function, list(arguments)))
-        return function
-
-    return enter
+CASES = Cases()
+on = CASES.on
 
 
 @on((3,), (0,))

@@ -13,7 +13,7 @@ from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.array_storage import Block, Storage, kept, one_of_several
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.convert import convert_to_tensor, to_array
-from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.graph import Graph, current_graph, is_around
 from autoloop_runtime.ir.number_operators import CARRIERS, beside, number_type, widest
 from autoloop_runtime.ir.structured import StructureError, finish_cond, subgraph
 from autoloop_runtime.ir.tensor import Tensor
@@ -350,7 +350,7 @@ def _same(one: Any, other: Any) -> bool:
     """Return whether both sides leave the very same value, so that nothing needs to be chosen."""
     alike = isinstance(one, Tensor) and type(one) is type(other) and one.plain is other.plain
     if one is other or (alike and (kept(one) is None or one.shape.rank == 0)):
-        return not isinstance(one, Tensor) or one.node is None or _is_around(one.node.graph)
+        return not isinstance(one, Tensor) or one.node is None or is_around(one.node.graph)
     if type(one) is type(other) is set:
         return one == other
     return type(one) is type(other) and isinstance(one, bool | int | float | complex | str | bytes) and one == other
@@ -372,7 +372,7 @@ def _link(made: Storage, handles: Iterable[Any]) -> None:
         if isinstance(handle, np.ndarray) and handle.ndim:
             made.stands_for(handle)
         elif (storage := kept(handle)) is not None:
-            made.perhaps(*[one for one in storage.origins() if _is_around(one.graph)])
+            made.perhaps(*[one for one in storage.origins() if is_around(one.graph)])
             made.stands_for(*storage.sources)
 
 
@@ -381,27 +381,19 @@ def _link_together(merges: Iterable[_Merge]) -> None:
     left: dict[Storage, list[Storage]] = {}
     for made, handles in (pair for merge in merges for pair in merge.made):
         for handle in handles:
-            if (storage := kept(handle)) is not None and not _is_around(storage.graph):
+            if (storage := kept(handle)) is not None and not is_around(storage.graph):
                 one_of_several(made, left.setdefault(storage, []))
 
 
 def _is_outer(value: Any) -> bool:
     """Return whether a number or tensor is one from outside of the side that leaves it."""
-    is_tensor_of = isinstance(value, Tensor) and (value.node is None or _is_around(value.node.graph))
+    is_tensor_of = isinstance(value, Tensor) and (value.node is None or is_around(value.node.graph))
     return is_tensor_of or isinstance(value, bool | int | float | complex)
 
 
 def _is_outer_array(value: Any) -> bool:
     storage = kept(value)
-    return storage is not None and _is_around(storage.graph)
-
-
-def _is_around(graph: Graph | None) -> bool:
-    """Return whether a graph is the one being built, or one around it."""
-    inner = current_graph()
-    while inner is not None and inner is not graph:
-        inner = inner.parent
-    return inner is graph
+    return storage is not None and is_around(storage.graph)
 
 
 def _alike(one: Any, other: Any) -> Any:

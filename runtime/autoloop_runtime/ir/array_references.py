@@ -15,7 +15,7 @@ import numpy as np
 from .array_storage import Storage, refuse_without_axes
 from .array_views import View, layout_of_part, linked, name_of_view, new_layout, part_of_scalar
 from .basic_indices import composed, depends_on_tensors, is_basic, is_element, settled
-from .graph import Graph, current_graph
+from .graph import current_graph, is_around
 from .op import call
 from .tensor import Tensor
 from .tensor_operators import BINARY
@@ -62,7 +62,7 @@ class References:
         if view is None:
             return held
         seen = self._seen
-        if seen is not None and seen[0] == storage.version and _is_around(seen[1]):
+        if seen is not None and seen[0] == storage.version and is_around(seen[1]):
             known: Tensor = seen[2]
             return known
         made = view.forward(view.parent.current())
@@ -224,14 +224,6 @@ class References:
     def __pos__(self) -> Any:
         # NumPy has no such operator for booleans, and says so
         return self.__copy__() if self.dtype.kind != "b" else np.positive(self)  # type: ignore[call-overload]
-
-
-def _is_around(graph: Graph | None) -> bool:
-    """Return whether what was made in a graph can be used in the one that grows now."""
-    inner = current_graph()
-    while inner is not None and inner is not graph:
-        inner = inner.parent
-    return inner is graph
 
 
 def refuse_cast(what: Any, given: Any, wanted: Any, casting: str) -> None:

@@ -324,6 +324,14 @@ def current_graph() -> Graph | None:
     return stack[-1] if stack else None
 
 
+def is_around(graph: Graph | None) -> bool:
+    """Return whether a graph is the one being built, or one around it: what was made in it can be used now."""
+    inner = current_graph()
+    while inner is not None and inner is not graph:
+        inner = inner.parent
+    return inner is graph
+
+
 @contextmanager
 def eager() -> Iterator[None]:
     """Compute instead of build, whatever the default graph (for values that a trace must know now)."""

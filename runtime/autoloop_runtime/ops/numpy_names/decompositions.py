@@ -271,7 +271,8 @@ def _r_vjp(g: Any, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     return _qr_vjp([None, g], qr_reduced(inputs[0]), inputs, attrs)
 
 
-def _raw_shape(x: Tensor, **_: Any) -> Any:
+def swapped_shape(x: Tensor, **_: Any) -> Any:
+    """Return the shape of matrices that have as many rows as those of ``x`` have columns, and the other way round."""
     stack, rows, columns = split_shape(x)
     return [*stack, columns, rows]
 
@@ -283,4 +284,4 @@ qr_complete = library(
     "qr_complete", lambda x: np.linalg.qr(x, "complete"), _qr_shapes(True), _qr_complete_vjp, traits=FACTORED
 )  # fmt: skip
 qr_r = library("qr_r", lambda x: np.linalg.qr(x, "r"), _qr_shapes(False)[1], _r_vjp, traits=FACTORED)
-qr_raw = library("qr_raw", lambda x: np.linalg.qr(x, "raw"), [_raw_shape, _values_shape], NO_RULE, traits=FACTORED)
+qr_raw = library("qr_raw", lambda x: np.linalg.qr(x, "raw"), [swapped_shape, _values_shape], NO_RULE, traits=FACTORED)

@@ -18,13 +18,8 @@ from ..elementwise import conjugated
 from ..linalg import inv, matmul, transposed
 from ..operands import cast
 from ..shape_queries import dim
-from .decompositions import FACTORED, hermitian_part, least, split_shape, svd_thin, total_of
+from .decompositions import FACTORED, hermitian_part, least, split_shape, svd_thin, swapped_shape, total_of
 from .library_rows import library
-
-
-def _swapped(x: Tensor, **_: Any) -> Any:
-    stack, rows, columns = split_shape(x)
-    return [*stack, columns, rows]
 
 
 def _stack(x: Tensor, **_: Any) -> Any:
@@ -50,7 +45,7 @@ def _pinv_vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs
     return [hermitian_part(found) if attrs["hermitian"] else found]
 
 
-pinv = library("pinv", np.linalg.pinv, _swapped, _pinv_vjp, traits=FACTORED)
+pinv = library("pinv", np.linalg.pinv, swapped_shape, _pinv_vjp, traits=FACTORED)
 
 # -- least squares ----------------------------------------------------------------------------------------
 
