@@ -113,7 +113,6 @@ LAZY = {
     # through the package only: two threads that import different modules of it first wait for each other in a circle
     ("autoloop_runtime.running.tier_up", "autoloop_runtime.native"),
     ("autoloop_runtime.native.toolchain.compile_ir", "autoloop_runtime.native.toolchain.process"),
-    ("autoloop_runtime.native.toolchain.compile_ir", "json"),
     ("autoloop_runtime.native.toolchain.cache", "tempfile"),
     ("autoloop_runtime.native.toolchain.shared_libraries", "ctypes.util"),
     ("autoloop_runtime.native.kernels.swap_file", "tempfile"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import ctypes
 import importlib.util
@@ -76,11 +75,9 @@ def host() -> Host:
         except ImportError as error:
             raise _missing(f"llvmlite cannot be imported ({error})") from error
         if cache is not None:
-            import json
-
-            cache.store(key, json.dumps(found).encode())
-    else:  # texts, numbers and lists are in JSON what they are in Python, which has its parser loaded
-        found = ast.literal_eval(known.decode())
+            cache.store(key, _lines(found).encode())
+    else:
+        found = _described(known.decode())
     version = tuple(found["version"])
     if version[0] < OLDEST_LLVM:
         raise _missing(f"the LLVM of the llvmlite that is installed is {version[0]}, not {OLDEST_LLVM} or newer")
@@ -88,6 +85,18 @@ def host() -> Host:
     if version[0] < 22:
         features |= {OLD_MASKS}
     return Host(found["triple"], found["cpu"], found["flags"], features, version, found["binding"])
+
+
+def _lines(found: dict[str, Any]) -> str:
+    """Return what ``compiler.describe`` gives as text: to read JSON takes more modules than all else here."""
+    values = {**found, "features": " ".join(found["features"]), "version": " ".join(map(str, found["version"]))}
+    return "\n".join(f"{name}={value}" for name, value in values.items())
+
+
+def _described(text: str) -> dict[str, Any]:
+    """Return what ``_lines`` wrote."""
+    found: dict[str, Any] = dict(line.split("=", 1) for line in text.split("\n"))
+    return {**found, "features": found["features"].split(), "version": list(map(int, found["version"].split()))}
 
 
 def _missing(why: str) -> MissingExtra:
@@ -108,7 +117,7 @@ def _fingerprint(package: str) -> str:
                 break
             if line.startswith(("vendor_id", "cpu family", "model", "stepping", "flags")):
                 parts.append(line)
-    return f"host-{_digest(parts)}"
+    return f"machine-{_digest(parts)}"
 
 
 def _digest(parts: list[str]) -> str:
