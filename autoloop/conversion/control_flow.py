@@ -16,6 +16,7 @@ from __future__ import annotations
 import gast
 
 from .callables import OPTIONS, Environment
+from .container_names import container_names
 from .exits import falls_off
 from .expression_walk import Surroundings
 from .expressions import ExpressionRewriter
@@ -52,6 +53,7 @@ def rewrite_function(node: Node, names: Names, environment: Environment, outer: 
         local_names=local_names - frozenset(scope.global_names),
         own_names=tuple(dict.fromkeys([*scope.order, *sorted(outer)])),
         self_name=params[0] if params else None,
+        containers=container_names(node),
     )
     if isinstance(node, gast.Lambda):
         node.body = expressions.rewrite(node.body, around)

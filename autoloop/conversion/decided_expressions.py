@@ -9,6 +9,7 @@ from __future__ import annotations
 import gast
 from autoloop_runtime.base.dataclass import replace
 
+from .container_names import is_display
 from .expression_walk import ExpressionWalk, Surroundings
 from .frame_readers import reads_frame
 from .nodes import SIMPLE, Maker, Node
@@ -28,8 +29,6 @@ _COMPARISONS = {
     gast.GtE: (">=", "__ge__", "__le__"), gast.Eq: ("==", "__eq__"), gast.NotEq: ("!=", "__ne__", "__eq__"),
 }  # fmt: skip
 _UNARY = {gast.USub: ("-", "__neg__"), gast.UAdd: ("+", "__pos__"), gast.Invert: ("~", "__invert__")}
-#: what makes a list, tuple or dict: it compares element by element
-_DISPLAYS = (gast.List, gast.Tuple, gast.Dict, gast.ListComp, gast.DictComp)
 _NAMED_COMPARISONS = {gast.In: "in_", gast.NotIn: "not_in", gast.Is: "is_", gast.IsNot: "is_not"}
 
 
@@ -110,7 +109,7 @@ class DecidedExpressions(ExpressionWalk):
         if len(node.ops) > 1:
             return node
         if not (is_none_test or isinstance(node.ops[0], gast.In | gast.NotIn)):
-            return self._overloaded_compare(node)
+            return self._overloaded_compare(node, around)
         make = Maker(node)
         name = _NAMED_COMPARISONS[type(node.ops[0])]
         return make.call(self.operator(make, name), node.left, node.comparators[0])
@@ -128,11 +127,12 @@ class DecidedExpressions(ExpressionWalk):
         make = Maker(node)
         return make.call(self.operator(make, "binary"), node.left, make.constant(sign), node.right)
 
-    def _overloaded_compare(self, node: Node) -> Node:
+    def _overloaded_compare(self, node: Node, around: Surroundings) -> Node:
         """Return ``ops.compare(a, '<', b)`` where a class of the user's says what that is, or a container does."""
         sign, *names = _COMPARISONS.get(type(node.ops[0]), ("",))
-        is_written_out = isinstance(node.left, _DISPLAYS) or isinstance(node.comparators[0], _DISPLAYS)
-        if not sign or not (is_written_out or self.environment.is_overloaded(*names)):
+        sides = (node.left, node.comparators[0])
+        is_container = any(is_display(one) or getattr(one, "id", "") in around.containers for one in sides)
+        if not sign or not (is_container or self.environment.is_overloaded(*names)):
             return node
         make = Maker(node)
         return make.call(self.operator(make, "compare"), node.left, make.constant(sign), node.comparators[0])

@@ -35,6 +35,8 @@ class Surroundings:
     in_frame : bool
         Whether it is part of a comprehension that sets names by ``:=``, which must stay in that frame: logic stays
         Python, and only calls are rewritten.
+    containers : frozenset of str
+        Variables that hold lists, tuples or dicts.
     """
 
     local_names: frozenset[str]
@@ -44,6 +46,7 @@ class Surroundings:
     nested: bool = False
     caught: tuple[Node, ...] = ()
     in_frame: bool = False
+    containers: frozenset[str] = frozenset()
 
 
 class ExpressionWalk:

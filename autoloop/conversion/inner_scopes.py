@@ -53,6 +53,7 @@ class InnerScopes(ExpressionWalk):
             own_names=tuple(params),
             self_name=params[0] if params else None,
             in_frame=around.in_frame,
+            containers=around.containers - frozenset(params),
         )
         node.body = self.rewrite(node.body, inner)
         return node

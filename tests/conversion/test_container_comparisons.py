@@ -35,6 +35,17 @@ def held(n: Any) -> Any:
     return (n, 2) in [(3, 2), (1, 1)], 3 in [n, 2], [n] in [[4], [2]], (n, 2) not in ((3, 1),), (n, 2) in {(3, 2): 1}
 
 
+def named(n: Any) -> Any:
+    a, b, c = [n, 1], [3, 1], {"a": n}
+    d = list(a)
+    return a == b, a != d, a is d, a < b, c == {"a": 3}, 3 in a, [c == {"a": k} for k in range(2)], a >= [n]
+
+
+def searched(n: Any) -> Any:
+    a = [(n, 1), (2, 2), (n, 1)]
+    return a.count((3, 1)), a.index((n, 1)), (2, 2) in a, max((n, n), (n, n + 1)), min([(n, n + 2), (n, n)])
+
+
 def chained(n: Any) -> Any:
     return (1, 2) < (n, 3) < (9, 9), [k for k in range(3)] == [0, 1, n - 1]
 
@@ -54,7 +65,7 @@ def looped(n: Any) -> Any:
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("f", [equal, of_other_kinds, ordered, of_arrays, held, chained, looped])
+@pytest.mark.parametrize("f", [equal, of_other_kinds, ordered, of_arrays, held, named, searched, chained, looped])
 def test_they_compare_as_in_python(f: Any, executor: str) -> None:
     decorated = al.function(f, executor=executor)
     for n in (np.int64(3), np.int64(2), 3):
@@ -81,8 +92,11 @@ def test_arrays_among_the_elements_are_refused_as_by_numpy() -> None:
 def test_names_of_lists_are_refused_with_what_to_write() -> None:
     @al.function
     def f(n: Any) -> Any:
-        one, other = [n, 1], [3, 1]
+        one, other = made(n), made(3)
         return one == other
+
+    def made(n: Any) -> Any:
+        return [n, 1]
 
     with pytest.raises(TypeError, match="stays Python unless one is written out"):
         f(np.int64(3))

@@ -12,6 +12,7 @@ from written_out import outcome, program
 CALLS = [
     "__floor__()", "__ceil__()", "__trunc__()", "__round__()", "__round__(1)", "__divmod__(2)", "__rdivmod__(2)",
     "__abs__()", "__neg__()", "__floordiv__(2)", "__mod__(2)", "__pow__(2)", "__radd__(2)",
+    "__int__()", "__float__()", "__bool__()", "__index__()", "__complex__()", "__len__()", "__contains__(1)",
 ]  # fmt: skip
 
 
@@ -24,6 +25,12 @@ def test_as_numpy(text, dtype):
         assert type(found) is type(expected) and str(found) == str(expected)
     else:
         assert repr(found) == repr(expected)
+
+
+@each(["__len__()", "__contains__(1)", "__contains__(x[0])", "__getitem__(0)", "__add__(x)"])
+def test_of_arrays(text):
+    plain = program(f"return x.{text}", ["x"])
+    assert repr(al.function(plain)(np.arange(3.0))) == repr(plain(np.arange(3.0)))
 
 
 @each(["__floor__()", "__ceil__()", "__trunc__()"])

@@ -1,6 +1,15 @@
 """Writes to arrays where loops, branches, functions, classes and exceptions lead from one to the next."""
 
 PROGRAMS = """
+if x > 0: b = m.copy()
+else: b = m.T.copy().T
+b[0] = x
+return b, m
+---
+if x > 5: b = m[1:]
+else: b = m[:-1].copy()[::-1]
+return b + 1, m
+---
 b, *r = m
 b[0] = x
 r[1][1] = x

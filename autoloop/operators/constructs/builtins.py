@@ -42,6 +42,7 @@ from .comprehensions import (
     hashed,
     hashed_all,
 )
+from .container_comparisons import asks_the_run
 from .dispatching import dispatching
 from .effect_calls import printed
 from .folded_lists import extreme_of_several, folded
@@ -182,6 +183,8 @@ def _iterated(plain: Callable[..., Any], staged: Callable[..., Any], over: Calla
                 return chosen(*args, **kwargs)
             refuse_moved(stays(args[0]))
             return over(elements(args[0]), **kwargs)
+        if len(args) > 1 and plain in (max, min) and builtins.any(map(asks_the_run, args)):
+            return over(args, **kwargs)
         return chosen(*args, **kwargs)
 
     return iterated

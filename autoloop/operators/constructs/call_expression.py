@@ -25,6 +25,7 @@ from ..staging.mixed_numbers import settled
 from ..staging.staged_blocks import in_staged_block
 from ..staging.staged_values import is_staged
 from .builtins import staged_for
+from .called_special_methods import special_method
 from .chosen_items import asking
 from .comprehensions import elements, hashed
 from .door import guarded, is_outside, shielded
@@ -53,6 +54,8 @@ def call(f: Any) -> Any:
     staged = staged_for(f)
     if staged is not None:
         return staged if current_graph() is not None else f
+    if (method := special_method(f)) is not None:
+        return method
     if names := function_parameters(f):
         return _calling_back(f, names)
     if isinstance(f, types.BuiltinFunctionType):

@@ -19,6 +19,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, mark
 from ..staging.mixed_numbers import MixedNumber, codes_of, components, mixed
 from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import answer, is_staged, stands_for
+from .container_comparisons import asks_the_run, equal
 from .if_statement import if_exp
 from .iterables import number_at
 from .math_functions import tried
@@ -151,7 +152,7 @@ def _got(table: dict[Any, Any], key: Any, default: Any = None) -> Any:
 
 def _equals(sequence: Sequence[Any], item: Any) -> Any:
     found = _same(item, list(sequence)) if is_staged(item) else None
-    return found if found is not None else ops.stack([ops.equal(one, item) for one in sequence])
+    return found if found is not None else ops.stack([equal(one, item) for one in sequence])
 
 
 def _place(sequence: Sequence[Any], item: Any) -> Any:
@@ -190,8 +191,8 @@ def asking(f: Any) -> Callable[..., Any]:
         return plain
 
     def asked(*args: Any) -> Any:
-        inner = owner if isinstance(owner, (list, tuple)) else ()
-        if not any(map(is_staged, args)) and not any(map(is_staged, inner)):
+        is_sequence = isinstance(owner, (list, tuple))
+        if not any(is_staged(one) or asks_the_run(one) for one in args) and not (is_sequence and asks_the_run(owner)):
             return f(*args)
         if len(args) > 1 and not isinstance(owner, dict):
             raise TypeError(f"{f.__name__}() takes no bounds for what only the run knows: give it a part of the list")

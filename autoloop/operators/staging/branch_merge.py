@@ -210,7 +210,7 @@ class _Merge:
         self.handles.append((one, other))
         self.numbers.append(False)
         self.untold.append(False)
-        if not any(self.absent) and _same(one, other):
+        if not any(self.absent) and _same(one, other, self._leave_one_tensor(one, other)):
             self.pairs.append(None)
             self.fixed.append(one)
             return
@@ -263,6 +263,14 @@ class _Merge:
     def _certain(self, side: int, value: Any) -> Any:
         with self.graphs[side].as_default():
             return certain(value)
+
+    def _leave_one_tensor(self, one: Any, other: Any) -> bool:
+        """Return whether both sides leave one tensor; a view that a side has made can be looked at only in there."""
+        if not isinstance(one, Tensor) or type(one) is not type(other):
+            return False
+        ends = [None if _is_outer_array(v) else self._ends[side].get(id(v)) for side, v in enumerate((one, other))]
+        plain, other_plain = (v.plain if end is None else end[1] for v, end in zip((one, other), ends, strict=True))
+        return plain is other_plain
 
     def _at_end(self, side: int, value: Any) -> Any:
         """Return what a side leaves; of an array what it held then, for the block's writes are undone."""
@@ -346,9 +354,8 @@ def _set_flags(a: Any, b: Any) -> tuple[Any, Any] | None:
     return flags[0], flags[1]
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: Any, other: Any, alike: bool) -> bool:
     """Return whether both sides leave the very same value, so that nothing needs to be chosen."""
-    alike = isinstance(one, Tensor) and type(one) is type(other) and one.plain is other.plain
     if one is other or (alike and (kept(one) is None or one.shape.rank == 0)):
         return not isinstance(one, Tensor) or one.node is None or is_around(one.node.graph)
     if type(one) is type(other) is set:

@@ -1,0 +1,35 @@
+"""Special methods that the user calls by name on a value of the run: ``x[0].__int__()`` is ``int(x[0])``."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import types
+from collections.abc import Callable
+from typing import Any
+
+from autoloop_runtime.ir.numpy_results import lacking
+from autoloop_runtime.ir.tracers import ArrayTracer, Tracer
+
+from ..staging.staged_values import stands_for
+from .builtins import STAGED
+from .membership import in_
+
+#: what Python would have of the value at once -> the function that the run answers
+_ASKING: dict[str, Any] = {
+    "__bool__": bool, "__complex__": complex, "__float__": float, "__index__": operator.index, "__int__": int,
+    "__len__": len,
+}  # fmt: skip
+
+
+def special_method(f: Any) -> Callable[..., Any] | None:
+    """Return what to call in place of a special method of a value of the run; None if ``f`` is no such, or may run."""
+    if not isinstance(f, types.MethodType) or not isinstance(f.__self__, Tracer):
+        return None
+    owner, name = f.__self__, f.__name__
+    if name not in _ASKING and name != "__contains__":
+        return None
+    kind = stands_for(owner)
+    if isinstance(owner, ArrayTracer) and not hasattr(kind, name):
+        raise lacking(kind, name)
+    return functools.partial(STAGED[_ASKING[name]], owner) if name in _ASKING else lambda item: in_(item, owner)
