@@ -32,6 +32,7 @@ from autoloop_runtime.ir.tracers import (
 from autoloop_runtime.ops.operands import is_tensor
 
 from ...errors import NeverReturnsError
+from .blank_values import blank
 from .containers_of_blocks import advice_on_keys
 from .list_lengths import as_growing, lengths_differ, with_growing
 from .maybe_numbers import as_maybe, certain
@@ -424,21 +425,3 @@ def _is_numeric(leaf: Any) -> bool:
     if isinstance(leaf, np.ndarray | np.generic | bool | int | float | complex):
         return True
     return is_tensor(leaf) or composite_of(leaf) is not None
-
-
-def blank(leaf: Any) -> Any:
-    """Return a value of the type of ``leaf`` that nobody reads."""
-    composite = composite_of(leaf)
-    if composite is not None:
-        unread = composite.unread(leaf)
-        return unread if unread is not None else nest.map_structure(blank, leaf, expand_composites=True)
-    if (number := number_type(leaf)) is not None:
-        return number()
-    tensor = convert_to_tensor(leaf)
-    return blank_tensor(tensor.dtype, tensor.shape)
-
-
-def blank_tensor(dtype: Any, shape: Any) -> Tensor:
-    """Return zeros that fit a partly known shape."""
-    dims = () if shape.rank is None else tuple(dim or 0 for dim in shape.as_list())
-    return Tensor(np.zeros(dims, dtype)[()])

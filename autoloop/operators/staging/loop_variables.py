@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, replace
-from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.control.loop_leaf import LoopLeaf, leaf_names
 from autoloop_runtime.ir.array_storage import Storage, kept
@@ -40,6 +39,7 @@ from autoloop_runtime.ir.tracers import (
 from autoloop_runtime.ops.int_bounds import is_step
 from autoloop_runtime.ops.operands import is_tensor
 
+from .blank_values import blank, blank_tensor
 from .list_lengths import as_growing, with_growing
 from .loop_leaves import KINDS, NAMES, Arrays, Leaf, entering, make_leaf, outside
 from .maybe_numbers import certain
@@ -159,9 +159,6 @@ class Variable:
     def _born(self, result: Any) -> Variable:
         """Return the variable with the type that the body gave it; its entry value is never read."""
         values, structure = nest.flatten_with_structure(result)
-        with undivided():
-            from .branch_merge import blank_tensor
-
         leaves = []
         for name, value in zip(leaf_names(spoken(self.name), structure), values, strict=True):
             leaf = make_leaf(name, value)
@@ -178,9 +175,6 @@ class Variable:
 
     @staticmethod
     def _born_composite(name: str, value: Any) -> Leaf:
-        with undivided():
-            from .branch_merge import blank
-
         graph = current_graph()
         assert graph is not None and graph.parent is not None
         with graph.parent.as_default():
