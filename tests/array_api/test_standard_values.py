@@ -476,6 +476,8 @@ def test_an_axis_that_is_not_there_is_an_index_error_too():
         (lambda: al.linspace(0, 1, 2, device="gpu"), "linspace: there is no device 'gpu'"),
         (lambda: al.eye(2, device="gpu"), "eye: there is no device 'gpu'"),
         (lambda: al.zeros_like(al.ones(2), device="gpu"), "full: there is no device 'gpu'"),
+        (lambda: al.eye(2, -1), r"eye: negative dimensions are not allowed, got \[2, -1\]"),
+        (lambda: al.diff(al.ones(3), n=-1), "diff: order must be non-negative but got -1"),
         (lambda: al.nonzero(al.ones(())), "nonzero: a tensor of no dimensions has no indices"),
         (lambda: al.matrix_transpose(al.ones(3)), "matrix_transpose: a matrix or a stack of them is needed"),
         (lambda: al.vecdot(al.ones(3), al.ones(2)), "have vectors of different lengths"),

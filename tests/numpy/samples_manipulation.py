@@ -63,6 +63,7 @@ SAMPLES = {
                                   "{f}([v[0], 2])", "{f}()") for k in (1, 2, 3)},
     "np.pad": [
         "np.pad(x, 1)", "np.pad(x, ((1, 2), (0, 3)))", "np.pad(v, (2, 1), 'constant', constant_values=(4, 6))",
+        "np.pad(t, (2, 1))",
         "np.pad(x, 1, constant_values=t)", "np.pad(x, ((1,), (2,)), 'edge')", "np.pad(x, 2, mode='wrap')",
         "np.pad(x, (1, 2), 'reflect')", "np.pad(v, 9, 'reflect')", "np.pad(v, 9, 'symmetric')",
         "np.pad(x, (2, 1), 'symmetric', reflect_type='odd')", "np.pad(v, 7, 'reflect', reflect_type='odd')",

@@ -6,6 +6,7 @@ SAMPLES = {
     "np.reshape": [
         "np.reshape(x, (3, 2))",
         "np.reshape(x, -1)",
+        "np.reshape(x, -1, copy=False)",
         "np.reshape(x, [3, -1], 'C')",
         "np.reshape(x, (3, 2), order='F')",
         "np.reshape(a=x, shape=6)",
@@ -27,6 +28,7 @@ SAMPLES = {
     "np.swapaxes": ["np.swapaxes(cube, 0, 2)", "np.swapaxes(a=x, axis1=0, axis2=-1)", "np.swapaxes(x, 0, 5)"],
     "np.moveaxis": [
         "np.moveaxis(cube, 0, -1)",
+        "np.moveaxis(cube, range(2), range(1, 3))",
         "np.moveaxis(cube, source=[0, 1], destination=(2, 0))",
         "np.moveaxis(x, 3, 0)",
     ],

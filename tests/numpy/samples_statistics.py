@@ -44,7 +44,8 @@ _BINS = (
     "{f}(x, 2.5)", "{f}(x, [3, 1])", "{f}(x, 3, (2, 1))", "{f}(x, weights=v)", "{f}([x[0], x[1]], 2)", "{f}(j)",
 )  # fmt: skip
 _SLID = ("{f}(v, w)", "{f}(x[0], w, 'full')", "{f}(w, x[0], mode='same')", "{f}(v, i, 'valid')", "{f}(v, w, 'none')",
-         "{f}(v, v[:0])", "{f}(2, v)", "{f}([v[0], v[1]], w)", "{f}(v[:2], w, 'same')", "{f}(x, v)")  # fmt: skip
+         "{f}(v, w, 'v')", "{f}(v, v[:0])", "{f}(2, v)", "{f}([v[0], v[1]], w)", "{f}(v[:2], w, 'same')",
+         "{f}(x, v)")  # fmt: skip
 SAMPLES = {
     "np.median": _calls("np.median", _REDUCED, _GAPS, ("{f}(x, None, None, True, True)",)),
     "np.nanmedian": _calls("np.nanmedian", _REDUCED, _GAPS, ("{f}(x, 1, None, False, True)",)),

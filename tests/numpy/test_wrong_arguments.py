@@ -20,6 +20,7 @@ REFUSED_BY_NUMPY = [
     (lambda x: np.round(x, 1.5), "cannot be interpreted as an integer"),
     (lambda x: np.put_along_axis(x, np.array([[0], [1]]), 2.0, None), "`indices` must have a single dimension"),
     (lambda x: np.diag(x, k=1.5), "cannot be interpreted as an integer"),
+    (lambda x: np.eye(x.astype(int)[0, 0] - 1), "negative dimensions are not allowed"),
     (lambda x: np.eye(x.astype(int)[0, 2], k=1.5), "cannot be interpreted as an integer"),
     (lambda x: np.eye(x.astype(int)[0, 2], order="Z"), "order must be one of"),
     (lambda x: +(x > 1), "ufunc 'positive' did not contain a loop"),

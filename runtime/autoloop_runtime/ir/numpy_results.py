@@ -19,7 +19,7 @@ _ALWAYS = frozenset((
     np.array, np.asarray, np.asanyarray, np.asarray_chkfinite, np.broadcast_arrays, np.broadcast_to, np.copy, np.cov,
     np.cross, np.empty, np.empty_like, np.full, np.full_like, np.i0, np.isin, np.ones, np.ones_like, np.piecewise,
     np.real_if_close, np.require, np.select, np.tensordot, np.linalg.tensordot, np.where, np.zeros, np.zeros_like,
-    np.linalg.cross, np.apply_along_axis,
+    np.linalg.cross, np.apply_along_axis, np.pad,
 ))  # fmt: skip
 #: functions that give scalars of scalars, and arrays of arrays
 _OF_ARRAYS = frozenset((

@@ -240,6 +240,7 @@ def moveaxis(x: ArrayLike, source: Axes, destination: Axes, name: str | None = N
     """
     x = convert_to_tensor(x)
     rank = needed_rank(x, "moveaxis")
+    source, destination = (list(axes) if isinstance(axes, range) else axes for axes in (source, destination))
     moved, places = axes_of(source, rank, "moveaxis") or (), axes_of(destination, rank, "moveaxis") or ()
     order = [a for a in range(rank) if a not in moved]
     for place, axis in sorted(zip(places, moved)):

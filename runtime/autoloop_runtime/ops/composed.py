@@ -128,6 +128,8 @@ def diff(
     if x.shape.rank is None:
         raise ValueError("diff: the rank of the tensor must be known; declare it with set_shape")
     lead = (slice(None),) * axis_of(axis, len(x.shape), "diff")
+    if n < 0:
+        raise ValueError(f"diff: order must be non-negative but got {n}")
     for _ in range(n):
         later, earlier = x[(*lead, slice(1, None))], x[(*lead, slice(None, -1))]
         x = (not_equal if x.dtype.kind == "b" else subtract)(later, earlier, name=name)

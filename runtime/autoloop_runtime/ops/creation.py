@@ -22,7 +22,7 @@ from .define import primitive, public
 from .direct_calls import written
 from .dtype_rules import inexact
 from .logic import equal
-from .operands import cast, operands
+from .operands import cast, is_tensor, operands
 from .reducing import sum
 from .selection import where
 from .shape_queries import dim
@@ -188,8 +188,11 @@ def eye(
         Only "cpu".
     """
     check_device(device, "eye")
+    extents = [n, n if m is None else m]
+    if not any(is_tensor(extent) for extent in extents) and min(extents) < 0:
+        raise ValueError(f"eye: negative dimensions are not allowed, got {extents}")
     rows = expand_dims(range(n), 1)
-    columns = range(n if m is None else m)
+    columns = range(extents[1])
     return cast(equal(columns - rows, k), dtypes.float32 if dtype is None else dtype, name)
 
 

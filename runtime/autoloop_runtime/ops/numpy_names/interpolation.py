@@ -168,16 +168,14 @@ _convolve = library("convolve", lambda a, v, mode: np.convolve(a, v, mode), _sha
 _correlate = library("correlate", lambda a, v, mode: np.correlate(a, v, mode), _shape, _correlate_vjp,
                      code_of=calls("np.correlate", "mode"))  # fmt: skip
 
-_MODES = ("full", "same", "valid")
+#: by the number that says the same
+_MODES = ("valid", "same", "full")
 
 
 def _slid(theirs: Any, row: Any, a: Any, v: Any, mode: Any) -> Any:
     mode = known(theirs, mode=mode)
-    if mode not in _MODES:
-        found = [m for m in _MODES if isinstance(mode, str) and m[0] == mode[:1].lower()]
-        if not found:
-            raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
-        mode = found[0]
+    theirs(np.ones(1), np.ones(1), mode)  # refuses what it does not take, which is not the same in all versions
+    mode = next(m for m in _MODES if m[0] == mode[0].lower()) if isinstance(mode, str) else _MODES[mode]
     first, second = as_operand(a), as_operand(v)
     first, second = [as_dtype(x, np.result_type(first.dtype, second.dtype)) for x in (first, second)]
     if theirs is np.correlate and 0 in (first.shape.rank, second.shape.rank):

@@ -116,7 +116,10 @@ def eye(
     if order not in ("K", "A", "C", "F"):
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
     k = k if is_tensor(k) else operator.index(k)
-    return creation.eye(_extent(N), None if M is None else _extent(M), k, of_numbers(dtype))
+    extents = [_extent(N), _extent(N if M is None else M)]
+    if any(is_tensor(extent) for extent in extents):
+        k = filled.full(extents, k)  # refuses negative extents, which have empty ranges
+    return creation.eye(extents[0], extents[1], k, of_numbers(dtype))
 
 
 @counterpart(np.identity)

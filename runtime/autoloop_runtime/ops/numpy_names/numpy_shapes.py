@@ -32,6 +32,8 @@ def _order(theirs: Any, order: Any) -> bool:
 @counterpart(np.reshape)
 def reshape(a: Any, /, shape: Any, order: Any = "C", *, copy: Any = None) -> Tensor:
     """Return ``np.reshape``."""
+    if copy is not None and not copy:
+        refused(np.reshape, "copy", "leave it out: whether memory is shared is not known before the run")
     x = as_operand(a)
     if not _order(np.reshape, order):
         return arrays.reshape(x, shape)

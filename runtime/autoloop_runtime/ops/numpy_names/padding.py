@@ -160,6 +160,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     x = as_operand(array)
     rank = rank_of(np.pad, x)
     pairs = _in_pairs(pad_width, rank, True)
+    if not rank:
+        return x
     if mode != "constant":
         pairs = [known(np.pad, pad_width=tuple(pair)) for pair in pairs]
     if mode in ("constant", "empty"):
