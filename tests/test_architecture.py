@@ -47,9 +47,9 @@ ARROWS = {
     },
     "autoloop": {
         "conversion": "errors",
-        "operators": "conversion errors given_arrays",
-        "state": "operators conversion concrete errors given_arrays keys parameters returned_views tracing "
-        "written_arguments",
+        "operators": "conversion errors given_arrays sent_by_name",
+        "state": "operators conversion concrete errors given_arrays keys parameters returned_views sent_by_name "
+        "tracing written_arguments",
         "array_api": "",
         "fft": "array_api",
         "linalg": "array_api",
@@ -270,6 +270,36 @@ def test_what_shares_memory_is_asked_in_one_place():
     """Who follows views and fresh arrays asks ``analysis.aliasing``; a price may depend on being a view."""
     asking = {m for m, path in MODULES.items() if "traits.memory" in path.read_text()}
     assert asking == {"autoloop_runtime.analysis.aliasing", "autoloop_runtime.analysis.cost"}
+
+
+#: texts that begin as a name of ours and are none
+OTHER_TEXTS = {"autoloop.expanded"}  # a namespace of optree's
+
+
+def _may_import(module: str, target: str) -> bool:
+    """Return whether two modules are of one room, or the tables have an arrow from one room to the other."""
+    package = module.split(".")[0]
+    room, other = _room(module, package), _room(target, package)
+    return room == other or other in ARROWS[package].get(room, "").split()
+
+
+def test_modules_that_are_named_in_texts_are_there():
+    """Doors load modules by their names; none of them points upwards."""
+    wrong = []
+    for module, path in MODULES.items():
+        for text in re.findall(r'"(autoloop(?:_runtime)?(?:\.\w+)+)"', path.read_text()):
+            allowed = module == "autoloop" or text in OTHER_TEXTS or _may_import(module, text)
+            wrong += [f"{module} names {text}"] * (text not in {*MODULES, *OTHER_TEXTS} or not allowed)
+    assert not wrong
+
+
+def test_files_that_are_told_apart_by_their_names_are_there():
+    errors = importlib.import_module("autoloop.errors")
+    texts = importlib.import_module("autoloop.operators.mutation.texts_of_tracers")
+    front = SOURCES["autoloop"]
+    files = [p for p in map(Path, errors._STAGING_FILES) if front in p.parents]
+    files += [front / name for name in texts._FOR_THE_USER]
+    assert len(files) > 10 and not [path for path in files if not path.exists()]
 
 
 def _circle(needs: dict[str, set[str]]) -> list[str]:

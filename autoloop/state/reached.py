@@ -15,6 +15,7 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from ..errors import is_own_file
 from ..operators.mutation.heap_snapshot import MOST_ELEMENTS, MOST_OBJECTS, contents, instance_attributes, is_random
+from ..sent_by_name import SentByName
 from .code_names import Names
 from .noted import Reached
 from .places import CALL, Place
@@ -82,7 +83,7 @@ class _Walk(CodeWalk):
                     self.call(place.attribute(name), one)
                 self.walk_class(kind)
                 self.inherited(kind)
-        elif isinstance(value, FUNCTIONS) or kind.__module__ == "autoloop.function" or has_state(value):
+        elif isinstance(value, (*FUNCTIONS, SentByName)) or has_state(value):
             self.visit(place, value)
 
     def run(self) -> None:
@@ -159,7 +160,7 @@ class _Walk(CodeWalk):
         elif isinstance(value, functools._lru_cache_wrapper):
             self.guard("is", place, value)
             self.visit(place.attribute("__wrapped__"), value.__wrapped__)
-        elif kind.__module__ == "autoloop.function":
+        elif isinstance(value, SentByName):
             self.guard("type", place, kind)
             self.visit(place.attribute("python_function"), value.python_function)
             own = type(value).__init__.__code__.co_names

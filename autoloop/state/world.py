@@ -11,6 +11,7 @@ from autoloop_runtime.base.dataclass import dataclass
 
 from ..operators.mutation.heap_snapshot import contents, instance_attributes
 from ..operators.staging.container_contents import fill
+from ..sent_by_name import SentByName
 from .noted import Reached
 from .places import CALL, Place, put, set_at, take_away
 from .stateful import Made
@@ -131,7 +132,7 @@ class World:
         if place.kind == "attribute":
             if isinstance(owner, types.FunctionType):
                 return str(place.key) != "__kwdefaults__"
-            return type(owner).__module__ not in ("functools", "builtins", "autoloop.function")
+            return type(owner).__module__ not in ("functools", "builtins") and not isinstance(owner, SentByName)
         if isinstance(owner, tuple):
             return place.parent is not None and place.parent is not CALL and self.is_settable(place.parent)
         return isinstance(owner, (list, dict, deque))

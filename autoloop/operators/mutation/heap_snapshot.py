@@ -23,6 +23,7 @@ from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.tensor import Tensor
 
 from ...conversion.callables import is_library_file, is_users_class
+from ...sent_by_name import SentByName
 from ..staging.container_contents import dict_class, fill
 from ..staging.standins import StandIn, is_growing, opened
 from .slots import Attribute, Cell, Global, Slot
@@ -155,7 +156,7 @@ class _Walker:
                 self._elements(gc.get_referents(value), name, None)
             elif isinstance(value, _FUNCTIONS):
                 self._function(value, name)
-            elif type(value).__module__ == "autoloop.function":
+            elif isinstance(value, SentByName):
                 self.visit(getattr(value, "python_function", None), name, None)
             elif is_users_object(value) or isinstance(value, type):
                 self._object(value)
