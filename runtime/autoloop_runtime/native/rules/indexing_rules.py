@@ -5,27 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from ...base.dataclass import replace
 from ...ir.graph import Node
 from ...ir.tensor import Tensor
-from ...ops.arithmetic import ADD
-from ...ops.diagonals import TRIL, TRIU
-from ...ops.gathering import GATHER, PUT_ALONG, TAKE_ALONG
 from ...ops.index import Input, Slice
 from ...ops.indexing import GETITEM, SET_ITEM
 from ...ops.selection import WHERE
 from ..ir.casts import cast
-from ..ir.elements import INT64, literal
+from ..ir.elements import INT64
 from ..typing.static_slices import span_of, step_of
 from ..writer.context import Context
-from ..writer.memory import loaded, put, seen, shifted
-from ..writer.nests import Nest, apply, store, store_all
+from ..writer.memory import is_one_value, put, seen, shifted, splat
+from ..writer.nests import Nest, store, store_all
 from ..writer.node_writer import array_of, flush
 from ..writer.registry import rule
 from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, buffers, resolve, size_of
-from .views import is_one_value, splat
 
 # -- brackets ---------------------------------------------------------------------------------------------
 
@@ -160,23 +154,10 @@ def _getitem(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if axis is None:
         ctx.refuse(node, "of index arrays only one, along one axis, has machine code")
         return []
-    return [_gathered(ctx, node, values, axis)]
+    return [gathered(ctx, node, values, axis)]
 
 
-@rule(GATHER, complexes=True)
-def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    axis = node.attrs["axis"] % len(ctx.shape_of(node.inputs[0]))
-    indices = resolve(values[1])
-    if isinstance(indices, Scalar):
-        x = array_of(ctx, values[0])
-        at = index_of(ctx, node, indices, x.shape[axis], [x, indices])
-        offset = ctx.writer.let(f"mul nsw i64 {at}, {x.strides[axis]}")
-        strides = x.strides[:axis] + x.strides[axis + 1 :]
-        return [seen(ctx, shifted(ctx, x, offset, ctx.shape_of(node.outputs[0]), strides))]
-    return [_gathered(ctx, node, values, axis)]
-
-
-def _gathered(ctx: Context, node: Node, values: list[Value], axis: int) -> Value:
+def gathered(ctx: Context, node: Node, values: list[Value], axis: int) -> Value:
     """Return rows of an array, one for each index."""
     flush(ctx)
     x, indices = array_of(ctx, values[0]), array_of(ctx, values[-1])
@@ -296,58 +277,3 @@ def _masked(ctx: Context, node: Node, values: list[Value]) -> Value:
     chosen = Expr(WHERE, (mask, fitted(value, ()), x), t, shape)
     store_all(ctx, shape, [chosen], [out])
     return out
-
-
-# -- along an axis --------------------------------------------------------------------------------------
-
-
-@rule(TAKE_ALONG, complexes=True)
-def _take_along(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    x, indices = array_of(ctx, values[0]), array_of(ctx, values[1])
-    axis = node.attrs["axis"] % len(x.shape)
-    out = ctx.result(node.outputs[0], x.t, indices.shape)
-    if 0 in out.shape:
-        return [out]
-    if any(a != axis and n != m for a, (n, m) in enumerate(zip(x.shape, indices.shape))):
-        ctx.refuse(node, f"shapes {x.shape} and {indices.shape} differ beside the axis")
-    base = replace(x, shape=indices.shape, strides=tuple([0 if a == axis else s for a, s in enumerate(x.strides)]))
-    nest = Nest(ctx, indices.shape, [indices, base, out])
-    with nest.loops(sequential=True):
-        at = index_of(ctx, node, Scalar(nest.element(indices), indices.t), x.shape[axis], [x, indices])
-        offset = ctx.writer.let(f"mul nsw i64 {at}, {x.strides[axis]}")
-        start = Array(nest.address(base), x.t, (), (), x.buffer)
-        nest.store(out, loaded(ctx, shifted(ctx, start, offset, (), ())).text)
-    return [out]
-
-
-@rule(PUT_ALONG, complexes=True)
-def _put_along(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    indices, tensor, axis = array_of(ctx, values[1]), node.outputs[0], node.attrs["axis"]
-    t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
-    out = ctx.result(tensor, t, shape)
-    store(ctx, Splat(literal(0, t), t, shape), out)
-    if 0 in indices.shape:
-        return [out]
-    added = fitted(values[2], indices.shape)
-    base = replace(out, shape=indices.shape, strides=tuple([0 if a == axis else s for a, s in enumerate(out.strides)]))
-    nest = Nest(ctx, indices.shape, [indices, base, added])
-    with nest.loops(sequential=True):
-        at = index_of(ctx, node, Scalar(nest.element(indices), indices.t), shape[axis], [values[0], indices, added])
-        offset = ctx.writer.let(f"mul nsw i64 {at}, {out.strides[axis]}")
-        place = shifted(ctx, Array(nest.address(base), t, (), (), out.buffer), offset, (), ())
-        total = apply(ctx, ADD, t, [t, t], [loaded(ctx, place).text, nest.element(added)])
-        put(ctx, Scalar(total, t), place)
-    return [out]
-
-
-@rule(TRIL, TRIU, complexes=True)
-def _triangle(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    tensor = node.outputs[0]
-    shape, t = ctx.shape_of(tensor), ctx.type_of(tensor)
-    rows, columns = shape[-2:]
-    mask = np.tri(rows, columns, node.attrs["k"] - (node.op is TRIU), dtype=bool)
-    keep, zero = ctx.constant(mask), Scalar(literal(0, t), t)
-    args = (keep, values[0], zero) if node.op is TRIL else (keep, zero, values[0])
-    out = ctx.result(tensor, t, shape)
-    store_all(ctx, shape, [Expr(WHERE, args, t, shape)], [out])
-    return [out]

@@ -10,20 +10,17 @@ import numpy as np
 from ...base.dataclass import replace
 from ...ir.graph import Node
 from ...ir.op import Op
-from ...ops.arithmetic import ADD, DIVIDE, MULTIPLY, SUBTRACT
+from ...ops.arithmetic import DIVIDE
 from ...ops.bounds import MAXIMUM, MINIMUM
 from ...ops.complex_numbers import COMPLEX, IMAG, REAL
-from ...ops.logic import EQUAL, ISFINITE, ISNAN
+from ...ops.logic import EQUAL, ISNAN
 from ...ops.operands import CAST
-from ...ops.powers import EXP, LOG
 from ...ops.reducing import SUM
-from ...ops.reductions import ALL, ANY, ARGMAX, ARGMIN, LOG_SOFTMAX, LOGSUMEXP, MAX, MEAN, MIN, PROD, SOFTMAX
-from ...ops.running_sums import CUMPROD, CUMSUM, SUM_BETWEEN
-from ...ops.selection import WHERE
+from ...ops.reductions import ALL, ANY, ARGMAX, ARGMIN, MAX, MEAN, MIN, PROD
 from ..ir.casts import cast
 from ..ir.elements import BOOL, DOUBLE, FLOAT, HALF, INT64, LType, literal
 from ..writer.context import Context
-from ..writer.memory import reverse, seen
+from ..writer.memory import seen
 from ..writer.nests import Nest, accumulate, accumulate_all, apply, over_kept, store_all
 from ..writer.node_writer import array_of
 from ..writer.outlining import outlined, registers_of
@@ -200,7 +197,7 @@ def _outer(nest: Nest, start: str, step: Callable[[str, Nest], str], until: int)
 # -- nodes --------------------------------------------------------------------------------------------------
 
 
-def _axes(node: Node, rank: int) -> tuple[int, ...]:
+def axes_of(node: Node, rank: int) -> tuple[int, ...]:
     axis = node.attrs["axis"]
     return tuple(range(rank)) if axis is None else tuple([a % rank for a in axis])
 
@@ -243,7 +240,7 @@ def _complex_sum(ctx: Context, node: Node, value: Value, axes: Sequence[int]) ->
 
 @rule(SUM, PROD, MAX, MIN, ANY, ALL, reduces=True, complexes=True)
 def _reduction(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    axes = _axes(node, len(ctx.shape_of(node.inputs[0])))
+    axes = axes_of(node, len(ctx.shape_of(node.inputs[0])))
     if node.inputs[0].dtype.kind == "c":
         if node.op is not SUM:
             ctx.refuse(node, "of complex numbers it has no machine code")
@@ -251,15 +248,29 @@ def _reduction(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
     return [_reduced(ctx, node.op, values[0], axes, node, ctx.shape_of(node.outputs[0]))]
 
 
+def reduced_over(ctx: Context, op: Op, value: Value, axes: Sequence[int]) -> Array:
+    """Return ``value`` reduced over ``axes``, which stay as 1s, in memory of its own."""
+    value = resolve(value)
+    out = ctx.temporary(value.t, _kept(value.shape, axes))  # type: ignore[union-attr]
+    if 0 in value.shape:  # type: ignore[union-attr]
+        store_all(ctx, out.shape, [Scalar(literal(_OF_NOTHING.get(op, -np.inf), out.t), out.t)], [out])
+    elif len(axes) == len(value.shape):  # type: ignore[union-attr]
+        text = reduce(ctx, op, value, axes, None)
+        store_all(ctx, out.shape, [Scalar(text, out.t)], [out])
+    else:
+        reduce(ctx, op, value, axes, out)
+    return out
+
+
 @rule(MEAN, reduces=True, complexes=True)
 def _mean(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     value, shape = resolve(values[0]), ctx.shape_of(node.outputs[0])
     full = ctx.shape_of(node.inputs[0])
-    axes, t = _axes(node, len(full)), ctx.type_of(node.outputs[0])
+    axes, t = axes_of(node, len(full)), ctx.type_of(node.outputs[0])
     size = size_of(tuple([full[a] for a in axes]))
     if t is HALF and full:
         # as the kernel: half precision is added up and divided in single
-        total_of = _over(ctx, SUM, Expr(CAST, (value,), FLOAT, full), axes)
+        total_of = reduced_over(ctx, SUM, Expr(CAST, (value,), FLOAT, full), axes)
         ratio = Expr(DIVIDE, (total_of, Scalar(literal(size, FLOAT), FLOAT)), FLOAT, total_of.shape)
         out = ctx.result(node.outputs[0], t, shape)
         kept = replace(out, shape=total_of.shape, strides=dense(total_of.shape))
@@ -281,7 +292,7 @@ def _position(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     value = values[0] if isinstance(resolve(values[0]), (Scalar, Splat)) else array_of(ctx, values[0])
     full, shape = ctx.shape_of(node.inputs[0]), ctx.shape_of(node.outputs[0])
     axis = node.attrs["axis"]
-    axes = _axes(node, len(full)) if axis is not None and len(axis) == 1 else tuple(range(len(full)))
+    axes = axes_of(node, len(full)) if axis is not None and len(axis) == 1 else tuple(range(len(full)))
     if isinstance(value, Scalar):
         return [Scalar("0", INT64)]
     if 0 in [full[a] for a in axes]:
@@ -324,119 +335,3 @@ def _first_extreme(ctx: Context, node: Node, nest: Nest, value: Value, place: Va
         return writer.let(f"call {index.name} @llvm.umin.{index.suffix}({index.name} {found}, {index.name} {n})")
 
     return cast(writer, ctx.module, accumulate(nest, index, "-1", first), index, INT64)
-
-
-# -- running --------------------------------------------------------------------------------------------------
-
-
-@rule(CUMSUM, CUMPROD)
-def _running(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    exclusive, op = node.attrs["exclusive"], ADD if node.op is CUMSUM else MULTIPLY
-    t = ctx.type_of(node.outputs[0])
-
-    def step(total: str, nest: Nest, sources: Sequence[Value], target: Array) -> str:
-        following = apply(ctx, op, t, [t, t], [total, nest.element(sources[0])])
-        nest.store(target, total if exclusive else following)
-        return following
-
-    # what stands before the first element is seen only if it is left out
-    start = 1 if op is MULTIPLY else 0.0 if exclusive else -0.0
-    return _along(ctx, node, values, start if t.kind == "f" else int(start), step)
-
-
-@rule(SUM_BETWEEN)
-def _between(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    t = ctx.type_of(node.outputs[0])
-
-    def step(total: str, nest: Nest, sources: Sequence[Value], target: Array) -> str:
-        nest.store(target, total)
-        grown = apply(ctx, MULTIPLY, t, [t, t], [nest.element(sources[0]), total])
-        return apply(ctx, ADD, t, [t, t], [grown, nest.element(sources[1])])
-
-    return _along(ctx, node, values, 0, step)
-
-
-def _along(
-    ctx: Context,
-    node: Node,
-    values: list[Value],
-    start: float,
-    step: Callable[[str, Nest, Sequence[Value], Array], str],
-) -> Sequence[Value]:
-    """Return a number that goes along an axis: ``step(number, nest, sources, target)`` stores, and gives the next."""
-    tensor = node.outputs[0]
-    t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
-    sources: list[Value] = [resolve(value) for value in values]
-    # each element is read before the number that belongs to it is stored
-    over = [x for x in sources[:1] if len(sources) == 1 and isinstance(x, Array) and x.t == t and ctx.is_free(x)]
-    out = ctx.result(tensor, t, shape, over)
-    if 0 in shape:
-        return [out]
-    axis = node.attrs["axis"] % len(shape)
-    target = out
-    if node.attrs["reverse"]:
-        sources = [reverse(ctx, array_of(ctx, value), axis) for value in sources]
-        target = reverse(ctx, out, axis)
-    order = [a for a in range(len(shape)) if a != axis] + [axis]
-    nest = Nest(ctx, shape, [*sources, target], [axis], order)
-
-    def along(number: str, nest: Nest) -> str:
-        return step(number, nest, sources, target)
-
-    over_kept(nest, lambda: accumulate(nest, t, literal(start, t), along, True))
-    return [out]
-
-
-# -- composed -------------------------------------------------------------------------------------------------
-
-
-def _over(ctx: Context, op: Op, value: Value, axes: Sequence[int]) -> Array:
-    """Return ``value`` reduced over ``axes``, which stay as 1s, in memory of its own."""
-    value = resolve(value)
-    out = ctx.temporary(value.t, _kept(value.shape, axes))  # type: ignore[union-attr]
-    if 0 in value.shape:  # type: ignore[union-attr]
-        store_all(ctx, out.shape, [Scalar(literal(_OF_NOTHING.get(op, -np.inf), out.t), out.t)], [out])
-    elif len(axes) == len(value.shape):  # type: ignore[union-attr]
-        text = reduce(ctx, op, value, axes, None)
-        store_all(ctx, out.shape, [Scalar(text, out.t)], [out])
-    else:
-        reduce(ctx, op, value, axes, out)
-    return out
-
-
-@rule(SOFTMAX, LOG_SOFTMAX)
-def _softmax(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    tensor, x = node.outputs[0], array_of(ctx, values[0])
-    t, shape = x.t, x.shape
-    out = ctx.result(tensor, t, shape)
-    if 0 in shape:
-        return [out]
-    axes = [node.attrs["axis"] % len(shape)]
-    shifted = Expr(SUBTRACT, (x, _over(ctx, MAX, x, axes)), t, shape)
-    if node.op is SOFTMAX:
-        store_all(ctx, shape, [Expr(EXP, (shifted,), t, shape)], [out])
-        last: Value = Expr(DIVIDE, (out, _over(ctx, SUM, out, axes)), t, shape)
-    else:
-        store_all(ctx, shape, [shifted], [out])
-        total = _over(ctx, SUM, Expr(EXP, (out,), t, shape), axes)
-        last = Expr(SUBTRACT, (out, Expr(LOG, (total,), t, total.shape)), t, shape)
-    store_all(ctx, shape, [last], [out])
-    return [out]
-
-
-@rule(LOGSUMEXP)
-def _logsumexp(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    tensor, x = node.outputs[0], resolve(values[0])
-    full, t = ctx.shape_of(node.inputs[0]), ctx.type_of(tensor)
-    axes = _axes(node, len(full))
-    if 0 in full or isinstance(x, Scalar):
-        ctx.refuse(node, "of no axes or no elements it has no machine code")
-    top = _over(ctx, MAX, x, axes)
-    finite = Expr(ISFINITE, (top,), BOOL, top.shape)
-    safe = Expr(WHERE, (finite, top, Scalar(literal(0, t), t)), t, top.shape)
-    powers = Expr(EXP, (Expr(SUBTRACT, (x, safe), t, full),), t, full)
-    total = _over(ctx, SUM, powers, axes)
-    out = ctx.result(tensor, t, ctx.shape_of(tensor))
-    kept = replace(out, shape=top.shape, strides=dense(top.shape))
-    store_all(ctx, top.shape, [Expr(ADD, (Expr(LOG, (total,), t, top.shape), safe), t, top.shape)], [kept])
-    return [seen(ctx, out)]

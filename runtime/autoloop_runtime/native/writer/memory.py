@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...base.dataclass import replace
+from ...ir.graph import Node
 from ..ir.elements import BOOL
 from .context import Context
 from .nests import store
@@ -48,6 +49,19 @@ def put(ctx: Context, value: Value, array: Array) -> None:
 def seen(ctx: Context, array: Array) -> Value:
     """Return ``array``, or its element if it has no axes."""
     return array if array.shape else loaded(ctx, array)
+
+
+def is_one_value(value: Value) -> bool:
+    """Return whether all elements are known to be equal, so that only the shape matters."""
+    return isinstance(resolve(value), (Scalar, Splat))
+
+
+def splat(ctx: Context, node: Node, value: Value, index: int = 0) -> Value:
+    """Return ``value``, of which all elements are equal, in the shape of an output of ``node``."""
+    value = resolve(value)
+    assert isinstance(value, (Scalar, Splat))
+    shape = ctx.shape_of(node.outputs[index])
+    return Splat(value.text, value.t, shape) if shape else Scalar(value.text, value.t)
 
 
 def move_all(ctx: Context, moves: Sequence[tuple[Value, Value]]) -> None:

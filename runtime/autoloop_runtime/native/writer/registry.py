@@ -31,6 +31,8 @@ RULES: Mapping[str, Mapping[str, str]] = {
     "checkpoint_stack": {"collections.checkpoint_store": "ADD INTERVAL LATEST REWIND GET"},
     "complex_rules": {"ops.complex_numbers": "COMPLEX"},
     "cond_rules": {"ir.structured": "COND"},
+    "custom_gradient_rules": {"ops.custom_gradient": "CUSTOM"},
+    "diagonal_rules": {"ops.diagonals": "DIAGONAL EMBED TRIL TRIU"},
     "effect_rules": {"ops.effects": "ASSERT RAISE"},
     "exact_number_rules": {
         "ops.exact_numbers": (
@@ -40,21 +42,21 @@ RULES: Mapping[str, Mapping[str, str]] = {
         "ops.python_math": "ROUNDED DEFINED",
     },
     "filling_rules": {"ops.filled": "FILL", "ops.broadcasting": "BROADCAST_TO"},
+    "gathering_rules": {"ops.gathering": "GATHER TAKE_ALONG PUT_ALONG"},
     "growing_array": {"collections.tensor_array_ops": "NEW SIZE"},
     "indexing_rules": {
         "ops.indexing": "GETITEM SET_ITEM",
-        "ops.gathering": "GATHER TAKE_ALONG PUT_ALONG",
-        "ops.diagonals": "TRIL TRIU",
     },
+    "joining_rules": {"ops.joining": "UNSTACK SPLIT CONCAT STACK", "ops.repeating": "PAD TILE REPEAT"},
     "linalg_rules": {"ops.linalg": "SOLVE INV DET CHOLESKY"},
     "pointwise": {"ops.operands": "CAST FITTED", "ops.selection": "WHERE"},
     "power_rules": {"ops.powers": "POW"},
     "products": {"ops.linalg": "MATMUL", "ops.contractions": "EINSUM"},
     "reduction_rules": {
         "ops.reducing": "SUM",
-        "ops.reductions": "PROD MAX MIN ANY ALL MEAN ARGMAX ARGMIN SOFTMAX LOG_SOFTMAX LOGSUMEXP",
-        "ops.running_sums": "CUMSUM CUMPROD SUM_BETWEEN",
+        "ops.reductions": "PROD MAX MIN ANY ALL MEAN ARGMAX ARGMIN",
     },
+    "running_rules": {"ops.running_sums": "CUMSUM CUMPROD SUM_BETWEEN"},
     "saved_values": {
         "collections.saved_stacks": "EMPTY PUSH SWAP_PUSH READ",
         "collections.checkpoint_store": "EMPTY",
@@ -65,6 +67,7 @@ RULES: Mapping[str, Mapping[str, str]] = {
         "ops.broadcasting": "SUM_TO",
         "collections.accumulators": "ACCUMULATE_AT",
     },
+    "softmax_rules": {"ops.reductions": "SOFTMAX LOG_SOFTMAX LOGSUMEXP"},
     "sorting_rules": {"ops.sorting": "SORT ARGSORT SEARCHSORTED"},
     "tensor_array_rules": {
         "collections.tensor_array_ops": "WRITE READ READ_ONCE STACK UNSTACK GATHER SCATTER",
@@ -74,11 +77,7 @@ RULES: Mapping[str, Mapping[str, str]] = {
     "views": {
         "ops.array": "TRANSPOSE EXPAND SQUEEZE RESHAPE FLIP ROLL",
         "ops.creation": "RANGE LINSPACE",
-        "ops.custom_gradient": "CUSTOM",
-        "ops.diagonals": "DIAGONAL EMBED",
         "ops.identities": "COPIED ENSURE_SHAPE",
-        "ops.joining": "UNSTACK SPLIT CONCAT STACK",
-        "ops.repeating": "PAD TILE REPEAT",
     },
     "while_rules": {"ir.structured": "WHILE"},
 }
