@@ -32,6 +32,16 @@ _OF_THE_RUN = {
     "DecidedNumber": "number (which only the run knows)",
 }
 _STAND_INS = re.compile(rf"\b({'|'.join(_OF_THE_RUN)})\b")
+#: parts of the names of NumPy's own code that computes with values -> what to do instead
+_INSTEAD = {
+    "poly1d": "use np.polyval(coefficients, x), np.polyadd, np.polymul and np.polyder",
+    "numpy.polynomial.": "use np.polyfit, and np.polyval(coefficients[::-1], x),",
+    "as_strided": "use slices, np.reshape or np.lib.stride_tricks.sliding_window_view(x, n)",
+    "numpy.ma.": "use an array of booleans beside the array, and np.where(mask, fill, x),",
+    "numpy.matrixlib.": "use an array of two axes, np.atleast_2d(x), and a @ b",
+    "records.": "use an array for each field",
+    "numpy.testing.": "write `assert np.allclose(x, y)`",
+}
 Position = tuple[int, int]
 
 
@@ -80,8 +90,9 @@ def _of_library(link: types.TracebackType | None) -> str:
     if entered is None or entered.f_code.co_name.endswith("_dispatcher"):
         return ""
     name = f"{entered.f_globals.get('__name__')}.{entered.f_code.co_qualname}"
+    instead = next((instead for part, instead in _INSTEAD.items() if part in name), "use functions of NumPy's")
     return (
-        f"{name!r} is a library's own code, which is not converted and computes with values: use functions of NumPy's "
+        f"{name!r} is a library's own code, which is not converted and computes with values: {instead} "
         f"in its place, or hand it to autoloop.py_function."
     )
 

@@ -280,5 +280,24 @@ def test_advice(function, advice):
     assert "is symbolic" in str(caught.value) and "Decorate" not in str(caught.value)
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize(
+    ("f", "words"),
+    [
+        (lambda x: np.poly1d(x)(2.0), "use np.polyval(coefficients, x)"),
+        (lambda x: np.polynomial.Polynomial(x), "np.polyval(coefficients[::-1], x)"),
+        (lambda x: np.lib.stride_tricks.as_strided(x, (2,), (8,)), "use slices, np.reshape or"),
+        (lambda x: np.ma.masked * x, "np.where(mask, fill, x)"),
+        (lambda x: np.asmatrix(x), "use an array of two axes"),
+        (lambda x: np.rec.array([x, x]), "use an array for each field"),
+        (lambda x: np.testing.assert_allclose(x, x), "write `assert np.allclose(x, y)`"),
+    ],
+)
+def test_what_to_write_in_place_of_numpys_own_classes(f, words):
+    with pytest.raises(TypeError) as caught:
+        al.function(f)(X)
+    assert words in str(caught.value)
+
+
 def test_a_finally_without_a_jump_is_no_obstacle():
     assert int(al.function(jump_out_of_finally)(X)) == jump_out_of_finally(X)

@@ -73,11 +73,11 @@ class NumpyProtocols:
                     if isinstance(x, (list, tuple)):
                         return ours(*[as_in_numpy(x) if isinstance(x, (list, tuple)) else x for x in inputs])
                 return ours(*inputs)
-        name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+        name = f"numpy.{ufunc.__name__}" if method == "__call__" else f"numpy.{ufunc.__name__}.{method}"
         out = kwargs.pop("out", None)
         if out is not None:
             if not (out[0] is inputs[0] and is_augmented(sys._getframe(1))):
-                refuse(f"numpy.{name}", "out")
+                refuse(name, "out")
             return NumpyProtocols.__array_ufunc__(self, ufunc, method, *inputs, **kwargs)
         called = _found(UFUNC_METHODS, method, ufunc)
         made = NotImplemented if called is None else called(ufunc, *inputs, **kwargs)
@@ -88,7 +88,7 @@ class NumpyProtocols:
         if ours is None:
             if not is_neutral("out", kwargs.get("out")):
                 refuse(full_name(func), "out")
-            return _without_counterpart(func.__name__, func, args, kwargs)
+            return _without_counterpart(full_name(func), func, args, kwargs)
         return ours(*args, **kwargs)
 
 
@@ -101,7 +101,7 @@ def _without_counterpart(name: str, func: Any, args: Any, kwargs: Any) -> Any:
         if isinstance(arg, NumpyProtocols):
             if arg.node is not None:
                 raise TypeError(
-                    f"numpy.{name} has no counterpart for a symbolic tensor; use autoloop's functions "
+                    f"{name} has no counterpart for a symbolic tensor; use autoloop's functions "
                     f"or py_function (tensor {arg.name})"
                 )
             ours.append(arg)
@@ -111,7 +111,7 @@ def _without_counterpart(name: str, func: Any, args: Any, kwargs: Any) -> Any:
     made = func(*map(concrete, args), **{k: concrete(v) for k, v in kwargs.items()})
     if (made is None and any(isinstance(arg, np.ndarray) for arg in args)) or _has_floats(made):
         for tensor in ours:
-            refuse_leaving(tensor, f"numpy.{name} (which has no counterpart here)", INSTEAD)
+            refuse_leaving(tensor, f"{name} (which has no counterpart here)", INSTEAD)
     return made
 
 
