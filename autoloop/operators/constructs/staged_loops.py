@@ -33,11 +33,10 @@ from ..mutation.side_effects import NewPlaces, Outside
 from ..staging.containers_of_blocks import Rebound, copied
 from ..staging.loop_leaves import NAMES, Leaf
 from ..staging.loop_variables import Retrace, Variable, check_results, make_variable
-from ..staging.maybe_numbers import as_maybe
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.numbers_or_arrays import note, noted
 from ..staging.staged_blocks import is_run_time_error, raise_at_run_time, staged_block
-from ..staging.staged_values import asked, is_staged, truth
+from ..staging.staged_values import as_maybe, asked, is_staged, truth
 
 Values = tuple[Any, ...]
 _ATTEMPTS = 12

@@ -13,10 +13,9 @@ from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked
 from autoloop_runtime.ops import format_string
 
 from ..staging.growing_list import GrowingList
-from ..staging.maybe_numbers import certain
 from ..staging.mixed_numbers import MixedNumber, components, handed_out
 from ..staging.optional import MaybeNone
-from ..staging.staged_values import is_staged, stands_for
+from ..staging.staged_values import certain, is_staged, stands_for
 from ..staging.standins import StandIn, opened
 from ..staging.users_methods import says_itself
 from .overloads import binary

@@ -35,11 +35,10 @@ from ...errors import NeverReturnsError
 from .blank_values import blank
 from .containers_of_blocks import advice_on_keys
 from .list_lengths import as_growing, lengths_differ, with_growing
-from .maybe_numbers import as_maybe, certain
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
 from .numbers_or_arrays import is_number_beside_array, is_untold, note, notes_of
 from .staged_blocks import is_run_time_error, raise_at_run_time, staged_block
-from .staged_values import cast_where_made
+from .staged_values import as_maybe, cast_where_made, certain
 from .standins import Maybe, is_optional, opened
 from .undefined import MaybeUnset, Undefined, is_return_value, maybe, spoken
 

@@ -42,9 +42,9 @@ from autoloop_runtime.ops.operands import is_tensor
 from .blank_values import blank, blank_tensor
 from .list_lengths import as_growing, with_growing
 from .loop_leaves import KINDS, NAMES, Arrays, Leaf, entering, make_leaf, outside
-from .maybe_numbers import certain
 from .mixed_numbers import MixedNumber, accepted, begun, codes_of
 from .numbers_or_arrays import noted
+from .staged_values import certain
 from .standins import is_optional, opened
 from .undefined import MaybeUnset, Undefined, maybe, spoken
 

@@ -99,16 +99,16 @@ class MaybeNumber(ArrayTracer):
 
 def _certain(value: Any) -> Any:
     """Return a structure in which arrays whose dtype a loop has changed are what they are after a turn."""
-    return nest.map_structure(certain, value)
+    return nest.map_structure(after_a_turn, value)
 
 
-def certain(leaf: Any) -> Any:
+def after_a_turn(leaf: Any) -> Any:
     """Return an array whose dtype a loop has changed as what it is after a turn; the run is refused without one."""
     found = noted(leaf) if isinstance(leaf, MaybeNumber) else None
     return leaf.certain() if found is not None and found.is_array else leaf
 
 
-def as_maybe(array: Any) -> Any:
+def as_maybe_number(array: Any) -> Any:
     """Return an array as one that may be a number, if that is noted of it."""
     if type(array) is not ArrayTracer or noted(array) is None:
         return array
@@ -173,7 +173,7 @@ def _as_untold(value: MaybeNumber, made: Any, number: Any = None) -> Any:
     if not isinstance(made, ArrayTracer):
         raise _refusal(value, "a function of arrays")
     note(made, None, type_of_carrier(made.dtype)(1) if number is None else number, found.name)
-    return as_maybe(made)
+    return as_maybe_number(made)
 
 
 def _sample(value: Any, is_number: bool) -> Any:
@@ -219,8 +219,8 @@ def _operated(name: str, plain: Callable[[Any, Any], Any], reflected: bool, inpl
     def operated(self: MaybeNumber, other: Any) -> Any:
         mine = noted(self)
         if mine is not None and mine.is_array:
-            return plain(self.certain(), certain(other))
-        other = certain(other)
+            return plain(self.certain(), after_a_turn(other))
+        other = after_a_turn(other)
         theirs = Noted(True, other, "") if number_type(other) is not None else noted(other)
         if mine is None or name == "matmul" or not (theirs or isinstance(other, (Tensor, np.ndarray, np.generic))):
             return plain(self, other)
@@ -240,7 +240,7 @@ def _operated(name: str, plain: Callable[[Any, Any], Any], reflected: bool, inpl
         one, two = (_number_in_run(both, part) for part in (mine.number, theirs.number))
         made = numbers(two, one) if reflected else numbers(one, two)
         note(array, both, made, mine.name)
-        return as_maybe(array)
+        return as_maybe_number(array)
 
     def _beside_array(self: MaybeNumber, mine: Noted, other: Any) -> Any:
         kind = _type_of(mine)
@@ -302,7 +302,7 @@ def _unary(name: str, plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
         if mine.is_number is None:
             return _as_untold(self, array, (_type_of(mine) or float)(1))
         note(array, mine.is_number, getattr(operator, name)(_number_in_run(mine.is_number, mine.number)), mine.name)
-        return as_maybe(array)
+        return as_maybe_number(array)
 
     return operated
 

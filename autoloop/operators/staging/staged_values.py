@@ -7,6 +7,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.number_operators import number_type
@@ -15,6 +16,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.text_operators import of_texts
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, ZeroDimArray, kind_of, marked
 
+from .numbers_or_arrays import noted
 from .standins import StandIn, opened
 from .users_methods import method_of
 
@@ -107,3 +109,23 @@ def subject(value: Any, looks_inside: bool) -> Any:
             "values, `case 3 | 4`, or ask for its dtype by `if`"
         )
     return value
+
+
+def as_maybe(array: Any) -> Any:
+    """Return an array as one that may be a number, if that is noted of it."""
+    if type(array) is not ArrayTracer or noted(array) is None:
+        return array
+    with undivided():
+        from .maybe_numbers import as_maybe_number
+
+    return as_maybe_number(array)
+
+
+def certain(leaf: Any) -> Any:
+    """Return an array whose dtype a loop has changed as what it is after a turn; the run is refused without one."""
+    if not isinstance(leaf, ArrayTracer) or (found := noted(leaf)) is None or not found.is_array:
+        return leaf
+    with undivided():
+        from .maybe_numbers import after_a_turn
+
+    return after_a_turn(leaf)

@@ -15,23 +15,22 @@ from ..ir import fixed_attributes, foreign_operands, number_attributes, scalar_a
 from . import later_rows, numpy_door
 from .arithmetic import *
 from .array import *
-from .bounds import *
 from .broadcasting import *
-from .creation import *
 from .define import ALIASES as ALIASES
 from .identities import *
 from .indexing import *
 from .logic import *
 from .operands import *
 from .reducing import *
-from .selection import *
 from .shape_queries import *
 
 if TYPE_CHECKING:
     from . import random as random
+    from .bounds import *
     from .complex_numbers import *
     from .composed import *
     from .contractions import *
+    from .creation import *
     from .diagonals import *
     from .dots import *
     from .effects import *
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from .repeating import *
     from .rounding import *
     from .running_sums import *
+    from .selection import *
     from .sorting import *
     from .trigonometry import *
 else:  # checkers take every public name of this file, which is the same

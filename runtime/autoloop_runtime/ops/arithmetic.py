@@ -14,7 +14,6 @@ from .define import op_of
 from .elementwise import binary, unary
 from .logic import equal
 from .operands import cast
-from .selection import where
 
 if TYPE_CHECKING:
     from .public_functions import Binary
@@ -91,7 +90,9 @@ def _sign_grad(g: Any, y: Any, x: Any) -> Any:
         return later_rows.zeros_like(g)
     size = abs(x)
     along = later_rows.real(g * later_rows.conj(y))
-    return where(equal(size, 0), 0, (g - y * cast(along, g.dtype)) / cast(where(size > 0, size, 1), g.dtype))
+    return later_rows.where(
+        equal(size, 0), 0, (g - y * cast(along, g.dtype)) / cast(later_rows.where(size > 0, size, 1), g.dtype)
+    )
 
 
 sign = unary(

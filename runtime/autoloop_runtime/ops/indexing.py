@@ -20,13 +20,11 @@ from ..ir.traits import OPAQUE, UPDATING, VIEWING, Fails, Memory
 from . import later_rows
 from .array import reshape_like
 from .broadcasting import unbroadcast
-from .creation import arange
 from .define import primitive, public
 from .extents import axis_of, extents, known_entries
 from .index import Index, parse, result_shape
 from .logic import equal
 from .operands import assigned
-from .selection import where
 from .shape_queries import SHAPE, shape, size
 
 __all__ = ["boolean_mask", "getitem", "index_add", "set_item"]
@@ -179,9 +177,9 @@ def _set_item_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any)
     part = apply(GETITEM, [g, *rest], attrs)
     if any(map(may_repeat, rest)):
         # of values assigned to one place only the last counts: it finds its own number there
-        numbers = reshape_like(arange(size(part)), part)
+        numbers = reshape_like(later_rows.arange(size(part)), part)
         written = apply(SET_ITEM, [later_rows.zeros_like(g, numbers.dtype), numbers, *rest], attrs)
-        part = where(equal(apply(GETITEM, [written, *rest], attrs), numbers), part, zero)
+        part = later_rows.where(equal(apply(GETITEM, [written, *rest], attrs), numbers), part, zero)
     return [cleared, unbroadcast(part, value), *[None] * len(rest)]
 
 

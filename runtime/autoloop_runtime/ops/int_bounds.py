@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..base.dataclass import dataclass, field
 from ..ir.graph import CONST
+from ..ir.op import OPS, Op
 from ..ir.structured import COND
 from ..ir.tensor import Tensor
 from .arithmetic import ABS, ADD, FLOOR_DIVIDE, MOD, MULTIPLY, NEGATIVE, SUBTRACT
-from .bounds import MAXIMUM, MINIMUM
 from .operands import CAST
 
 #: of what a loop counts, which adds small numbers to a small one: it would take years to be more
@@ -36,6 +36,11 @@ def counts(tensor: Tensor) -> None:
     tensor.node.graph.root.record(_Counters).of.add(tensor.plain)
 
 
+def _is_extreme(op: Op, name: str) -> bool:
+    """Return whether ``op`` gives the larger, or the smaller, of two; their rows come late."""
+    return op is OPS.get(name)
+
+
 def is_step(tensor: Tensor, depth: int = _DEPTH) -> bool:
     """Return whether an int is a counter, one with small numbers added, or small: what a counter may be next."""
     if bits(tensor) <= _SMALL:
@@ -52,7 +57,8 @@ def is_step(tensor: Tensor, depth: int = _DEPTH) -> bool:
     if op in (ADD, SUBTRACT):
         x, y = inputs
         return (bits(y) <= _SMALL and is_step(x, depth - 1)) or (bits(x) <= _SMALL and is_step(y, depth - 1))
-    return op in (NEGATIVE, ABS, FLOOR_DIVIDE, MAXIMUM, MINIMUM) and all(is_step(x, depth - 1) for x in inputs)
+    keeps = op in (NEGATIVE, ABS, FLOOR_DIVIDE) or _is_extreme(op, "maximum") or _is_extreme(op, "minimum")
+    return keeps and all(is_step(x, depth - 1) for x in inputs)
 
 
 def bits(tensor: Tensor, depth: int = _DEPTH) -> int:
@@ -72,9 +78,9 @@ def bits(tensor: Tensor, depth: int = _DEPTH) -> int:
     if op is COND:
         sides = [node.attrs[name].outputs[tensor.index] for name in op.graphs]
         return max([bits(side, depth - 1) for side in sides])
-    if op in (ADD, SUBTRACT, MAXIMUM):
-        return max(bits(inputs[0], depth - 1), bits(inputs[1], depth - 1)) + (op is not MAXIMUM)
-    if op is MINIMUM:
+    if op in (ADD, SUBTRACT):
+        return max(bits(inputs[0], depth - 1), bits(inputs[1], depth - 1)) + 1
+    if _is_extreme(op, "maximum") or _is_extreme(op, "minimum"):
         return max(bits(inputs[0], depth - 1), bits(inputs[1], depth - 1))
     if op is MULTIPLY:
         return bits(inputs[0], depth - 1) + bits(inputs[1], depth - 1)

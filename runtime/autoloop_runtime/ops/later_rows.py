@@ -16,23 +16,27 @@ from ..base.collector import NoCollection
 from ..base.doors import door
 from ..base.forks import undivided
 from ..ir.numpy_protocols import NUMPY_UFUNCS
-from ..ir.op import FUNCTIONS, function
+from ..ir.op import FUNCTIONS, OPS, Op, function
 
 if TYPE_CHECKING:  # what rows of every start call in gradients, and of rare values
     from .complex_numbers import complex as complex
     from .complex_numbers import conj as conj
     from .complex_numbers import imag as imag
     from .complex_numbers import real as real
+    from .creation import arange as arange
     from .filled import zeros_like as zeros_like
     from .rounding import floor as floor
+    from .selection import where as where
 
 #: module -> its public functions
 PUBLIC: Mapping[str, str] = {
+    "bounds": "clip maximum minimum nan_to_num relu",
     "complex_numbers": "complex conj imag real",
     "composed": (
         "allclose array_equal average count_nonzero cross diff hstack inner isclose meshgrid nonzero ptp vdot vstack"
     ),
     "contractions": "einsum",
+    "creation": "arange eye linspace one_hot range",
     "diagonals": "diag diagonal trace tril triu",
     "dots": "dot tensordot",
     "effects": "Assert Print assert_true format_string print raise_error",
@@ -46,6 +50,7 @@ PUBLIC: Mapping[str, str] = {
     "repeating": "pad repeat tile",
     "rounding": "ceil floor rint round trunc",
     "running_sums": "cumprod cumsum",
+    "selection": "argwhere where",
     "sorting": "argsort bincount searchsorted sort top_k unique",
     "trigonometry": ("angle arccos arccosh arcsin arcsinh arctan arctan2 arctanh cos cosh sin sinh tan tanh"),
 }
@@ -61,7 +66,7 @@ CALLED: Mapping[str, str] = {
 }
 #: other spelling -> our name
 SPELLED: Mapping[str, str] = {
-    "fill": "full", "scatter_nd": "scatter", "tensor_scatter_nd_update": "scatter_update",
+    "fill": "full", "clip_by_value": "clip", "scatter_nd": "scatter", "tensor_scatter_nd_update": "scatter_update",
     "tensor_scatter_nd_add": "scatter_add", "is_close": "isclose",
     "diag_part": "diagonal", "concatenate": "concat", "matrix_inverse": "inv",
     "matrix_determinant": "det", "matrix_solve": "solve", "reduce_prod": "prod", "reduce_max": "max",
@@ -71,7 +76,7 @@ SPELLED: Mapping[str, str] = {
 }  # fmt: skip
 #: another function of NumPy's that such a row stands for -> its module
 NUMPYS: Mapping[str, str] = {
-    "matmul": "linalg", "repeat": "repeating", "searchsorted": "sorting", "tensordot": "dots",
+    "argwhere": "selection", "matmul": "linalg", "repeat": "repeating", "searchsorted": "sorting", "tensordot": "dots",
     "tile": "repeating",
 }  # fmt: skip
 #: element-wise function of NumPy's -> ours that takes its place
@@ -79,7 +84,7 @@ UFUNCS: Mapping[str, str] = {
     "power": "pow",
     **{
         name: name
-        for module in ("powers", "rounding", "trigonometry")
+        for module in ("bounds", "powers", "rounding", "trigonometry")
         for name in PUBLIC[module].split()
         if isinstance(getattr(np, name, None), np.ufunc) and name != "pow"
     },
@@ -90,6 +95,16 @@ MODULES = (*{**PUBLIC, **CALLED}, "random")
 MODULE_OF: Mapping[str, str] = {
     name: f"{__package__}.{module}" for module, names in PUBLIC.items() for name in names.split()
 }
+
+
+def is_range(op: Op) -> bool:
+    """Return whether an op counts, as ``range`` does."""
+    return op is OPS.get("range")
+
+
+def is_where(op: Op) -> bool:
+    """Return whether an op takes each element from one of two."""
+    return op is OPS.get("where")
 
 
 def load_all() -> None:

@@ -20,8 +20,8 @@ from ..ir.tensor import Tensor
 from ..ops.array import RESHAPE, TRANSPOSE
 from ..ops.broadcasting import BROADCAST_TO
 from ..ops.identities import ENSURE_SHAPE, IDENTITY, STOP_GRADIENT
+from ..ops.later_rows import is_where
 from ..ops.operands import CAST
-from ..ops.selection import WHERE
 from .rewrite import Copy, constant_of, rewrite
 from .strictness import may_raise
 
@@ -205,7 +205,9 @@ def _rule_of(op: Op) -> Rule | None:
     """Return the rule by which an operation of this kind may do nothing."""
     if op.neutral is not None:
         return _without_neutral
-    return _twice if op.undoes_itself else RULES.get(op)
+    if op.undoes_itself:
+        return _twice
+    return _where if is_where(op) else RULES.get(op)
 
 
 #: rules of single ops; the others follow from what an op states of itself
@@ -217,5 +219,4 @@ RULES: dict[Op, Rule] = {
     BROADCAST_TO: _same_shape,
     TRANSPOSE: _transpose,
     ENSURE_SHAPE: _ensured,
-    WHERE: _where,
 }

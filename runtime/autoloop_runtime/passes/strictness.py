@@ -17,8 +17,8 @@ from ..analysis.passed_on import Origins, is_fixed
 from ..ir.graph import PARAMETER, Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
-from ..ops.creation import RANGE
 from ..ops.identities import IDENTITY
+from ..ops.later_rows import is_range
 from .rewrite import Copy
 
 
@@ -43,7 +43,7 @@ def _raises(node: Node) -> bool:
     """
     if node.op is WHILE and node.attrs["cond"].outputs[0].shape.rank is None:
         return True  # what the test of a loop gives may turn out to be an array
-    if is_barrier(node) or node.op is RANGE or not can_fail(node):
+    if is_barrier(node) or is_range(node.op) or not can_fail(node):
         return False
     return all(t.dtype.kind in "biufc" for t in (*node.inputs, *node.outputs))
 
