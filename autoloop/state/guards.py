@@ -9,6 +9,8 @@ from __future__ import annotations
 import operator
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -197,6 +199,12 @@ _CONDITIONS: Mapping[str, Callable[[_Source, str, Any], str]] = {
 }
 
 
+@lru_cache(maxsize=256)
+def _code(text: str) -> CodeType:
+    """Return the code of a reader: that of functions which ask the world for nothing is one, and of many others."""
+    return compile(text, "<autoloop state>", "exec")
+
+
 def reader(
     guards: Sequence[Guard], inputs: Sequence[Input], owners: Sequence[Place], gives_tensors: bool = False
 ) -> Reader:
@@ -223,6 +231,6 @@ def reader(
     body = "".join(f"        {line}\n" for line in source.lines)
     text = f"def read(call, receiver):\n    try:\n{body}    except _absent:\n        return None\n"
     source.namespace["_absent"] = (KeyError, IndexError, AttributeError, ValueError, TypeError, OverflowError)
-    exec(compile(text, "<autoloop state>", "exec"), source.namespace)
+    exec(_code(text), source.namespace)
     made: Reader = source.namespace["read"]
     return made
