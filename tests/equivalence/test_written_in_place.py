@@ -354,3 +354,23 @@ def test_an_argument_that_is_a_constant_of_the_trace_is_written_to(executor):
             wanted, a[:], WORLD[:] = (WORLD.copy(), a.copy()), start, held
             assert np.array_equal(decorated(a), expected), function.__name__
             assert np.array_equal(WORLD, wanted[0]) and np.array_equal(a, wanted[1])
+
+
+class Holder:
+    def __init__(self):
+        self.v = np.ones(6)
+
+
+def another_after_an_iteration(holder, x, n):
+    k = 0
+    while k < n and x > 1:
+        k += 1
+        holder.v[0] = 5.5
+        holder.v = WORLD
+
+
+def test_an_array_of_the_world_that_an_iteration_puts_in_place_of_another_is_not_written_to_in_vain():
+    start = WORLD.copy()
+    with pytest.raises(TypeError, match="neither an argument nor made in the function"):
+        al.function(another_after_an_iteration)(Holder(), V, np.int64(3))
+    assert np.array_equal(start, WORLD)

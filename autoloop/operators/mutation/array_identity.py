@@ -125,6 +125,10 @@ class HeldArrays:
     def _refuse_shared(self, every: list[Held], block: Block) -> None:
         """Raise if variables hold one array after an iteration that were given as several in it."""
         for one in every:
+            if one.is_written and not one.is_kept:
+                for array in (one.before, one.after):
+                    if isinstance(array, np.ndarray) and array.ndim:
+                        lifted_arrays.refuse(array)
             mine = kept(one.after)
             if mine is None or one.is_kept or not one.inside.storage.touched:
                 continue
