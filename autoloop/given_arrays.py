@@ -101,6 +101,11 @@ def is_same(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
     )
 
 
+def handle_of(tracer: Any, one: Any, other: Any) -> Any:
+    """Return what stands for an array that is the same as ``one``, which has a tracer: another object has its own."""
+    return tracer if one is other or not other.ndim else tracer[...]
+
+
 def whole_of(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return the array of which another is a view; itself if it is none."""
     while isinstance(array.base, np.ndarray):

@@ -24,6 +24,7 @@ from .conversion.callables import asks_nobody
 from .conversion.pipeline import convert
 from .errors import user_stacklevel
 from .fresh_results import FreshResults
+from .given_arrays import handle_of
 from .keys import Number, describe_key, is_input
 from .operators.mutation.lifted_arrays import Lift, Making
 from .operators.mutation.outside_world import World
@@ -74,7 +75,10 @@ def placeholders(
             spec = specs[position] if specs is not None and position < len(specs) else leaf
             made = graph.parameter(dtypes.as_dtype(spec.dtype), TensorShape(spec.shape), names[position])
             first = same[position] if same else position
-            symbolic.append(symbolic[first] if first != position else _argument(graph, marked(_kind(leaf), made), leaf))
+            if first == position:
+                symbolic.append(_argument(graph, marked(_kind(leaf), made), leaf))
+            else:
+                symbolic.append(handle_of(symbolic[first], leaves[first], leaf))
         else:
             symbolic.append(leaf)
     return symbolic

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
 
-from ..given_arrays import distance, is_same, overlap, whole_of
+from ..given_arrays import distance, handle_of, is_same, overlap, whole_of
 from .noted import Guard
 from .places import Place
 
@@ -259,4 +259,4 @@ class Relations:
             symbolic[here] = part(symbolic[whole])
         for here, first in enumerate(self.first):
             if first != here:
-                symbolic[here] = symbolic[first]
+                symbolic[here] = handle_of(symbolic[first], self._leaves[first], self._leaves[here])

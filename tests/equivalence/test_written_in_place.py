@@ -374,3 +374,18 @@ def test_an_array_of_the_world_that_an_iteration_puts_in_place_of_another_is_not
     with pytest.raises(TypeError, match="neither an argument nor made in the function"):
         al.function(another_after_an_iteration)(Holder(), V, np.int64(3))
     assert np.array_equal(start, WORLD)
+
+
+def left_and_given(a, b, holder):
+    holder.v = b
+    a += 1.0
+    return b, a
+
+
+@pytest.mark.parametrize("executor", INTERPRETED)
+def test_two_objects_over_one_memory_stay_two(executor):
+    decorated = al.function(left_and_given, executor=executor)
+    a, holder = np.ones(4), Holder()
+    b = a[:]
+    first, second = decorated(a, b, holder)
+    assert first is b and second is a and holder.v is b and b[-1] == 2.0
