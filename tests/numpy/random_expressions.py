@@ -343,7 +343,7 @@ class _Writer:
         """Run what is written, and see what the names have."""
         text = "\n".join([self.head(), *self.lines, "    return locals()"])
         namespace: dict[str, Any] = {"np": np}
-        exec(text, namespace)
+        quiet(lambda: exec(text, namespace))
         try:
             made = quiet(lambda: namespace["program"](*[one.make() for one in self.arguments]))
         except Exception:
@@ -390,7 +390,7 @@ def compiled(text: str) -> Callable[..., Any]:
     filename = f"<random expression {hash(text)}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     namespace: dict[str, Any] = {"np": np, "__name__": "random_expression"}
-    exec(compile(text, filename, "exec"), namespace)
+    quiet(lambda: exec(compile(text, filename, "exec"), namespace))
     return namespace["program"]
 
 

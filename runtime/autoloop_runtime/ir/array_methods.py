@@ -112,9 +112,9 @@ class Methods:
         """Return ``self`` with the bytes of each element in reverse."""
         return _numpy(np.ndarray.byteswap)(self, inplace)
 
-    def choose(self, choices: Any, out: Any = None, mode: Any = "raise") -> Tensor:
-        """Return ``np.choose(self, ...)``."""
-        return _numpy(np.choose)(self, choices, out, mode)
+    def choose(self, *choices: Any, out: Any = None, mode: Any = "raise") -> Tensor:
+        """Return ``np.choose(self, ...)``: of one sequence, or of several arguments."""
+        return _numpy(np.choose)(self, choices[0] if len(choices) == 1 else choices, out, mode)
 
     def clip(self, /, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Tensor:
         """Return ``np.clip(self, ...)``."""
@@ -124,14 +124,16 @@ class Methods:
         """Return ``np.compress(condition, self, ...)``."""
         return _numpy(np.compress)(condition, self, axis, out)
 
-    def conj(self) -> Tensor:
+    def conj(self, out: Any = None, /) -> Tensor:
         """Return the complex conjugate; what is not complex has itself."""
+        if out is not None:
+            return np.conjugate(self, out=out)  # type: ignore[call-overload, no-any-return]
         made: Tensor = call("conj" if self.dtype.kind == "c" else "identity", self)
         return made
 
-    def conjugate(self) -> Tensor:
+    def conjugate(self, out: Any = None, /) -> Tensor:
         """Return the same as ``conj``."""
-        return self.conj()
+        return self.conj(out)
 
     def copy(self, order: Any = "C") -> Tensor:
         """Return a tensor of its own; what its order in memory is cannot be seen."""
@@ -150,9 +152,9 @@ class Methods:
         """Return ``np.diagonal(self, ...)``."""
         return _numpy(np.diagonal)(self, offset, axis1, axis2)
 
-    def dot(self, other: ArrayLike, /, out: Any = None) -> Tensor:
-        """Return ``np.dot(self, other)``."""
-        return _numpy(np.dot)(self, other, out)
+    def dot(self, b: ArrayLike, out: Any = None) -> Tensor:
+        """Return ``np.dot(self, b)``."""
+        return _numpy(np.dot)(self, b, out)
 
     def flatten(self, order: Any = "C") -> Tensor:
         """Return the elements as a vector."""
@@ -220,7 +222,7 @@ class Methods:
         """Return ``np.round(self, ...)``."""
         return _numpy(np.round)(self, decimals, out)
 
-    def searchsorted(self, v: ArrayLike, /, side: Any = "left", sorter: Any = None) -> Tensor:
+    def searchsorted(self, v: ArrayLike, side: Any = "left", sorter: Any = None) -> Tensor:
         """Return ``np.searchsorted(self, v, ...)``."""
         return _numpy(np.searchsorted)(self, v, side, sorter)
 

@@ -33,7 +33,7 @@ def ix_(*args: Any) -> Any:
             raise ValueError("Cross index must be 1 dimensional")
         if x.dtype.kind == "b":
             x = selection.argwhere(x)[:, 0]
-        if x.shape[0] == 0:
+        if x.shape[0] == 0 and isinstance(one, (list, tuple)):  # an array of none keeps its dtype
             x = as_dtype(x, dtypes.int64)
         made.append(x)
     return _open(made)
