@@ -101,7 +101,8 @@ SAMPLES = {
     "np.vander": ["np.vander(v)", "np.vander(v, 2)", "np.vander(v, N=3, increasing=True)", "np.vander(x)",
         "np.vander(v, 0)", "np.vander(v, 1)",
                   "np.vander([v[0], w[1]])"],
-    "np.ix_": ["np.ix_(i, [1, 2])", "np.ix_(b[0], i)", "x[np.ix_([0, 1], i)]", "np.ix_(x)", "np.ix_(v)", "np.ix_(v[:0], [])"],
+    "np.ix_": ["np.ix_(i, [1, 2])", "np.ix_(b[0], i)", "x[np.ix_([0, 1], i)]", "np.ix_(x)", "np.ix_(v)",
+               "np.ix_(v[:0], [])"],
 }  # fmt: skip
 
 _KEPT = np.array([[0, 2], [1, 1], [3, 0]])
