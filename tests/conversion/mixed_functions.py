@@ -7,26 +7,17 @@ that is born late, lists that grow, walruses, ``match``, ``try`` and comprehensi
 from __future__ import annotations
 
 import linecache
-import random
 
 import numpy as np
+from random_lines import Lines
 
 NAMES = ("x", "y", "p", "q", "t")
 
 
-class _Writer:
+class _Writer(Lines):
     def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-        self.lines: list[str] = []
-        self.counter = 0
+        super().__init__(seed)
         self.functions: list[str] = []
-
-    def line(self, depth: int, text: str) -> None:
-        self.lines.append("    " * depth + text)
-
-    def fresh(self) -> int:
-        self.counter += 1
-        return self.counter
 
     def number(self) -> str:
         return self.random.choice((*NAMES, "w[0]", "w[1]", "w[k % 3]", "two", "half", "three", "less"))
@@ -66,10 +57,6 @@ class _Writer:
         if roll < 0.5:
             return f"{self.number()} < {self.number()} <= {self.number()}"
         return f"{self.value(inner)} {self.random.choice(('<', '>', '>=', '<='))} {self.value(inner)}"
-
-    def block(self, depth: int, loop: bool, budget: int) -> None:
-        for _ in range(self.random.randint(1, 3)):
-            self.statement(depth, loop, budget)
 
     def simple(self, depth: int) -> None:
         roll = self.random.random()
@@ -117,16 +104,6 @@ class _Writer:
                 self.block(depth + 2, loop, budget - 1)
         else:
             self.simple(depth)
-
-    def branch(self, depth: int, loop: bool, budget: int) -> None:
-        self.line(depth, f"if {self.test()}:")
-        self.block(depth + 1, loop, budget)
-        if self.random.random() < 0.3:
-            self.line(depth, f"elif {self.test()}:")
-            self.block(depth + 1, loop, budget)
-        if self.random.random() < 0.5:
-            self.line(depth, "else:")
-            self.block(depth + 1, loop, budget)
 
     def for_loop(self, depth: int, loop: bool, budget: int) -> None:
         name = f"i{self.fresh()}"

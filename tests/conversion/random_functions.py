@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import linecache
-import random
+
+from random_lines import Lines
 
 NAMES = ("a", "b", "c", "d")
 PARTS = ("p[0]", "p[1]", 'e["k"]', 'e["m"][0]', 'e["m"][1]', "len(out)")
 
 
-class _Writer:
+class _Writer(Lines):
     def __init__(self, seed: int, structures: bool) -> None:
-        self.random = random.Random(seed)
+        super().__init__(seed)
         self.structures = structures
-        self.lines: list[str] = []
-        self.counter = 0
-
-    def line(self, depth: int, text: str) -> None:
-        self.lines.append("    " * depth + text)
 
     def value(self) -> str:
         choice = self.random.random()
@@ -39,10 +35,6 @@ class _Writer:
         if choice < 0.45:
             return f"{self.value()} < {self.value()} <= {self.value()}"
         return f"{self.value()} {self.random.choice(('<', '>', '==', '!=', '<='))} {self.value()}"
-
-    def block(self, depth: int, loop: bool, budget: int) -> None:
-        for _ in range(self.random.randint(1, 3)):
-            self.statement(depth, loop, budget)
 
     def statement(self, depth: int, loop: bool, budget: int) -> None:
         choice = self.random.random()
@@ -92,16 +84,6 @@ class _Writer:
         else:
             self.line(depth, "if len(out) > 1:")
             self.line(depth + 1, f"{self.random.choice(NAMES)} = out.pop()")
-
-    def branch(self, depth: int, loop: bool, budget: int) -> None:
-        self.line(depth, f"if {self.test()}:")
-        self.block(depth + 1, loop, budget)
-        if self.random.random() < 0.3:
-            self.line(depth, f"elif {self.test()}:")
-            self.block(depth + 1, loop, budget)
-        if self.random.random() < 0.5:
-            self.line(depth, "else:")
-            self.block(depth + 1, loop, budget)
 
     def for_loop(self, depth: int, budget: int) -> None:
         self.counter += 1
