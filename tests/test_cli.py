@@ -311,6 +311,8 @@ def test_keywords():
         ("linspace(0, 1, 5)", np.linspace(0, 1, 5, dtype="f4")), ("full([2], 7)", np.full(2, 7, "i4")),
         ("float64(3)", np.float64(3)), ("tensor([1, 2], int64)", np.array([1, 2])),
         ("np.ones(2, dtype=int8)", np.ones(2, "i1")), ("float64(ones(2))", np.ones(2)),
+        ("np.zeros(2)", np.zeros(2)), ("np.array([1, 2])", np.array([1, 2])), ("numpy.full(2, 0.5)", np.full(2, 0.5)),
+        ("np.arange(3)", np.arange(3)), ("np.linspace(0, 1, 3, float32)", np.linspace(0, 1, 3, dtype="f4")),
         ("ones(2) * 3", np.full(2, 3, "f4")), ("int32([1, 2])", np.array([1, 2], "i4")),
     ],
 )  # fmt: skip

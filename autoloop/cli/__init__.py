@@ -20,9 +20,9 @@ from .show import print_source
 
 _ARGS_HELP = (
     "arguments as in a call: Python literals, and arrays made by zeros, ones, full, eye, arange, linspace, random, "
-    'normal, tensor, with a dtype last if wanted: "10, zeros(3, 3), x=ones(5, float64)". A Python number is a '
-    "Python value to the function (loops on it unroll); tensor(10) is a tensor. float32[None, 3] stands for any "
-    "such tensor where no value is needed"
+    'normal, tensor, array, with a dtype last if wanted: "10, zeros(3, 3), x=ones(5, float64)"; np.zeros(3) and '
+    "np.array([1.5]) have NumPy's dtypes. A Python number is a Python value to the function (loops on it unroll); "
+    "tensor(10) is a tensor. float32[None, 3] stands for any such tensor where no value is needed"
 )
 _EPILOG = """examples:
   autoloop show solver.py:newton --side-by-side

@@ -34,7 +34,8 @@ _DTYPES: dict[str, np.dtype[Any]] = {
 #: ``float32[]``, which is no Python, means ``float32[()]``
 _SCALAR_SPEC = re.compile(rf"\b({'|'.join(_DTYPES)})\[\s*\]")
 _VALUES = {"pi": math.pi, "inf": math.inf, "nan": math.nan}
-_MODULES = ("np", "numpy", "al", "autoloop", "tf")
+_NUMPY = ("np", "numpy")
+_MODULES = (*_NUMPY, "al", "autoloop", "tf")
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
@@ -166,6 +167,9 @@ class _Reader:
         if name not in _CONSTRUCTORS:
             hint = did_you_mean(name, [*_CONSTRUCTORS, *_DTYPES])
             raise self.error(f"{name!r} is no constructor known here{hint}", function)
+        if isinstance(function, ast.Attribute) and ast.unparse(function.value) in _NUMPY and name in _OF_NUMPY:
+            given = "dtype" in kwargs or any(isinstance(one, np.dtype) for one in args)
+            kwargs = kwargs if given else {**kwargs, "dtype": _OF_NUMPY[name](*args)}
         return _CONSTRUCTORS[name](*args, **kwargs)
 
     def _spec(self, dtype: ast.AST, dims: Any, node: ast.AST) -> TensorSpec:
@@ -244,3 +248,10 @@ _CONSTRUCTORS: dict[str, Callable[..., Any]] = {
     "zeros": _filled(0), "ones": _filled(1), "full": _full, "eye": _eye, "arange": _arange, "linspace": _linspace,
     "random": _random, "normal": _normal, "tensor": _tensor, "constant": _tensor, "array": _tensor, "range": range,
 }  # fmt: skip
+#: the dtype that NumPy gives what it has a constructor for, where none is named
+_OF_NUMPY: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys(("zeros", "ones", "eye", "linspace"), lambda *_: np.dtype(float)),
+    "array": lambda value: np.asarray(value).dtype,
+    "full": lambda _, value: np.asarray(value).dtype,
+    "arange": lambda *ends: np.arange(*ends).dtype,
+}
