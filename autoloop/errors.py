@@ -87,11 +87,13 @@ class LeftToPython(BaseException):
         What it does.
     line : Line or None
         Where.
+    is_once : bool
+        Whether the next call may be traced again: what plain Python does in this one is done then.
     """
 
-    def __init__(self, reason: str, line: Line | None = None) -> None:
+    def __init__(self, reason: str, line: Line | None = None, is_once: bool = False) -> None:
         super().__init__(reason)
-        self.reason, self.line = reason, line
+        self.reason, self.line, self.is_once = reason, line, is_once
 
 
 def is_own_file(filename: str) -> bool:

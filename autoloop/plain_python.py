@@ -66,6 +66,8 @@ def traced_or_plain(trace: Callable[[], T], name: str, executor: str, needs_grap
             raise TypeError(f"{name} has no gradient: {what_and_where(left)}") from None
         if executor == "native":
             raise TypeError(f"executor='native' cannot run {name}: {what_and_where(left)}") from None
+        if left.is_once:
+            raise CalledPlain from TypeError(f"{name} has no graph: {what_and_where(left)}")
         warnings.warn(
             f"{name} runs as plain Python, at each call: {what_and_where(left)}", stacklevel=user_stacklevel()
         )

@@ -133,6 +133,8 @@ class CodeWalk(Reached):
             self.holders.append((place, cls))
             for name, one in vars(cls).items():
                 self._member(place.member(name), name, one)
+            if type(cls) is not type and is_users_class(type(cls)):  # what calling the class, say, does
+                self.walk_class(type(cls))
 
     def _member(self, place: Place, name: str, one: Any) -> None:
         special = name[:2] == "__" == name[-2:]

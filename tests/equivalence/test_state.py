@@ -21,6 +21,8 @@ from programs_of_state import (
     GIVING,
     IF,
     INHERITED,
+    KEEPING,
+    KEPT,
     LEFT,
     LOOP,
     PERHAPS_WANTED,
@@ -69,6 +71,11 @@ def test_what_an_object_finds_in_its_class_becomes_its_own_where_plain_python_ma
 @each(PERHAPS_WANTED, first)
 def test_elements_are_made_as_often_as_plain_python_makes_them(name, body, is_left):
     check(name, body, GIVING, "log, n", is_left=is_left)
+
+
+@each(KEPT, first)
+def test_what_is_kept_where_few_look(name, body):
+    check(name, body, KEEPING, "d, h.calls, vars(c), P.made")
 
 
 @each(CHANGED, first)
@@ -246,6 +253,8 @@ def test_attributes_of_the_decorated_function_itself_are_left_to_plain_python():
 
 #: why, the body, what stands above it, and the state
 REFUSED = [
+    ("whether the cached property 'heavy' is there only the run knows, for it is first asked for in a loop or branch",
+     LOOP + "i += 1\n    x = x + c.heavy\n    if i > 2: break\nreturn x", KEEPING, "vars(c)"),
     ("the generator '<genexpr>' that a loop or a test leaves when a tensor says so changes 'log', as often as only the",
      "return any(note(x[k]) > 1.5 for k in range(3))", GIVING, "log, n"),
     ("'H.items' is a list of the class, and an assignment", IF + "h.items += [1]\nreturn x", CLASS, "vars(h), H.items"),

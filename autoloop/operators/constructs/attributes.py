@@ -17,6 +17,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, T
 from ...conversion.pipeline import convert_callee
 from ..staging.maybe_numbers import MaybeNumber
 from ..staging.staged_values import stands_for
+from ..staging.undefined import MaybeUnset
 
 
 def attribute(owner: Any, name: str) -> Any:
@@ -42,8 +43,14 @@ def attribute(owner: Any, name: str) -> Any:
     found = getattr(type(owner), name, None)
     if isinstance(found, property) and found.fget is not None:
         return convert_callee(found.fget)(owner)
-    if isinstance(found, functools.cached_property) and name not in vars(owner):
-        vars(owner)[name] = convert_callee(found.func)(owner)
+    if isinstance(found, functools.cached_property):
+        if type(vars(owner).get(name)) is MaybeUnset:
+            raise TypeError(
+                f"whether the cached property {name!r} is there only the run knows, for it is first asked for in a "
+                f"loop or branch on tensors: ask for it before"
+            )
+        if name not in vars(owner):
+            vars(owner)[name] = convert_callee(found.func)(owner)
     return getattr(owner, name)
 
 

@@ -91,7 +91,7 @@ def attribute_or(value: Any, name: str, *default: Any) -> Any:
     if type(found) is not MaybeUnset or not default:
         return found
     record = opened(found)
-    return if_exp(record.is_set, lambda: record.value, lambda: default[0])
+    return if_exp(answer(record.is_set), lambda: record.value, lambda: default[0])
 
 
 def _found(value: Any, name: str, *default: Any) -> Any:

@@ -168,6 +168,8 @@ class _Walker:
             self.visit(element, f"{name}[{key!r}]", slot)
 
     def _function(self, value: Any, name: str) -> None:
+        for key, one in (contents(value) or {}).items():
+            self.visit(one, f"{name}.{key}", Attribute(value, key))
         if isinstance(value, functools.partial):
             for part in (value.func, *value.args, *value.keywords.values()):
                 self.visit(part, name, None)
@@ -262,7 +264,15 @@ def contents(value: Any) -> Any:
         return operator.length_hint(value)
     if isinstance(value, itertools.count):
         return repr(value)
+    if isinstance(value, types.FunctionType):
+        return _attributes_of_function(value)
     return _attributes(value) if is_users_object(value) else None
+
+
+def _attributes_of_function(value: types.FunctionType) -> dict[str, Any] | None:
+    """Return what the user has set on a function; None for one of a library."""
+    own = None if is_library_file(value.__code__.co_filename) else value.__dict__
+    return None if own is None else {name: one for name, one in own.items() if name[:2] != "__"}
 
 
 def _state_of(generator: types.GeneratorType[Any, Any, Any]) -> dict[str, Any]:
@@ -332,7 +342,7 @@ def put_back(snapshot: Snapshot) -> None:
 
 
 def is_cache(snapshot: Snapshot, is_staged: Callable[[Any], bool]) -> bool:
-    """Return whether a dict has only gained entries made of Python values: a memo, which does no harm."""
+    """Return whether a dict has only gained entries made of Python values, as a memo does."""
     new, old = snapshot.value, snapshot.old
     if not isinstance(new, dict) or any(key not in new or new[key] is not one for key, one in old.items()):
         return False

@@ -19,6 +19,7 @@ import numpy as np
 from autoloop_runtime.ir.array_storage import BLOCK, Storage, kept
 from autoloop_runtime.ir.tensor import Tensor
 
+from ...errors import LeftToPython
 from ..staging.containers_of_blocks import CONTAINERS, is_as
 from ..staging.staged_values import is_staged
 from ..staging.standins import is_growing
@@ -33,6 +34,7 @@ from .heap_snapshot import (
     put_back,
     snapshots,
 )
+from .outside_world import is_followed
 from .rebinding import IsOther, is_born, may_be_other
 from .slots import Attribute, Cell, Contents, Global, Slot
 
@@ -199,7 +201,7 @@ class Outside:
             if slot.key not in known and (now := slot.get()) is not value and type(now) is not Undefined:
                 new.setdefault(slot.key, (slot, value))
         changed = [one for one in before if has_changed(one)]
-        refused = None
+        refused = filled = None
         for one in changed:
             if has_attributes(one):
                 for slot, value in changed_attributes(one):
@@ -207,16 +209,22 @@ class Outside:
                         if slot.is_born and slot.get() is slot.inherited and isinstance(slot.inherited, CONTAINERS):
                             raise TypeError(_made_own(slot))
                         new.setdefault(slot.key, (slot, value))
-            elif (one.slot is not None and one.slot.key in known) or (
-                isinstance(one.slot, Global) and is_cache(one, is_staged)
-            ):
+            elif one.slot is not None and one.slot.key in known:
                 continue
+            elif isinstance(one.slot, Global) and is_cache(one, is_staged):
+                put_back(one)
+                filled = one
             elif one.slot is not None and (type(one.value) in _CARRIED or is_growing(one.value)):
                 put_back(one)
                 new.setdefault(one.slot.key, (one.slot, one.slot.get()))
             else:
                 put_back(one)
                 refused = refused or one
+        if filled is not None:
+            if not is_followed():
+                raise TypeError(_refusal(filled))
+            what = f"the dict {filled.name!r} gets entries in a loop or branch on tensors, which may not run"
+            raise LeftToPython(what, is_once=True)
         if refused is not None:
             if isinstance(refused.value, np.ndarray):
                 lifted_arrays.written(refused.value)

@@ -6,6 +6,7 @@ it is done.
 
 from __future__ import annotations
 
+import functools
 import types
 from typing import Any
 
@@ -87,6 +88,7 @@ class Attribute:
         self.name, self.owner, self.attribute = f"{kind.__name__}.{attribute}", owner, attribute
         self.key = (id(owner), attribute)
         self._can_inherit = hasattr(owner, "__dict__") and not hasattr(getattr(kind, attribute, None), "__set__")
+        self._is_lazy = isinstance(getattr(type(owner), attribute, None), functools.cached_property)
         #: what the owner finds elsewhere, if it has no such attribute of its own
         self.inherited = _NOTHING
         if self._can_inherit and not (self._is_there() if is_own is None else is_own):
@@ -122,7 +124,9 @@ class Attribute:
         return self.is_inherited and not self._was_put and self._is_there()
 
     def get(self) -> Any:
-        """Return the value, or a marker if there is none."""
+        """Return the value, or a marker if there is none; nothing is computed that has not been asked for."""
+        if self._is_lazy:
+            return self.owner.__dict__.get(self.attribute, Undefined(self.name))
         return getattr(self.owner, self.attribute, Undefined(self.name))
 
     def set(self, value: Any) -> None:
