@@ -15,7 +15,6 @@ from typing import Any
 from autoloop_runtime.analysis.failure import can_fail
 from autoloop_runtime.analysis.inside import Made
 from autoloop_runtime.ir.graph import Node
-from autoloop_runtime.ops.effects import ASSERT, RAISE
 from autoloop_runtime.ops.gathering import SCATTER
 from autoloop_runtime.ops.python_functions import DRAW, KNOWN_CALL, PY_FUNCTION
 
@@ -140,13 +139,11 @@ def _is_users(manager: Any) -> bool:
 def _raised_by(node: Node) -> type | None:
     """Return what a node may raise in the run; None if there is nothing that a program would expect."""
     op, raises = node.op, node.op.traits.raises
-    if op is RAISE:
-        factory = node.attrs["factory"]
-        return factory.kind if isinstance(factory, Raising) else Exception
-    if op is ASSERT:
-        return AssertionError
+    if op.ends_run:
+        factory = node.attrs.get("factory")
+        return factory.kind if isinstance(factory, Raising) else raises
     if op in (PY_FUNCTION, DRAW):
-        return Exception
+        return raises
     if op is KNOWN_CALL:
         return Warning if node.attrs["call"].__name__ == "warn" else None
     if op.effect or op.stateful or node.subgraphs:

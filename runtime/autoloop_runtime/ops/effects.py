@@ -292,8 +292,9 @@ def _assert_kernel(condition: Any, *values: Any, text: Text | None) -> Any:
 
 
 ASSERT = primitive(
-    "assert", _assert_infer, _assert_kernel, NO_GRADIENT, effect=True, ends_run=True, several=True, traits=OPAQUE
-)
+    "assert", _assert_infer, _assert_kernel, NO_GRADIENT, effect=True, ends_run=True, several=True,
+    traits=OPAQUE.but(raises=AssertionError),
+)  # fmt: skip
 
 
 @public()
@@ -337,7 +338,7 @@ def _raise_kernel(*values: Any, factory: Callable[..., BaseException]) -> Any:
 
 RAISE = primitive(
     "raise", lambda *values, factory: [], _raise_kernel, NO_GRADIENT, effect=True, ends_run=True, several=True,
-    traits=OPAQUE,
+    traits=OPAQUE.but(raises=Exception),
 )  # fmt: skip
 
 
