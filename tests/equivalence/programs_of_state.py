@@ -416,7 +416,7 @@ KEEPING += "class P(metaclass=M):\n    made = 0\n    def __init__(self, v): self
 KEEPING += "class C:\n    def __init__(self): self.n = 0\n    @functools.cached_property\n    def heavy(self):\n"
 KEEPING += "        self.n += 1\n        return np.arange(3.0)\nc = C()\nd = {}\n"
 KEEPING += "def h(v):\n    h.calls += 1\n    return v + 1\n"
-KEEPING += "h.calls = 0\n"
+KEEPING += "h.calls = 0\nclass T:\n    def __setattr__(self, k, v): object.__setattr__(self, k, v*2)\nt = T()\n"
 #: what is kept where few look: dicts of the world that only gain Python values, functions, metaclasses, properties
 KEPT = [
     ("a_key_of_a_branch", IF + "d['n'] = 2\nreturn d.get('n', 5), 'n' in d, len(d), list(d)"),
@@ -424,6 +424,7 @@ KEPT = [
     ("a_key_of_a_loop", WHILE + "d['n'] = d.get('n', 0) + 1\nreturn x*d.setdefault('n', 7)"),
     ("an_attribute_of_a_function", WHILE + "x = h(x)\n    if j > 2: break\nreturn h(x)"),
     ("an_attribute_asked_for", WHILE + "c.k = getattr(c, 'k', 0) + 1\nreturn x"),
+    ("a_setter_of_every_attribute", "t.a = x\n" + IF + "t.b = 1\nreturn t.a"),
     ("a_metaclass", "p = P(x.sum())\nif x[0] > 1: p.v = p.v + 1\nreturn p.v"),
     ("a_cached_property", IF + "x = x + c.heavy\nreturn x"),
 ]

@@ -75,7 +75,7 @@ def test_elements_are_made_as_often_as_plain_python_makes_them(name, body, is_le
 
 @each(KEPT, first)
 def test_what_is_kept_where_few_look(name, body):
-    check(name, body, KEEPING, "d, h.calls, vars(c), P.made")
+    check(name, body, KEEPING, "d, h.calls, vars(c), vars(t), P.made")
 
 
 @each(CHANGED, first)

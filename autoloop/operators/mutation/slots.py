@@ -88,6 +88,12 @@ class Attribute:
         self.name, self.owner, self.attribute = f"{kind.__name__}.{attribute}", owner, attribute
         self.key = (id(owner), attribute)
         self._can_inherit = hasattr(owner, "__dict__") and not hasattr(getattr(kind, attribute, None), "__set__")
+        #: whose methods set and delete it: those of a class of the user's have done what they do
+        self._plain: Any = type(owner)
+        if isinstance(self._plain.__setattr__, types.FunctionType) or isinstance(
+            self._plain.__delattr__, types.FunctionType
+        ):
+            self._plain = type if isinstance(owner, type) else object
         self._is_lazy = isinstance(getattr(type(owner), attribute, None), functools.cached_property)
         #: what the owner finds elsewhere, if it has no such attribute of its own
         self.inherited = _NOTHING
@@ -135,19 +141,19 @@ class Attribute:
         self._was_put = False
         if type(value) is Undefined:
             if type(current) is not Undefined and not (self.is_inherited and not self._is_there()):
-                delattr(self.owner, self.attribute)
+                self._plain.__delattr__(self.owner, self.attribute)
         elif value is self.inherited:
             if self._is_there():
-                delattr(self.owner, self.attribute)
+                self._plain.__delattr__(self.owner, self.attribute)
         else:
             self._was_put = self.is_inherited
             if value is not current:
-                setattr(self.owner, self.attribute, value)
+                self._plain.__setattr__(self.owner, self.attribute, value)
 
     def make_own(self) -> None:
         """Let the owner have what it finds elsewhere as an attribute of its own."""
         if self.is_inherited and not self._is_there():
-            (type if isinstance(self.owner, type) else object).__setattr__(self.owner, self.attribute, self.inherited)
+            self._plain.__setattr__(self.owner, self.attribute, self.inherited)
 
 
 class Contents:
