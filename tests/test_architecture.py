@@ -101,7 +101,6 @@ LAZY = {
     ("autoloop.operators.staging.maybe_numbers", "autoloop_runtime.control.while_loop"),
     ("autoloop.operators.staging.containers_of_blocks", "autoloop.operators.staging.moved_lists"),
     ("autoloop.operators.staging.list_lengths", "autoloop.operators.staging.begun_lists"),
-    ("autoloop.operators.staging.loop_variables", "autoloop.operators.staging.branch_merge"),
     ("autoloop.operators.staging.staged_values", "autoloop.operators.staging.maybe_numbers"),
     ("autoloop.operators.staging.undefined", "autoloop.operators.staging.optional"),
     ("autoloop.operators.staging.list_columns", "autoloop_runtime.collections.tensor_array"),

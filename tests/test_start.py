@@ -72,7 +72,7 @@ OF_OTHERS = {
     ),
 }  # fmt: skip
 #: executor -> how many of our modules may be there after its first call: each costs a quarter of a millisecond
-MOST_MODULES = {"import": 108, "auto": 227, "sequential": 224, "dataflow": 225}
+MOST_MODULES = {"import": 102, "auto": 226, "sequential": 223, "dataflow": 224}
 
 
 def loaded(tmp_path, names, code=""):
