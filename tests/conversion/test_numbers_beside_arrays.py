@@ -8,7 +8,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from each_case import each
-from executors import EXECUTORS, spread
+from executors import EXECUTORS, needs_native, spread
 
 
 def counted(n):
@@ -171,3 +171,14 @@ def test_a_number_of_several_types_or_an_array():
 
     with pytest.raises(TypeError, match="an array after one branch and a Python number after another, of which only"):
         al.function(f)(np.ones(2), np.int64(1))
+
+
+@needs_native
+def test_a_number_that_is_chosen_among_narrow_ones():
+    def nearest(a, x):
+        return min(range(3), key=lambda k: abs(a[k] - x))
+
+    a = np.array([1.0, 5.0, 2.0])
+    decorated = al.function(nearest, executor="native")
+    for x in (1.2, 4.0, 2.4):
+        assert decorated(a, np.float64(x)) == nearest(a, x)

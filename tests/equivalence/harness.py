@@ -81,7 +81,8 @@ def apart(as_plain, as_decorated, executor):
     plain, error, wanted = as_plain
     ours, refusal, held = as_decorated
     if error is not None or refusal is not None:
-        if executor == "native" and type(refusal).__name__ == "NativeRefusal":
+        plain_only = str(refusal).startswith("executor='native' cannot run")  # what runs as plain Python otherwise
+        if executor == "native" and (type(refusal).__name__ == "NativeRefusal" or plain_only):
             return ""
         same = type(error) is type(refusal)
         return "" if same else f"raises {refusal!r}, not {error!r}"

@@ -189,7 +189,7 @@ SAMPLES = {
                               "np.linalg.vector_norm(cube, axis=(0, 2))", "np.linalg.vector_norm(v, ord=-np.inf)"],
     "np.einsum": ["np.einsum('ij,kj', x, y)", "np.einsum('ij->j', x)", "np.einsum('ii', x[:, :2])",
                   "np.einsum('ii->i', m)", "np.einsum(x, [0, 1], y, [2, 1], [0, 2])", "np.einsum('...i,i', x, i)",
-                  "np.einsum(x, [0, 1])", "np.einsum('ij,jk->ik', x, m, optimize=True)",
+                  "np.einsum(x, [0, 1])", "np.einsum(x, [26, 25])", "np.einsum('ij,jk->ik', x, m, optimize=True)",
                   "np.einsum('ij->i', x, dtype=np.float64)", "np.einsum('ij', x, out=y)", "np.einsum('ij,ij', x, m)",
                   "np.einsum('i', x)", "np.einsum(x, [0, ...], [..., 0])"],
     "np.einsum_path": ["np.einsum_path('ij,jk,kl->il', x, m, s)", "np.einsum_path('ij,jk', x, m, optimize='optimal')"],

@@ -11,7 +11,7 @@ from ...ir.graph import Node
 from ...ir.op import Op
 from ...ops.operands import CAST, FITTED
 from ...ops.selection import WHERE
-from ..ir.elements import LType, literal
+from ..ir.elements import DOUBLE, INT64, LType, literal
 from ..writer.context import Context
 from ..writer.elementwise_ir import template_of
 from ..writer.nests import apply
@@ -50,17 +50,19 @@ def _fitted(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     source, t = ctx.type_of(node.inputs[0]), ctx.type_of(node.outputs[0])
     if ctx.shape_of(node.outputs[0]) != () or t.kind not in "iu":
         ctx.refuse(node, "of anything but a number that becomes an integer it has no machine code")
-    number, info = ctx.scalar(values[0]), np.iinfo(node.outputs[0].dtype)
+    given, info = ctx.scalar(values[0]), np.iinfo(node.outputs[0].dtype)
+    wide = DOUBLE if source.kind == "f" else INT64  # a Python number may be carried in less
+    number = given if source is wide else apply(ctx, CAST, wide, [source], [given])
     if source.kind == "f":  # what is cut off may be beyond the bounds; nan is within none
-        low = f"fcmp oge double {number}, {literal(info.min, source)}"
+        low = f"fcmp oge double {number}, {literal(info.min, wide)}"
         if t.size < 8 or t.kind == "u":
-            low = f"fcmp ogt double {number}, {literal(info.min - 1, source)}"
-        high = f"fcmp olt double {number}, {literal(info.max + 1, source)}"
+            low = f"fcmp ogt double {number}, {literal(info.min - 1, wide)}"
+        high = f"fcmp olt double {number}, {literal(info.max + 1, wide)}"
     else:
         low = f"icmp sge i64 {number}, {info.min}"
         high = f"icmp sle i64 {number}, {min(info.max, np.iinfo(np.int64).max)}"
     ctx.check(ctx.writer.let(f"and i1 {ctx.writer.let(low)}, {ctx.writer.let(high)}"), node, values)
-    return [Scalar(apply(ctx, CAST, t, [source], [number]), t)]
+    return [Scalar(apply(ctx, CAST, t, [source], [given]), t)]
 
 
 @rule(WHERE, cheap=True, complexes=True)

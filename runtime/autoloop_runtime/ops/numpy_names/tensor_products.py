@@ -26,7 +26,8 @@ from ..reducing import sum as total
 from ..shape_queries import dim
 from .counterparts import NO_VALUE, as_operand, as_operands, counterpart, known, refused, unsupported
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#: for axes that are numbers, in the order that NumPy gives the axes of a result which is not said
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 # -- sums of products -------------------------------------------------------------------------------------
