@@ -271,7 +271,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
             world.enter(list(zip(found.places[:placed], symbolic[len(request.leaves) :])), given)
             value = traced(request.target, (*receiver, *args), kwargs)
             _leave_written(found.guards, request, receiver)
-            _leave_written_parts(found.guards, request, receiver, symbolic)
+            _leave_written_parts(found.guards, request, world.reached, symbolic)
             if world.is_untouched() and isinstance(value, (Tensor, *PLAIN)):
                 changes, result = Changes([], [], [], [], set()), None
             else:
@@ -322,16 +322,15 @@ def _leave_written(guards: Sequence[Guard], request: Request, receiver: tuple[An
 
 
 def _leave_written_parts(
-    guards: Sequence[Guard], request: Request, receiver: tuple[Any, ...], symbolic: Sequence[Any]
+    guards: Sequence[Guard], request: Request, reached: Reached, symbolic: Sequence[Any]
 ) -> None:  # fmt: skip
     """Leave a function to Python that has written to an argument which shares memory with a constant of its trace."""
     storages = [kept(one) for one in symbolic[: len(request.leaves)]]
     written = [leaf for leaf, one in zip(request.leaves, storages) if one is not None and one.version]
-    for guard in guards if written else ():
-        if _is_constant(guard):
-            array = guard.place.find(request.call, lambda: receiver[0])
-            if any(np.may_share_memory(array, one) for one in written):
-                leave(f"{guard.place.name!r} shares memory with an argument that is written to", "")
+    constants = {id(guard.place) for guard in guards if _is_constant(guard)} if written else ()
+    for place, array in reached.arrays if constants else ():
+        if id(place) in constants and any(np.may_share_memory(array, one) for one in written):
+            leave(f"{place.name!r} shares memory with an argument that is written to", "")
 
 
 def _is_constant(guard: Guard) -> bool:

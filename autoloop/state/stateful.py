@@ -107,8 +107,8 @@ class Variant:
         if found is not None and not all(one.holds(values, found[0]) for one in self.same):
             return None
         for place in self.apart if found is not None else ():
-            constant = place.find(call, lambda: receiver)
-            if any(np.may_share_memory(constant, values[k]) for k in self.concrete.written):
+            constant, written = place.find(call, lambda: receiver), [values[k] for k in self.concrete.written]
+            if any(isinstance(one, np.ndarray) and np.may_share_memory(constant, one) for one in written):
                 return None
         return found
 
