@@ -133,7 +133,7 @@ def overlap():
 def doubling(rows, n):
     i = 0
     while i < n:
-        rows = np.concatenate([rows, rows])
+        rows = autoloop.concat([rows, rows])
         i += 1
     return rows
 
@@ -141,7 +141,7 @@ def doubling(rows, n):
 def mistake():
     heading("4. A mistake is refused, with what would mend it")
     try:
-        doubling(np.ones((2, 2)), np.int32(3))
+        doubling(autoloop.ones([2, 2]), autoloop.constant(3))
     except ValueError as error:
         show("\n".join(textwrap.wrap(f"ValueError: {error}", 100)))
 

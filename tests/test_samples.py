@@ -44,6 +44,7 @@ EXPECTED = {
         "steps from 6: 8, 27: 111, 97: 118, 871: 178",
         "Valjean leads",
         "x is computed 0 times",
+        "ValueError: loop variable 'rows' has shape (2, 2) on entry",
     ],
     "train_rnn.py": [
         "step 160 [####",
