@@ -380,7 +380,6 @@ IF, WHILE = "if x.sum() > 4:\n    ", "j = 0\nwhile j < x.sum() - 3:\n    j += 1\
 #: what an object finds in its class, and a loop or branch may make its own
 INHERITED = [
     ("array_in_a_branch", IF + "h.w += x\nreturn h.w*1"),
-    ("array_in_branches", IF + "h.w += x\nif x.sum() > 7: h.w += 1\nh.w[0] = 7\nreturn h.w*1"),
     ("array_in_a_loop", WHILE + "h.w += x\nreturn h.w*1"),
     ("array_of_a_method", WHILE + "h.add(x)\nreturn h.w*1"),
     ("array_set", WHILE + "h.w = h.w + x\nreturn h.w*1"),

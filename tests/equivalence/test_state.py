@@ -68,6 +68,11 @@ def test_what_an_object_finds_in_its_class_becomes_its_own_where_plain_python_ma
     check(name, body, CLASS, "(vars(h), H.w, H.n, H.items, h.w is H.w, h.items is H.items, s.w, s.n)")
 
 
+def test_arrays_of_a_class_that_several_branches_change():
+    body = "for k in range(3):\n    if x[k] > 1: h.w += k\nreturn x"
+    check("branches", body, CLASS, "(vars(h), H.w, h.w is H.w)", is_left=True)
+
+
 @each(PERHAPS_WANTED, first)
 def test_elements_are_made_as_often_as_plain_python_makes_them(name, body, is_left):
     check(name, body, GIVING, "log, n", is_left=is_left)
@@ -253,6 +258,8 @@ def test_attributes_of_the_decorated_function_itself_are_left_to_plain_python():
 
 #: why, the body, what stands above it, and the state
 REFUSED = [
+    ("'H.n' is deleted in a loop or branch on tensors, and the class has an attribute of that name",
+     "h.n = 3\nif x[0] > 0: del h.n\nreturn x*h.n", CLASS, "vars(h)"),
     ("whether the cached property 'heavy' is there only the run knows, for it is first asked for in a loop or branch",
      LOOP + "i += 1\n    x = x + c.heavy\n    if i > 2: break\nreturn x", KEEPING, "vars(c)"),
     ("the generator '<genexpr>' that a loop or a test leaves when a tensor says so changes 'log', as often as only the",

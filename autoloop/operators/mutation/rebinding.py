@@ -110,6 +110,12 @@ class IsOther:
             self.slot.make_own()
 
 
+def is_perhaps_own(slot: Attribute) -> bool:
+    """Return whether only the run knows if an object has an attribute of its own, which it else finds in its class."""
+    found = rebindings().get(slot.key)
+    return found is not None and found.is_inherited and found.is_other is not True
+
+
 def is_born(slot: Slot) -> bool:
     """Return whether a slot is an attribute that its object had not, and now has, be it the very same object."""
     return isinstance(slot, Attribute) and slot.is_born

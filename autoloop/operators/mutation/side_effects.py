@@ -35,7 +35,7 @@ from .heap_snapshot import (
     snapshots,
 )
 from .outside_world import is_followed
-from .rebinding import IsOther, is_born, may_be_other
+from .rebinding import IsOther, is_born, is_perhaps_own, may_be_other
 from .slots import Attribute, Cell, Contents, Global, Slot
 
 Places = Callable[[], tuple[tuple[Any, str], ...]]
@@ -179,7 +179,20 @@ class Outside:
             For a container.
         """
         for slot, one in zip(self._slots, given, strict=True):
-            if not isinstance(slot, Attribute) or not slot.is_inherited or one is slot.inherited:
+            if isinstance(slot, Attribute) and slot.is_uncovered(one):
+                raise TypeError(
+                    f"{slot.name!r} is deleted in a loop or branch on tensors, and the class has an attribute of that "
+                    f"name, which would be found after it: set it to None, say"
+                )
+            if not isinstance(slot, Attribute) or one is slot.inherited:
+                continue
+            if not slot.is_inherited:
+                block, storage = BLOCK.get(), kept(one)
+                if slot.get() is one and block is not None and storage in block.written and is_perhaps_own(slot):
+                    raise TypeError(
+                        f"{slot.name!r} is an array of the class, which a loop or branch on tensors may have made the "
+                        f"object's own, and another one changes it: give the object an array of its own before"
+                    )
                 continue
             if isinstance(one, CONTAINERS) and slot.get() is one and not is_as(one, slot.inherited):
                 raise TypeError(_made_own(slot))

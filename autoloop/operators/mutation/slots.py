@@ -129,6 +129,11 @@ class Attribute:
         """Whether the owner has one of its own that it was not given, be it the very object that it found elsewhere."""
         return self.is_inherited and not self._was_put and self._is_there()
 
+    def is_uncovered(self, given: Any) -> bool:
+        """Return whether one of its own that it was given is gone, and what the class has is found."""
+        was_there = given is not self.inherited and type(given) is not Undefined
+        return self._can_inherit and was_there and not self._is_there() and self.class_with_it() is not None
+
     def get(self) -> Any:
         """Return the value, or a marker if there is none; nothing is computed that has not been asked for."""
         if self._is_lazy:
