@@ -105,3 +105,21 @@ def test_what_others_change_is_told_of_and_traced():
             o.name = f"name {k}"
             assert named(np.float64(1)) == len(o.name)
     assert named.tracing_count == 20
+
+
+SMALL = np.arange(1.0, 3.0)
+
+
+def test_an_array_from_outside_that_step_after_step_may_keep_is_noted_once():
+    def program(x):
+        r, m = SMALL, SMALL / 4
+        for k in range(16):  # with twice as much at each step this would have no end
+            n = m * r + x
+            if np.abs(n - r).sum() < 1e-3:
+                break
+            r = n
+        return r, k
+
+    (expected, steps), (found, k) = program(np.ones(2)), al.function(program)(np.ones(2))
+    assert k == steps
+    np.testing.assert_allclose(found, expected)

@@ -169,7 +169,9 @@ class Storage:
 
     def stands_for(self, *arrays: np.ndarray[Any, Any]) -> None:
         """Note that this may be the memory of real arrays, or a part of it."""
-        self._sources += tuple((array, array.copy()) for array in arrays)
+        known = {id(array) for array, _ in self._sources}
+        new = {id(array): array for array in arrays if id(array) not in known}  # of branch after branch the same again
+        self._sources += tuple((array, array.copy()) for array in new.values())
 
     def renew(self) -> None:
         """Take what the others hold now as what this one was made of."""
