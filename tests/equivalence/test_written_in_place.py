@@ -6,6 +6,7 @@ import tracemalloc
 import autoloop as al
 import numpy as np
 import pytest
+from api import background
 from executors import EXECUTORS, INTERPRETED, needs_native
 
 SIZE = 1 << 17  # elements of 8 bytes: 1 MB
@@ -149,14 +150,20 @@ def peak(function, given):
 
 
 def needs(function, make, executor):
-    """Return what a decorated function, which does the same as the plain one, needs after two calls."""
+    """Return what a decorated function, which does the same as the plain one, needs at every call after two.
+
+    Machine code may be made meanwhile, which needs memory, too.
+    """
     decorated, plain, ours = al.function(function, executor=executor), make(), make()
     for _ in range(2):
         function(*plain)
         decorated(*ours)
     assert all(map(np.array_equal, plain, ours)), f"{function.__name__} under {executor}"
-    given = make()
-    return peak(decorated, given)
+    found = []
+    for _ in range(3):
+        background.wait()
+        found.append(peak(decorated, make()))
+    return min(found)
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
