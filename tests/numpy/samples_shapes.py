@@ -53,6 +53,7 @@ SAMPLES = {
     ],
     "np.concatenate": [
         "np.concatenate([x, y])",
+        "np.concatenate([x[0, 0], 2, v], None)",
         "np.concatenate((x, y), 1)",
         "np.concatenate([x, y], axis=None)",
         "np.concatenate([x, j])",
