@@ -156,6 +156,7 @@ def test_programs_are_various():
 ARGUMENTS = ("np.array([1.25, -2.0, 3.5, 100.0])", "np.array([100, 100, 100, -3], 'int8')", "np.int64(3)",
              "np.float64(2.5)")  # fmt: skip
 AS_PLAIN = [
+    "np.isclose(-1, np.uint8(n))", "np.isclose(np.uint8(n), -1)", "np.allclose(-1, b)",
     "np.sum(s, axis=0)", "s.sum(-1)", "np.max(s, axis=-1, keepdims=True)", "s.any(axis=0)", "np.argmax(s, axis=0)",
     "np.cumsum(s, axis=0)", "np.cumprod(n, axis=-1)", "np.argsort(s, axis=0)", "np.ptp(s, axis=0)", "np.add.reduce(s)",
     "np.take(s, [0, -1], axis=0)", "np.cumulative_sum(s)", "np.logaddexp.reduce(s)", "np.sum(s, axis=1)",

@@ -12,22 +12,28 @@ from ..complex_numbers import imag as imaginary
 from ..complex_numbers import real as real_part
 from ..filled import ones_like, zeros_like
 from ..logic import equal, isinf, isnan, logical_and, logical_or
-from ..operands import is_tensor
+from ..operands import as_dtype, is_tensor
 from ..reductions import all as every
 from .counterparts import as_operand, as_operands, counterpart, known, refused
+
+
+def _beside(a: Any, b: Any) -> list[Tensor]:
+    """Return two operands of ``np.isclose``, which makes floats of the second before they meet."""
+    second = as_operand(b)
+    return as_operands(a, as_dtype(second, np.result_type(second.dtype, 1.0)))
 
 
 @counterpart(np.isclose)
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Tensor:
     """Return ``np.isclose``."""
-    x, y = as_operands(a, b)
+    x, y = _beside(a, b)
     return composed.isclose(x, y, rtol, atol, known(np.isclose, equal_nan=equal_nan))
 
 
 @counterpart(np.allclose, number=True)
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Tensor:
     """Return ``np.allclose``."""
-    x, y = as_operands(a, b)
+    x, y = _beside(a, b)
     return composed.allclose(x, y, rtol, atol, known(np.allclose, equal_nan=equal_nan))
 
 
