@@ -157,7 +157,8 @@ def test_the_third_derivative_through_a_replay():
 
 def peak_in_values(mode, n):
     """How many values of the loop variable are held at once while a gradient is taken."""
-    x = np.linspace(0.5, 1.0, 1000, dtype=np.float32)
+    # large, so that what else the interpreter happens to make is little of one
+    x = np.linspace(0.5, 1.0, 8000, dtype=np.float32)
     args = [al.constant(np.ones_like(x)), al.constant(x)]
     # in generated Python: a compiler at work beside it takes memory, too
     g = al.function(value_and_grad(recurrence(n, gradient_memory=mode)), executor="sequential")
