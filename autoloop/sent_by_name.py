@@ -19,6 +19,12 @@ class SentByName:
     executor: str
     name: str
     gradient_memory: str | int | None
+    _instance: Callable[[], Any] | None
+
+    @property
+    def instance(self) -> Any:
+        """What it is a method of; None if it is none."""
+        return None if self._instance is None else self._instance()
 
     def options(self) -> dict[str, Any]:
         """Return what it was decorated with."""

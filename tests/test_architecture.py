@@ -47,9 +47,9 @@ ARROWS = {
     },
     "autoloop": {
         "conversion": "errors",
-        "operators": "conversion errors given_arrays sent_by_name",
-        "state": "operators conversion concrete errors given_arrays keys parameters returned_views sent_by_name "
-        "tracing written_arguments",
+        "operators": "bound_function conversion errors given_arrays sent_by_name",
+        "state": "bound_function operators conversion concrete errors given_arrays keys parameters returned_views "
+        "sent_by_name tracing written_arguments",
         "array_api": "",
         "fft": "array_api",
         "linalg": "array_api",

@@ -13,6 +13,7 @@ import numpy as np
 from autoloop_runtime.ir.array_kinds import is_plain
 from autoloop_runtime.ir.tensor import Tensor
 
+from ..bound_function import BoundFunction
 from ..errors import is_own_file
 from ..operators.mutation.heap_snapshot import MOST_ELEMENTS, MOST_OBJECTS, contents, instance_attributes, is_random
 from ..sent_by_name import SentByName
@@ -83,7 +84,7 @@ class _Walk(CodeWalk):
                     self.call(place.attribute(name), one)
                 self.walk_class(kind)
                 self.inherited(kind)
-        elif isinstance(value, (*FUNCTIONS, SentByName)) or has_state(value):
+        elif isinstance(value, (*FUNCTIONS, SentByName, BoundFunction)) or has_state(value):
             self.visit(place, value)
 
     def run(self) -> None:
@@ -160,9 +161,14 @@ class _Walk(CodeWalk):
         elif isinstance(value, functools._lru_cache_wrapper):
             self.guard("is", place, value)
             self.visit(place.attribute("__wrapped__"), value.__wrapped__)
+        elif isinstance(value, BoundFunction):
+            self.guard("type", place, kind)
+            self.visit(place.attribute("function"), value.function)
         elif isinstance(value, SentByName):
             self.guard("type", place, kind)
             self.visit(place.attribute("python_function"), value.python_function)
+            if value.instance is not None:
+                self.visit(Place("attribute", place, "instance", "self"), value.instance)
             own = type(value).__init__.__code__.co_names
             for name in vars(value).keys() & self.names.read:
                 if name not in own and name[:2] != "__":

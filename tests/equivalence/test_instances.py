@@ -115,3 +115,58 @@ def test_shared_traces_keep_no_instance_alive():
     assert seen() is None
     other.step(np.ones(3))
     assert traces([other], "step") == 0
+
+
+class Model:
+    """What changes what its decorated methods find."""
+
+    def __init__(self):
+        self.n, self.w = 0, np.ones(2)
+
+    @al.function
+    def loss(self, x):
+        self.n += 1
+        return (x * self.w).sum() * self.n
+
+
+def called_within(method):
+    return al.function(lambda x: method(x))
+
+
+def called_in_a_loop(method):
+    @al.function
+    def stepped(x):
+        for _ in range(3):
+            if x.sum() > 0:
+                x = x - method(x)
+        return x
+
+    return stepped
+
+
+def stepped(one, x):
+    for _ in range(3):
+        if x.sum() > 0:
+            x = x - Model.loss.python_function(one, x)
+    return x
+
+
+def test_a_method_that_is_held_finds_what_its_instance_holds_now():
+    x = np.array([1.0, 2.0])
+    value = Model.loss.python_function
+
+    def gradient(one, x):
+        value(one, x)
+        return one.w * one.n
+
+    for held, plain in (
+        (al.grad, gradient), (lambda method: called_within(al.grad(method)), gradient), (called_within, value),
+        (al.value_and_grad, lambda one, x: (value(one, x), one.w * one.n)),
+        (lambda method: called_within(method.function), value), (called_in_a_loop, stepped),
+    ):  # fmt: skip
+        ours, one = Model(), Model()
+        f = held(ours.loss)
+        for k in range(4):
+            ours.w, one.w = np.full(2, k + 1.0), np.full(2, k + 1.0)
+            np.testing.assert_equal(f(x), plain(one, x))
+            assert ours.n == one.n

@@ -22,6 +22,7 @@ import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.tensor import Tensor
 
+from ...bound_function import BoundFunction
 from ...conversion.callables import is_library_file, is_users_class
 from ...sent_by_name import SentByName
 from ..staging.container_contents import dict_class, fill
@@ -158,6 +159,9 @@ class _Walker:
                 self._function(value, name)
             elif isinstance(value, SentByName):
                 self.visit(getattr(value, "python_function", None), name, None)
+                self.visit(value.instance, name, None)
+            elif isinstance(value, BoundFunction):
+                self.visit(value.function, name, None)
             elif is_users_object(value) or isinstance(value, type):
                 self._object(value)
 
