@@ -89,11 +89,13 @@ class LeftToPython(BaseException):
         Where.
     is_once : bool
         Whether the next call may be traced again: what plain Python does in this one is done then.
+    is_endless : bool
+        Whether a graph could do it, of which each call would need another.
     """
 
-    def __init__(self, reason: str, line: Line | None = None, is_once: bool = False) -> None:
+    def __init__(self, reason: str, line: Line | None = None, is_once: bool = False, is_endless: bool = False) -> None:
         super().__init__(reason)
-        self.reason, self.line, self.is_once = reason, line, is_once
+        self.reason, self.line, self.is_once, self.is_endless = reason, line, is_once, is_endless
 
 
 def is_own_file(filename: str) -> bool:

@@ -57,14 +57,15 @@ def traced_or_plain(trace: Callable[[], T], name: str, executor: str, needs_grap
     Raises
     ------
     TypeError
-        If the executor, or a gradient, needs a graph.
+        If the executor, or a gradient, needs a graph. Where each call would need another there is none: of a
+        gradient, what runs then is the derivative of the plain function.
     """
     try:
         return trace()
     except LeftToPython as left:
-        if needs_graph:
+        if needs_graph and not left.is_endless:
             raise TypeError(f"{name} has no gradient: {what_and_where(left)}") from None
-        if executor == "native":
+        if executor == "native" and not left.is_endless:
             raise TypeError(f"executor='native' cannot run {name}: {what_and_where(left)}") from None
         if left.is_once:
             raise CalledPlain from TypeError(f"{name} has no graph: {what_and_where(left)}")

@@ -49,9 +49,13 @@ def check_ends(known: Sequence[Variant], walk: Callable[[], Reached]) -> None:
         if length is not None:
             lengths = {one.lengths.get(guard.place.path) for one in known} - {None, length}
             if len(lengths) >= MOST_LENGTHS:
-                raise LeftToPython(f"{guard.place.name!r}, which it looks into, has another length at each call")
+                raise _left(f"{guard.place.name!r}, which it looks into, has another length at each call")
     for place, value in reached.numbers:
         path = place.path
         values = {repr(one.numbers[path]) for one in known if path in one.numbers and path in one.changed}
         if len(values - {repr(value)}) >= MOST_NUMBERS:
-            raise LeftToPython(f"{place.name!r}, of which it needs the value, is another number at each call")
+            raise _left(f"{place.name!r}, of which it needs the value, is another number at each call")
+
+
+def _left(reason: str) -> LeftToPython:
+    return LeftToPython(reason, is_endless=True)

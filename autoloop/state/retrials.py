@@ -120,8 +120,7 @@ def trace(request: Request, own: Sequence[Variant], others: Sequence[Variant]) -
         The traces for the same kind of arguments, and those that were made for other instances.
     """
     with TRACING:
-        if not request.needs_graph and request.executor != "native":
-            check_ends(own, lambda: _walk(request))
+        check_ends(own, lambda: _walk(request))
         numbers = _changing([*own, *others])
         made = _first(request, numbers)
         for _ in range(_MOST_ROUNDS):

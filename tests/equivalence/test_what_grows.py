@@ -7,6 +7,7 @@ import warnings
 import autoloop as al
 import numpy as np
 import pytest
+from executors import EXECUTORS
 
 
 def box():
@@ -91,6 +92,27 @@ def test_there_is_an_end_of_the_traces(f, most, word):
     assert expected == found
     assert decorated.tracing_count <= most
     assert [word in one and "runs as plain Python" in one for one in warned] == ([True] if word else [])
+
+
+OUTSIDE = box()
+
+
+def longer(x):
+    OUTSIDE.log.append(x.sum())
+    return (x * len(OUTSIDE.log)).sum()
+
+
+def test_there_is_an_end_of_the_traces_of_machine_code_and_gradients_too():
+    native, decorated = [al.function(longer, executor=one) for one in (EXECUTORS[-1], "auto")]
+    gradient = al.value_and_grad(decorated)
+    with pytest.warns(UserWarning, match="runs as plain Python, at each call: 'OUTSIDE.log', which it looks into"):
+        for k in range(1, 21):
+            OUTSIDE.log[:] = [0.0] * (k - 1)
+            assert native(np.ones(2)) == 2.0 * k and len(OUTSIDE.log) == k
+            value, slope = gradient(np.ones(2))
+            assert (value, *slope) == (2.0 * (k + 1), k + 1, k + 1) and len(OUTSIDE.log) == k + 1
+    assert native.tracing_count <= 9 and decorated.tracing_count <= 9
+    assert [one.tracing_count <= 9 for one in decorated.with_gradient.values()] == [True]
 
 
 def test_what_others_change_is_told_of_and_traced():
