@@ -309,7 +309,10 @@ def test_broadcasting(shapes, dtype, data):
 
 DTYPES = ("float64", "float32", "float16", "int32", "uint8", "bool", "complex64")
 #: primitives with a template that no public function of their name applies -> operands
-INTERNAL = {"StackRead": ([np.float32(2), np.float32(3)], np.int64(1))}
+INTERNAL = {
+    "StackRead": (([np.float32(2), np.float32(3)], np.int64(1)), {"dtype": np.float32, "shape": ()}),
+    "copied": ((np.arange(3.0),), {}),
+}
 
 
 def arity(op):
@@ -381,8 +384,8 @@ def test_templates_are_the_kernels(op, dtype):
 
 @pytest.mark.parametrize("op", [op for op in OPS.values() if op.name in INTERNAL], ids=lambda op: op.name)
 def test_templates_of_internal_primitives(op):
-    values = INTERNAL[op.name]
-    assert evaluated(op.code, values) == op.kernel(*values, dtype=np.float32, shape=())
+    values, attrs = INTERNAL[op.name]
+    np.testing.assert_array_equal(evaluated(op.code, values), op.kernel(*values, **attrs), strict=True)
 
 
 # -- logic ------------------------------------------------------------------------------------------------
