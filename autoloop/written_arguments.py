@@ -107,7 +107,9 @@ def references_of(
     TypeError
         If it is not known what an argument holds in the end.
     """
-    written, ordered, asked_of = [], [], []
+    written, asked_of = [], []
+    ordered: list[int] = []
+    copied: list[int] = []
     names = tuple([t.op.name for t in graph.inputs])
     for position, argument in enumerate(arguments):
         storage = kept(argument)
@@ -118,7 +120,7 @@ def references_of(
         if storage.version:
             written.append((position, storage.tensor))
         if storage.is_order_asked and storage.contiguous:
-            ordered.append(position)
+            (copied if storage.is_copied_by_order else ordered).append(position)
         if storage.is_lying_asked and storage.lying is not None:
             asked_of.append((position, storage.lying))
     returned = []
@@ -129,7 +131,7 @@ def references_of(
             itself = next((k for k, one in enumerate(arguments) if one is leaf), None)
             position, views = (storage.argument, views) if itself is None else (itself, ())
             returned.append(Returned(place, position, views, leaf.is_writeable))
-    if not written and not returned and not asked_of:
+    if not written and not returned and not asked_of and not copied:
         return None
     storages = map(kept, arguments)
     without_axes = any(storage is not None and storage.is_without_axes for storage in storages)
@@ -138,7 +140,7 @@ def references_of(
         tuple(returned),
         names,
         same,
-        tuple(ordered) if written else (),
+        tuple(copied + ordered) if written else tuple(copied),
         without_axes,
         tuple(asked_of),
         world_from,

@@ -112,6 +112,47 @@ def test_views_know_whose_they_are():
     assert al.function(owners)(X.copy()) == owners(X.copy())
 
 
+def _of_an_argument(x):
+    r = x.T.reshape(-1)
+    r[0] = 9
+    return x.sum()
+
+
+def _of_a_copy(x):
+    y = x.copy(order="F")
+    r, s = y.T.reshape(-1), y.ravel()
+    r[0] = s[1] = 9
+    return y.copy(), y.strides, y.flags.f_contiguous
+
+
+def _of_what_lies_in_columns(x):
+    y = np.asfortranarray(x)
+    r = y.T.ravel()
+    r[0] = 9
+    return y.copy(), y.strides
+
+
+def test_what_is_a_view_depends_on_how_an_array_lies():
+    ways = (
+        lambda x: x, np.asfortranarray, lambda x: x[::-1], lambda x: np.repeat(x, 2, 1)[:, ::2],
+        lambda x: np.asfortranarray(np.repeat(x, 2, 1))[:, ::2], lambda x: x.reshape(3, 2).T,
+    )  # fmt: skip
+    for f in (_of_an_argument, _of_a_copy, _of_what_lies_in_columns):
+        decorated = al.function(f)
+        for k, way in enumerate(ways):
+            theirs, ours = way(X.copy()), way(X.copy())
+            expected, found = f(theirs), decorated(ours)
+            assert np.array_equal(theirs, ours), (f, k)
+            assert str(expected) == str(found), (f, k)
+
+
+def _transposed_reshaped(x):
+    y = x.T + 1
+    r = y.T.reshape(-1)  # a view, or a copy, as x lies
+    r[0] = 9
+    return y.copy()
+
+
 def _set_in_a_loop(x):
     y = x.copy()
     while x[0, 0] < 3:
@@ -154,6 +195,7 @@ def _view_opened(x):
         (lambda x: x.tofile(f"{x[0, 0]}"), "x.tofile needs the path of a file, or a file, that is known"),
         (lambda x: x.tofile("never", f"{x[0, 0]}"), "x.tofile needs texts that are known while the graph is built"),
         (lambda x: x.setfield(int(x[0, 0]), np.int8), "x.setfield needs a known shape, a known offset, and"),
+        (_transposed_reshaped, "whether an array is this one or another depends on a loop or branch"),
         (lambda x: setattr(x.flags, "aligned", False), "setting 'aligned' would change the flags of an array"),
     ],
 )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from .array_storage import BLOCK
+from .array_views import new_layout
 from .op import call
 
 if TYPE_CHECKING:
@@ -63,8 +64,9 @@ class Attributes(Base):
     def copy(self, order: Any = "C") -> Any:
         """Return an array of its own."""
         made = type(self)(call("identity", self.current()))
-        if order == "C" and made.layout is not None:
-            made.storage.lies_as(made.layout)
+        layout = new_layout(made.current()) if order in ("C", "F") else None
+        if layout is not None:
+            made.storage.lies_as(layout.copy(order))
         return made
 
     def tobytes(self, order: Any = "C") -> Any:

@@ -80,7 +80,8 @@ class References:
     def layout(self) -> Any:
         """An array that lies in memory as this one does, without its contents; None if that is not known."""
         if self._layout is None and self.view_of is None:
-            self._layout = new_layout(self.current())
+            known = self.storage.lying
+            self._layout = new_layout(self.current(), None if known is None else known.strides)
         return self._layout
 
     def viewed(self, view: View, made: Tensor, layout: Any) -> Any:

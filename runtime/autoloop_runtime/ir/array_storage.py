@@ -40,6 +40,8 @@ class Storage:
         Whether it was read or written at all.
     is_order_asked : bool
         Whether it mattered that its elements lie in C order.
+    is_copied_by_order : bool
+        Whether something is a copy of it, and no view, because they do.
     is_without_axes : bool
         Whether it is, or may be, an array without axes of the caller's, which the trace takes for a scalar.
     lying : Lying or None
@@ -54,8 +56,8 @@ class Storage:
 
     __slots__ = (
         "_in_order", "_is_closed", "_perhaps", "_sources", "argument", "copied", "elsewhere", "graph", "handles",
-        "is_frozen", "is_lying_asked", "is_order_asked", "is_without_axes", "lost", "lying", "tensor", "touched",
-        "version",
+        "is_copied_by_order", "is_frozen", "is_lying_asked", "is_order_asked", "is_without_axes", "lost", "lying",
+        "tensor", "touched", "version",
     )  # fmt: skip
 
     def __init__(self, tensor: Tensor) -> None:
@@ -70,6 +72,7 @@ class Storage:
         #: what holds a copy of it where Python would hold the array itself
         self.copied = ""
         self._in_order = self._is_closed = self.is_order_asked = self.is_without_axes = False
+        self.is_copied_by_order = False
         self.is_lying_asked = False
         self.lying: Lying | None = None
         #: whether a name of it, or of a view of it, was made read-only

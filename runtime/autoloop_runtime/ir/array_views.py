@@ -76,6 +76,8 @@ _BY_LAYOUT = _names(
 _BY_VALUE = _names(
     np.real_if_close, np.trim_zeros, np.nan_to_num, np.meshgrid, np.ix_, np.ndarray.getfield, _window.as_strided
 )
+#: of those by layout what gives copies for most arguments
+_COPYING = _names(np.array, np.ndarray.astype)
 #: of these the elements only change places as in a reshape
 _RESHAPED = _names(np.reshape, np.ravel, np.squeeze, np.expand_dims, np.atleast_1d, np.atleast_2d, np.atleast_3d) | {
     _FLAT
@@ -154,13 +156,26 @@ def _standing_for(entry: Any) -> Any:
     return 0 if isinstance(entry, Tensor) else entry
 
 
-def new_layout(tensor: Tensor) -> Any:
-    """Return an array that lies in memory as one of the user's that NumPy has just made; None if it is not known."""
+def new_layout(tensor: Tensor, strides: tuple[int, ...] | None = None) -> Any:
+    """Return an array that lies in memory as one of the user's, of these strides or new; None if it is not known."""
     shape = tensor.shape
     if not shape.is_fully_defined() or tensor.dtype.kind not in "biufc":
         return None
     dims = shape.as_tuple()
-    return np.empty(dims, tensor.dtype) if np.prod(dims, dtype=float) < _MOST else None
+    if np.prod(dims, dtype=float) >= _MOST:
+        return None
+    made = np.empty(dims, tensor.dtype)
+    if strides is None or strides == made.strides or not made.size:
+        return made
+    dense = np.empty_like(np.lib.stride_tricks.as_strided(made.reshape(-1)[:1], dims, strides))
+    if dense.strides == strides:
+        return dense
+    steps = [step * (count - 1) for step, count in zip(strides, dims)]
+    first = -sum(step for step in steps if step < 0)
+    size = first + sum(step for step in steps if step > 0) + made.itemsize
+    if size >= _MOST:
+        return made
+    return np.ndarray(dims, made.dtype, np.empty(size, np.uint8).data, first, strides)
 
 
 def linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_array: bool) -> Any:
@@ -220,7 +235,13 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
         back = _backward(array, name, made, again, True)
         view = View(array, _forward(again), back, None, array.is_writeable, True)
         return array.viewed(view, made, new_layout(made))
-    settled = name in _REARRANGING or array.storage.contiguous or made.shape.rank == array.shape.rank == 1
+    if name in _COPYING and array.shape.rank is not None and (order := _copied_in_order(array, again)) is not None:
+        new, layout = kind(made), new_layout(made)
+        if order and layout is not None:
+            new.storage.lies_as(layout.copy(order))
+        return new
+    flat = made.shape.rank == array.shape.rank == 1
+    settled = name in _REARRANGING or array.storage.contiguous or flat or _lies_so(array)
     layout, answer = array.layout, None
     if layout is not None and name not in _BY_VALUE:
         answer = _answer(layout, name, made, again)
@@ -228,16 +249,51 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
         new = kind(made)
         if answer is None and made.shape.rank == 0 and not is_array:
             return new
-        if answer is None or np.may_share_memory(answer, layout):
+        if answer is None or np.may_share_memory(answer, layout) or name in _BY_LAYOUT:
             new.storage.perhaps(array.storage)
         return new
     if not np.may_share_memory(answer, layout):
-        return kind(made)
+        new = kind(made)
+        if name in _BY_LAYOUT:
+            array.storage.is_copied_by_order = True
+            new.storage.lies_as(answer)
+        return new
     in_order = _is_whole(answer, layout) or (name in _RESHAPED and _is_reshaped(answer, layout))
     back = _backward(array, name, made, again, in_order)
     real = None if name == _FLAT else lambda x: _answer(x, name, made, again)
     view = View(array, _forward(again), back, writeable=bool(answer.flags.num & _WRITEABLE), real=real)
     return array.viewed(view, made, answer)
+
+
+def _lies_so(array: Any) -> bool:
+    """Return whether an array is known to lie as its layout says; who asks relies on it."""
+    root = array
+    while root.view_of is not None:
+        root = root.view_of.parent
+    known, layout = root.storage.lying, root.layout
+    if known is None or layout is None or layout.strides != known.strides:
+        return False
+    root.storage.is_lying_asked = True
+    return True
+
+
+def _copied_in_order(array: Any, again: Callable[[Any], Any]) -> str | None:
+    """Return in which order the elements of the copy lie that a function makes of an array, however that lies.
+
+    "" if they lie as those of the array; None if it may be no copy.
+    """
+    rank = array.shape.rank
+    orders = set()
+    for order in "CF":
+        small = np.empty((2, 2, *[1] * rank)[:rank], array.dtype, order)  # type: ignore[call-overload]
+        try:
+            answer = again(small)
+        except Exception:  # an argument that only the run knows
+            return None
+        if type(answer) is not np.ndarray or np.may_share_memory(answer, small):
+            return None
+        orders.add("F" if np.isfortran(answer) else "C")
+    return orders.pop() if len(orders) == 1 else ""
 
 
 def part_of_scalar(array: Any, made: Tensor, is_array: bool) -> Any:
