@@ -93,7 +93,15 @@ from autoloop_runtime.ir.traits import (
 )
 from autoloop_runtime.ir.verify import verify
 from autoloop_runtime.native import NativeRefusal, compile_native, failed_runs, native_call, rules
-from autoloop_runtime.native.kernels import block_reuse, elimination, ll_files, stack_code, swap_file, thread_pool
+from autoloop_runtime.native.kernels import (
+    block_reuse,
+    elimination,
+    ll_files,
+    quick_sort,
+    stack_code,
+    swap_file,
+    thread_pool,
+)
 from autoloop_runtime.native.kernels.block_reuse import CLASSES as BLOCK_CLASSES
 from autoloop_runtime.native.kernels.block_reuse import SMALLEST as SMALLEST_BLOCK
 from autoloop_runtime.native.kernels.block_reuse import ReusedBlocks, reused_blocks

@@ -18,6 +18,7 @@ from api import (
     matmul,
     native_call,
     products,
+    quick_sort,
     searchsorted,
     solve,
     sort,
@@ -55,9 +56,14 @@ def exact_product(x, y):
     return (x.astype(float) @ y.astype(float)).astype(x.dtype)
 
 
+def quickly(x):
+    return np.sort(x)
+
+
 #: what is done, what makes its arguments, and what NumPy makes of them
 CASES = {
     "sort": (sort, lambda: [line()], np.sort),
+    "sort in place": (quickly, lambda: [line()], np.sort),
     "argsort": (argsort, lambda: [line()], lambda x: np.argsort(x, kind="stable")),
     "sort of rows": (lambda x: sort(x, -1), lambda: [RANDOM.standard_normal((150, 5000))], np.sort),
     "descending sort of columns": (
@@ -209,7 +215,7 @@ def test_a_long_operation_stops_in_its_middle(often, questions, build, made, num
     assert questions.count == questions.interrupted_at > 1
     questions.begin()
     np.testing.assert_array_equal(run(values)[0], expected)
-    assert_same(expected, numpy(*values), expected.dtype.kind == "i" or build is sort)
+    assert_same(expected, numpy(*values), expected.dtype.kind == "i" or build in (sort, quickly))
 
 
 @pytest.mark.nightly
@@ -220,7 +226,7 @@ def test_what_never_asks_gives_the_same(often, monkeypatch, build, made, numpy):
     for module, name in PACES:
         monkeypatch.setattr(module, name, 1 << 60)
     quiet = compile_native(graph_of(build, *values))(values)[0]
-    assert_same(expected, quiet, expected.dtype.kind == "i" or build is sort)
+    assert_same(expected, quiet, expected.dtype.kind == "i" or build in (sort, quickly))
 
 
 @pytest.mark.parametrize(
@@ -229,14 +235,15 @@ def test_what_never_asks_gives_the_same(often, monkeypatch, build, made, numpy):
 def test_a_long_sort_at_every_edge(monkeypatch, size):
     """With questions in the middle of every merge."""
     monkeypatch.setattr(sorting, "STEPS", 5)
-    run = compile_native(graph_of(lambda x: [sort(x), argsort(x)], np.ones(size)))
+    run = compile_native(graph_of(lambda x: [sort(x), argsort(x), np.sort(x)], np.ones(size)))
     numbers = np.arange(size) * 1.0
     for x in (
         RANDOM.integers(0, 50, size).astype(float), np.ones(size), numbers, -numbers,
         np.where(RANDOM.random(size) < 0.3, np.nan, RANDOM.random(size)),
     ):  # fmt: skip
-        values, places = run([x])
+        values, places, in_place = run([x])
         np.testing.assert_array_equal(values, np.sort(x))
+        np.testing.assert_array_equal(in_place, np.sort(x))
         np.testing.assert_array_equal(places, np.argsort(x, kind="stable"))
 
 
@@ -255,6 +262,22 @@ def test_no_stretch_of_a_sort_goes_unasked(monkeypatch, questions, op):
         np.testing.assert_array_equal(result, np.sort(values) if op is sort else np.argsort(values, kind="stable"))
         assert work / (2 * most) < questions.count, kind
         assert questions.count < 2 * work / most, kind  # asking takes time, too
+
+
+def test_no_stretch_of_a_sort_in_place_goes_unasked(monkeypatch, questions):
+    n, most = 1 << 15, 1 << 10
+    monkeypatch.setattr(sorting, "STEPS", most)
+    values = {"random": line(n), "sorted": np.arange(n) * 1.0, "few": np.arange(n) % 2.0}
+    run = compile_native(graph_of(quickly, values["random"]))
+    for kind, divisions in {"random": (8, 24), "sorted": (8, 24), "few": (1, 5)}.items():
+        questions.begin()
+        np.testing.assert_array_equal(run([values[kind]])[0], np.sort(values[kind]))
+        least, most_of_them = (n * (2 + k) // most for k in divisions)  # nan, the copy
+        assert least / 2 < questions.count < 2 * most_of_them, kind
+    monkeypatch.setattr(quick_sort, "_DEEPEST", 0)
+    questions.begin()
+    compile_native(graph_of(quickly, values["few"]))([values["few"]])
+    assert questions.count > n * 32 / most  # one heap
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from api import call, while_loop
+import pytest
+from api import call, quick_sort, sorting_rules, while_loop
 from each_case import each
 from native_checks import compile_native, graph_of, kernels
 
@@ -34,6 +35,37 @@ def test_sorted_in_both_directions(dtype):
         check_bits(
             lambda x, axis=axis: [call(op, x, axis=axis, descending=d) for op in ("sort", "argsort") for d in (0, 1)], x
         )
+
+
+#: shorter and longer than what is sorted by insertion
+LENGTHS = (0, 1, 12, 13)
+
+
+@each("?bHed")
+def test_sorted_where_equal_elements_are_alike(dtype):
+    n, rng = 500, np.random.default_rng(1)
+    few, numbers, some_nan = rng.integers(0, 3, n), np.arange(n), np.where(rng.random(n) < 0.3, np.nan, rng.random(n))
+    with np.errstate(all="ignore"):
+        lines = np.array([few, numbers, -numbers, numbers % 7, abs(numbers - 250), rng.random(n) * 1e5, some_nan])
+        lines = lines.astype(dtype)
+
+    def build(x):
+        return [np.sort(x, 0), np.sort(x, 1), *[np.sort(x[:, :length], 1) for length in LENGTHS]]
+
+    for got, want in zip(compile_native(graph_of(build, lines))([lines]), build(lines)):
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("steps", [None, 40])
+def test_a_line_that_leads_quicksort_astray_becomes_a_heap(monkeypatch, steps):
+    monkeypatch.setattr(quick_sort, "_DEEPEST", 0)
+    if steps is not None:
+        monkeypatch.setattr(sorting_rules, "STEPS", steps)
+    x = np.random.default_rng(1).random(301)
+    x[::5] = np.nan
+    run = compile_native(graph_of(lambda x: [np.sort(x), np.sort(x[10:30])], x))
+    for got, want in zip(run([x]), (np.sort(x), np.sort(x[10:30]))):
+        np.testing.assert_array_equal(got, want)
 
 
 @each(["bool", "u1", "i4", "f4"])

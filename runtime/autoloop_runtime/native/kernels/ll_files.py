@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import cache
 
 from ..ir.writer import filled
@@ -19,6 +20,18 @@ def text_of(name: str) -> str:
     while lines[0].startswith(";;"):
         del lines[0]
     return "\n".join(["", *lines])
+
+
+def chosen(text: str, marks: Mapping[str, bool]) -> str:
+    """Return the lines of ``text`` without a mark, and those with one that says true: ``s`` in ``s  ret i32 1``."""
+    lines = []
+    for line in text.splitlines():
+        mark, _, rest = line.partition(" ")
+        if mark not in marks:
+            lines.append(line)
+        elif marks[mark]:
+            lines.append(rest)
+    return "\n".join(lines)
 
 
 def code(name: str, /, **words: object) -> str:
