@@ -27,9 +27,9 @@ _T = TypeVar("_T")
 _C = TypeVar("_C", bound=type)
 _FIELDS = "__record_fields__"
 _REQUIRED = object()  # a field without a default
-#: instances of a class that are made without a compiled ``__init__``, which costs as much as thirty such. A program
-#: that calls one function once makes fewer of most classes
-_FIRST = 16
+#: instances of a class that are made without a compiled ``__init__``, which costs as much as a hundred such. A program
+#: that calls one function once makes fewer of nearly all classes
+_FIRST = 100
 
 
 class _Fresh:
@@ -76,13 +76,14 @@ def dataclass(cls: Any = None, /, *, frozen: bool = False, eq: bool = True, slot
 def _record(cls: type, frozen: bool, eq: bool, slots: bool) -> type:
     fields = {name: cls.__dict__.get(name, _REQUIRED) for name in cls.__annotations__}
     for name, default in fields.items():
-        if default is not _REQUIRED and (slots or isinstance(default, _Fresh)):
+        if default is not _REQUIRED and (slots or type(default) is _Fresh):
             delattr(cls, name)
     if slots:
         body = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
         cls = type(cls)(cls.__name__, cls.__bases__, {**body, "__slots__": tuple(fields)})
+    own = {*vars(cls)}
     for name, value in _methods(cls, fields, frozen, eq).items():
-        if name not in vars(cls):
+        if name not in own:
             setattr(cls, name, value)
     return cls
 
@@ -114,21 +115,26 @@ def _methods(cls: type, fields: dict[str, Any], frozen: bool, eq: bool) -> dict[
 def _first_init(cls: type, fields: dict[str, Any], frozen: bool) -> Callable[..., None]:
     """Return ``__init__`` of the first instances, which puts the compiled one in its place after them."""
     names, set_field = tuple(fields), object.__setattr__ if frozen else setattr
-    finishes, left = hasattr(cls, "__post_init__"), _FIRST
+    required = tuple([name for name, default in fields.items() if default is _REQUIRED])
+    fresh = [name for name, default in fields.items() if type(default) is _Fresh]
+    finishes, left = "__post_init__" in vars(cls), _FIRST
 
     def __init__(self: Any, *args: Any, **given: Any) -> None:
         nonlocal left
         values = {**fields, **dict(zip(names, args)), **given}
         fits = len(values) == len(names) >= len(args) and given.keys().isdisjoint(names[: len(args)])
-        if left <= 0 or not fits or any(value is _REQUIRED for value in values.values()):
+        if left <= 0 or not fits or not given.keys() >= {*required[len(args) :]}:
             # it also says what is wrong with the arguments; if two threads come here at once, either one's stays
             compiled: Any = _compiled_init(cls, fields, frozen)
             cls.__init__ = compiled  # type: ignore[misc]
             compiled(self, *args, **given)
             return
         left -= 1
+        for name in fresh:
+            if values[name] is fields[name]:
+                values[name] = fields[name].make()
         for name, value in values.items():
-            set_field(self, name, value.make() if isinstance(value, _Fresh) else value)
+            set_field(self, name, value)
         if finishes:
             self.__post_init__()
 
@@ -146,7 +152,7 @@ def _compiled_init(cls: type, fields: dict[str, Any], frozen: bool) -> Callable[
         else:
             parameters.append(f"{name}=default_{name}")
             namespace[f"default_{name}"] = default
-            if isinstance(default, _Fresh):
+            if type(default) is _Fresh:
                 value = f"default_{name}.make() if {name} is default_{name} else {name}"
         if not frozen:
             lines.append(f"    self.{name} = {value}")
@@ -155,7 +161,7 @@ def _compiled_init(cls: type, fields: dict[str, Any], frozen: bool) -> Callable[
             lines.append(f"    set_{name}(self, {value})")
         else:
             lines.append(f"    set_field(self, {name!r}, {value})")
-    if hasattr(cls, "__post_init__"):
+    if "__post_init__" in vars(cls):
         lines.append("    self.__post_init__()")
     exec("\n".join([f"def __init__({', '.join(parameters)}):", *lines, "    return"]), namespace)
     made: Callable[..., None] = namespace["__init__"]
