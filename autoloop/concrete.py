@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.fp_warnings import asked
+from autoloop_runtime.ir.array_views import dense_strides
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.plain_values import plain_array, plain_number, plain_read_only, plain_zero_dim
+from autoloop_runtime.ir.plain_values import plain_array, plain_lying, plain_number, plain_read_only, plain_zero_dim
 from autoloop_runtime.ir.run_state import EAGER, Stored
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import (
@@ -97,15 +98,7 @@ class ConcreteFunction:
         #: which of the others are made anew at each call
         self.fresh: FreshResults | None = None
         #: what makes of each output what the caller gets, see ``_HANDED``
-        self._handed = [_HANDED[kind] for kind in kinds]
-        for place, one in enumerate(made):
-            if (
-                one is not None
-                and kinds[place] in (ArrayTracer, ZeroDimArray)
-                and one.view_of is None
-                and not one.is_writeable
-            ):
-                self._handed[place] = plain_read_only
+        self._handed = list(map(_handed, kinds, made))
         #: pairs of outputs that are arrays of the caller's: what is changed in one must not change the other
         at = [k for k, (kind, t) in enumerate(zip(kinds, tensors)) if kind is ArrayTracer and t.shape.rank != 0]
         self._pairs = [(j, k) for j in at for k in at if j < k and tensors[j] is not tensors[k]]
@@ -218,6 +211,17 @@ _HANDED: dict[Kind, Callable[[Any], Any]] = {
     Tensor: wrap, DecidedNumber: wrap, ArrayTracer: plain_array, NumberTracer: plain_number,
     ZeroDimArray: plain_zero_dim, TextTracer: plain_array,
 }  # fmt: skip
+
+
+def _handed(kind: Kind, leaf: Any) -> Callable[[Any], Any]:
+    """Return what makes of an output what the caller gets as a leaf of the result."""
+    plain = _HANDED[kind]
+    if leaf is None or kind not in (ArrayTracer, ZeroDimArray):
+        return plain
+    if leaf.view_of is None and not leaf.is_writeable:
+        plain = plain_read_only
+    lies = dense_strides(leaf)
+    return plain if lies is None else plain_lying(lies, plain)
 
 
 def own(value: Any, arrays: Sequence[np.ndarray[Any, Any]]) -> Any:

@@ -153,6 +153,28 @@ def _transposed_reshaped(x):
     return y.copy()
 
 
+def _filled(x):
+    y, z = np.zeros((2, 3), order="F"), np.zeros((2, 3, 4), order="F")
+    y[0] = x[0]
+    z[:, :, 1] = x
+    for _ in range(50):
+        y += x
+    return y, y.T, z.transpose(1, 0, 2)
+
+
+def test_results_lie_as_the_function_says():
+    ways = (
+        lambda x: x.T.copy().T, np.asfortranarray, lambda x: np.array(x, order="F"), lambda x: x.astype(int, order="F"),
+        lambda x: np.copy(x, order="F"), lambda x: x.reshape((3, 2), order="F"), lambda x: np.ones((2, 3), order="F"),
+        lambda x: x.T.copy(), lambda x: np.asfortranarray(x + 1), lambda x: (x * 2).copy("F")[::1], _filled,
+    )  # fmt: skip
+    for k, f in enumerate(ways):
+        for executor in EXECUTORS:
+            expected, found = f(X.copy()), al.function(f, executor=executor)(X.copy())
+            for a, b in zip(*[one if isinstance(one, tuple) else (one,) for one in (expected, found)]):
+                assert np.array_equal(a, b) and a.strides == b.strides, (k, executor)
+
+
 def _set_in_a_loop(x):
     y = x.copy()
     while x[0, 0] < 3:

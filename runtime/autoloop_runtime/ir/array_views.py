@@ -69,6 +69,7 @@ _BY_LAYOUT = _names(
     np.asfortranarray,
     np.require,
     np.array,
+    np.copy,
     np.ndarray.astype,
     np.asarray_chkfinite,
 ) | {_FLAT}
@@ -77,7 +78,7 @@ _BY_VALUE = _names(
     np.real_if_close, np.trim_zeros, np.nan_to_num, np.meshgrid, np.ix_, np.ndarray.getfield, _window.as_strided
 )
 #: of those by layout what gives copies for most arguments
-_COPYING = _names(np.array, np.ndarray.astype)
+_COPYING = _names(np.array, np.copy, np.ndarray.astype)
 #: of these the elements only change places as in a reshape
 _RESHAPED = _names(np.reshape, np.ravel, np.squeeze, np.expand_dims, np.atleast_1d, np.atleast_2d, np.atleast_3d) | {
     _FLAT
@@ -251,6 +252,8 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
             return new
         if answer is None or np.may_share_memory(answer, layout) or name in _BY_LAYOUT:
             new.storage.perhaps(array.storage)
+        if answer is not None and name == np.asfortranarray.__name__ and array.view_of is None:
+            new.storage.lies_as(np.empty_like(answer, order="F", subok=False))  # itself, or a copy
         return new
     if not np.may_share_memory(answer, layout):
         new = kind(made)
@@ -267,14 +270,32 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
 
 def _lies_so(array: Any) -> bool:
     """Return whether an array is known to lie as its layout says; who asks relies on it."""
-    root = array
-    while root.view_of is not None:
-        root = root.view_of.parent
-    known, layout = root.storage.lying, root.layout
-    if known is None or layout is None or layout.strides != known.strides:
+    root = _root(array)
+    if not _has_layout(root):
         return False
     root.storage.is_lying_asked = True
     return True
+
+
+def _root(array: Any) -> Any:
+    while array.view_of is not None:
+        array = array.view_of.parent
+    return array
+
+
+def _has_layout(root: Any) -> bool:
+    known, layout = root.storage.lying, root.layout
+    return known is not None and layout is not None and layout.strides == known.strides
+
+
+def dense_strides(array: Any) -> tuple[int, ...] | None:
+    """Return the strides of an array that the function makes, or of all of it in another order; None if not known."""
+    root = _root(array)
+    if root.storage.argument is not None or not _has_layout(root) or array.layout is None:
+        return None
+    made: tuple[int, ...] = array.layout.strides
+    whole = array.layout.size == root.layout.size > 1 and len(made) > 1
+    return made if whole and np.empty_like(array.layout).strides == made else None
 
 
 def _copied_in_order(array: Any, again: Callable[[Any], Any]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,18 @@ def plain_read_only(value: Any) -> Any:
     made = np.array(value)
     made.flags.writeable = False
     return made
+
+
+def plain_lying(strides: tuple[int, ...], plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return what makes of a value of a run what ``plain`` does, with its elements in the order of these strides."""
+    axes = sorted(range(len(strides)), key=lambda axis: -strides[axis])
+    back = np.argsort(axes)
+
+    def given(value: Any) -> Any:
+        made = plain(value)
+        return made if made.strides == strides else made.transpose(axes).copy().transpose(back)
+
+    return given
 
 
 def plain_number(value: Any) -> Any:
