@@ -104,7 +104,8 @@ class _StatementRewriter(GeneratedFunctions):
 
         body = self.inner(make, self.names.loop_body, [item, *plan.inputs], write, plan.shared)
         functions = [iterable, make.load(self.names.loop_body)]
-        call = self._loop_call(make, "for_stmt", functions, node, plan, options)
+        targets = tuple(name for name in plan.inputs if name in _names_set_by(target))
+        call = self._loop_call(make, "for_stmt", functions, node, plan, options, targets)
         return [*self.marks(make, plan), body, call]
 
     def _unpacked(self, make: Maker, target: Node, item: str, iterable: Node) -> Node:
@@ -124,8 +125,9 @@ class _StatementRewriter(GeneratedFunctions):
         return _options_call(node.body[0], self.expressions.environment, self.around.local_names)
 
     def _loop_call(
-        self, make: Maker, operator: str, functions: list[Node], node: Node, plan: Plan, options: Node | None = None
-    ) -> Node:
+        self, make: Maker, operator: str, functions: list[Node], node: Node, plan: Plan, options: Node | None = None,
+        targets: tuple[str, ...] = (),
+    ) -> Node:  # fmt: skip
         options = options or self._loop_options(node)
         call = make.call(
             self.expressions.operator(make, operator),
@@ -137,6 +139,8 @@ class _StatementRewriter(GeneratedFunctions):
         until = self.facts.jumps.until.get(id(node), ())
         if until:
             call.keywords.append(make.place(gast.keyword("until", make.strings(until))))
+        if targets:
+            call.keywords.append(make.place(gast.keyword("targets", make.strings(targets))))
         if options is not None:
             function = make.load("dict")
             named = [
@@ -222,6 +226,13 @@ class _StatementRewriter(GeneratedFunctions):
         if not is_generator(node):
             rewrite_function(node, self.names, self.expressions.environment, self.around.local_names)
         return [node]
+
+
+def _names_set_by(target: Node) -> set[str]:
+    """Return the names to which a ``for`` statement gives its items, or parts of them."""
+    if isinstance(target, gast.Tuple | gast.List):
+        return set().union(*map(_names_set_by, target.elts))
+    return {target.id} if isinstance(target, gast.Name) else set()
 
 
 def _by_name(pairs: Node) -> Node:

@@ -6,6 +6,17 @@ today: they never go on in silence.
 """
 
 PROGRAMS = """
+for r in m: s = 0
+r *= 2
+return m
+---
+for r in m: s = 0
+k = 0
+while k < n:
+    k += 1
+    m /= r * 0.5
+return m
+---
 m.T.flat[0] = 9
 return m
 ---
@@ -90,17 +101,6 @@ if x > 1:
     z = y
 z[0] = 50
 return y
----
-for r in m: s = 0
-r *= 2
-return m
----
-for r in m: s = 0
-k = 0
-while k < n:
-    k += 1
-    m /= r * 0.5
-return m
 ---
 for r in m: s = 0
 for k in range(n):

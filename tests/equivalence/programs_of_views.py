@@ -12,6 +12,35 @@ g = (row for row in m)
 for row in g: row *= x
 return m
 ---
+for r in m: a[0] += r[0]
+r[1] = x; m[-1, 0] = 7
+return r * 1, m
+---
+for j, (r, s) in enumerate(zip(m, m.T)):
+    if a[0] > 3: continue
+    a[0] += r[0] + s[0]
+r += s[0]
+return r * 1, j
+---
+for j, r in enumerate(m): r[0] = j
+m[:] = m[::-1]
+return r * 2
+---
+r = a
+for r in m[::-1]:
+    m[:] = m[::-1] * 2
+r[0] = 1
+return r * 1, m
+---
+for r in m: a[0] += r[0]
+for s in m: s[...] += r
+return r * 1, s * 1
+---
+for r in m.T:
+    for e in r: a[0] += e
+r[...] = e
+return m
+---
 b = np.reshape(m, (-1,), order='F'); b[1] = x
 return m
 ---

@@ -18,6 +18,7 @@ from ..staging.users_methods import method_of
 from .boolean_operators import not_, or_
 from .if_statement import if_stmt
 from .iterables import StagedIterable, counting, known_range, run_over
+from .last_rows import Rows
 from .named_iterators import refuse_changing, refuse_named
 from .staged_loops import Loop, any_staged, record, staged_loop
 from .stateful_calls import iterated
@@ -38,6 +39,7 @@ def for_stmt(
     names: tuple[str, ...],
     *,
     until: tuple[str, ...] = (),
+    targets: tuple[str, ...] = (),
     shared: tuple[str, ...] = (),
     places: Places | None = None,
     options: Callable[[], dict[str, Any]] | None = None,
@@ -52,6 +54,8 @@ def for_stmt(
         Takes the next element and the loop variables; returns the variables' next values.
     values, names, until, shared, places, options
         As for ``while_stmt``.
+    targets : tuple of str
+        The variables to which the loop gives its elements, or parts of them.
 
     Returns
     -------
@@ -66,11 +70,8 @@ def for_stmt(
     staged = run_over(iterable)
     if staged is not None and staged.written_out and isinstance(staged.length, int):
         iterable, staged = map(staged.get, range(staged.length)), None
-    if staged is not None and isinstance(staged.length, int) and staged.length == 0:
-        record("for", names, False, f"{staged.describe} has no elements")
-        return values
     if staged is not None:
-        return _for_staged(staged, body, values, names, until, shared, places, options() if options else {})
+        return _for_staged(staged, body, values, names, until, shared, places, options() if options else {}, targets)
     stops = [names.index(name) for name in until]
     iterator = iter(iterable)
     graph = current_graph()
@@ -152,13 +153,19 @@ def _for_staged(
     shared: tuple[str, ...],
     places: Places | None,
     options: dict[str, Any],
+    targets: tuple[str, ...] = (),
 ) -> Values:
     """Run a ``for`` loop in the graph, by counting."""
+    if isinstance(items.length, int) and items.length == 0:
+        record("for", names, False, f"{items.describe} has no elements")
+        return values
+    rows = Rows(items, names, targets if isinstance(items.length, int) and not until else ())
 
     def counted_body(k: Any, *mine: Any) -> Values:
         item = items.get(k)
         if items.keep is None:
-            return (k + 1, *(body(item, *mine) or ()))
+            left = body(item, *mine) or ()
+            return (k + 1, *rows.kept_out(item, left, mine))
         chosen = if_stmt(items.keep(item), functools.partial(body, item), None, names, shared=shared, places=places)
         return (k + 1, *(chosen(*mine) or ()))
 
@@ -177,7 +184,7 @@ def _for_staged(
         and _are_down(values, names, until),
     )
     record("for", names, True, f"it iterates over {items.describe}")
-    return staged_loop(loop, (0, *values), items.length)[1:]
+    return rows.put_in(staged_loop(loop, (0, *values), items.length)[1:])
 
 
 def _are_down(values: Values, names: tuple[str, ...], until: tuple[str, ...]) -> bool:
