@@ -321,7 +321,7 @@ def test_no_circular_imports():
 #: what a tensor, a node and a graph are is said of each by the others: the only modules whose types refer in a circle
 KNOT = {
     f"autoloop_runtime.ir.{name}"
-    for name in ("argument_types", "array_methods", "graph", "lookup", "node", "tensor", "tensor_operators")
+    for name in ("argument_types", "array_methods", "graph", "naming", "node", "tensor", "tensor_operators")
 }  # fmt: skip
 
 

@@ -17,9 +17,8 @@ import gast
 from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.base.forks import undivided
 
-from .exits import LOOPS, block_fields, escaping, falls_off, is_endless
+from .exits import LOOPS, block_fields, escaping, falls_off, followed, is_endless
 from .jump_flags import Context, JumpFlags, LoopFlags
-from .leaving import followed
 from .nodes import Block, Maker, Node, copy_tree, header
 from .unfolding import binds_in, unfolded
 from .unsupported import must_stay_python

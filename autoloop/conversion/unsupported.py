@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import gast
 
 from ..errors import ConversionError
+from .exits import can_follow, is_left_by_a_jump
 from .frame_readers import is_frame_reader
-from .leaving import can_follow, is_left_by_a_jump
 from .nodes import Node, children
 from .scopes import FUNCTIONS
 from .source import FunctionSource, place_of

@@ -32,10 +32,9 @@ from .noted import Guard, Reached
 from .overlaps import Related, Relations, guards_of_shared
 from .places import RECEIVER, Place
 from .reached import reached_from
-from .several_objects import guards_of_several
 from .stateful import TRACING, Variant
 from .unchanging import PLAIN
-from .unread_places import guards_of_unread
+from .unread_guards import guards_of_several, guards_of_unread
 from .world import Changes, World
 
 if TYPE_CHECKING:

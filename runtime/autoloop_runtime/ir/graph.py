@@ -26,8 +26,7 @@ from ..base.dataclass import Protocol
 from ..base.dtypes import DType
 from ..base.locations import Location, Places
 from ..base.shapes import SCALAR, TensorShape
-from .lookup import NamedLookup
-from .naming import Names
+from .naming import NamedLookup, Names
 from .node import Node as Node
 from .op import CONST as CONST
 from .op import PARAMETER as PARAMETER

@@ -1,6 +1,9 @@
-"""Names of nodes: each is given out once in a root graph and all that is inside it."""
+"""Names of nodes: each is given out once in a root graph and all that is inside it; 1.x finds nodes by them."""
 
 from __future__ import annotations
+
+from .node import Node
+from .tensor import Tensor
 
 
 class Names:
@@ -26,3 +29,30 @@ class Names:
         counts[name] = count + 1
         counts[candidate] = 1
         return candidate
+
+
+class NamedLookup:
+    """What a graph can be asked by name."""
+
+    nodes: list[Node]
+
+    def get_operations(self) -> list[Node]:
+        """Return the nodes in the order they were made."""
+        return list(self.nodes)
+
+    def get_operation_by_name(self, name: str) -> Node:
+        """Return the node called ``name`` (``KeyError`` if there is none)."""
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        raise KeyError(f"the graph has no operation named {name!r}")
+
+    def get_tensor_by_name(self, name: str) -> Tensor:
+        """Return the tensor called ``"operation:output"`` (``KeyError``/``ValueError`` if there is none)."""
+        operation, colon, index = name.rpartition(":")
+        if not colon or not index.isdigit():
+            raise ValueError(f"a tensor's name is 'operation:output', e.g. 'add:0', not {name!r}")
+        node = self.get_operation_by_name(operation)
+        if int(index) >= len(node.outputs):
+            raise KeyError(f"operation {operation!r} has {len(node.outputs)} outputs, not {int(index) + 1}")
+        return node.outputs[int(index)]

@@ -37,7 +37,7 @@ from .written_results import Changing, is_reference, place_of_out, refuse_array,
 
 Kind: TypeAlias = type[Tensor]
 
-_hold_dtype = vars(Tensor)["dtype"].__set__  # which nobody sets of an array, see ``fixed_attributes``
+_hold_dtype = vars(Tensor)["dtype"].__set__  # which nobody sets of an array, see ``traced_attributes``
 
 
 class Tracer(Tensor):

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ..base import doors
-from ..ir import fixed_attributes, foreign_operands, number_attributes, scalar_attributes, text_operators
+from ..ir import foreign_operands, number_attributes, text_operators, traced_attributes
 from . import later_rows, numpy_door
 from .arithmetic import *
 from .array import *

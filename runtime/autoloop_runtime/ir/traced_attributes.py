@@ -1,4 +1,8 @@
-"""What a NumPy scalar that a graph computes has under a dot and arrays have not: ``x[0].is_integer()``."""
+"""What arrays and NumPy scalars that a graph computes have under a dot besides what tensors have.
+
+A scalar has what arrays have not, ``x[0].is_integer()``. Of an array of the user's nothing is set in a trace:
+``x.shape = ...`` would change it for all that hold it.
+"""
 
 from __future__ import annotations
 
@@ -59,6 +63,34 @@ def _attribute(name: str) -> property:
     return property(found)
 
 
-for _name in {_name: None for _kind in _SCALARS for _name in dir(_kind) if _name[0] != "_"}:
-    if not hasattr(Tensor, _name):
-        setattr(ArrayTracer, _name, _attribute(_name))
+_known = {name for kind in Tensor.__mro__ for name in vars(kind)}
+for _kind in {kind: None for scalar in _SCALARS for kind in scalar.__mro__}:
+    for _name in vars(_kind):
+        if _name[0] != "_" and _name not in _known:
+            _known.add(_name)
+            setattr(ArrayTracer, _name, _attribute(_name))
+
+
+# -- what is not set --------------------------------------------------------------------------------------
+
+_INSTEAD = {"dtype": "x = x.view(dtype)", "shape": "x = x.reshape(shape)", "strides": "a view, x[::2], x.T"}
+_SLOT = vars(Tensor)["dtype"]
+
+
+def _not_set(name: str) -> Callable[[Any, Any], None]:
+    def put(self: Any, value: Any) -> None:
+        raise TypeError(f"x.{name} = ... of an array in a traced function: write {_INSTEAD[name]}")
+
+    return put
+
+
+def _dtype_set_once(self: Any, value: Any) -> None:
+    if hasattr(self, "dtype"):
+        _not_set("dtype")(self, value)
+    _SLOT.__set__(self, value)
+
+
+for _name in ("shape", "strides"):
+    _held = next(vars(kind)[_name] for kind in ArrayTracer.__mro__ if _name in vars(kind))
+    setattr(ArrayTracer, _name, property(_held.fget, _not_set(_name)))
+ArrayTracer.dtype = property(_SLOT.__get__, _dtype_set_once)  # type: ignore[misc, assignment]
