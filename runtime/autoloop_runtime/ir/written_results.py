@@ -117,6 +117,11 @@ def refuse_array(what: Any, *arrays: Any) -> NoReturn:
     for array in arrays:
         if isinstance(array, np.ndarray):
             array_written(array)
+            raise TypeError(
+                f"{full_name(what)} does not take the argument 'out' where tensors take part if that is an array which "
+                f"is neither an argument nor made in converted code, as in x += y of an array of a class: pass it as "
+                f"an argument, or assign the result, x = x + y"
+            )
     refuse(full_name(what), "out")
 
 
