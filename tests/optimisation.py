@@ -5,7 +5,9 @@ By day, that is: in a long run, and in one of ``--executor``, it optimises every
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -18,18 +20,41 @@ OPTIMISED = (
 )  # fmt: skip
 #: levels of LLVM's: that of users, and none
 USERS, NONE = 3, 0
+#: whether short tests run, each with the executor it names
+by_day = False
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    global by_day
+    executor = item.config.getoption("--executor")
+    by_day = _is_day(executor)
     compiler = sys.modules.get("autoloop_runtime.native.toolchain.compiler")
     if compiler is not None:
-        setattr(compiler, "LEVEL", level(item.path.name, item.config.getoption("--executor")))
+        setattr(compiler, "LEVEL", level(item.path.name, executor))
+
+
+def _is_day(executor: str) -> bool:
+    import examples  # not before pytest has been told to rewrite what stands in it
+
+    return not examples.of_long_runs and executor == "auto"
 
 
 def level(file: str, executor: str) -> int:
     """That of the tests in ``file``."""
-    import examples  # not before pytest has been told to rewrite what stands in it
+    return USERS if not _is_day(executor) or file.startswith(OPTIMISED) else NONE
 
-    everywhere = examples.of_long_runs or executor != "auto"
-    return USERS if everywhere or file.startswith(OPTIMISED) else NONE
+
+@contextlib.contextmanager
+def translated(is_like_others: bool = True) -> Iterator[None]:
+    """By day LLVM only translates one of the many cases of a test, if it is like others that are optimised."""
+    compiler = sys.modules.get("autoloop_runtime.native.toolchain.compiler")
+    if compiler is None or not (by_day and is_like_others):
+        yield
+        return
+    before = compiler.LEVEL
+    setattr(compiler, "LEVEL", NONE)
+    try:
+        yield
+    finally:
+        setattr(compiler, "LEVEL", before)

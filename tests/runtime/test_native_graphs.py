@@ -25,6 +25,7 @@ from api import (
 )
 from each_case import each
 from native_checks import check, compile_native, graph_of
+from optimisation import translated
 from random_programs import Program, interpret
 
 
@@ -87,7 +88,8 @@ def test_reductions(name):
     for x in (normal(6, 5), normal(2, 3, 4, dtype=np.float64), integers(6, 5) + 1):
         axes = [None, 0, -1] + ([(0, 2), (1, 2)] if x.ndim == 3 and not name.startswith("arg") else [])
         cases = [*[(axis, False) for axis in axes], (None, True), (axes[-1], True)]
-        check(lambda x: [call(name, x, axis=a, keepdims=k) for a, k in cases], x)  # noqa: B023
+        with translated(x.dtype.kind == "f" and x.ndim == 2):  # as the three axes of doubles
+            check(lambda x: [call(name, x, axis=a, keepdims=k) for a, k in cases], x)  # noqa: B023
 
 
 def test_logical_reductions_and_running_sums():

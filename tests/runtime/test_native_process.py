@@ -439,5 +439,11 @@ def test_llvm_optimises_here_as_it_does_for_users(monkeypatch):
     assert all(any(file.startswith(name) for file in files) for name in optimisation.OPTIMISED)
     assert optimisation.level(Path(__file__).name, "auto") == compiler.LEVEL
     assert optimisation.level("test_kinds.py", "auto") < optimisation.level("test_kinds.py", "native") == compiler.LEVEL
+    for by_day in (True, False):
+        monkeypatch.setattr(optimisation, "by_day", by_day)
+        with optimisation.translated():
+            assert compiler.LEVEL == (optimisation.NONE if by_day else optimisation.USERS)
+        with optimisation.translated(False):
+            assert compiler.LEVEL == optimisation.USERS
     told = "from autoloop_runtime.native.toolchain import compiler; print(compiler.LEVEL)"
     assert int(run_python(told)) == compiler.LEVEL

@@ -7,6 +7,7 @@ import pytest
 from api import call, quick_sort, sorting_rules, while_loop
 from each_case import each
 from native_checks import compile_native, graph_of, kernels
+from optimisation import translated
 
 #: lines shorter and longer than a run that is sorted by insertion; merges that end at home and in the spare memory
 SHAPES = [((1,), 0), ((100,), 0), ((17, 5), 0), ((3, 40, 2), 1), ((4, 0), 1)]
@@ -28,13 +29,17 @@ def check_bits(build, *values):
         assert got.dtype == want.dtype and np.shape(got) == want.shape and got.tobytes() == want.tobytes()
 
 
+WAYS = [(op, descending) for op in ("sort", "argsort") for descending in (0, 1)]
+#: optimised by day, too: numbers with nan and without, in lines and in columns
+SORTED = [("u8", (17, 5)), ("f2", (100,)), ("f4", (100,)), ("f4", (3, 40, 2))]
+
+
 @each(["bool", "i1", "u8", "f2", "f4"])
 def test_sorted_in_both_directions(dtype):
     for shape, axis in SHAPES[1:3] if dtype != "f4" else SHAPES:
         x = some(dtype, shape)
-        check_bits(
-            lambda x, axis=axis: [call(op, x, axis=axis, descending=d) for op in ("sort", "argsort") for d in (0, 1)], x
-        )
+        with translated((dtype, shape) not in SORTED):
+            check_bits(lambda x, axis=axis: [call(op, x, axis=axis, descending=d) for op, d in WAYS], x)
 
 
 #: shorter and longer than what is sorted by insertion
