@@ -128,11 +128,12 @@ class DecidedExpressions(ExpressionWalk):
         return make.call(self.operator(make, "binary"), node.left, make.constant(sign), node.right)
 
     def _overloaded_compare(self, node: Node, around: Surroundings) -> Node:
-        """Return ``ops.compare(a, '<', b)`` where a class of the user's says what that is, or a container does."""
+        """Return ``ops.compare(a, '<', b)`` where a class of the user's, a container or a complex number says it."""
         sign, *names = _COMPARISONS.get(type(node.ops[0]), ("",))
         sides = (node.left, node.comparators[0])
         is_container = any(is_display(one) or getattr(one, "id", "") in around.containers for one in sides)
-        if not sign or not (is_container or self.environment.is_overloaded(*names)):
+        is_complex = sign in ("==", "!=") and isinstance(getattr(node.left, "value", None), complex)
+        if not sign or not (is_container or is_complex or self.environment.is_overloaded(*names)):
             return node
         make = Maker(node)
         return make.call(self.operator(make, "compare"), node.left, make.constant(sign), node.comparators[0])

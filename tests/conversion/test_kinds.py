@@ -170,6 +170,11 @@ def grown(x, n):
     return m
 
 
+def beside_complex_numbers(x, n):
+    y = x.astype(np.float32)
+    return 1j == x[0], 1j != x[0], x[0] == 1j, 1j == y[0], 1j == n, 0j == x.sum(), 1j * x[0], 1 == x[0]
+
+
 PROGRAMS = (
     operators, methods, functions, numbers, numbers_and_arrays, counted, only_numbers, rows, ranges, lists, branches,
     widened, becomes_a_float, types, of_math, optional, early, shapes, grown,
@@ -201,7 +206,7 @@ def test_results_are_of_the_kind_that_plain_python_gives(program, count, executo
     assert alike(found, expected), (found, expected)
 
 
-@each(product([texts, unknown_shapes], INTERPRETED))
+@each(product([texts, unknown_shapes, beside_complex_numbers], INTERPRETED))
 def test_what_has_no_machine_code_is_of_the_same_kind(program, executor):
     found, expected = al.function(program, executor=executor)(X, np.int64(3)), program(X, np.int64(3))
     assert found == expected and described(found) == described(expected)

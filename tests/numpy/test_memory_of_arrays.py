@@ -153,6 +153,17 @@ def _transposed_reshaped(x):
     return y.copy()
 
 
+def test_sizes_in_memory_are_those_of_arrays():
+    def f(x):
+        return x.__sizeof__(), x[:1].__sizeof__(), x.copy().T.__sizeof__(), x[0, 0].__sizeof__(), x[1].__sizeof__()
+
+    decorated = al.function(f)
+    for x in (X, X.copy(), X.astype(np.float32)):
+        assert decorated(x) == f(x)
+    with pytest.raises(TypeError, match="asks how an array lies in memory"):
+        al.function(lambda x: (x + 1).__sizeof__())(X)
+
+
 def _filled(x):
     y, z = np.zeros((2, 3), order="F"), np.zeros((2, 3, 4), order="F")
     y[0] = x[0]

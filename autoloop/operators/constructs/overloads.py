@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.number_operators import as_number, is_float, of_numbers
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import (
     Tracer,
@@ -75,6 +76,8 @@ def _repeats(sequence: Any, count: Any) -> bool:
 def compare(left: Any, sign: str, right: Any) -> Any:
     """Return ``left < right``, or with another sign."""
     plain, name, mirrored = _COMPARISONS[sign]
+    if type(left) is complex and sign in ("==", "!=") and isinstance(right, Tensor) and is_float(right):
+        return of_numbers("eq" if sign == "==" else "ne", left, as_number(right))
     if sign == "!=" and method_of(left, "__ne__") is None and method_of(left, "__eq__") is not None:
         equal = compare(left, "==", right)
         return marked(type(equal), ops.logical_not(equal)) if isinstance(equal, Tensor) else not equal

@@ -44,6 +44,9 @@ class Attributes(Base):
         """The array that this one is a view of."""
         return None if self.is_scalar and not self.storage.is_without_axes else base_of(self)
 
+    def __sizeof__(self) -> int:
+        return self.dtype.type().__sizeof__() if self.is_scalar else known_layout(self, "__sizeof__()").__sizeof__()
+
     def setflags(self, /, *, write: Any = None, align: Any = None, uic: Any = None) -> None:
         """Let the array be read-only from now on, or no more, under this name."""
         layout = known_layout(self, "setflags()").view()

@@ -140,7 +140,7 @@ def of_numbers(name: str, one: Any, other: Any) -> Any:
     return number_of((one, other))(made)
 
 
-def _is_float(value: Any) -> bool:
+def is_float(value: Any) -> bool:
     """Return whether a value is a float64 scalar, which behind a complex number Python takes for a float of its own."""
     return isinstance(value, np.float64) or (
         type(value) is ArrayTracer and value.is_scalar and value.dtype == dtypes.float64
@@ -151,7 +151,7 @@ def _behind_complex(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[An
     """Return a reflected operator of arrays: of a Python complex number and a float64 scalar Python makes a number."""
 
     def operated(self: ArrayTracer, other: Any) -> Any:
-        if type(other) is complex and name not in _SIGNS and _is_float(self):
+        if type(other) is complex and name not in _SIGNS and is_float(self):
             return of_numbers(name, other, as_number(self))
         return plain(self, other)
 
@@ -162,7 +162,7 @@ def _operator(name: str, plain: Callable[[Any, Any], Any], reflected: bool) -> C
     def operated(self: NumberTracer, other: Any) -> Any:
         if number_type(other) is not None:
             return of_numbers(name, other, self) if reflected else of_numbers(name, self, other)
-        if not reflected and self.dtype.kind == "c" and name not in _SIGNS and _is_float(other):
+        if not reflected and self.dtype.kind == "c" and name not in _SIGNS and is_float(other):
             return of_numbers(name, self, as_number(other))
         made = plain(self, other)
         return made if made is NotImplemented else marked(kind_of((other,)), made)
