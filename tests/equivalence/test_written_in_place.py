@@ -104,6 +104,37 @@ def in_order(a, b):
     np.cumsum(b, out=b)
 
 
+def parts_updated(a, b, m, chosen, i, n):
+    a[1:] += b[:-1]
+    a[1:] += a[:-1]
+    a[:-1] += a[1:]
+    a[::-1] += b
+    a[::2] *= a[::2]
+    a[...] = a + a[::-1]
+    b[1:] -= b[0]
+    b[2:] = b[1:-1] * b[2:] - a[2:]
+    m[1:] += m[:-1]
+    m[0] += m[:, 0]
+    m[...] = m.T + m
+    w = a[2:] / 8
+    a[2:] = w
+    b[2:] += w
+    before = b[2:].copy()
+    b[2:] += 1
+    late = a[1:] + b[1:]
+    b[3] = 77.0
+    a[1:] = late
+    for _ in range(n):
+        a[i : i + 4] += a[i + 1 : i + 5]
+        b[i : i + 4] = np.maximum(b[i : i + 4], a[1:5]) + before[0]
+        m[:, 1] += m[:, 2]
+        m[1] += m[chosen[0]]
+        a[chosen] = a[chosen] * 2 + 1
+        a[chosen] = a[chosen[::-1]]
+        m[:, chosen] = m[:, chosen][:, ::-1]
+        b[chosen] = m[0, :4]
+
+
 def array():
     return np.arange(float(SIZE))
 
@@ -176,6 +207,19 @@ def test_what_is_copied_is_copied_once(executor):
     for function, make in WITH_MEMORY:
         most = peak(function, make()) + SMALL
         assert needs(function, make, executor) <= most, function.__name__
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_what_a_part_is_computed_from_is_read_before_it_is_written(executor):
+    def given():
+        x = np.linspace(1, 2, 6)
+        return x, x[::-1] * 1.5, np.outer(x, x - 3), np.array([3, 1, 1, 5]), np.int64(1), np.int64(3)
+
+    decorated, ours, plain = al.function(parts_updated, executor=executor), given(), given()
+    parts_updated(*plain)
+    decorated(*ours)
+    for mine, wanted in zip(ours, plain):
+        np.testing.assert_allclose(mine, wanted, rtol=1e-12)
 
 
 def fails_after_a_write(a, b, i):

@@ -568,8 +568,15 @@ def test_random_programs(seed):
 
 def test_what_is_written_to_its_own_array_needs_no_memory_of_its_size():
     x = normal(64, 64)
+    below = slice(1, None)
     sums = lambda x: call("cumsum", x, 1), lambda x: call("cumprod", x, 0)
-    for build in (lambda x: set_item(x, 0, x[1]), lambda x: set_item(x, (2, slice(1, None)), x[2, :-1]), *sums):
+    updates = (
+        lambda x: set_item(x, below, x[below] * np.float32(2.0)),
+        lambda x: while_loop(lambda i, x: i < 5, lambda i, x: (i + 1, set_item(x, below, x[below] + 1.0)), [0, x])[1],
+        lambda x: set_item(x, np.array([3, 1]), x[np.array([5, 6])] * 2.0),
+    )
+    parts = lambda x: set_item(x, 0, x[1]), lambda x: set_item(x, (2, below), x[2, :-1])
+    for build in (*parts, *sums, *updates, np.sort, lambda x: np.sort(x, 0)):
         graph = graph_of(build, x)
         graph.donated = {0: 0}
         assert write_function(graph, [x.shape], host().features).scratch < x.nbytes / 4

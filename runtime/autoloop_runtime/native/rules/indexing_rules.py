@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...analysis.part_updates import updated_part
 from ...base.dataclass import replace
 from ...ir.graph import Node
 from ...ir.tensor import Tensor
@@ -17,9 +18,9 @@ from ..typing.static_slices import span_of, step_of
 from ..writer.context import Context
 from ..writer.memory import is_one_value, put, seen, shifted, splat
 from ..writer.nests import Nest, store, store_all
-from ..writer.node_writer import array_of, flush
+from ..writer.node_writer import array_of, flush, value_of
 from ..writer.registry import rule
-from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, buffers, resolve, size_of
+from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, buffers, leaves, resolve, size_of
 
 # -- brackets ---------------------------------------------------------------------------------------------
 
@@ -217,8 +218,9 @@ def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         return [_masked(ctx, node, values)]
     if is_basic(ctx, node, 2):
         # the index is checked before anything is changed
-        value = values[1] = _apart(ctx, value, resolve(x))
-        out = writable(ctx, node, x, values[1:])
+        update = _updates(ctx, node, value, resolve(x))
+        value = values[1] = value if update else _apart(ctx, value, resolve(x))
+        out = writable(ctx, node, x, values[1 + update :])
         part = Basic(ctx, node, 2, [out, *values[1:]], out).part()
         put(ctx, fitted(value, part.shape), part)
         return [out]
@@ -226,13 +228,26 @@ def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if axis is None:
         ctx.refuse(node, "of index arrays only one, along one axis, has machine code")
         return []
-    out = writable(ctx, node, x, values[2:])  # all of the value is read before any of it is written
+    out = writable(ctx, node, x, values[2:])
     _scatter_rows(ctx, node, out, axis, values)
     return [out]
 
 
+def _updates(ctx: Context, node: Node, value: Value, x: Value) -> bool:
+    """Return whether ``value`` is yet to be computed, and of the array ``x`` only from what its elements replace."""
+    found = updated_part(ctx.block.plan.uses, node)
+    if found is None or not isinstance(value, Expr) or not isinstance(x, Array):
+        return False
+    made, k = found
+    part = resolve(value_of(ctx, made.inputs[k]))
+    return all(leaf is part or x.buffer not in buffers(leaf) for leaf in leaves(value))
+
+
 def _apart(ctx: Context, value: Value, x: Value) -> Value:
-    """Return what is assigned to a part of ``x`` in memory of its own, if it is a part of what may be changed."""
+    """Return what is assigned to a part of ``x`` in memory of its own, if it is a part of what may be changed, or is
+    computed from that."""
+    if isinstance(value, Expr) and isinstance(x, Array) and x.buffer in buffers(value):
+        return array_of(ctx, value)
     if not isinstance(x, Array) or not isinstance(value, Array) or x.buffer not in buffers(value):
         return value
     if not ctx.is_free(x) or size_of(value.shape) >= size_of(x.shape):
@@ -246,8 +261,11 @@ def _scatter_rows(ctx: Context, node: Node, out: Array, axis: int, values: Seque
     indices = array_of(ctx, values[-1])
     shape = out.shape[:axis] + indices.shape + out.shape[axis + 1 :]
     source = fitted(resolve(values[1]), shape)
-    rows = ctx.temporary(out.t, shape)
-    store(ctx, source, rows)
+    if isinstance(source, Array) and source.shape == shape and source.t == out.t and out.buffer not in buffers(source):
+        rows = source
+    else:  # all of the value is read before any of it is written
+        rows = ctx.temporary(out.t, shape)
+        store(ctx, source, rows)
 
     def copy(at: str, row: Array) -> None:
         offset = ctx.writer.let(f"mul nsw i64 {at}, {out.strides[axis]}")

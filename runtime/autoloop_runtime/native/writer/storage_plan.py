@@ -12,6 +12,7 @@ from typing import TypeVar
 from ...analysis.fusion import Group, fused
 from ...analysis.needed import needed_nodes
 from ...analysis.observable import has_effect
+from ...analysis.part_updates import updated_part
 from ...analysis.uses import Readers
 from ...base.dataclass import dataclass, field
 from ...base.dtypes import variant
@@ -96,13 +97,22 @@ def _find_stored(graph: Graph, types: Types, plan: Plan) -> None:
         shape = types.shapes[tensor]
         found: set[object] = set()
         for reader in plan.uses.nodes(tensor):
-            found |= {"memory"} if reader is None else _ends_of(reader, shape, types, plan, ends)
+            if reader is not None and _is_update_by(plan.uses, reader, node):
+                found.add(reader)
+            else:
+                found |= {"memory"} if reader is None else _ends_of(reader, shape, types, plan, ends)
         alone = len(found) == 1 or _one_loop(found, loops)
         if "memory" in found or not (alone or _cheap(node)):
             plan.stored.add(tensor)
             ends[tensor] = {tensor}
         else:
             ends[tensor] = found
+
+
+def _is_update_by(uses: Readers, reader: Node, node: Node) -> bool:
+    """Return whether ``node`` computes, of a part of an array, what ``reader`` writes there."""
+    found = updated_part(uses, reader)
+    return found is not None and found[0] is node
 
 
 def _ends_of(
