@@ -55,3 +55,17 @@ def test_program(function, arguments):
 @pytest.mark.parametrize(("function", "arguments"), PROGRAMS, ids=[f.__name__ for f, _ in PROGRAMS])
 def test_program_by_other_executors(function, arguments, executor):
     assert compare(function, arguments, executor) == ""
+
+
+def test_vander_has_as_many_columns_as_the_run_says():
+    def f(x, count):
+        n = 0
+        while n < count:
+            n += 1
+        return np.vander(x, n), np.vander(x, n, increasing=True)
+
+    for x in (np.arange(4) + 0.3, np.arange(4), np.arange(4) > 2):
+        decorated = al.function(f)
+        for count in np.array([3, 1, 0, 6]):
+            for ours, theirs in zip(decorated(x, count), f(x, count)):
+                assert ours.dtype == theirs.dtype and np.array_equal(ours, theirs), (x, count)

@@ -26,7 +26,7 @@ from .. import (
     selection,
     shape_queries,
 )
-from ..operands import as_dtype, weak_type
+from ..operands import as_dtype, is_tensor, weak_type
 from ..shape_queries import dim
 from .axes_of_numpy import rank_of
 from .counterparts import as_operand, as_operands, counterpart, known
@@ -244,10 +244,14 @@ def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
     points = as_operand(x)
     if rank_of(np.vander, points) != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
-    count = known(np.vander, N=dim(points, 0) if N is None else N)
     points = as_dtype(points, np.result_type(points.dtype, np.int64))
     made: Any = array.expand_dims(points, 1)
     ones = filled.ones_like(made)
+    if is_tensor(N) and N.shape.rank == 0 and N.constant_value() is None:
+        row = filled.full([N], 1)  # which refuses a negative count
+        columns = running_sums.cumprod(np.where(running_sums.cumsum(row, 0) == 1, ones, made), 1)
+        return columns if increasing else array.flip(columns, 1)
+    count = known(np.vander, N=dim(points, 0) if N is None else N)
     if count < 2:
         columns = ones if count else made[:, :0]
     else:
