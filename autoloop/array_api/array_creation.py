@@ -10,7 +10,7 @@ from autoloop_runtime.base import dtypes
 from autoloop_runtime.base.dtypes import DType
 from autoloop_runtime.ir.argument_types import ArrayLike, DimsLike, DTypeLike
 from autoloop_runtime.ir.convert import constant, has_tensor
-from autoloop_runtime.ir.devices import check_device
+from autoloop_runtime.ir.standard_protocols import check_device
 from autoloop_runtime.ir.tensor import Tensor
 
 

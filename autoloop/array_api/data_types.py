@@ -11,7 +11,7 @@ from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.dtypes import DType
 from autoloop_runtime.ir.argument_types import ArrayLike, DTypeLike
 from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.devices import check_device
+from autoloop_runtime.ir.standard_protocols import check_device
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ops.operands import weak_type
 

@@ -7,7 +7,7 @@ from typing import TypeAlias, TypedDict
 import numpy as np
 from autoloop_runtime.base import dtypes
 from autoloop_runtime.base.dtypes import DType
-from autoloop_runtime.ir.devices import DEVICE, check_device
+from autoloop_runtime.ir.standard_protocols import DEVICE, check_device
 
 Capabilities = TypedDict(
     "Capabilities", {"boolean indexing": bool, "data-dependent shapes": bool, "max dimensions": int}

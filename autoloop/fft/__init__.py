@@ -14,7 +14,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes
 from autoloop_runtime.ir.argument_types import ArrayLike, Axes, DTypeLike
 from autoloop_runtime.ir.convert import constant
-from autoloop_runtime.ir.devices import check_device
+from autoloop_runtime.ir.standard_protocols import check_device
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..array_api import computed

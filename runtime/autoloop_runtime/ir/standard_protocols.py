@@ -1,15 +1,18 @@
-"""A tensor as an array of the array API standard: which namespace its functions are in, where its value lies."""
+"""A tensor as an array of the array API standard: which namespace its functions are in, where its value lies.
+
+There is one device, the machine's own memory.
+"""
 
 from __future__ import annotations
 
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .devices import DEVICE, check_device
-
 if TYPE_CHECKING:
     _Self = TypeVar("_Self")
 
+#: what ``x.device`` is, and what may be asked for
+DEVICE = "cpu"
 #: the standard's versions that the namespace is one of
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 #: the module that holds the public functions; filled while modules are imported
@@ -19,6 +22,12 @@ _namespaces: list[ModuleType] = []
 def offer_namespace(module: ModuleType) -> None:
     """Let ``module`` be what ``__array_namespace__`` of tensors gives."""
     _namespaces[:] = [module]
+
+
+def check_device(device: str | None, name: str) -> None:
+    """Raise ``ValueError`` if ``device`` is not None and not the one there is."""
+    if device is not None and device != DEVICE:
+        raise ValueError(f"{name}: there is no device {device!r}; the only one is {DEVICE!r}")
 
 
 class StandardProtocols:

@@ -13,7 +13,7 @@ from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DimsLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor, is_number
-from ..ir.devices import check_device
+from ..ir.standard_protocols import check_device
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE, Memory
 from .define import primitive, public
