@@ -2,6 +2,20 @@
 
 #: views that are hard to tell from copies
 VIEWS = """
+v, k = a[1:], 0
+a += 1
+while k < 3 and v[0] > x - k:
+    k += 1
+return k, v[0]
+---
+v, k = m[1:], 0
+a[::-1].sort()
+m[:, 1] = 5
+while k < 4 and v.T.sum() > x * (k + 8):
+    k += 1
+    v -= 1
+return k, v.T * 1
+---
 np.einsum('ii->i', m[:, :3])[:] = 1
 return m
 ---

@@ -15,7 +15,7 @@ import numpy as np
 from .array_storage import Storage, refuse_without_axes
 from .array_views import View, layout_of_part, linked, name_of_view, new_layout, part_of_scalar
 from .basic_indices import composed, depends_on_tensors, is_basic, is_element, settled
-from .graph import current_graph, is_around
+from .graph import current_graph, is_at_hand
 from .op import call
 from .tensor import Tensor
 from .tensor_operators import BINARY
@@ -62,7 +62,7 @@ class References:
         if view is None:
             return held
         seen = self._seen
-        if seen is not None and seen[0] == storage.version and is_around(seen[1]):
+        if seen is not None and seen[0] == storage.version and is_at_hand(seen[2], seen[1]):
             known: Tensor = seen[2]
             return known
         made = view.forward(view.parent.current())

@@ -90,12 +90,12 @@ class Graph(NamedLookup):
         self.records: dict[type[Record], Any] = {}
         #: the user's lines of what is made without any named; by default those that are running
         self.location: Location | None = None
-        #: the lines of what no line of the user's makes
-        self.otherwise: Location = ()
+        self.otherwise: Location = ()  # the lines of what no line of the user's makes
         #: concrete tensor -> the constant that stands for it here
         self.constants: dict[Tensor, Tensor] = {}
         #: what is made waits for, one group for each ``control_dependencies`` in force
         self.control: list[tuple[Tensor, ...]] = []
+        self.given_up: set[Node | None] = set()  # what was made and then forgotten, see ``rollback``
         self._names: Names = Names() if parent is None else parent._names
         self._places: Places = Places() if parent is None else parent._places
         #: of a root: constants whose value is part of the graph, and as what
@@ -329,6 +329,11 @@ def is_around(graph: Graph | None) -> bool:
     while inner is not None and inner is not graph:
         inner = inner.parent
     return inner is graph
+
+
+def is_at_hand(tensor: Tensor, graph: Graph | None) -> bool:
+    """Return whether a tensor that was made in ``graph`` can be used now: it may have been given up there."""
+    return is_around(graph) and (graph is None or tensor.node not in graph.given_up)
 
 
 @contextmanager

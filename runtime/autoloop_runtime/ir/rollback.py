@@ -24,12 +24,15 @@ def mark(graph: Graph) -> Mark:
 
 
 def rollback(graph: Graph, mark: Mark) -> None:
-    """Forget what was added to ``graph`` at the end since ``mark``; nothing may refer to it any more.
+    """Forget what was added to ``graph`` at the end since ``mark``; nothing may use it any more.
+
+    A view that has noted such a tensor as its value reads again, see ``is_at_hand``.
 
     What a gradient has put before an older node stays, for that node takes it now.
     """
     first = 0 if mark.last is None else graph.nodes.index(mark.last.now) + 1
     removed = set(graph.nodes[first:])
+    graph.given_up |= removed
     del graph.nodes[first:], graph.inputs[mark.inputs :]
     graph.token, graph.token_input = mark.token, mark.token_input
     graph.captures = {outer: inner for outer, inner in graph.captures.items() if inner.node not in removed}
