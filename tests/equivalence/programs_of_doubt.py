@@ -88,6 +88,12 @@ return a, s
 """.strip().split("\n---\n")
 
 REFUSED = """
+for r in m:
+    if a[0] > x: break
+for k in range(n):
+    r.T[0] /= 2.0
+return m
+---
 z = a
 for k in range(n):
     y = a * 2

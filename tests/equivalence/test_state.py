@@ -258,6 +258,9 @@ def test_attributes_of_the_decorated_function_itself_are_left_to_plain_python():
 
 #: why, the body, what stands above it, and the state
 REFUSED = [
+    ("setting 'w' would change 'best', of which only the run tells whether it has a value",
+     "i = 0\nwhile i < x[0]:\n    best = h\n    i += 1\nwhile i < x[1]:\n    best.w[0] += i\n    i += 1\nreturn x",
+     CLASS, "vars(h)"),
     ("numpy.add does not take the argument 'out' where tensors take part if that is an array which is neither an",
      "if x.sum() > 4: h.w += x\nif x.sum() > 7: h.w += 1\nreturn h.w*1", CLASS, "vars(h), H.w"),
     ("'H.n' is deleted in a loop or branch on tensors, and the class has an attribute of that name",

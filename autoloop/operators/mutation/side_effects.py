@@ -22,7 +22,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from ...errors import LeftToPython
 from ..staging.containers_of_blocks import CONTAINERS, is_as
 from ..staging.staged_values import is_staged
-from ..staging.standins import is_growing
+from ..staging.standins import Maybe, is_growing, opened
 from ..staging.undefined import Undefined
 from . import lifted_arrays
 from .heap_snapshot import (
@@ -42,6 +42,11 @@ Places = Callable[[], tuple[tuple[Any, str], ...]]
 
 # Containers that a graph can carry, if a variable holds them.
 _CARRIED = (list, dict, set, deque)
+
+
+def _is_array(owner: Any) -> bool:
+    """Return whether it is an array, also one that only the run knows to be there."""
+    return isinstance(opened(owner).value if isinstance(owner, Maybe) else owner, Tensor | np.ndarray)
 
 
 class NewPlaces(Exception):
@@ -79,7 +84,7 @@ class Outside:
             self._slots += [
                 self._attribute(owner, name)
                 for owner, name in places()
-                if not isinstance(owner, Tensor | np.ndarray) and not _is_property(owner, name)
+                if not _is_array(owner) and not _is_property(owner, name)
             ]
 
     def _attribute(self, owner: Any, name: str) -> Attribute:

@@ -13,6 +13,7 @@ from typing import Any
 from autoloop_runtime.ir.array_storage import Storage
 from autoloop_runtime.ir.tracers import ArrayTracer
 
+from ..staging.standins import Maybe
 from ..staging.undefined import Undefined
 
 _NOTHING: Any = object()
@@ -88,11 +89,10 @@ class Attribute:
         self.name, self.owner, self.attribute = f"{kind.__name__}.{attribute}", owner, attribute
         self.key = (id(owner), attribute)
         self._can_inherit = hasattr(owner, "__dict__") and not hasattr(getattr(kind, attribute, None), "__set__")
-        #: whose methods set and delete it: those of a class of the user's have done what they do
+        #: whose methods set and delete it: those of a class of the user's have done what they do, ours refuse
         self._plain: Any = type(owner)
-        if isinstance(self._plain.__setattr__, types.FunctionType) or isinstance(
-            self._plain.__delattr__, types.FunctionType
-        ):
+        ways = self._plain.__setattr__, self._plain.__delattr__
+        if not isinstance(owner, Maybe) and any(isinstance(one, types.FunctionType) for one in ways):
             self._plain = type if isinstance(owner, type) else object
         self._is_lazy = isinstance(getattr(type(owner), attribute, None), functools.cached_property)
         #: what the owner finds elsewhere, if it has no such attribute of its own
