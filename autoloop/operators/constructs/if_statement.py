@@ -14,7 +14,7 @@ from ..staging.containers_of_blocks import Rebound, copied
 from ..staging.optional import Ids, MaybeNone, is_, knowing, told_by
 from ..staging.staged_values import asked, is_staged, truth
 from ..staging.standins import opened
-from ..staging.undefined import MaybeUnset
+from ..staging.undefined import when_set
 
 Branch = Callable[..., Any]
 
@@ -226,7 +226,7 @@ def _return_side(
                 result = opened(result).value
         left = outside.read()
         rebound.compare(outside.names[: len(given)], before, given, left[: len(given)])
-        return (opened(result).value if type(result) is MaybeUnset else result, *left)
+        return (when_set(result), *left)
 
     return trace
 

@@ -40,7 +40,7 @@ from .numbers_or_arrays import is_number_beside_array, is_untold, note, notes_of
 from .staged_blocks import is_run_time_error, raise_at_run_time, staged_block
 from .staged_values import as_maybe, cast_where_made, certain
 from .standins import Maybe, is_optional, opened
-from .undefined import MaybeUnset, Undefined, is_return_value, maybe, spoken
+from .undefined import MaybeUnset, Undefined, is_return_value, maybe, spoken, when_set
 
 if TYPE_CHECKING:
     from autoloop_runtime.control.while_loop import BranchValues
@@ -332,7 +332,7 @@ def _is_optional(a: Any, b: Any) -> bool:
     """Return whether one of two values is None and the other a value."""
     if a is _NEVER or b is _NEVER or Undefined in (type(a), type(b)):
         return False
-    a, b = (opened(one).value if type(one) is MaybeUnset else one for one in (a, b))
+    a, b = when_set(a), when_set(b)
     return (a is None) != (b is None)
 
 

@@ -46,7 +46,7 @@ from .mixed_numbers import MixedNumber, accepted, begun, codes_of
 from .numbers_or_arrays import noted
 from .staged_values import certain
 from .standins import is_optional, opened
-from .undefined import MaybeUnset, Undefined, maybe, spoken
+from .undefined import MaybeUnset, Undefined, maybe, spoken, when_set
 
 _NUMBERS = (bool, int, float, complex, np.generic)
 # What to do about a container whose structure changes.
@@ -131,7 +131,7 @@ class Variable:
             if self.structure is None:
                 return self, []
             is_set, result = False, self.value([*params])
-            result = opened(result).value if type(result) is MaybeUnset else result
+            result = when_set(result)
         if self.structure is None:
             return self._born(result), []
         result = as_growing(self.name, result, self.init)

@@ -141,12 +141,17 @@ def spoken(name: str) -> str:
     return "return" if ours else name
 
 
+def when_set(value: Any) -> Any:
+    """Return what a variable holds where it has a value; anything else, also a marker of none, as it is."""
+    return opened(value).value if type(value) is MaybeUnset else value
+
+
 def returned(value: Any) -> Any:
     """Return the value that a ``return`` in a loop has left for the end of the function.
 
     There is one wherever this is asked; were there none, it would be asked in a branch that is never taken.
     """
-    return opened(value).value if type(value) is MaybeUnset else value
+    return when_set(value)
 
 
 def user_variables(variables: dict[str, Any], names: tuple[str, ...], only_names: bool = False) -> Any:
