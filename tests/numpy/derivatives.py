@@ -23,8 +23,9 @@ FLAT, NONE = "flat", "none"
 STEP = 2e-4
 #: of matrices they read one triangle: the gradient is symmetric, and so is what is differed
 SYMMETRIC = ("np.linalg.eigh", "np.linalg.eigvalsh", "np.linalg.cholesky")
-#: vectors that are determined up to a phase, which differences see and gradients do not
-UP_TO_A_PHASE = ("np.linalg.eig", "np.linalg.eigh", "np.linalg.svd", "np.linalg.qr")
+#: vectors that are determined up to a sign or phase, which LAPACK picks anew for each matrix: differences see it,
+#: gradients do not
+UP_TO_A_PHASE = ("linalg.eig", "linalg.eigh", "linalg.svd", "linalg.qr")
 #: calls whose derivative is said on docs/derivatives.md, and is not that of the differences
 BY_CONVENTION = {
     "np.linalg.pinv(cube, rtol=0.1)": "what it cuts off counts as zero",
@@ -124,9 +125,8 @@ def differentiable(sample: Sample) -> Sample:
                 f"={name}", f"=({name} + {name}.T)"
             )
         text = text.replace("(cube[..., :3]", "(cube[..., :3] + cube[..., :3].mT")
-    is_complex = "1j" in text or "0j" in text or "z" in sample.names
-    if sample.function == "np.linalg.eig" or (sample.function in UP_TO_A_PHASE and is_complex):
-        text = f"[abs(q) for q in np.linalg.{text.partition('np.linalg.')[2]}]"
+    if sample.function.removeprefix("np.") in UP_TO_A_PHASE:
+        text = f"[abs(q) for q in {text}]"
     return sample._replace(text=text)
 
 
