@@ -32,4 +32,6 @@ def test_what_cannot_be_built_is_refused_whichever_branch_it_stands_in():
         al.function(plain)(np.arange(3.0), np.int64(2))
     plain = program("d = {}\nif n > 5:\n    d['a'] = x\nreturn d", ["x", "n"])
     with pytest.raises(TypeError, match=r"which keys a dict has must not depend on the run: set d\['a'\] before"):
-        al.function(plain)(np.arange(3.0), np.int64(2))
+        al.function(plain)(np.arange(3.0), al.constant(2))
+    with pytest.raises(TypeError, match=r"cannot run program: the dict 'd' has other keys.*set d\['a'\] before"):
+        al.function(plain, executor="native")(np.arange(3.0), np.int64(2))

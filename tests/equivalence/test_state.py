@@ -273,10 +273,6 @@ REFUSED = [
     ("the ndarray 'W' is changed in place",
      "global V\nfor k in range(x.astype(int)[1]):\n    w = 0\n    while w < x.sum() and k == 1:\n        w += 1\n"
      "        V = W[1:]\n        V[:2] -= 0.5\nreturn x", "W = np.ones(4)\nV = W.copy()", "(W, V)"),
-    ("the keys of the dict 'D' stand in another order", "if x.sum() > 0:\n    del D['a']\n    D['a'] = 2.0\nreturn x",
-     "D = {'a': 1.0, 'b': 2.0}", "D"),
-    ("the keys of the dict 'D' stand in another order", "for v in x:\n    del D['a']\n    D['a'] = v\nreturn x*D['b']",
-     "D = {'a': 1.0, 'b': 2.0}", "D"),
     ("are one list, which a loop or branch on tensors changes", LOOP + "i += 1\n    o.log.append(x[0])\n"
      "    o.d.append(i)\nreturn x", OBJECT + "o.d = o.log", "o"),
     ("are one list, which a loop or branch on tensors changes", "if x[0] > 0:\n    o.log.append(x[0])\n"

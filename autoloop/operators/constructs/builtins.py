@@ -23,12 +23,13 @@ from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobo
 from ...conversion.pipeline import convert_callee
 from ...errors import mark_programs_own
 from ..mutation import lifted_arrays
-from ..mutation.outside_world import is_followed, stays
+from ..mutation.outside_world import stays
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.moved_lists import refuse_moved
 from ..staging.staged_values import answer, asked, is_staged, truth
 from ..staging.standins import present
+from ..staging.unknown_keys import is_followed
 from ..staging.users_methods import method_of, says_itself
 from . import library_calls as libraries
 from .boolean_operators import not_

@@ -18,12 +18,13 @@ from ...conversion.callables import function_parameters, is_foreign
 from ...conversion.known_effects import consumes
 from ...conversion.pipeline import convert_callee, mutated_parameters_of
 from ..mutation import lifted_arrays
-from ..mutation.outside_world import is_followed, leave
+from ..mutation.outside_world import leave
 from ..staging.begun_lists import example_of, growing
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import settled
 from ..staging.staged_blocks import in_staged_block
 from ..staging.staged_values import is_staged
+from ..staging.unknown_keys import is_followed
 from .builtins import staged_for
 from .called_special_methods import special_method
 from .chosen_items import asking

@@ -19,8 +19,9 @@ from ...conversion.known_effects import (
     shows_progress,
     takes_out,
 )
-from ..mutation.outside_world import found_outside, is_followed, leave, stays
+from ..mutation.outside_world import found_outside, leave, stays
 from ..staging.staged_blocks import in_staged_block
+from ..staging.unknown_keys import is_followed
 from ..staging.users_methods import method_of
 from .numpy_settings import is_found_setting
 

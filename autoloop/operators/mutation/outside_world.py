@@ -9,15 +9,17 @@ from __future__ import annotations
 import gc
 import types
 from collections.abc import Sequence
-from contextvars import ContextVar
 from typing import Any, NoReturn
 
+from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.locations import capture
 from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.tracers import DecidedNumber, number_of
 
 from ...errors import LeftToPython
 from ..staging.staged_blocks import in_staged_block
+from ..staging.unknown_keys import WORLD, is_followed
 from .heap_snapshot import reached_from
 
 #: what holds other iterators by references that the collector knows
@@ -40,6 +42,10 @@ class World:
         #: then plain Python is as right
         self._known: dict[int, tuple[Any, str]] | None = None
 
+    def takes_tensors(self) -> bool:
+        """Return whether an argument is, or holds, a tensor: what the run decides comes back as tensors then."""
+        return number_of(nest.flatten(list(self._roots), True)) is DecidedNumber
+
     def name_of(self, value: Any) -> str | None:
         """Return what leads to an object that the function finds; None for one that it made itself."""
         if self._known is None:
@@ -49,21 +55,12 @@ class World:
 
     def in_force(self) -> Setting[None]:
         """Return a context manager in which this is the world of the trace."""
-        return Setting(None, (_WORLD, self))
-
-
-_WORLD: ContextVar[World | None] = ContextVar("autoloop_world", default=None)
-
-
-def is_followed() -> bool:
-    """Return whether a function is being traced whose calls have to change the world each time."""
-    graph = current_graph()
-    return graph is not None and graph.root.ordered and _WORLD.get() is not None
+        return Setting(None, (WORLD, self))
 
 
 def found_outside(value: Any) -> str | None:
     """Return the name of what the traced function has not made itself, "" if it has none; None otherwise."""
-    world = _WORLD.get()
+    world: World | None = WORLD.get()
     return None if world is None or current_graph() is None else world.name_of(value)
 
 

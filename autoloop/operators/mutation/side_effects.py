@@ -24,6 +24,7 @@ from ..staging.containers_of_blocks import CONTAINERS, is_as
 from ..staging.staged_values import is_staged
 from ..staging.standins import Maybe, is_growing, opened
 from ..staging.undefined import Undefined
+from ..staging.unknown_keys import is_followed
 from . import lifted_arrays
 from .heap_snapshot import (
     Snapshot,
@@ -34,7 +35,6 @@ from .heap_snapshot import (
     put_back,
     snapshots,
 )
-from .outside_world import is_followed
 from .rebinding import IsOther, is_born, is_perhaps_own, may_be_other
 from .slots import Attribute, Cell, Contents, Global, Slot
 

@@ -14,7 +14,8 @@ from autoloop_runtime.base.locations import capture, is_internal
 from autoloop_runtime.ir.graph import current_graph
 
 from ...errors import LeftToPython, passes_handlers
-from .outside_world import is_followed, leave
+from ..staging.unknown_keys import is_followed
+from .outside_world import leave
 
 _WHAT = "text is made of a value that only the run knows by code that is not converted"
 _INSTEAD = (

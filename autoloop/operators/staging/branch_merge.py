@@ -33,7 +33,6 @@ from autoloop_runtime.ops.operands import is_tensor
 
 from ...errors import NeverReturnsError
 from .blank_values import blank
-from .containers_of_blocks import advice_on_keys
 from .list_lengths import as_growing, lengths_differ, with_growing
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
 from .numbers_or_arrays import is_number_beside_array, is_untold, note, notes_of
@@ -41,6 +40,7 @@ from .staged_blocks import is_run_time_error, raise_at_run_time, staged_block
 from .staged_values import as_maybe, cast_where_made, certain
 from .standins import Maybe, is_optional, opened
 from .undefined import MaybeUnset, Undefined, is_return_value, maybe, spoken, when_set
+from .unknown_keys import advice_on_keys, leave_containers
 
 if TYPE_CHECKING:
     from autoloop_runtime.control.while_loop import BranchValues
@@ -192,6 +192,7 @@ class _Merge:
         leaves, self.structure = nest.flatten_with_structure(present)
         others = leaves
         if not any(self.absent):
+            leave_containers(spoken(name), a, b)
             others, structure = nest.flatten_with_structure(b)
             if structure != self.structure:
                 self._refuse_structures(a, b)

@@ -15,6 +15,7 @@ from autoloop_runtime.base.forks import undivided
 
 from .container_contents import fill
 from .standins import Rows, is_growing
+from .unknown_keys import check_order
 
 CONTAINERS = (list, dict, set, Rows)
 
@@ -59,7 +60,7 @@ class Rebound:
         """
         for name, original, copy, now in zip(names, before, given, left, strict=True):
             if isinstance(now, dict) and isinstance(original, dict):
-                _check_order(name, original, now)
+                check_order(name, original, now)
             if isinstance(copy, CONTAINERS):
                 if isinstance(now, CONTAINERS) and now is not copy:
                     self._rebound.add(name)
@@ -110,14 +111,6 @@ def _moved(name: str, grown: Any) -> Any:
     return Moved(name, grown)
 
 
-def _check_order(name: str, before: dict[Any, Any], now: dict[Any, Any]) -> None:
-    if before.keys() == now.keys() and list(before) != list(now):
-        raise TypeError(
-            f"the keys of the dict {name!r} stand in another order after a loop or branch on tensors, which may not "
-            f"have run: set {name}[key] without deleting the key before"
-        )
-
-
 def is_as(copy: Any, original: Any) -> bool:
     """Return whether a copy still holds what it was made of."""
     if is_growing(copy):
@@ -143,13 +136,3 @@ def written_back(original: Any, value: Any) -> Any:
         fill(original, value)
         return original
     return value
-
-
-def advice_on_keys(name: str, one: Any, other: Any) -> str:
-    """Return what messages advise where only one of two branches sets a key of a dict; nothing of anything else."""
-    if not (isinstance(one, dict) and isinstance(other, dict)):
-        return ""
-    for key in [*one, *other]:
-        if key not in one or key not in other:
-            return f"; which keys a dict has must not depend on the run: set {name}[{key!r}] before the branch, too"
-    return ""

@@ -47,6 +47,7 @@ from .numbers_or_arrays import noted
 from .staged_values import certain
 from .standins import is_optional, opened
 from .undefined import MaybeUnset, Undefined, maybe, spoken, when_set
+from .unknown_keys import leave_containers
 
 _NUMBERS = (bool, int, float, complex, np.generic)
 # What to do about a container whose structure changes.
@@ -192,6 +193,7 @@ class Variable:
         self, result: Any, params: Sequence[Tensor], left: Callable[[Leaf, Any], None]
     ) -> tuple[tuple[Leaf, ...], list[Tensor]]:
         values, structure = nest.flatten_with_structure(result)
+        leave_containers(spoken(self.name), when_set(self.init), result)
         if structure != self.structure:
             hint = _HINTS.get(type(self.init), "") if type(self.init) is type(result) else ""
             raise StructureError(

@@ -1,0 +1,114 @@
+"""Dicts, sets and deques of which only the run knows what they hold: which keys, which elements, in which order.
+
+No graph carries those. A function that is traced to be called runs as plain Python then, which knows them; elsewhere
+they are refused.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from contextvars import ContextVar
+from typing import Any
+
+from autoloop_runtime.base.locations import capture
+from autoloop_runtime.ir.graph import current_graph
+
+from ...errors import LeftToPython
+
+#: the world of the function that is traced; None where there is none
+WORLD: ContextVar[Any] = ContextVar("autoloop_world", default=None)
+
+
+def is_followed() -> bool:
+    """Return whether a function is being traced whose calls have to change the world each time."""
+    graph = current_graph()
+    return graph is not None and graph.root.ordered and WORLD.get() is not None
+
+
+def _leave(what: str) -> None:
+    """Let plain Python run the function that is traced, if no tensors are among its arguments.
+
+    With tensors it would give other kinds of values: numbers that they decide come back as tensors.
+
+    Raises
+    ------
+    LeftToPython
+    """
+    if is_followed() and not WORLD.get().takes_tensors():
+        location = capture()
+        raise LeftToPython(what, location[-1] if location else None)
+
+
+def leave_containers(name: str, one: Any, other: Any) -> None:
+    """Let plain Python run the function if containers hold other keys or elements after a block than before it, or
+    after one side of a branch than after the other.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the value.
+    one, other : object
+        The two values of it.
+    """
+    if (found := _differing(name, one, other)) is not None:
+        what, one, other = found
+        noun = "elements" if isinstance(one, set | deque) else "keys, or another order of them,"
+        _leave(
+            f"the {type(one).__name__} {what!r} has other {noun} after a loop or branch on tensors, which may not run"
+            f"{_advice(what, one, other)}"
+        )
+
+
+def _first(parts: Iterable[tuple[str, Any, Any]]) -> tuple[str, Any, Any] | None:
+    return next((found for part in parts if (found := _differing(*part)) is not None), None)
+
+
+def _differing(name: str, one: Any, other: Any) -> tuple[str, Any, Any] | None:
+    """Return the first containers in two values that hold other keys or elements, after what messages call them."""
+    if type(one) is not type(other):
+        return None
+    found = name, one, other
+    if isinstance(one, dict):
+        if list(one) != list(other):
+            return found
+        return _first((f"{name}[{key!r}]", one[key], other[key]) for key in one)
+    if isinstance(one, set):
+        return None if one == other else found
+    if isinstance(one, deque) and len(one) != len(other):
+        return found
+    if type(one) in (list, tuple, deque) and len(one) == len(other):
+        return _first((f"{name}[{k}]", *both) for k, both in enumerate(zip(one, other, strict=True)))
+    return None
+
+
+def check_order(name: str, before: dict[Any, Any], now: dict[Any, Any]) -> None:
+    """Let plain Python run the function if the keys of a dict stand in another order after a block.
+
+    Raises
+    ------
+    TypeError
+        If it cannot.
+    """
+    if before.keys() == now.keys() and list(before) != list(now):
+        message = (
+            f"the keys of the dict {name!r} stand in another order after a loop or branch on tensors, which may not "
+            f"have run: set {name}[key] without deleting the key before"
+        )
+        _leave(message)
+        raise TypeError(message)
+
+
+def advice_on_keys(name: str, one: Any, other: Any) -> str:
+    """Return what messages advise where only one of two branches sets a key of a dict; nothing of anything else."""
+    advice = _advice(name, one, other)
+    return advice and f"; which keys a dict has must not depend on the run{advice}"
+
+
+def _advice(name: str, one: Any, other: Any) -> str:
+    if not (isinstance(one, dict) and isinstance(other, dict)):
+        return ""
+    for key in [*one, *other]:
+        if key not in one or key not in other:
+            return f": set {name}[{key!r}] before that, too"
+    return ""
