@@ -6,6 +6,7 @@ import pytest
 from executors import EXECUTORS
 from harness import arguments, compiled, difference
 from programs_of_constructs import BEFORE, PROGRAMS
+from programs_of_generators import PROGRAMS as GENERATORS
 
 
 def wrong(programs, counts, executor):
@@ -30,10 +31,14 @@ def test_constructs_on_the_scheduler():
     assert not wrong(PROGRAMS[2::12], [np.int64(3)], "dataflow")
 
 
+def test_generators_as_plain():
+    assert not wrong(GENERATORS, [np.int64(3)], "sequential") and not wrong(GENERATORS[::6], [3], "dataflow")
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_constructs_under_every_executor(executor):
-    assert not wrong(PROGRAMS, [3, np.int64(3)], executor)
+    assert not wrong(PROGRAMS + GENERATORS, [3, np.int64(3)], executor)
 
 
 REFUSED = (

@@ -12,14 +12,14 @@ import dis
 import functools
 import types
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from autoloop_runtime.ir.array_storage import BLOCK, Storage, kept
 from autoloop_runtime.ir.tensor import Tensor
 
-from ...errors import LeftToPython
+from ...errors import LeftToPython, is_own_file
 from ..staging.containers_of_blocks import CONTAINERS, is_as
 from ..staging.staged_values import is_staged
 from ..staging.standins import Maybe, is_growing, opened
@@ -40,6 +40,7 @@ from .slots import Attribute, Cell, Contents, Global, Slot
 
 Places = Callable[[], tuple[tuple[Any, str], ...]]
 
+_CALLED = (types.FunctionType, types.MethodType, functools.partial)
 # Containers that a graph can carry, if a variable holds them.
 _CARRIED = (list, dict, set, deque)
 
@@ -75,9 +76,9 @@ class Outside:
         places: Places | None,
         values: Sequence[Any] = (),
     ) -> None:
-        bare = [f.func if isinstance(f, functools.partial) else f for f in functions]
-        known = [f for f in bare if isinstance(f, types.FunctionType)]
-        self._functions, self._values = known, values
+        self._functions, self._given = _users_functions(functions)
+        self._values = values
+        known = self._functions
         self._slots: list[Slot | IsOther] = [_variable(name, known) for name in shared]
         if places is not None:
             # What the setter of a property changes is found by watching; ``a.T`` is no state but a view of an array.
@@ -145,7 +146,7 @@ class Outside:
         """
 
         def watching(*values: Any) -> Any:
-            before, variables = snapshots(self._functions, self._values, self._parameters())
+            before, variables = snapshots([*self._functions, *self._given], self._values, self._parameters())
             given = self.read()
             try:
                 result = function(*values)
@@ -333,6 +334,42 @@ def _sets_attribute(code: types.CodeType, name: str) -> bool:
 
 def _is_property(owner: Any, name: str) -> bool:
     return hasattr(getattr(type(owner), name, None), "__set__") and not hasattr(type(owner), "__slots__")
+
+
+def _users_functions(functions: Iterable[Any]) -> tuple[list[types.FunctionType], list[Any]]:
+    """Return the functions that a block calls, and what is bound to them: the objects of methods, arguments.
+
+    In place of a function of ours stand those of the user's that it holds.
+    """
+    found, given = list[types.FunctionType](), list[Any]()
+    todo, seen = list(functions)[::-1], set[int]()
+    while todo:
+        one = todo.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, functools.partial):
+            bound = (*one.args, *one.keywords.values())
+            given += bound
+            todo += [*(value for value in bound if isinstance(value, _CALLED)), one.func]
+        elif isinstance(one, types.MethodType):
+            given.append(one.__self__)
+            todo.append(one.__func__)
+        elif isinstance(one, types.FunctionType):
+            held = [cell.cell_contents for cell in one.__closure__ or () if _is_filled(cell)]
+            inner = [value for value in held if isinstance(value, _CALLED)]
+            if inner and is_own_file(one.__code__.co_filename):
+                todo += inner[::-1]
+            else:
+                found.append(one)
+    return found, given
+
+
+def _is_filled(cell: types.CellType) -> bool:
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
 
 
 def _variable(name: str, functions: Sequence[types.FunctionType]) -> Cell | Global:
