@@ -59,6 +59,60 @@ def looked_up(x):
     return total
 
 
+def settled(x):
+    norm, turns = 0, -1
+    for turns in range(300):
+        x = x * 0.9 + np.sin(x) * 0.01
+        new = np.sqrt(x @ x)
+        if abs(new - norm) < 1e-7:
+            break
+        norm = new
+    return norm, turns
+
+
+def found(x):
+    for k in range(300):
+        x = x - 0.1 * (x**3 - x - 2) / (3 * x**2 + 1)
+        if abs(x - 1.5213797068045676).max() < 1e-3:
+            return x, k
+    return x * 0, -1
+
+
+def not_found(x):
+    for k in range(2, 300, 2):
+        y = np.sin(x) * k + np.cos(x)
+        if y.sum() > 1e9:
+            z = y
+            break
+    else:
+        z = x
+    return y, z, k
+
+
+def in_place(x):
+    row = x[1:]
+    for k in range(300):
+        row += np.sin(row) * 0.1
+        x[k % 3] *= 0.999
+        if x.sum() > 8:
+            break
+    return row, k
+
+
+LEFT_BY_A_TENSOR = (settled, found, not_found, in_place)
+
+
+def test_one_that_a_tensor_ends():
+    for f in LEFT_BY_A_TENSOR:
+        given, plain = np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0])
+        decorated = al.function(f, executor="sequential")
+        for wanted, made in zip(f(plain), decorated(given), strict=True):
+            assert type(made) is type(wanted)
+            np.testing.assert_allclose(made, wanted, rtol=1e-12)
+        np.testing.assert_allclose(given, plain, rtol=1e-12)
+        assert "a long Python range" in str(al.explain(f, np.ones(3)))
+
+
 def test_the_same_as_written_out():
     for f in (decayed, filled, grid, left, nothing_for_the_run, listed, looked_up):
         given, plain = np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0])

@@ -12,8 +12,10 @@ from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..mutation.side_effects import Outside, Places
+from ..staging.mixed_numbers import MixedNumber
 from ..staging.moved_lists import refuse_moved
 from ..staging.staged_values import is_staged
+from ..staging.standins import Maybe, opened
 from ..staging.users_methods import method_of
 from .boolean_operators import not_, or_
 from .if_statement import if_stmt
@@ -25,8 +27,10 @@ from .stateful_calls import iterated
 from .unwanted_elements import perhaps_wanted
 
 Values = tuple[Any, ...]
-#: how many nodes a loop over a Python range may be written out as; after how many iterations that is asked
+#: how many nodes a loop over a Python range may be written out as, and one of which each iteration is a branch, since
+#: a tensor decides when it ends; after how many iterations that is asked
 MOST_NODES = 5_000
+MOST_IN_BRANCHES = 500
 _PEELED = 3
 #: so many steps under conditions are written out of what may have no end
 _MOST = 300
@@ -83,10 +87,12 @@ def for_stmt(
         if any_staged(flags):
             refuse_named(iterator, "is left by a loop when a tensor says so: how far it is then only the run knows")
             refuse_changing(iterator)
-            return _rest_of_python_loop(iterator, body, values, names, stops, shared, places)
+            is_long = is_range and _is_long(graph, size, len(iterable) - count, MOST_IN_BRANCHES)
+            rest = iterable[count:] if is_long else None
+            return _rest_of_python_loop(iterator, body, values, names, stops, shared, places, rest)
         if any(flags):
             break
-        if is_range and count == _PEELED and _is_long(graph, size, len(iterable) - count):
+        if is_range and count == _PEELED and _is_long(graph, size, len(iterable) - count, MOST_NODES):
             rest = _rest_of_long_range(iterable[count:], body, before, values, names, until)
             if rest is not None:
                 return rest
@@ -94,9 +100,9 @@ def for_stmt(
     return values
 
 
-def _is_long(graph: Graph | None, size: int, iterations: int) -> bool:
+def _is_long(graph: Graph | None, size: int, iterations: int, most: int) -> bool:
     """Return whether what one iteration has added to a graph of ``size`` nodes is too much for all that follow."""
-    return graph is not None and (len(graph.nodes) - size) * iterations > MOST_NODES
+    return graph is not None and (len(graph.nodes) - size) * iterations > most
 
 
 def _rest_of_long_range(
@@ -132,16 +138,20 @@ def _rest_of_long_range(
 
 def _stays(before: Any, value: Any) -> bool:
     """Return whether a variable is carried by a graph as it is, or is left alone by a loop."""
-    if is_staged(value):
-        return isinstance(before, Tensor) and before.dtype == value.dtype and before.shape == value.shape
-    return before is value and not isinstance(value, list | dict | set)
+    return _is_alike(before, value) and not isinstance(value, list | dict | set)
 
 
-def _is_alike(value: Any, made: Any) -> bool:
-    """Return whether what a loop has made of a variable can be used as the variable before it."""
-    if is_staged(value):
-        return type(made) is type(value) and made.dtype == value.dtype and made.shape == value.shape
-    return made is value
+def _is_alike(one: Any, other: Any) -> bool:
+    """Return whether one value can be used in place of another: both are the very same, or of one type for the run."""
+    if isinstance(other, Maybe):
+        return type(one) is type(other) and _is_alike(opened(one).value, opened(other).value)
+    if isinstance(other, MixedNumber):
+        return isinstance(one, MixedNumber) and one.types == other.types
+    if isinstance(other, Tensor):
+        return type(one) is type(other) and one.dtype == other.dtype and one.shape == other.shape
+    if type(other) is tuple:
+        return type(one) is tuple and len(one) == len(other) and all(map(_is_alike, one, other))
+    return one is other
 
 
 def _for_staged(
@@ -200,12 +210,17 @@ def _rest_of_python_loop(
     stops: list[int],
     shared: tuple[str, ...],
     places: Places | None,
+    long: range | None,
 ) -> Values:
-    """Go on with a Python loop after a tensor has decided whether to leave it: each step under a condition."""
+    """Go on with a Python loop after a tensor has decided whether to leave it: each step under a condition.
+
+    Where ``long`` are the elements that are left, the variables settle in some such steps, and a loop of the graph
+    follows if they can be its variables.
+    """
+    until = tuple(names[stop] for stop in stops)
     endless = counting(iterator)
     if endless is not None:
-        return _for_staged(endless, body, values, names, tuple(names[stop] for stop in stops), shared, places, {})
-    record("for", names, False, "it iterates over Python values; a tensor decides when it ends")
+        return _for_staged(endless, body, values, names, until, shared, places, {})
     for count, item in enumerate(perhaps_wanted(iterator)):
         if count > _MOST and operator.length_hint(iterator, -1) < 0:
             raise TypeError(
@@ -216,7 +231,13 @@ def _rest_of_python_loop(
         stop = or_(flags[0], *(_constant(flag) for flag in flags[1:]))
         if not is_staged(stop) and stop:
             break
+        before = values
         values = if_stmt(not_(stop), functools.partial(body, item), None, names, shared=shared, places=places)(*values)
+        if long is not None and count + 1 == _PEELED:
+            rest = _rest_of_long_range(long[_PEELED:], body, before, values, names, until)
+            if rest is not None:
+                return rest
+    record("for", names, False, "it iterates over Python values; a tensor decides when it ends")
     return values
 
 
