@@ -83,26 +83,25 @@ def for_stmt(
     for count, item in enumerate(iterator, 1):
         before, size = values, 0 if graph is None else len(graph.nodes)
         values = body(item, *values) or ()
-        flags = [values[stop] for stop in stops]
-        if any_staged(flags):
+        if any_staged(flags := [values[stop] for stop in stops]):
             refuse_named(iterator, "is left by a loop when a tensor says so: how far it is then only the run knows")
             refuse_changing(iterator)
-            is_long = is_range and _is_long(graph, size, len(iterable) - count, MOST_IN_BRANCHES)
-            rest = iterable[count:] if is_long else None
-            return _rest_of_python_loop(iterator, body, values, names, stops, shared, places, rest)
+            long = _long_rest(iterable, count, graph, size, MOST_IN_BRANCHES) if is_range else None
+            return _rest_of_python_loop(iterator, body, values, names, stops, shared, places, long)
         if any(flags):
             break
-        if is_range and count == _PEELED and _is_long(graph, size, len(iterable) - count, MOST_NODES):
-            rest = _rest_of_long_range(iterable[count:], body, before, values, names, until)
+        if is_range and count == _PEELED and (long := _long_rest(iterable, count, graph, size, MOST_NODES)):
+            rest = _rest_of_long_range(long, body, before, values, names, until)
             if rest is not None:
                 return rest
     record("for", names, False, f"it iterates over a Python {type(iterable).__name__}")
     return values
 
 
-def _is_long(graph: Graph | None, size: int, iterations: int, most: int) -> bool:
-    """Return whether what one iteration has added to a graph of ``size`` nodes is too much for all that follow."""
-    return graph is not None and (len(graph.nodes) - size) * iterations > most
+def _long_rest(items: range, count: int, graph: Graph | None, size: int, most: int) -> range | None:
+    """Return what follows ``count`` elements if one iteration has added too much to a graph for all of it."""
+    rest = items[count:]
+    return rest if graph is not None and (len(graph.nodes) - size) * len(rest) > most else None
 
 
 def _rest_of_long_range(
