@@ -76,6 +76,10 @@ np.add.at(m, ([0, 0], [1, 1]), x); return m
 np.add.at(m, 0, a[:4]); return m
 np.add.at(a, [0, 0, 5], a[:3]); return a
 np.add.at(a, slice(0, 3), x); return a
+np.add.at(m, (i[:3] % 3, i[:3] % 2), x); return m
+np.multiply.at(m, (i[:3] % 3, slice(1, 3)), a[:3, None]); return m
+np.maximum.at(m, [i[:2] % 3, i[1:3] % 3], x); return m
+np.add.at(i, [0, 0, 1], 2.75); return i
 np.subtract.at(i, [0, 0, 1], 1); return i
 np.minimum.at(a, [4, 4], [x, 0.5]); return a
 np.negative.at(a, [0, 2, 2]); return a

@@ -93,6 +93,7 @@ OTHERS = {
     "getitem": (lambda x: [x[0], x[:, ::2], x[[0, 1], [2, 0]], x[..., None], x[x > 0.5]], A),
     "set_item": (lambda x, v: [al.set_item(x, 0, v), al.set_item(x, x > 0.5, 0.1)], A, ROW),
     "index_add": (lambda x, v: call("index_add", [2, 3], (np.array([1, 1, 0]),), al.stack([v, v, v * v])) * x, A, ROW),
+    "add_at": (lambda x, v: call("add_at", x, (np.array([1, 1, 0]),), al.stack([v, v, v * v])) * x, A, ROW),
     "gather": (lambda x: [al.gather(x, [1, 1, 0]), al.gather_nd(x, [[0, 1], [1, 2]]), al.take(x, [0, 2], axis=1)], A),
     "along": (lambda x: al.take_along_axis(x, np.array([[0, 2], [1, 1]]), 1), A),
     "scatter": (lambda v: al.scatter([[1], [0], [1]], v, [2]), ROW),

@@ -12,6 +12,7 @@ from api import Graph, Index, Tensor, TensorShape, constant, dtypes, ops
 from api import parse_index as parse
 from each_case import each
 from examples import examples
+from executors import EXECUTORS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -395,6 +396,46 @@ def test_index_add():
     assert ops.index_add([3], [0, 0, 2], constant([1, 2, 3])).numpy().tolist() == [3, 0, 3]
     check_gradient(lambda v: ops.index_add([4], [0, 0, 2], v), [1.0, 2.0, 3.0])
     check_gradient(lambda v: ops.index_add([4, 2], 1, v), [1.0, 2.0])
+
+
+@each(EXECUTORS)
+def test_addends_are_added_one_after_another(executor):
+    def added(a, i, v):
+        np.add.at(a, i, v)
+        np.subtract.at(a, i[:4], v[:4])
+        for k in range(2):
+            np.add.at(a, i[k:], v[k:] / 3)
+        return a
+
+    rng = np.random.default_rng(0)
+    a, v = (rng.normal(size=size).astype(np.float32) for size in (5, 30))
+    i = rng.integers(-5, 5, 30)
+    np.testing.assert_array_equal(al.function(added, executor=executor)(a.copy(), i, v), added(a.copy(), i, v))
+
+
+def test_addends_are_numbers_of_their_own_dtype():
+    def added(a, x):
+        np.add.at(a, [0, 0, 1], 0.1)
+        np.multiply.at(a, [0, 0, 1], float(x))
+        return a
+
+    a = np.linspace(1, 2, 3, dtype=np.float32)
+    np.testing.assert_array_equal(al.function(added)(a.copy(), np.array(0.3)), added(a.copy(), np.array(0.3)))
+
+
+@each(EXECUTORS)
+def test_where_an_index_is_out_of_range_nothing_is_changed(executor):
+    def added(a, i, v):
+        np.add.at(a, i, v)
+
+    def written(a, i, v):
+        a[i] = v
+
+    for plain in (added, written):
+        a = np.arange(3.0)
+        with pytest.raises(IndexError):
+            al.function(plain, executor=executor)(a, np.array([0, 2, 9]), np.ones(3))
+        assert a.tolist() == [0, 1, 2]
 
 
 # -- order ------------------------------------------------------------------------------------------------

@@ -270,7 +270,7 @@ def test_the_inputs_of_an_index_are_positions():
                 if inputs:
                     with pytest.raises(IndexError):
                         attrs["index"].resolve(inputs[:-1])
-    assert seen == {"getitem", "set_item", "index_add"}
+    assert seen == {"getitem", "set_item", "add_at", "index_add"}
 
 
 def test_an_effect_that_can_only_end_the_run_gives_nothing():
@@ -289,7 +289,7 @@ def test_what_takes_over_memory_gives_as_much_as_it_takes():
         if op.traits.memory is Memory.VIEW:
             scalar = np.ndim(outs[0]) == 0 or isinstance(ins[0], np.generic)
             assert scalar or np.shares_memory(ins[0], outs[0]) or not ins[0].flags.c_contiguous
-    assert seen == {"set_item", "scatter_update", "reshape", "expand_dims", "squeeze"}
+    assert seen == {"set_item", "add_at", "scatter_update", "reshape", "expand_dims", "squeeze"}
 
 
 def test_other_spellings_stand_in_the_rows():

@@ -70,12 +70,19 @@ def _as_array(value: Any) -> Any:
     return marked(kind_of((value,), ArrayTracer), _counterpart(np.asarray)(value))
 
 
+def _part(value: Any) -> Any:
+    """Return what NumPy makes of an argument of a ufunc: an array, of a list which holds tensors."""
+    return _as_array(value) if holds_staged_inside(value) else value
+
+
 def by_numpy(function: Any) -> Callable[..., Any]:
     """Return what takes a staged argument in place of a function of NumPy's that would not ask it."""
 
     def of_staged(*args: Any, **kwargs: Any) -> Any:
         if of_ufunc(function):  # which asks arrays, but not the elements of lists
-            return function(*[_as_array(one) if holds_staged_inside(one) else one for one in args], **kwargs)
+            is_index = function.__name__ == "at"  # whose tuple is one index of several axes
+            made = [one if is_index and type(one) is tuple else _part(one) for one in args]
+            return function(*made, **kwargs)
         args = _numbers_given_dtype(function, args, kwargs)
         out, others, named = without_out(place_of_out(function), args, kwargs)
         if is_reference(out, function):

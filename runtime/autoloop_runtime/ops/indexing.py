@@ -27,7 +27,7 @@ from .logic import equal
 from .operands import assigned
 from .shape_queries import SHAPE, shape, size
 
-__all__ = ["boolean_mask", "getitem", "index_add", "set_item"]
+__all__ = ["add_at", "boolean_mask", "getitem", "index_add", "set_item"]
 
 
 def _getitem_kernel(x: Any, *inputs: Any, index: Index) -> Any:
@@ -59,6 +59,37 @@ def _is_basic(index: Any) -> bool:
     if isinstance(index, tuple):
         return all(not isinstance(i, np.ndarray) or i.ndim == 0 or i.dtype.kind == "b" for i in index)
     return not isinstance(index, np.ndarray) or index.ndim == 0 or index.dtype.kind == "b"
+
+
+def _add_at_infer(x: Tensor, values: Tensor, *inputs: Tensor, index: Index) -> Any:
+    target = result_shape(x.shape, index, inputs)
+    if target.rank is not None and values.shape.rank is not None:
+        pairs = zip(reversed(values.shape.known), reversed(target.known))
+        if len(values.shape) > len(target) or any(v not in (1, t) and None not in (v, t) for v, t in pairs):
+            raise ValueError(
+                f"array is not broadcastable to correct shape: values of shape {values.shape} cannot be added at "
+                f"{index} of a tensor of shape {x.shape}, which has shape {target}"
+            )
+    return x.dtype, x.shape
+
+
+def add_in_place(x: Any, values: Any, *inputs: Any, index: Index) -> Any:
+    """Return the kernel of ``add_at`` for an ``x`` that nobody else holds: adds to it and gives it back."""
+    where = index.resolve(inputs)
+    if _is_basic(where):
+        x[where] += values
+    else:
+        np.add.at(x, where, values)
+    return x
+
+
+def _add_at_kernel(x: Any, values: Any, *inputs: Any, index: Index) -> Any:
+    return add_in_place(np.array(x), values, *inputs, index=index)[()]
+
+
+def _add_at_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    _, values, *rest = inputs
+    return [g, unbroadcast(apply(GETITEM, [g, *rest], attrs), values), *[None] * len(rest)]
 
 
 def _index_add_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
@@ -145,6 +176,24 @@ def index_add(
     return apply(INDEX_ADD, [vector, convert_to_tensor(values), *inputs], {"index": parsed, "static": known}, name)
 
 
+@public()
+def add_at(x: ArrayLike, index: IndexLike, values: ArrayLike, name: str | None = None) -> Tensor:
+    """Return ``x`` with ``values`` added at ``[index]``, one after another: as often at one place as it is named.
+
+    Other than with ``x + index_add(...)`` each is added to what is there, as ``np.add.at`` does.
+
+    Parameters
+    ----------
+    x : tensor-like
+    index : anything NumPy takes
+    values : tensor-like
+        Of the dtype of ``x``.
+    name : str, optional
+    """
+    parsed, inputs = parse(index)
+    return apply(ADD_AT, [convert_to_tensor(x), convert_to_tensor(values), *inputs], {"index": parsed}, name)
+
+
 def assign_in_place(x: Any, value: Any, *inputs: Any, index: Index) -> Any:
     """Return the kernel of ``set_item`` for an ``x`` that nobody else holds: writes to it and gives it back."""
     x[index.resolve(inputs)] = value
@@ -191,6 +240,10 @@ def may_repeat(index: Tensor) -> bool:
     return known is None or known.size > 1
 
 
+ADD_AT = primitive(
+    "add_at", _add_at_infer, _add_at_kernel, _add_at_vjp, positions=slice(2, None), traits=UPDATING,
+    taking=Taking(add_in_place, (0,), is_update=True),
+)  # fmt: skip
 SET_ITEM = primitive(
     "set_item",
     _set_item_infer,

@@ -177,11 +177,18 @@ def gathered(ctx: Context, node: Node, values: list[Value], axis: int) -> Value:
 
 def each_index(
     ctx: Context, node: Node, indices: Array, extent: int, operands: Sequence[Value], rows: Array, axis: int,
-    write: Callable[[str, Array], None],
+    write: Callable[[str, Array], None], is_update: bool = False,
 ) -> None:  # fmt: skip
-    """Write something for each of ``indices``: given the index and the row of ``rows`` that belongs to it."""
+    """Write something for each of ``indices``: given the index and the row of ``rows`` that belongs to it.
+
+    Where that is an *update* of what somebody holds, and no loop's, all of them are checked before anything is changed.
+    """
     if 0 in rows.shape:
         return
+    if is_update and not ctx.loops:
+        nest = Nest(ctx, indices.shape, [indices])
+        with nest.loops(sequential=True):
+            index_of(ctx, node, Scalar(nest.element(indices), indices.t), extent, operands)
     depth = len(indices.shape)
     where = rows.strides[axis : axis + depth]
     places = replace(rows, shape=indices.shape, strides=where)
@@ -272,7 +279,7 @@ def _scatter_rows(ctx: Context, node: Node, out: Array, axis: int, values: Seque
         place = shifted(ctx, out, offset, row.shape, out.strides[:axis] + out.strides[axis + 1 :])
         put(ctx, seen(ctx, row), place)
 
-    each_index(ctx, node, indices, out.shape[axis], [out, *values[1:]], rows, axis, copy)
+    each_index(ctx, node, indices, out.shape[axis], [out, *values[1:]], rows, axis, copy, is_update=True)
 
 
 def fitted(value: Value, shape: Shape) -> Value:

@@ -10,7 +10,7 @@ from ...ir.graph import Node
 from ...ops.arithmetic import ADD
 from ...ops.broadcasting import SUM_TO
 from ...ops.gathering import GATHER_ND, SCATTER, SCATTER_UPDATE
-from ...ops.indexing import INDEX_ADD
+from ...ops.indexing import ADD_AT, INDEX_ADD
 from ...ops.reducing import SUM
 from ..ir.elements import literal
 from ..writer.context import Context
@@ -53,7 +53,7 @@ def _add_at(ctx: Context, node: Node, out: Array, values: Sequence[Value]) -> No
         place = shifted(ctx, out, offset, row.shape, out.strides[:axis] + out.strides[axis + 1 :])
         add_to(ctx, place, seen(ctx, row))
 
-    each_index(ctx, node, indices, out.shape[axis], operands, rows, axis, add)
+    each_index(ctx, node, indices, out.shape[axis], operands, rows, axis, add, is_update=node.op is ADD_AT)
 
 
 def _whole(ctx: Context, value: Value, shape: tuple[int, ...], like: Array) -> Array:
@@ -72,7 +72,7 @@ def _index_add(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
     return [out]
 
 
-@rule(ACCUMULATE_AT)
+@rule(ADD_AT, ACCUMULATE_AT)
 def _accumulate_at(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     out = writable(ctx, node, values[0], values[1:])
     _add_at(ctx, node, out, values)

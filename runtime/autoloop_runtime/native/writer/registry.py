@@ -62,7 +62,7 @@ RULES: Mapping[str, Mapping[str, str]] = {
         "collections.checkpoint_store": "EMPTY",
     },
     "scatter": {
-        "ops.indexing": "INDEX_ADD",
+        "ops.indexing": "ADD_AT INDEX_ADD",
         "ops.gathering": "GATHER_ND SCATTER SCATTER_UPDATE",
         "ops.broadcasting": "SUM_TO",
         "collections.accumulators": "ACCUMULATE_AT",

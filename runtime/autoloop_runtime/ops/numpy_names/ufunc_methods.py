@@ -13,9 +13,9 @@ from ...ir.numpy_protocols import UFUNC_METHODS
 from ...ir.traits import NO_RULE
 from ..array import reshape
 from ..index import parse
-from ..indexing import index_add
+from ..indexing import add_at
 from ..operands import as_dtype
-from ..shape_queries import dim, shape_of
+from ..shape_queries import dim
 from . import numpy_reductions, numpy_running_sums, slopes_of_ufuncs
 from .counterparts import NO_VALUE, as_operand
 from .library_rows import library
@@ -117,16 +117,10 @@ def _at(ufunc: Any, a: Any, indices: Any, *operands: Any) -> None:
             f"for sums a = autoloop.scatter_add(a, indices, values)"
         )
     held = a.current()
-    others = [as_operand(one) for one in operands]
-    made = np.result_type(*loop_of(ufunc, [held, *operands])[-1:])
-    if made != a.dtype:
-        raise TypeError(
-            f"numpy.{ufunc.__name__}.at computes in {made} here, and a traced function writes it to such "
-            f"arrays only, not to {a.dtype}: cast an operand"
-        )
-    if ufunc in (np.add, np.subtract):
-        sums = index_add(shape_of(held), indices, as_dtype(others[0], a.dtype), held.shape)
-        a.absorb(ufunc(held, sums))
+    others = [as_operand(one) for one in operands]  # numbers of Python's among them are as strong as arrays, to NumPy
+    if ufunc in (np.add, np.subtract) and loop_of(ufunc, [held, *others])[-1] == a.dtype:
+        addends = as_dtype(others[0], a.dtype)
+        a.absorb(add_at(held, indices, addends if ufunc is np.add else np.negative(addends)))
         return
     parsed, inputs = parse(indices)
     a.absorb(_at_places(held, *inputs, *others, ufunc=ufunc, index=parsed, count=len(inputs)))
