@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from .given_arrays import whole_of
-from .operators.mutation.heap_snapshot import MOST_OBJECTS, is_random, is_users_object, reached_from
+from .operators.mutation.heap_snapshot import is_random, reached_from
+from .operators.mutation.parts_of_objects import MOST_OBJECTS, is_users_object
 from .returned_views import copied
 
 _CONTAINERS = (set, bytearray, dict, list, collections.deque)

@@ -48,7 +48,7 @@ ARROWS = {
     "autoloop": {
         "conversion": "errors",
         "operators": "bound_function conversion errors given_arrays sent_by_name",
-        "state": "bound_function operators conversion concrete errors given_arrays keys parameters returned_views "
+        "state": "operators conversion concrete errors given_arrays keys parameters returned_views "
         "sent_by_name tracing written_arguments",
         "array_api": "",
         "fft": "array_api",

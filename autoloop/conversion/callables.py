@@ -307,7 +307,7 @@ class Environment:
 
     def _find_members(self) -> tuple[frozenset[str], frozenset[str]]:
         reach = [*self.namespace.values(), *self.enclosed]
-        modules = [one for one in self.enclosed if isinstance(one, types.ModuleType) and _is_users_module(one)]
+        modules = [one for one in self.enclosed if isinstance(one, types.ModuleType) and is_users_module(one)]
         reach += [value for one in modules for value in vars(one).values()]
         kinds = dict.fromkeys(one if isinstance(one, type) else type(one) for one in reach)
         classes = dict.fromkeys(base for one in kinds for base in one.__mro__ if is_users_class(base))
@@ -365,7 +365,10 @@ def is_written(function: types.FunctionType) -> bool:
     return function.__code__.co_filename != "<string>"
 
 
-def _is_users_module(module: types.ModuleType) -> bool:
+def is_users_module(module: types.ModuleType) -> bool:
+    """Return whether a module is the user's, or made by a program."""
+    if module.__spec__ is None and getattr(module, "__file__", None) is None:
+        return True
     return not is_library_file(getattr(module, "__file__", None) or "<frozen ")
 
 

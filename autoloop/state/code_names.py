@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from opcode import opmap
 from typing import Any
 
+from ..operators.mutation.parts_of_objects import names_by_text
+
 #: who uses one of these may read and write attributes of any name
 _ANY_NAME = frozenset(
     ("getattr", "setattr", "hasattr", "delattr", "vars", "__dict__", "asdict", "astuple", "replace", "fields")
@@ -25,7 +27,7 @@ _LOAD_GLOBAL = _codes_of("LOAD_GLOBAL")
 _GLOBALS = _codes_of("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "STORE_NAME", "DELETE_NAME")
 _GLOBALS |= _codes_of("LOAD_FROM_DICT_OR_GLOBALS")
 _ATTRIBUTES = _codes_of("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
-_STORED_NAMES = _codes_of("STORE_ATTR", "STORE_GLOBAL", "STORE_NAME")
+_STORED_NAMES = _codes_of("STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "STORE_NAME")
 _STORE_CELL = opmap["STORE_DEREF"]
 _MATCH_CLASS = opmap["MATCH_CLASS"]
 _IS, _CONSTANT = opmap["IS_OP"], opmap["LOAD_CONST"]
@@ -51,7 +53,7 @@ class Names:
         Variables and attributes that are asked for a method of the name of one that adds to a container: of a container
         nothing but its end matters then, of any other object everything.
     stored : set of str
-        Variables of functions and modules, and attributes, that are set.
+        Variables of functions and modules that are set, and attributes that are set or deleted.
     every : bool
         Whether some code may use attributes of any name.
     imported : set of str
@@ -89,6 +91,7 @@ class Names:
         globals_used: set[str] = set()
         for one in _nested(code):
             self._scan(one, globals_used)
+            self.read.update(names_by_text(one))
         self.every = self.every or not self.read.isdisjoint(_ANY_NAME)
         found = frozenset(globals_used)
         self._seen[id(code)] = code, found

@@ -13,7 +13,7 @@ from autoloop_runtime.ir.graph import Graph, Node
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..concrete import ConcreteFunction
-from ..operators.mutation.heap_snapshot import MOST_OBJECTS
+from ..operators.mutation.parts_of_objects import MOST_OBJECTS
 from .noted import Reached
 from .places import Place
 

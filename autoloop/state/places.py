@@ -9,6 +9,8 @@ from typing import Any
 
 from autoloop_runtime.base.dataclass import dataclass
 
+from ..operators.mutation.parts_of_objects import is_property
+
 
 @dataclass(frozen=True, eq=False)
 class Place:
@@ -59,6 +61,12 @@ class Place:
         """Return the place of an item."""
         return Place("item", self, key, f"{self.name}[{key!r}]")
 
+    def part(self, kind: str, key: Any, value: Any) -> Place:
+        """Return the place of what something of a library holds, see ``parts_of``."""
+        if kind == "attribute":
+            return Place("attribute", self, key, "self" if key == "instance" else f"{self.name}.{key}")
+        return Place("cell", None, key[1], key[0]) if kind == "cell" else Place("value", None, value, self.name)
+
     def member(self, name: str) -> Place:
         """Return the place of an attribute of a class."""
         return Place("member", self, name, f"{self.name}.{name}")
@@ -74,7 +82,7 @@ def put(owner: Any, name: str, value: Any) -> None:
         type.__setattr__(owner, name, value)
     elif isinstance(owner, types.FunctionType):
         setattr(owner, name, value)
-    elif hasattr(owner, "__dict__") and not hasattr(getattr(type(owner), name, None), "__set__"):
+    elif hasattr(owner, "__dict__") and not is_property(type(owner), name):
         owner.__dict__[name] = value
     else:
         object.__setattr__(owner, name, value)

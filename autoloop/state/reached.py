@@ -1,11 +1,16 @@
-"""The walk over the world that a function reaches: arrays and numbers it may read, what is guarded, what may change."""
+"""The walk over the world that a function reaches: arrays and numbers it may read, what is guarded, what may change.
+
+It goes where names of the code in reach lead, and to places that each call finds again: what a block may change,
+whatever it is called, ``operators.mutation.heap_snapshot`` asks. What objects hold both are told by
+``parts_of_objects``.
+"""
 
 from __future__ import annotations
 
 import functools
 import types
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any
 
@@ -13,25 +18,40 @@ import numpy as np
 from autoloop_runtime.ir.array_kinds import is_plain
 from autoloop_runtime.ir.tensor import Tensor
 
-from ..bound_function import BoundFunction
+from ..conversion.callables import is_users_class, is_users_module
 from ..errors import is_own_file
-from ..operators.mutation.heap_snapshot import MOST_ELEMENTS, MOST_OBJECTS, contents, instance_attributes, is_random
+from ..operators.mutation.heap_snapshot import contents, is_random
+from ..operators.mutation.parts_of_objects import (
+    BY_NAME,
+    MOST_ELEMENTS,
+    MOST_OBJECTS,
+    has_state,
+    in_class,
+    instance_attributes,
+    is_made_anew,
+    is_property,
+    is_wrapper,
+)
 from ..sent_by_name import SentByName
 from .code_names import Names
 from .noted import Reached
 from .places import CALL, Place
-from .reached_code import CodeWalk, is_users_module
+from .reached_code import CodeWalk
 from .unchanging import (
     DICTS,
+    EXACTLY_PLAIN,
     FUNCTIONS,
     LISTS,
     PLAIN,
-    has_state,
+    SETS,
     is_constant,
     is_constant_inside,
     is_followed,
     is_hiding,
 )
+
+#: what is no object with attributes, and may be of a class of the user's with methods
+_WITH_METHODS = (*PLAIN, Enum, tuple, np.ndarray)
 
 
 class _Walk(CodeWalk):
@@ -84,7 +104,7 @@ class _Walk(CodeWalk):
                     self.call(place.attribute(name), one)
                 self.walk_class(kind)
                 self.inherited(kind)
-        elif isinstance(value, (*FUNCTIONS, SentByName, BoundFunction)) or has_state(value):
+        elif kind is not np.ndarray and (callable(value) or has_state(value)):
             self.visit(place, value)
 
     def run(self) -> None:
@@ -100,6 +120,9 @@ class _Walk(CodeWalk):
     # -- one place ------------------------------------------------------------------------------------------
 
     def _look(self, place: Place, value: Any) -> None:
+        kind = type(value)
+        if kind not in EXACTLY_PLAIN and isinstance(value, _WITH_METHODS) and is_users_class(kind):
+            self.walk_class(kind)
         if isinstance(value, (*PLAIN, Enum)):
             if type(value) in (int, float, complex) or isinstance(value, np.number):
                 self.numbers.append((place, value))
@@ -141,8 +164,8 @@ class _Walk(CodeWalk):
         kind = type(value)
         if isinstance(value, tuple):
             self._elements(place, value)
-        elif kind in LISTS or kind in DICTS or isinstance(value, set | frozenset | bytearray):
-            if not isinstance(value, frozenset):
+        elif kind in LISTS or kind in DICTS or kind in SETS:
+            if kind is not frozenset:
                 self.holders.append((place, value))
             if self._is_only_added_to(place):
                 self.added_to.add(id(value))
@@ -150,29 +173,11 @@ class _Walk(CodeWalk):
                 self._elements(place, value)
         elif isinstance(value, types.FunctionType):
             self.walk_function(place, value)
-        elif isinstance(value, types.MethodType):
-            self.guard("type", place, kind)
-            self.visit(place.attribute("__func__"), value.__func__)
-            self.visit(place.attribute("__self__"), value.__self__)
-        elif isinstance(value, functools.partial):
-            self.guard("type", place, kind)
-            for name in ("func", "args", "keywords"):
-                self.visit(place.attribute(name), getattr(value, name))
-        elif isinstance(value, functools._lru_cache_wrapper):
-            self.guard("is", place, value)
-            self.visit(place.attribute("__wrapped__"), value.__wrapped__)
-        elif isinstance(value, BoundFunction):
-            self.guard("type", place, kind)
-            self.visit(place.attribute("function"), value.function)
-        elif isinstance(value, SentByName):
-            self.guard("type", place, kind)
-            self.visit(place.attribute("python_function"), value.python_function)
-            if value.instance is not None:
-                self.visit(Place("attribute", place, "instance", "self"), value.instance)
-            own = type(value).__init__.__code__.co_names
-            for name in vars(value).keys() & self.names.read:
-                if name not in own and name[:2] != "__":
-                    self.hidden.append(f"{name!r}, an attribute of the decorated function {place.name!r}, is used")
+        elif is_wrapper(value):
+            self.guard("type" if is_made_anew(value) else "is", place, kind if is_made_anew(value) else value)
+            self.walk_parts(place, value)
+            if isinstance(value, SentByName):
+                self._decorated(place, value)
         elif isinstance(value, type):
             self.guard("is", place, value)
             self.walk_class(value)
@@ -183,6 +188,14 @@ class _Walk(CodeWalk):
             self.hidden.append(f"the {kind.__name__} {place.name!r} is used")
         elif not (place.kind == "global" and is_random(value)):  # which each run looks up
             self.guard("is", place, value)
+            self.names.every = self.names.every or isinstance(value, BY_NAME)
+            self.walk_parts(place, value)
+
+    def _decorated(self, place: Place, value: SentByName) -> None:
+        own = type(value).__init__.__code__.co_names
+        for name in vars(value).keys() & self.names.read:
+            if name not in own and name[:2] != "__":
+                self.hidden.append(f"{name!r}, an attribute of the decorated function {place.name!r}, is used")
 
     def _is_only_added_to(self, place: Place) -> bool:
         if place.kind not in ("global", "cell", "attribute", "member") or _name(place) in self.names:
@@ -192,8 +205,9 @@ class _Walk(CodeWalk):
     def _elements(self, place: Place, value: Any) -> None:
         """Guard a container, and look at its elements."""
         self.guard("type", place, type(value))
-        if isinstance(value, set | frozenset | bytearray):
+        if isinstance(value, SETS):
             self.guard("elements", place, value.copy())
+            self._without_place(place, value)
             return
         parts = value.values() if isinstance(value, dict) else value
         plain = all(isinstance(one, PLAIN) for one in parts)
@@ -203,12 +217,21 @@ class _Walk(CodeWalk):
             self.guard("elements", place, dict(value) if isinstance(value, dict) else tuple(value))
         elif isinstance(value, dict):
             self.guard("keys", place, tuple(value))
+            self._without_place(place, value)
             for key, one in value.items():
                 self.visit(place.item(key), one)
         else:
             self.guard("length", place, len(value))
             for k, one in enumerate(value):
                 self.visit(place.item(k), one)
+
+    def _without_place(self, place: Place, values: Iterable[Any]) -> None:
+        """Look at the elements of a set, or keys of a dict: that each is the same at each call is guarded already."""
+        for one in values:
+            if not is_constant(one):
+                if in_class(type(one), "__eq__") is not object.__eq__:
+                    self.hidden.append(f"{place.name!r} holds objects that say themselves to which they are equal")
+                self.visit(Place("value", None, one, place.name), one)
 
     def _object(self, place: Place, value: Any) -> None:
         kind = type(value)
@@ -217,7 +240,7 @@ class _Walk(CodeWalk):
         self.walk_class(kind)
         self.inherited(kind)
         held = instance_attributes(value)
-        if isinstance(value, (list, deque, dict, set, frozenset)):
+        if isinstance(value, (list, deque, dict, *SETS)):
             if not held and is_followed(value):
                 self._elements(place, value)
             elif not held and is_constant_inside(value):
@@ -230,25 +253,18 @@ class _Walk(CodeWalk):
         if self.names.every and hasattr(value, "__dict__"):
             self.guard("attributes", place, frozenset(vars(value)))
         elif hasattr(value, "__dict__"):
-            absent = frozenset([name for name in self.names.read - held.keys() if not _is_property(kind, name)])
+            absent = frozenset([name for name in self.names.read - held.keys() if not is_property(kind, name)])
             if absent:
                 self.guard("missing", place, absent)
         else:
             for name in sorted(self.names.read - held.keys()):
-                if isinstance(
-                    getattr(kind, name, None), types.MemberDescriptorType
-                ):  # asking runs nothing of the user's
+                if isinstance(in_class(kind, name), types.MemberDescriptorType):
                     self.guard("unset", place, name)
 
 
 def _name(place: Place) -> str:
     name: str = place.key[1] if place.kind == "global" else place.name if place.kind == "cell" else place.key
     return name
-
-
-def _is_property(kind: type, name: str) -> bool:
-    """Return whether an attribute of an object's class comes before its own."""
-    return hasattr(type(getattr(kind, name, None)), "__set__")
 
 
 def reached_from(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import functools
 import importlib.util
 import sys
 import types
@@ -12,11 +11,11 @@ from collections.abc import Set
 from enum import Enum
 from typing import Any
 
-from ..conversion.callables import is_library_file, is_users_class, is_written
-from ..errors import is_own_file
+from ..conversion.callables import is_library_file, is_users_class, is_users_module, is_written
+from ..operators.mutation.parts_of_objects import DESCRIPTORS, has_state, is_data_descriptor, parts_of
 from .noted import Reached
 from .places import CALL, Place
-from .unchanging import LISTS, has_state
+from .unchanging import LISTS
 
 
 class CodeWalk(Reached):
@@ -30,16 +29,18 @@ class CodeWalk(Reached):
         file = value.__code__.co_filename
         self.guard("is", place, value)
         if is_library_file(file):  # a decorator's wrapper may hold a function of the user's
-            for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
-                inner = getattr(cell, "cell_contents", None)
-                if callable(inner) and (is_own_file(file) or _is_users_function(inner)):
-                    self.visit(Place("cell", None, cell, name), inner)
+            self.walk_parts(place, value)
         else:
             for name in ("__defaults__", "__kwdefaults__"):
                 if (given := getattr(value, name)) is not None:
                     self.visit(place.attribute(name), given)
             self.attributes_of(place, value)
             self.walk_code(value)
+
+    def walk_parts(self, place: Place, value: Any) -> None:
+        """Look at what something of a library holds that is, or leads to, the user's."""
+        for kind, key, one in parts_of(value):
+            self.visit(place.part(kind, key, one), one)
 
     def attributes_of(self, place: Place, function: types.FunctionType) -> None:
         """Look at what a function itself holds."""
@@ -124,7 +125,7 @@ class CodeWalk(Reached):
 
     def walk_class(self, kind: type) -> None:
         for cls in kind.__mro__:
-            if not is_users_class(cls) or issubclass(cls, Enum) or (id(cls) in self.seen and cls is not kind):
+            if not is_users_class(cls) or (id(cls) in self.seen and cls is not kind):
                 continue
             if any(holder is cls for _, holder in self.holders):
                 continue
@@ -132,7 +133,8 @@ class CodeWalk(Reached):
             self.seen.setdefault(id(cls), (cls, place))
             self.holders.append((place, cls))
             for name, one in vars(cls).items():
-                self._member(place.member(name), name, one)
+                if not issubclass(cls, Enum) or isinstance(one, (types.FunctionType, *DESCRIPTORS)):
+                    self._member(place.member(name), name, one)
             if type(cls) is not type and is_users_class(type(cls)):  # what calling the class, say, does
                 self.walk_class(type(cls))
 
@@ -141,21 +143,11 @@ class CodeWalk(Reached):
         if isinstance(one, types.FunctionType):
             if (special or name in self.names) and is_written(one):
                 self.visit(place, one)
-        elif isinstance(one, staticmethod | classmethod | property | functools.cached_property):
-            if name in self.names:
+        elif isinstance(one, DESCRIPTORS):
+            if special or name in self.names or name in self.names.stored:
                 self.guard("is", place, one)
-                for inner in ("__func__", "fget", "fset", "func"):
-                    if isinstance(function := getattr(one, inner, None), types.FunctionType):
-                        self.visit(Place("value", None, function, name), function)
-        elif not special and self.names.use(name) and (has_state(one) or not hasattr(type(one), "__set__")):
+                self.walk_parts(Place("value", None, one, name), one)
+        elif special or (hasattr(type(one), "__set__") and not has_state(one)):  # a slot, say
+            return
+        elif self.names.use(name) or (name in self.names.stored and is_data_descriptor(one)):
             self.visit(place, one)
-
-
-def _is_users_function(value: Any) -> bool:
-    return isinstance(value, types.FunctionType) and not is_library_file(value.__code__.co_filename)
-
-
-def is_users_module(module: types.ModuleType) -> bool:
-    if module.__spec__ is None and getattr(module, "__file__", None) is None:
-        return True  # made by a program
-    return not is_library_file(getattr(module, "__file__", None) or "<frozen ")

@@ -18,8 +18,9 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from ..conversion.callables import is_users_class
 from ..given_arrays import whole_of
-from ..operators.mutation.heap_snapshot import instance_attributes, is_random, stand_ins
+from ..operators.mutation.heap_snapshot import is_random, stand_ins
 from ..operators.mutation.outside_world import leave
+from ..operators.mutation.parts_of_objects import has_state, instance_attributes
 from ..operators.staging.container_contents import dict_class
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.numbers_or_arrays import as_result
@@ -28,7 +29,7 @@ from ..returned_views import copied
 from .overlaps import part_of
 from .places import Place, put
 from .stateful import Made
-from .unchanging import PLAIN, has_state
+from .unchanging import PLAIN
 from .world import Holder, Recipe, World
 
 

@@ -6,6 +6,7 @@ each call. A trace that asks for what only the values of arrays tell is made aga
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -306,8 +307,12 @@ def _leave_hidden(reached: Reached) -> None:
     """Leave a function to Python that finds what it may read, or change, unseen."""
     for what in reached.hidden:
         leave(what, "")
-    if "globals" in reached.names.read:
-        leave("globals() is used", "")
+    called = {name for _, name in reached.variables.values()} | ({"import_module"} & reached.names.read)
+    for name in ("globals", "eval", "exec", "__import__", "import_module"):
+        if name in called:
+            leave(f"{name}() is used", "")
+    if "modules" in reached.names.read and id(sys) in reached.modules:
+        leave("sys.modules is used", "")
     for value, place in reached.seen.values():
         if isinstance(value, BUFFERS):
             leave(f"the {type(value).__name__}{f' {place.name!r}' if place.name else ''} is used", "")

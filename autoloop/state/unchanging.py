@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 import types
 import weakref
 from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, defaultdict, deque
@@ -17,14 +16,18 @@ from ..operators.mutation.heap_snapshot import contents
 
 #: values that never change, compared by type and value
 PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, np.generic, np.dtype, type(...))
+EXACTLY_PLAIN = frozenset((*PLAIN, np.float64, np.int64, np.bool_, np.ndarray, tuple, list, dict, types.FunctionType))
 #: containers whose elements are places
 DICTS = (dict, OrderedDict, defaultdict, Counter)
 LISTS = (list, deque)
+#: those whose elements have no place
+SETS = (set, frozenset, bytearray)
 FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 #: classes of the library whose objects hold what nobody sees change, and how classes look into their items
-HIDING = (
+HIDING: tuple[type, ...] = (
     *(UserDict, UserList, ChainMap, types.MappingProxyType),
     *(weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakSet),
+    *(weakref.ProxyType, weakref.CallableProxyType, type({}.keys()), type({}.values()), type({}.items())),
 )
 ITEMS = ("__getitem__", "__setitem__", "__iter__", "__len__", "__contains__", "__missing__")
 
@@ -34,15 +37,6 @@ def is_constant(value: Any) -> bool:
     if isinstance(value, (tuple, frozenset)):
         return all(map(is_constant, value))
     return isinstance(value, (*PLAIN, Enum, type, *FUNCTIONS, types.BuiltinFunctionType, np.ufunc))
-
-
-def has_state(value: Any) -> bool:
-    """Return whether a value is an object whose attributes are places."""
-    kind = type(value)
-    if isinstance(value, (np.ndarray, type)):
-        return False
-    module = sys.modules.get("argparse")
-    return is_users_class(kind) or kind is types.SimpleNamespace or (module is not None and kind is module.Namespace)
 
 
 def is_hiding(value: Any) -> bool:

@@ -9,7 +9,8 @@ from typing import Any
 
 from autoloop_runtime.base.dataclass import dataclass
 
-from ..operators.mutation.heap_snapshot import contents, instance_attributes
+from ..operators.mutation.heap_snapshot import contents
+from ..operators.mutation.parts_of_objects import instance_attributes
 from ..operators.staging.container_contents import fill
 from ..sent_by_name import SentByName
 from .noted import Reached

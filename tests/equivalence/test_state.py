@@ -12,6 +12,7 @@ from each_case import each
 from programs_of_classes import CLASSES
 from programs_of_exceptions import ALL, BEHIND, RAISING, TOP
 from programs_of_exceptions import STAGED as RAISING_IN_LOOPS
+from programs_of_holders import HOLDERS, NOT_FOLLOWED
 from programs_of_sharing import ARGUMENTS, BOX, GIVEN_TOGETHER, KEPT_VIEWS, LEFT_TOGETHER, SAME, TELL
 from programs_of_state import BOX as OBJECT
 from programs_of_state import (
@@ -29,7 +30,7 @@ from programs_of_state import (
     STAGED,
     WRITES,
 )
-from worlds import module, played
+from worlds import module, played, world
 
 INTERPRETED = itertools.cycle(["auto", "sequential", "dataflow"])
 
@@ -61,6 +62,25 @@ def test_containers_hold_what_plain_python_leaves_in_them(name, *program):
 @each(STAGED, first)
 def test_loops_and_branches_of_the_graph_write_too(name, *program):
     check(name, *program)
+
+
+def around(statement):
+    """A body that does a statement once, and in each iteration of a loop of the graph."""
+    return f"{statement}\ni = 0\nwhile i < x[0]:\n    i += 1\n    {statement}\nreturn x"
+
+
+@each(HOLDERS, first)
+def test_code_that_nobody_names_is_done_as_often_as_by_plain_python(name, statement, top):
+    text = module(around(statement), f"import types\nlog = []\n{top}", "log")
+    assert played(name, text, next(INTERPRETED))[0] == played(name, text)[0]
+
+
+@each(NOT_FOLLOWED, first)
+def test_what_cannot_be_done_in_each_iteration_is_not_done_once(name, statement, top):
+    names = world(name, module(around(statement), f"log = []\n{top}"))
+    with pytest.raises(TypeError, match="is changed in place"):
+        al.function(names["f"])(np.ones(3))
+    assert names["log"] == []
 
 
 @each(INHERITED, first)

@@ -1,13 +1,14 @@
 """The mutable objects that a traced block can get at, and what it has changed of them.
 
+The walk goes everywhere: what a block may change is another question than on which places a trace depends, which
+``autoloop.state.reached`` asks. What objects hold both are told by ``parts_of_objects``.
+
 A block is traced once, whatever its condition says and however often it runs. So whatever it changes in place
 must be noticed: it is put back, and either carried by the graph (a slot can be read and set, see ``slots``) or refused.
 """
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import gc
 import itertools
 import operator
@@ -22,25 +23,30 @@ import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.tensor import Tensor
 
-from ...bound_function import BoundFunction
-from ...conversion.callables import is_library_file, is_users_class
-from ...sent_by_name import SentByName
+from ...conversion.callables import is_library_file, is_users_class, is_users_module
 from ..staging.container_contents import dict_class, fill
 from ..staging.standins import StandIn, is_growing, opened
+from .parts_of_objects import (
+    DESCRIPTORS,
+    MOST_ELEMENTS,
+    MOST_OBJECTS,
+    has_state,
+    instance_attributes,
+    names_by_text,
+    parts_of,
+)
 from .slots import Attribute, Cell, Global, Slot
 
-#: after so many objects nothing more is looked at
-MOST_OBJECTS = 5_000
-#: that many elements of a container are looked at one by one
-MOST_ELEMENTS = 1_000
 #: the contents of arrays larger than this are not kept
 MOST_NUMBERS = 4_000_000
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
+#: of these classes are most values: none is a class of the user's
+_NOBODYS = frozenset((tuple, list, dict, set, frozenset, deque, np.ndarray, type, object))
+_EXACTLY_PLAIN = frozenset((*_PLAIN, np.float64, np.int64, np.bool_))
 # Generators of random numbers: whoever has one has imported its module, which is not small.
 _RANDOM = (("random", "Random"), ("numpy.random", "Generator"), ("numpy.random", "RandomState"))
 # The generators behind the functions of these modules.
 _HIDDEN_RANDOM = {"random": "_inst", "numpy.random": "_rand"}
-_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,9 +129,19 @@ class _Walker:
         self.variables: list[tuple[Slot, Any]] = []
         self.seen: dict[int, Any] = {}  # objects by id; holding them keeps the ids theirs
         self._todo: deque[tuple[Any, str, Slot | None]] = deque()
+        # names in the code in reach, the modules that it has a name for, and what was known of both at the last look
+        self._names: set[str] = set()
+        self._modules: dict[int, types.ModuleType] = {}
+        self._looked = (0, 0)
+        self._slots: set[Any] = set()
 
     def visit(self, value: Any, name: str, slot: Slot | None) -> None:
-        if isinstance(value, _PLAIN) or id(value) in self.seen or len(self.seen) > MOST_OBJECTS:
+        kind = type(value)
+        if kind in _EXACTLY_PLAIN or id(value) in self.seen or len(self.seen) > MOST_OBJECTS:
+            return
+        if isinstance(value, _PLAIN):
+            if is_users_class(kind):  # whose methods may change something
+                self.visit(kind, kind.__name__, None)
             return
         self.seen[id(value)] = value
         self.names[id(value)] = name
@@ -138,32 +154,50 @@ class _Walker:
         self._todo.append((value, name, slot))
 
     def run(self) -> None:
-        while self._todo:
-            value, name, slot = self._todo.popleft()
-            old = contents(value)
-            if old is not None:
-                self.found.append(Snapshot(value, old, name, slot))
-            if isinstance(value, tuple):
-                self._elements(list(tuple.__iter__(value)), name, slot)
-            elif isinstance(value, dict | list | set | deque):
-                self._elements(old, name, slot if type(value) in (dict, list) else None)
-            elif isinstance(value, types.GeneratorType):
-                self._elements(old, name, None)
-            elif isinstance(value, slice):
-                self._elements([value.start, value.stop, value.step], name, None)
-            elif isinstance(value, BaseException | types.SimpleNamespace | ChainMap):
-                self._elements([*getattr(value, "args", ()), *vars(value).values()], name, None)
-            elif type(value).__module__ in ("builtins", "itertools") and hasattr(value, "__next__"):
-                self._elements(gc.get_referents(value), name, None)
-            elif isinstance(value, _FUNCTIONS):
-                self._function(value, name)
-            elif isinstance(value, SentByName):
-                self.visit(getattr(value, "python_function", None), name, None)
-                self.visit(value.instance, name, None)
-            elif isinstance(value, BoundFunction):
-                self.visit(value.function, name, None)
-            elif is_users_object(value) or isinstance(value, type):
-                self._object(value)
+        while self._todo or (self._look_at_modules() and self._todo):
+            self._open(*self._todo.popleft())
+
+    def _open(self, value: Any, name: str, slot: Slot | None) -> None:
+        old = contents(value)
+        if old is not None:
+            self.found.append(Snapshot(value, old, name, slot))
+        if isinstance(value, tuple):
+            self._elements(list(tuple.__iter__(value)), name, slot)
+            self._class(type(value))
+        elif isinstance(value, dict | list | set | deque):
+            self._elements(old, name, slot if type(value) in (dict, list) else None)
+            if isinstance(value, dict):
+                self._elements(list(old), name, None)
+            self._class(type(value))
+        elif isinstance(value, frozenset):
+            self._elements(list(frozenset.__iter__(value)), name, None)
+            self._class(type(value))
+        elif isinstance(value, types.GeneratorType):
+            self._elements(old, name, None)
+        elif isinstance(value, slice):
+            self._elements([value.start, value.stop, value.step], name, None)
+        elif isinstance(value, ChainMap):
+            self._elements(list(vars(value).values()), name, None)
+        elif type(value).__module__ in ("builtins", "itertools") and hasattr(value, "__next__"):
+            self._elements(gc.get_referents(value), name, None)
+        elif isinstance(value, types.FunctionType):
+            self._function(value, name)
+        elif isinstance(value, types.ModuleType):
+            self._modules[id(value)] = value
+        elif isinstance(value, type):
+            self._class(value)
+        elif has_state(value):
+            self._object(value)
+        elif isinstance(value, np.ndarray):
+            self._class(type(value))
+        else:
+            self._parts(value, name)
+
+    def _parts(self, value: Any, name: str) -> None:
+        for _, key, one in parts_of(value):
+            arguments = one if key == "args" else one.values() if key == "keywords" else (one,)
+            for inner in arguments:
+                self.visit(inner, name, None)
 
     def _elements(self, value: Any, name: str, slot: Slot | None) -> None:
         if len(value) > MOST_ELEMENTS:
@@ -174,14 +208,8 @@ class _Walker:
     def _function(self, value: Any, name: str) -> None:
         for key, one in (contents(value) or {}).items():
             self.visit(one, f"{name}.{key}", Attribute(value, key))
-        if isinstance(value, functools.partial):
-            for part in (value.func, *value.args, *value.keywords.values()):
-                self.visit(part, name, None)
-        elif not isinstance(value, types.FunctionType):
-            self.visit(getattr(value, "__func__", None), name, None)
-            self.visit(value.__self__, name, None)
-        elif is_library_file(value.__code__.co_filename):  # a gradient, say, of a function of the user's
-            self.visit(vars(value).get("__wrapped__"), name, None)
+        if is_library_file(value.__code__.co_filename):  # a gradient, say, of a function of the user's
+            self._parts(value, name)
         else:
             for one, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
                 self._variable(Cell(one, cell))
@@ -191,17 +219,34 @@ class _Walker:
 
     def _globals(self, code: types.CodeType, namespace: dict[str, Any]) -> None:
         used = set(_names_in(code))
+        self._names |= used
         for name in sorted(used):
             value = namespace.get(name)
             if isinstance(value, types.ModuleType):
-                self._hidden_random(value, used)
-                if not is_library_file(getattr(value, "__file__", None) or "<frozen "):
-                    for inner in sorted(used & vars(value).keys()):
-                        self._variable(Global(inner, vars(value)))
+                self._modules[id(value)] = value
             elif name in namespace:
                 self._variable(Global(name, namespace))
+            elif (imported := sys.modules.get(name)) is not None and is_users_module(imported):
+                self._modules[id(imported)] = imported
+
+    def _look_at_modules(self) -> bool:
+        """Look at what code uses of the modules that it has a name for, once all else was looked at. Return whether
+        there was more to look at than the last time."""
+        known = len(self._names), len(self._modules)
+        if known == self._looked:
+            return False
+        self._looked = known
+        for module in list(self._modules.values()):
+            self._hidden_random(module, self._names)
+            if is_users_module(module):
+                for name in sorted(self._names & vars(module).keys()):
+                    self._variable(Global(name, vars(module)))
+        return True
 
     def _variable(self, slot: Slot) -> None:
+        if slot.key in self._slots:
+            return
+        self._slots.add(slot.key)
         value = slot.get()
         self.variables.append((slot, value))
         self.visit(value, slot.name, slot)
@@ -213,31 +258,37 @@ class _Walker:
             self.visit(getattr(getattr(inner, "mtrand", inner), name, None), "random", None)
 
     def _object(self, value: Any) -> None:
-        kind = value if isinstance(value, type) else type(value)
-        for cls in kind.__mro__ if is_users_class(kind) else ():
-            if cls is not value and is_users_class(cls):
-                self.visit(cls, cls.__name__, None)
-        held = contents(value)
-        for name, one in held.items() if isinstance(held, dict) else ():
+        kind = type(value)
+        for name, one in instance_attributes(value).items():
             self.visit(one, f"{kind.__name__}.{name}", Attribute(value, name))
-        if isinstance(value, type):
-            for one in vars(value).values():
-                self.visit(getattr(one, "fget", getattr(one, "__func__", one)), value.__name__, None)
+        if isinstance(value, BaseException):
+            self.visit(value.args, kind.__name__, None)
+        self._class(kind)
+
+    def _class(self, kind: type) -> None:
+        """Look at what the user's classes hold, of which a class is made, and at how it is called."""
+        if kind in _NOBODYS or not is_users_class(kind):
+            return
+        for cls in (*kind.__mro__, type(kind)):
+            if cls is not kind and is_users_class(cls):
+                self.visit(cls, cls.__name__, None)
+        if id(kind) not in self.seen:
+            self.visit(kind, kind.__name__, None)
+            return
+        for name, one in _attributes_of_class(kind).items():
+            self.visit(one, f"{kind.__name__}.{name}", Attribute(kind, name))
+        for one in vars(kind).values():
+            for _, _, inner in parts_of(one) if isinstance(one, DESCRIPTORS) else (("", "", one),):
+                self.visit(inner, kind.__name__, None)
 
 
 def _names_in(code: types.CodeType) -> Iterator[str]:
     """Yield the global names and attributes that a function, with those inside it, uses."""
     yield from code.co_names
+    yield from names_by_text(code)
     for one in code.co_consts:
         if isinstance(one, types.CodeType):
             yield from _names_in(one)
-
-
-def is_users_object(value: Any) -> bool:
-    """Return whether an object is an instance of a class of the user's, or a class of the user's."""
-    if isinstance(value, types.ModuleType | types.FunctionType):
-        return False
-    return is_users_class(value if isinstance(value, type) else type(value))
 
 
 # -- what containers hold -----------------------------------------------------------------------------------
@@ -270,7 +321,9 @@ def contents(value: Any) -> Any:
         return repr(value)
     if isinstance(value, types.FunctionType):
         return _attributes_of_function(value)
-    return _attributes(value) if is_users_object(value) else None
+    if isinstance(value, type):
+        return _attributes_of_class(value) if is_users_class(value) else None
+    return instance_attributes(value) if has_state(value) else None
 
 
 def _attributes_of_function(value: types.FunctionType) -> dict[str, Any] | None:
@@ -293,30 +346,14 @@ def _random_state(value: Any) -> Any:
     return value.getstate() if hasattr(value, "getstate") else value.get_state()
 
 
-def _attributes(value: Any) -> dict[str, Any]:
-    if isinstance(value, type):
-        plain = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)
-        own = {name: one for name, one in vars(value).items() if not (name[:2] == name[-2:] == "__")}
-        return {
-            name: one
-            for name, one in own.items()
-            if not isinstance(one, plain) and not hasattr(type(one), "__set__") and not name.startswith("_abc_")
-        }
-    return instance_attributes(value)
-
-
-def instance_attributes(value: Any) -> dict[str, Any]:
-    """Return the attributes that an object itself has, those in slots among them."""
-    found = dict(getattr(value, "__dict__", ()))
-    for cls in type(value).__mro__:
-        slots = cls.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            with contextlib.suppress(AttributeError):  # not set
-                if name.startswith("__") and not name.endswith("__"):
-                    name = f"_{cls.__name__.lstrip('_')}{name}"
-                if not name.startswith("__"):
-                    found[name] = cls.__dict__[name].__get__(value)
-    return found
+def _attributes_of_class(value: type) -> dict[str, Any]:
+    plain = (types.FunctionType, *DESCRIPTORS)
+    own = {name: one for name, one in vars(value).items() if not (name[:2] == name[-2:] == "__")}
+    return {
+        name: one
+        for name, one in own.items()
+        if not isinstance(one, plain) and not hasattr(type(one), "__set__") and not name.startswith("_abc_")
+    }
 
 
 def has_changed(snapshot: Snapshot) -> bool:

@@ -35,6 +35,7 @@ from .heap_snapshot import (
     put_back,
     snapshots,
 )
+from .parts_of_objects import in_class, is_property
 from .rebinding import IsOther, is_born, is_perhaps_own, may_be_other
 from .slots import Attribute, Cell, Contents, Global, Slot
 
@@ -333,7 +334,8 @@ def _sets_attribute(code: types.CodeType, name: str) -> bool:
 
 
 def _is_property(owner: Any, name: str) -> bool:
-    return hasattr(getattr(type(owner), name, None), "__set__") and not hasattr(type(owner), "__slots__")
+    in_slots = isinstance(in_class(type(owner), name), types.MemberDescriptorType)
+    return is_property(type(owner), name) and not in_slots
 
 
 def _users_functions(functions: Iterable[Any]) -> tuple[list[types.FunctionType], list[Any]]:

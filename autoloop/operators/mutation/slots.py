@@ -15,6 +15,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer
 
 from ..staging.standins import Maybe
 from ..staging.undefined import Undefined
+from .parts_of_objects import in_class, is_property
 
 _NOTHING: Any = object()
 
@@ -88,13 +89,13 @@ class Attribute:
         kind = owner if isinstance(owner, type) else type(owner)
         self.name, self.owner, self.attribute = f"{kind.__name__}.{attribute}", owner, attribute
         self.key = (id(owner), attribute)
-        self._can_inherit = hasattr(owner, "__dict__") and not hasattr(getattr(kind, attribute, None), "__set__")
+        self._can_inherit = hasattr(owner, "__dict__") and not is_property(kind, attribute)
         #: whose methods set and delete it: those of a class of the user's have done what they do, ours refuse
         self._plain: Any = type(owner)
         ways = self._plain.__setattr__, self._plain.__delattr__
         if not isinstance(owner, Maybe) and any(isinstance(one, types.FunctionType) for one in ways):
             self._plain = type if isinstance(owner, type) else object
-        self._is_lazy = isinstance(getattr(type(owner), attribute, None), functools.cached_property)
+        self._is_lazy = isinstance(in_class(type(owner), attribute), functools.cached_property)
         #: what the owner finds elsewhere, if it has no such attribute of its own
         self.inherited = _NOTHING
         if self._can_inherit and not (self._is_there() if is_own is None else is_own):

@@ -1,0 +1,204 @@
+"""What objects hold that code may call or change, and the way to it: asked by both walks over what is in reach.
+
+One walk (``heap_snapshot``) asks what a block may change: it goes everywhere, for whatever has changed must be put
+back. The other (``state.reached``) asks on which places a trace depends: it goes where names of the code lead, and
+notes what has to hold there. What a method, a descriptor, a wrapper or an object of a library holds is the same for
+both, and said here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+import operator
+import sys
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...bound_function import BoundFunction
+from ...conversion.callables import is_library_file, is_users_class
+from ...errors import is_own_file
+from ...sent_by_name import SentByName
+
+#: after so many objects nothing more is looked at
+MOST_OBJECTS = 5_000
+#: that many elements of a container are looked at one by one
+MOST_ELEMENTS = 1_000
+#: what stands around others -> the attributes that hold these
+_AROUND: Mapping[type, tuple[str, ...]] = {
+    types.MethodType: ("__func__", "__self__"),
+    types.BuiltinMethodType: ("__self__",),
+    types.MethodWrapperType: ("__self__",),
+    functools.partial: ("func", "args", "keywords"),
+    functools.partialmethod: ("func", "args", "keywords"),
+    functools._lru_cache_wrapper: ("__wrapped__",),
+    functools.cached_property: ("func",),
+    functools.singledispatchmethod: ("dispatcher", "func"),
+    staticmethod: ("__func__",),
+    classmethod: ("__func__",),
+    property: ("fget", "fset", "fdel"),
+    BoundFunction: ("function",),
+    SentByName: ("python_function", "instance"),
+}
+_WRAPPERS = tuple(_AROUND)
+#: those of them that stand in classes
+DESCRIPTORS = (
+    *(staticmethod, classmethod, property),
+    *(functools.cached_property, functools.partialmethod, functools.singledispatchmethod),
+)
+#: those that are made anew wherever they are asked for
+_MADE_ANEW = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType, functools.partial, BoundFunction)
+#: what asks other objects for attributes of certain names
+BY_NAME = (operator.attrgetter, operator.methodcaller)
+_BY_TEXT = frozenset(("getattr", "vars", "__dict__", "attrgetter", "methodcaller"))
+#: so many steps inside a library lead to something of the user's
+_MOST_STEPS = 4
+#: what is given, and holds nothing: asked first, for most values are such
+_BARE = frozenset((type(None), bool, int, float, complex, str, bytes, np.ndarray, np.ufunc, types.ModuleType))
+
+Part = tuple[str, Any, Any]
+
+
+def is_wrapper(value: Any) -> bool:
+    """Return whether a value stands around others that it calls or asks."""
+    if type(value) is types.BuiltinFunctionType:
+        return value.__self__ is not None and not isinstance(value.__self__, types.ModuleType)
+    return isinstance(value, _WRAPPERS)
+
+
+def is_made_anew(value: Any) -> bool:
+    """Return whether a wrapper is another object at each look: what it holds tells which it is."""
+    return isinstance(value, (*_MADE_ANEW, SentByName))
+
+
+def parts_of(value: Any) -> Iterator[Part]:
+    """Yield what an object that is neither a container nor the user's holds, of what is, or leads to, the user's.
+
+    Yields
+    ------
+    kind : str
+        ``attribute``, ``cell``, or ``value``: nothing else can be put there.
+    key : object
+        Its name; the name and the cell.
+    one : object
+    """
+    if type(value) in _BARE:
+        return
+    if is_wrapper(value):
+        for kind, names in _AROUND.items():
+            if isinstance(value, kind):
+                for name in names:
+                    if (one := getattr(value, name, None)) is not None:
+                        yield "attribute", name, one
+                return
+    for part in _inside_library(value):
+        if _leads_to_users(part[2], _MOST_STEPS):
+            yield part
+
+
+def _inside_library(value: Any) -> Iterator[Part]:
+    """Yield all that a function of a library is closed over, and what another object of one holds."""
+    if isinstance(value, types.FunctionType):
+        is_own = is_own_file(value.__code__.co_filename)
+        for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
+            one = getattr(cell, "cell_contents", None)
+            if callable(one) or not is_own:
+                yield "cell", (name, cell), one
+        if (inner := vars(value).get("__wrapped__")) is not None:
+            yield "attribute", "__wrapped__", inner
+    elif callable(value) and not isinstance(value, type):
+        held = getattr(value, "__dict__", None)
+        if type(held) is dict:
+            for name, one in held.items():
+                yield "attribute", name, one
+        elif type(value).__module__ in ("functools", "operator"):
+            for one in gc.get_referents(value):
+                yield "value", "", one
+
+
+def _leads_to_users(value: Any, steps: int) -> bool:
+    """Return whether something is, or leads to, a function, a class or an object of the user's."""
+    if type(value) in _BARE or not steps:
+        return False
+    if isinstance(value, types.FunctionType) and not is_library_file(value.__code__.co_filename):
+        return True
+    if isinstance(value, type):
+        return is_users_class(value)
+    if type(value) in (list, tuple, dict):
+        held = value.values() if isinstance(value, dict) else value
+        return len(value) <= MOST_ELEMENTS and any(_leads_to_users(one, steps - 1) for one in held)
+    if isinstance(value, SentByName) or is_users_class(type(value)):
+        return True
+    inner = parts_of(value) if is_wrapper(value) else _inside_library(value)
+    return any(_leads_to_users(one, steps - 1) for _, _, one in inner)
+
+
+def names_by_text(code: types.CodeType) -> Iterator[str]:
+    """Yield the names among the texts of a function that reads attributes by their names."""
+    if not _BY_TEXT.isdisjoint(code.co_names):
+        yield from filter(str.isidentifier, _texts(code.co_consts))
+
+
+def _texts(constants: tuple[Any, ...]) -> Iterator[str]:
+    for one in constants:
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, tuple):
+            yield from _texts(one)
+
+
+# -- objects with attributes of their own -----------------------------------------------------------------------
+
+
+def is_users_object(value: Any) -> bool:
+    """Return whether an object is an instance of a class of the user's, or a class of the user's."""
+    if isinstance(value, types.ModuleType | types.FunctionType):
+        return False
+    return is_users_class(value if isinstance(value, type) else type(value))
+
+
+def has_state(value: Any) -> bool:
+    """Return whether a value is an object whose attributes can be read and set."""
+    kind = type(value)
+    if kind in _BARE or isinstance(value, (np.ndarray, type)):
+        return False
+    if is_users_class(kind) or kind is types.SimpleNamespace or isinstance(value, BaseException):
+        return True
+    module = sys.modules.get("argparse")
+    return module is not None and kind is module.Namespace
+
+
+def instance_attributes(value: Any) -> dict[str, Any]:
+    """Return the attributes that an object itself has, those in slots among them."""
+    found = dict(getattr(value, "__dict__", ()))
+    for cls in type(value).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            with contextlib.suppress(AttributeError):  # not set
+                if name.startswith("__") and not name.endswith("__"):
+                    name = f"_{cls.__name__.lstrip('_')}{name}"
+                if not name.startswith("__"):
+                    found[name] = cls.__dict__[name].__get__(value)
+    return found
+
+
+def in_class(kind: type, name: str) -> Any:
+    """Return what a class has under a name, or None; asking runs nothing of the user's."""
+    for cls in kind.__mro__:
+        if name in cls.__dict__:
+            return cls.__dict__[name]
+    return None
+
+
+def is_data_descriptor(value: Any) -> bool:
+    """Return whether what stands in a class is called where the attribute is set or deleted."""
+    return hasattr(type(value), "__set__") or hasattr(type(value), "__delete__")
+
+
+def is_property(kind: type, name: str) -> bool:
+    """Return whether an attribute of a class comes before that of its objects."""
+    return is_data_descriptor(in_class(kind, name))
