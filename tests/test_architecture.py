@@ -100,6 +100,7 @@ LAZY = {
     ("autoloop.operators.staging.branch_merge", "autoloop_runtime.control.while_loop"),
     ("autoloop.operators.staging.maybe_numbers", "autoloop_runtime.control.while_loop"),
     ("autoloop.operators.staging.containers_of_blocks", "autoloop.operators.staging.moved_lists"),
+    ("autoloop.operators.staging.maybe_same", "autoloop.operators.staging.moved_lists"),
     ("autoloop.operators.staging.list_lengths", "autoloop.operators.staging.begun_lists"),
     ("autoloop.operators.staging.staged_values", "autoloop.operators.staging.maybe_numbers"),
     ("autoloop.operators.staging.undefined", "autoloop.operators.staging.optional"),

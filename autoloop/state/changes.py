@@ -11,10 +11,10 @@ from typing import Any
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..errors import LeftToPython
+from ..operators.constructs.stateful_calls import watched
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.rebinding import Rebinding, rebindings
-from ..operators.staging.container_contents import dict_class, fill
-from ..operators.staging.containers_of_blocks import CONTAINERS
+from ..operators.staging.container_contents import CONTAINERS, dict_class, fill
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.standins import opened
 from ..operators.staging.undefined import MaybeUnset, Undefined
@@ -208,6 +208,7 @@ def changes_of(world: World, value: Any) -> tuple[Changes, Recipe | None]:
     value : object
         The result of the trace.
     """
+    watched()
     recipes = Recipes(world)
     recipes.know_grown()
     finder = _Finder(world, recipes)

@@ -26,6 +26,7 @@ from ..operators.constructs.door import result_of
 from ..operators.mutation.heap_snapshot import MOST_NUMBERS
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.rebinding import LookedAt
+from ..operators.staging.maybe_same import are_some
 from ..parameters import Parameters
 from ..tracing import attempted, finished, placeholders, traced
 from .endless import check_ends, lengths_of
@@ -271,7 +272,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
             value = traced(request.target, (*receiver, *args), kwargs)
             _leave_written(found.guards, request, receiver)
             _leave_written_parts(found.guards, request, world.reached, symbolic)
-            if world.is_untouched() and isinstance(value, (Tensor, *PLAIN)):
+            if world.is_untouched() and isinstance(value, (Tensor, *PLAIN)) and not are_some():
                 changes, result = Changes([], [], [], [], set()), None
             else:
                 changes, result = state.changes_of(world, value)

@@ -146,3 +146,122 @@ while m.sum() < 100:
     if r.sum() > 50: break
 return m
 """.strip().split("\n---\n")
+
+#: lists and dicts that may be one or another, as a branch, loop or index decides; then one of them changes
+ONE_OR_ANOTHER = """
+d = {'s': 0.5}
+e = d
+if n > 5: d = {**d}
+d['s'] = x
+return e['s'] * 1, d['s']
+---
+d = [0.5, 0.25]
+e = d
+for k in range(n):
+    if n > 5: d = [1.5, 2.5]
+    d[0] = x
+return e[0] + 1, d[0]
+---
+d = {'s': 0.5}
+e = [d]
+for k in range(n):
+    while n > 5 and k == 1:
+        d = {**d}
+        n -= 5
+    d['s'] = x
+return e[0]['s'] + d['s']
+---
+d, e = [0.5], [1.5]
+if n > 5: d = e
+d.append(x)
+return len(e), len(d)
+---
+d, e = [0.5], [1.5]
+if n > 5: d = e
+e += [x]
+return d[-1] * 1
+---
+d, e = {'s': 0.5}, {'s': 1.5}
+if n > 5: d = e
+del d['s']
+return 's' in e
+---
+d, e = [0.5], [1.5]
+if n > 5: d = e
+for k in range(n):
+    d[0] += x
+    e[0] *= 2
+return d[0], e[0]
+---
+p = [0.5]
+d = {'p': p}
+if n > 5: d = {'p': [2.5]}
+d['p'][0] = x
+return p[0] * 1
+---
+d = {'s': 0.5}
+e = d
+d = {**d} if n > 5 else d
+d['s'] = x
+return e['s'] * 1
+---
+d, e = [0.5], [1.5]
+def pick():
+    if n > 5: return d
+    return e
+pick()[0] = x
+return d[0] + 1, e[0] + 1
+---
+rows = [[0.5], [1.5]]
+for k in range(n):
+    row = rows[k % 2]
+    row[0] += x
+return rows[0][0] * 1, rows[1][0] * 1
+---
+rows = [[0.5], [1.5]]
+rows[n % 2][0] = x
+return rows[0][0] * 1, rows[1][0] * 1
+---
+rows = [[0.5], [1.5]]
+for k in range(n):
+    if k == n - 1: row = rows[0]
+    else: row = rows[1]
+row[0] = x
+return rows[0][0] * 1, rows[1][0] * 1
+---
+d = e = [0.5]
+if n > 2:
+    if n > 5: d = [1.5]
+    d.append(x)
+return len(e), len(d)
+""".strip().split("\n---\n")
+
+#: such ones of which nobody else holds any: no doubt about them
+ALONE = """
+d = {'s': 0.5, 'n': 0.5}
+for k in range(n):
+    if n > 5: d = {**d, 'n': 1.5}
+    d['s'] = x + k
+return d['s'], d['n']
+---
+l = [0.5]
+for k in range(n):
+    if n > 5: l = [x]
+    l.append(x + k)
+return len(l), l[-1]
+---
+best, own = [0.0, 0.5], [1.0, 1.5]
+for k in range(n):
+    own = [own[0] + x, own[1]]
+    if own[0] > 9: best = own
+best[0] += 1
+return best
+---
+best, own = [0.0, 0.5], [1.0, 1.5]
+if x * n > 9: best = own
+return best[0] + own[1]
+---
+p, q = [0.5], [1.5]
+for k in range(n): p, q = q, p
+return p[0], q[0]
+""".strip().split("\n---\n")

@@ -12,6 +12,7 @@ from each_case import each
 from executors import EXECUTORS
 from harness import arguments, compiled, difference
 from programs_of_control import PROGRAMS as OF_CONTROL
+from programs_of_doubt import ALONE, ONE_OR_ANOTHER
 from programs_of_doubt import PROGRAMS as OF_DOUBT
 from programs_of_doubt import REFUSED as DOUBTFUL
 from programs_of_views import VIEWS, WRITES
@@ -79,6 +80,16 @@ def test_what_may_be_another_array_is_not_used_in_silence():
         ):
             al.function(compiled(source, f"doubtful {number}"))(*given)
         assert np.array_equal(given[1], arguments(3)[1])
+
+
+@each([3, 8])
+def test_lists_and_dicts_that_may_be_one_or_another(count):
+    """What may be another one than that which changes is left to plain Python, or refused; never silently wrong."""
+    for number, source in enumerate(ONE_OR_ANOTHER):
+        found = difference(source, f"one or another {number}", arguments(np.int64(count)), "auto")
+        said = "which has changed in place, or another one|may be one|is changed that may be another"
+        assert not found or (found.startswith("raises TypeError(") and re.search(said, found)), f"{source}\n{found}"
+    assert not wrong(ALONE, [np.int64(count)], "sequential")
 
 
 def test_some_of_the_wide_programs():

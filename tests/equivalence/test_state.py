@@ -297,8 +297,6 @@ REFUSED = [
      "    o.d.append(i)\nreturn x", OBJECT + "o.d = o.log", "o"),
     ("are one list, which a loop or branch on tensors changes", "if x[0] > 0:\n    o.log.append(x[0])\n"
      "    o.d.append(x[1])\nreturn x", OBJECT + "o.d = o.log", "o"),
-    ("'d' is changed in place, and set to another dict", "d = {'a': x[0]}\nb = d\n" + LOOP
-     + "i += 1\n    d['a'] = x*i\n    d = {'a': x}\nreturn b", OBJECT, "o"),
 ]  # fmt: skip
 
 

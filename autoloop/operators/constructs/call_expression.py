@@ -21,6 +21,7 @@ from ..mutation import lifted_arrays
 from ..mutation.outside_world import leave
 from ..staging.begun_lists import example_of, growing
 from ..staging.growing_list import GrowingList
+from ..staging.maybe_same import are_some, lose_changed
 from ..staging.mixed_numbers import settled
 from ..staging.staged_blocks import in_staged_block
 from ..staging.staged_values import is_staged
@@ -33,7 +34,7 @@ from .door import guarded, is_outside, shielded
 from .effect_calls import known_call
 from .numpy_settings import setting_inside
 from .random_calls import drawing
-from .stateful_calls import consumed, left_to_python
+from .stateful_calls import consumed, left_to_python, watched
 from .text import formatted, joined, of_known_text
 
 
@@ -48,6 +49,25 @@ def call(f: Any) -> Any:
     drawn = drawing(f)
     if drawn is not None:
         return drawn
+    made = _called(f)
+    return _changing(made) if are_some() else made
+
+
+def _changing(f: Any) -> Any:
+    """Return ``f``, which may change a container that may be another one."""
+
+    @functools.wraps(f)
+    def changing(*args: Any, **kwargs: Any) -> Any:
+        watched()
+        result = f(*args, **kwargs)
+        lose_changed()
+        return result
+
+    return changing
+
+
+def _called(f: Any) -> Any:
+    """Return what ``call`` does, of what sets nothing of NumPy's and draws no random numbers."""
     if (known := known_call(f)) is not None:
         return known
     if (left := left_to_python(f)) is not None:

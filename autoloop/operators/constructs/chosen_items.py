@@ -16,6 +16,7 @@ from autoloop_runtime.ir.number_operators import carried, number_type, widest
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked, number_of
 
+from ..staging.maybe_same import may_be
 from ..staging.mixed_numbers import MixedNumber, codes_of, components, mixed
 from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import answer, is_staged, stands_for
@@ -64,7 +65,10 @@ def _element(sequence: Sequence[Any], index: Any) -> Any:
             f"numbers or tensors of one structure; use autoloop.switch_case for others"
         )
     columns = zip(*(leaves for leaves, _ in structures), strict=True)
-    return nest.unflatten(structure, [_of_column(list(column), index) for column in columns])
+    found = nest.unflatten(structure, [_of_column(list(column), index) for column in columns])
+    for one in sequence:
+        may_be("what an index chooses", found, one)
+    return found
 
 
 def _of_column(column: list[Any], index: Any) -> Any:

@@ -10,7 +10,9 @@ from autoloop_runtime.ir.array_storage import kept
 from ..mutation.array_identity import renew
 from ..mutation.side_effects import NewPlaces, Outside, Places
 from ..staging.branch_merge import RETURN, RETURN_VALUE, Grown, Side, staged_branch
-from ..staging.containers_of_blocks import Rebound, copied
+from ..staging.container_contents import copied
+from ..staging.containers_of_blocks import Rebound
+from ..staging.maybe_same import may_be
 from ..staging.optional import Ids, MaybeNone, is_, knowing, told_by
 from ..staging.staged_values import asked, is_staged, truth
 from ..staging.standins import opened
@@ -101,8 +103,9 @@ def _staged_statement(
             raise TypeError(str(grown)) from None
         outside.write(grown_before)
         results = _staged_statement(test, branches, names, longer, outside, rebound)
+        given = dict(zip(names, results, strict=False))
         for name, old, new in changed:
-            rebound.written_back(name, old, old if rebound.is_rebound(name) else new)
+            rebound.written_back(name, old, given.get(name, old) if rebound.is_rebound(name) else new)
         return results
     outside.finish(map(rebound.written_back, outside.names, before, every[len(names) :]))
     renew(every)
@@ -159,6 +162,7 @@ def _side(
         ours = [now.get(name, one) for name, one in zip(params, mine, strict=True)]
         every = (*outside.names[: len(given)], *params)
         rebound.compare(every, (*before, *values), (*given, *mine), (*left[: len(given)], *ours))
+        rebound.add({name: one for name, one in now.items() if name not in params})
         rebound.refuse_shared(every, (*before, *values))
         return (*results, *left)
 
@@ -197,11 +201,13 @@ def _staged_return(
     test: Any, branches: tuple[Branch, ...], values: tuple[Any, ...], outside: Outside, what: str = RETURN
 ) -> Any:
     rebound = Rebound()
+    given: list[Any] = []
 
     def sides(before: tuple[Any, ...]) -> list[Side]:
         rebound.begin()
+        given.clear()
         return [
-            _return_side(branch, values, before, outside, known, rebound)
+            _return_side(branch, values, before, outside, known, rebound, given)
             for branch, known in zip(branches, told_by(test), strict=True)
         ]
 
@@ -211,17 +217,22 @@ def _staged_return(
         raise TypeError(str(grown)) from None
     outside.finish(map(rebound.written_back, outside.names, before, every[1:]))
     renew(every)
+    for one in given:
+        may_be("what an `if` gives", every[0], one)
     return every[0]
 
 
 def _return_side(
-    branch: Branch, values: tuple[Any, ...], before: tuple[Any, ...], outside: Outside, known: Ids, rebound: Rebound
-) -> Callable[[], tuple[Any, ...]]:
+    branch: Branch, values: tuple[Any, ...], before: tuple[Any, ...], outside: Outside, known: Ids, rebound: Rebound,
+    told: list[Any],
+) -> Callable[[], tuple[Any, ...]]:  # fmt: skip
     def trace() -> tuple[Any, ...]:
         given = tuple(map(copied, before))
         outside.write(given)
         with knowing(known):
-            result = outside.watch(branch)(*map(copied, values))
+            mine = tuple(map(copied, values))
+            result = outside.watch(branch)(*mine)
+            told.append(next((one for one, copy in zip(values, mine, strict=True) if copy is result), result))
             if type(result) is MaybeNone and is_(result, None) is False:
                 result = opened(result).value
         left = outside.read()

@@ -17,6 +17,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import stays
 from ..staging.growing_list import GrowingList
+from ..staging.maybe_same import are_some, lose_changed
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.staged_values import is_staged
 from ..staging.users_methods import method_of
@@ -25,7 +26,7 @@ from .comprehensions import elements, hashed
 from .iterables import StagedIterable
 from .library_calls import by_numpy
 from .overloads import update
-from .stateful_calls import used
+from .stateful_calls import used, watched
 
 #: references to an array that one attribute holds: that, a variable and the argument of who counts
 _ALONE = 3
@@ -166,6 +167,8 @@ def _is_later(given: Any) -> bool:
 def _set(array: Any, index: Any, value: Any) -> None:
     if isinstance(array, dict):
         hashed(index)
+    if are_some():
+        watched()
     method = method_of(used(array, "it is written to"), "__setitem__")
     if type(array) is list and is_staged(index):
         raise TypeError("which place of a list gets a value here only the run knows: use an array, x = np.array(x)")
@@ -173,6 +176,8 @@ def _set(array: Any, index: Any, value: Any) -> None:
         array[index] = value
     else:
         method(index, value)
+    if are_some():
+        lose_changed()
 
 
 def update_item(array: Any, index: Any, sign: str, value: Callable[[], Any]) -> Any:

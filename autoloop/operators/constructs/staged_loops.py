@@ -30,7 +30,8 @@ from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, n
 from ... import operators
 from ..mutation.array_identity import HeldArrays, renew
 from ..mutation.side_effects import NewPlaces, Outside
-from ..staging.containers_of_blocks import Rebound, copied
+from ..staging.container_contents import copied
+from ..staging.containers_of_blocks import Rebound
 from ..staging.loop_leaves import NAMES, Leaf
 from ..staging.loop_variables import Retrace, Variable, check_results, make_variable
 from ..staging.mixed_numbers import MixedNumber

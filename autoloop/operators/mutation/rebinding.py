@@ -12,7 +12,7 @@ from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import current_graph
 
-from ..staging.containers_of_blocks import CONTAINERS, copied, is_as
+from ..staging.container_contents import CONTAINERS, copied, is_as
 from ..staging.undefined import MaybeUnset, Undefined
 from .slots import Attribute, Contents, Slot
 

@@ -20,7 +20,7 @@ from autoloop_runtime.ir.array_storage import BLOCK, Storage, kept
 from autoloop_runtime.ir.tensor import Tensor
 
 from ...errors import LeftToPython, is_own_file
-from ..staging.containers_of_blocks import CONTAINERS, is_as
+from ..staging.container_contents import CONTAINERS, is_as
 from ..staging.staged_values import is_staged
 from ..staging.standins import Maybe, is_growing, opened
 from ..staging.undefined import Undefined

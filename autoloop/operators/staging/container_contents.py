@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import operator
 from collections import OrderedDict, deque
 from typing import Any
+
+from autoloop_runtime.base import nest
+
+from .standins import Rows, is_growing
+
+#: what a staged block takes a copy of
+CONTAINERS = (list, dict, set, Rows)
 
 
 def dict_class(value: dict[Any, Any]) -> type[dict[Any, Any]]:
@@ -28,3 +36,27 @@ def fill(value: Any, elements: Any) -> None:
     elif isinstance(value, deque):
         deque.clear(value)
         deque.extend(value, elements)
+
+
+def copied(value: Any) -> Any:
+    """Return a structure with containers of its own, so that tracing one side does not change the other."""
+    if is_growing(value):
+        return value.copy()
+    if isinstance(value, list | dict | tuple) or nest.is_nested(value):
+        leaves, structure = nest.flatten_with_structure(value)
+        return nest.unflatten(
+            structure, [one.copy() if isinstance(one, set) or is_growing(one) else one for one in leaves]
+        )
+    return value.copy() if type(value) is set else value
+
+
+def is_as(copy: Any, original: Any) -> bool:
+    """Return whether a copy still holds what it was made of."""
+    if is_growing(copy):
+        mine, its = copy.arrays, original.arrays if is_growing(original) else None
+        return type(mine) is list and type(its) is list and all(map(operator.is_, mine, its))
+    if isinstance(copy, set):
+        return bool(copy == original)
+    mine, structure = nest.flatten_with_structure(copy)
+    others, other = nest.flatten_with_structure(original)
+    return bool(structure == other) and all(map(operator.is_, mine, others))

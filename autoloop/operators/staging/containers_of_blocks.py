@@ -6,42 +6,30 @@ leaves the first as it is. What comes out of the block has the values of either;
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
 
-from .container_contents import fill
-from .standins import Rows, is_growing
-from .unknown_keys import check_order
-
-CONTAINERS = (list, dict, set, Rows)
-
-
-def copied(value: Any) -> Any:
-    """Return a structure with containers of its own, so that tracing one side does not change the other."""
-    if is_growing(value):
-        return value.copy()
-    if isinstance(value, list | dict | tuple) or nest.is_nested(value):
-        leaves, structure = nest.flatten_with_structure(value)
-        return nest.unflatten(
-            structure, [one.copy() if isinstance(one, set) or is_growing(one) else one for one in leaves]
-        )
-    return value.copy() if type(value) is set else value
+from .container_contents import CONTAINERS, fill, is_as
+from .maybe_same import are_maybe_same, are_some, lose, lose_changed, may_be
+from .standins import is_growing
+from .unknown_keys import check_order, leave_unknown
 
 
 class Rebound:
     """Names that stand for another container after a block, or after one of its sides, than before."""
 
     def __init__(self) -> None:
-        self._rebound: set[str] = set()
+        self._rebound: dict[str, list[Any]] = {}
+        #: what else names stand for after the block, or after one of its sides, that stood for no container before
+        self._set: dict[str, list[Any]] = {}
         self._changed: set[str] = set()
 
     def begin(self) -> None:
         """Forget what an earlier trace of the block has shown."""
         self._rebound.clear()
+        self._set.clear()
         self._changed.clear()
 
     def compare(self, names: Sequence[str], before: Sequence[Any], given: Sequence[Any], left: Sequence[Any]) -> None:
@@ -58,26 +46,44 @@ class Rebound:
         TypeError
             If the keys of a dict stand in another order, which a graph does not know of.
         """
+        originals = {id(copy): one for one, copy in zip(before, given, strict=True)}
         for name, original, copy, now in zip(names, before, given, left, strict=True):
             if isinstance(now, dict) and isinstance(original, dict):
                 check_order(name, original, now)
             if isinstance(copy, CONTAINERS):
                 if isinstance(now, CONTAINERS) and now is not copy:
-                    self._rebound.add(name)
+                    self._rebound.setdefault(name, []).append(originals.get(id(now), now))
                 if not is_as(copy, original):
                     self._changed.add(name)
+            elif now is not copy and isinstance(now, CONTAINERS):
+                self._set.setdefault(name, []).append(originals.get(id(now), now))
+
+    def add(self, values: Mapping[str, Any]) -> None:
+        """Note what a block lets names stand for that it has not been given."""
+        for name, one in values.items():
+            self._set.setdefault(name, []).append(one)
 
     def refuse_shared(self, names: Sequence[str], before: Sequence[Any]) -> None:
         """Raise if a container that the block changes has two names in it."""
         named: dict[int, str] = {}
-        for name, original in zip(names, before, strict=True):
-            if isinstance(original, CONTAINERS):
-                other = named.setdefault(id(original), name)
-                if other != name and not self._changed.isdisjoint((name, other)):
-                    raise TypeError(
-                        f"{other!r} and {name!r} are one {type(original).__name__}, which a loop or branch on tensors "
-                        f"changes: let it use one of the names only"
+        held = [(name, one) for name, one in zip(names, before, strict=True) if isinstance(one, CONTAINERS)]
+        for name, original in held:
+            other = named.setdefault(id(original), name)
+            if other != name and not self._changed.isdisjoint((name, other)):
+                raise TypeError(
+                    f"{other!r} and {name!r} are one {type(original).__name__}, which a loop or branch on tensors "
+                    f"changes: let it use one of the names only"
+                )
+        changed = [(name, one) for name, one in held if name in self._changed] if are_some() else []
+        for name, original in changed:
+            for other, one in held:
+                if one is not original and are_maybe_same(original, one):
+                    message = (
+                        f"{other!r} and {name!r} may be one {type(original).__name__}, which a loop or branch on "
+                        f"tensors changes: change a copy, {name}.copy()"
                     )
+                    leave_unknown(message)
+                    raise TypeError(message)
 
     def is_rebound(self, name: str) -> bool:
         """Return whether a name may stand for another container."""
@@ -92,15 +98,18 @@ class Rebound:
             If nobody can tell whether ``original`` has changed, and no marker can stand in it.
         """
         if not self.is_rebound(name):
-            return written_back(original, value)
+            value = written_back(original, value)
+            for one in self._set.get(name, ()):
+                may_be(repr(name), value, one)
+            if are_some():
+                lose_changed()
+            return value
         if name in self._changed:
-            if type(original) is list:
-                original[:] = [_moved(name, None)]
-            elif isinstance(original, dict | set):
-                raise TypeError(
-                    f"{name!r} is changed in place, and set to another {type(original).__name__}, in a loop or branch "
-                    f"on tensors: change a copy of it, {name}.copy()"
-                )
+            if isinstance(original, CONTAINERS):
+                lose(repr(name), original, value)
+        else:
+            for one in (original, *self._rebound[name]):
+                may_be(repr(name), value, one)
         return value
 
 
@@ -109,17 +118,6 @@ def _moved(name: str, grown: Any) -> Any:
         from .moved_lists import Moved
 
     return Moved(name, grown)
-
-
-def is_as(copy: Any, original: Any) -> bool:
-    """Return whether a copy still holds what it was made of."""
-    if is_growing(copy):
-        return is_growing(original) and all(map(operator.is_, copy.arrays, original.arrays))
-    if isinstance(copy, set):
-        return bool(copy == original)
-    mine, structure = nest.flatten_with_structure(copy)
-    others, other = nest.flatten_with_structure(original)
-    return bool(structure == other) and all(map(operator.is_, mine, others))
 
 
 def written_back(original: Any, value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from .standins import StandIn
+from .unknown_keys import leave_unknown
 
 
 class Moved(StandIn):
@@ -40,7 +41,33 @@ class Moved(StandIn):
     __lt__ = __le__ = __gt__ = __ge__ = __autoloop_tensor__ = refuse
 
 
+class MaybeChanged(Moved):
+    """What stands for the elements of a list or dict that may be another one, which has changed."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, None)
+
+    def described(self) -> str:
+        """Return what messages call it."""
+        return f"an element of a list or dict that may be {self.name}, which has changed"
+
+    def refuse(self, *_: Any, **__: Any) -> NoReturn:
+        """Raise the error that tells what to do."""
+        message = (
+            f"whether this list or dict is {self.name}, which has changed in place, or another one, depends on a loop "
+            f"or branch on tensors, or on an index that is one: change a copy"
+        )
+        leave_unknown(message)
+        raise TypeError(message)
+
+    __bool__ = __call__ = __iter__ = __len__ = __getitem__ = __contains__ = __index__ = __float__ = refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __autoloop_tensor__ = refuse
+
+
 def refuse_moved(value: Any) -> None:
-    """Raise if a value is a list whose elements are now in a growing list."""
-    if type(value) is list and len(value) and type(value[0]) is Moved:
-        value[0].refuse()
+    """Raise if a value is a list whose elements are now in a growing list, or a container that may have changed."""
+    if type(value) in (list, dict) and len(value):
+        first = value[0] if type(value) is list else next(iter(value.values()))
+        if isinstance(first, Moved):
+            first.refuse()

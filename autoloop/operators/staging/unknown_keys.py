@@ -26,7 +26,7 @@ def is_followed() -> bool:
     return graph is not None and graph.root.ordered and WORLD.get() is not None
 
 
-def _leave(what: str) -> None:
+def leave_unknown(what: str) -> None:
     """Let plain Python run the function that is traced, if no tensors are among its arguments.
 
     With tensors it would give other kinds of values: numbers that they decide come back as tensors.
@@ -54,7 +54,7 @@ def leave_containers(name: str, one: Any, other: Any) -> None:
     if (found := _differing(name, one, other)) is not None:
         what, one, other = found
         noun = "elements" if isinstance(one, set | deque) else "keys, or another order of them,"
-        _leave(
+        leave_unknown(
             f"the {type(one).__name__} {what!r} has other {noun} after a loop or branch on tensors, which may not run"
             f"{_advice(what, one, other)}"
         )
@@ -95,7 +95,7 @@ def check_order(name: str, before: dict[Any, Any], now: dict[Any, Any]) -> None:
             f"the keys of the dict {name!r} stand in another order after a loop or branch on tensors, which may not "
             f"have run: set {name}[key] without deleting the key before"
         )
-        _leave(message)
+        leave_unknown(message)
         raise TypeError(message)
 
 

@@ -1,0 +1,147 @@
+"""Which containers may be one: after a staged block a name stands for the list that it was, or for another one.
+
+A graph gives the elements of either, so what stands behind the block is a third one, of the trace's own. As long as
+none of them changes that is all there is to see. When one does, nobody knows any more what the others hold: they get
+markers in place of their elements, and whoever asks for these is refused.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, cast
+
+from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.forks import undivided
+from autoloop_runtime.ir.graph import current_graph
+
+from .container_contents import CONTAINERS, copied, fill, is_as
+from .standins import Maybe, is_growing, opened
+
+#: references to what nobody holds but a pair: that, and the argument of who counts
+_ALONE = 2
+
+
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """Two containers that may be one, and copies of them as they were when that was so.
+
+    Attributes
+    ----------
+    name : str
+        What messages call the first.
+    """
+
+    name: str
+    first: Any
+    second: Any
+    held: tuple[Any, Any]
+
+    def is_seen(self) -> bool:
+        """Return whether anybody else still holds each of them."""
+        return sys.getrefcount(self.first) > _ALONE and sys.getrefcount(self.second) > _ALONE
+
+    def changed(self) -> tuple[bool, bool]:
+        """Return which of them has changed."""
+        return not is_as(self.held[0], self.first), not is_as(self.held[1], self.second)
+
+
+class MaybeSame:
+    """The containers of one trace of which some may be one; a record of a graph."""
+
+    def __init__(self) -> None:
+        self.pairs: list[_Pair] = []
+
+    def copy(self) -> MaybeSame:
+        """Return the same, which later changes of this one do not reach."""
+        made = MaybeSame()
+        made.pairs = list(self.pairs)
+        return made
+
+
+def may_be(name: str, value: Any, other: Any) -> None:
+    """Note that what a name stands for after a block may be another container."""
+    graph = current_graph()
+    value, other = _there(value), _there(other)
+    if graph is None or value is other:
+        return
+    if isinstance(value, CONTAINERS) and isinstance(other, CONTAINERS):
+        graph.root.record(MaybeSame).pairs.append(_Pair(name, value, other, (copied(value), copied(other))))
+    if isinstance(value, dict) and isinstance(other, dict):
+        for key in [key for key in value if key in other]:
+            may_be(f"the {key!r} of {name}", value[key], other[key])
+    elif isinstance(value, (list, tuple)) and isinstance(other, (list, tuple)):
+        for k, (one, its) in enumerate(zip(value, other)):
+            may_be(f"the element {k} of {name}", one, its)
+
+
+def _there(value: Any) -> Any:
+    """Return the value of what may not be there."""
+    while isinstance(value, Maybe):
+        value = opened(value).value
+    return value
+
+
+def _known() -> MaybeSame | None:
+    graph = current_graph()
+    found = None if graph is None else graph.root.records.get(MaybeSame)
+    return found if found is not None and found.pairs else None
+
+
+def are_some() -> bool:
+    """Return whether there are containers of which some may be one."""
+    return _known() is not None
+
+
+def are_maybe_same(one: Any, other: Any) -> bool:
+    """Return whether two containers may be one."""
+    known = _known()
+    if known is None:
+        return False
+    group, size = {id(one)}, 0
+    while len(group) > size:
+        size = len(group)
+        for pair in known.pairs:
+            if id(pair.first) in group or id(pair.second) in group:
+                group |= {id(pair.first), id(pair.second)}
+    return id(other) in group
+
+
+def lose_changed() -> bool:
+    """Let containers that may be ones that have changed hold markers; return whether there are some."""
+    known, found = _known(), False
+    while known is not None:
+        for pair in known.pairs:
+            is_first, is_second = pair.changed()
+            if is_first or is_second:
+                known.pairs.remove(pair)
+                found = True
+                if is_first != is_second:
+                    lose(pair.name, pair.second if is_first else pair.first, pair.first if is_first else pair.second)
+                break
+        else:
+            known.pairs = [pair for pair in known.pairs if pair.is_seen()]
+            break
+    return found
+
+
+def lose(name: str, value: Any, changed: Any) -> None:
+    """Let a container hold markers: it may be one, under a name, that has changed.
+
+    Raises
+    ------
+    TypeError
+        Of a set, whose elements others compare with.
+    """
+    with undivided():
+        from .moved_lists import MaybeChanged
+
+    marker = MaybeChanged(name)
+    if isinstance(value, set):
+        marker.refuse()
+    if is_growing(value):
+        value.arrays = cast(Any, marker)
+    elif isinstance(value, dict):
+        keys = dict.fromkeys([*value, *(changed if isinstance(changed, dict) else ())], marker)
+        fill(value, keys or {marker: marker})
+    else:
+        fill(value, [marker] * max(len(value), len(changed) if isinstance(changed, list) else 0, 1))
