@@ -19,6 +19,7 @@ from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
 from ..ir.traits import Memory
 from .fusion import is_divisible
+from .induction import CONSTANTS, Known, most_trips, trip_count
 from .inside import nodes_inside
 
 #: one NumPy call, on scalars and on arrays
@@ -44,9 +45,19 @@ GAIN = 1.2
 BLAS_GAIN = 0.6
 #: what a further thread adds to the speed of operations that are computed block by block
 BLOCK_GAIN = 0.8
-#: iterations that are played, of loops by how deep they are, and how often any loop is taken to run
+#: iterations that are played, of loops by how deep they are
 PLAYED = (12, 4, 2)
+#: how often a loop is taken to run that does not tell
 TRIPS = 16
+
+
+def expected_trips(node: Node, known: Known = CONSTANTS) -> int:
+    """Return how often a loop runs, or is taken to run where that is not known before."""
+    exactly = trip_count(node, known)
+    if exactly is not None:
+        return exactly
+    most = most_trips(node, known)
+    return TRIPS if most is None else min(TRIPS, most)
 
 
 def sized(node: Node) -> list[Tensor]:
@@ -259,7 +270,8 @@ class _Player:
         work = products = blocks = nodes = 0.0
         ends: list[float] = []
         finished = start
-        played = PLAYED[min(self._depth, len(PLAYED)) - 1]
+        trips = expected_trips(node)
+        played = max(1, min(trips, PLAYED[min(self._depth, len(PLAYED)) - 1]))
         for iteration in range(played):
             opens = max(start, ends[iteration - window]) if iteration >= window else start
             test, (decided, *_) = self.play(attrs["cond"], [*variables, *captured], opens)
@@ -271,7 +283,7 @@ class _Player:
             variables = [max(r, decided) for r in results]
             finished = max(finished, decided + step.span, *variables)
             ends.append(finished)
-        scale = TRIPS / played
+        scale = trips / played
         run = _Run(work * scale, products * scale, blocks * scale, (finished - begin) * scale, nodes * scale)
         self.loops[node] = run
         return run, [begin + (t - begin) * scale for t in variables]
@@ -286,6 +298,6 @@ def _light_nodes(node: Node) -> int:
         if not current.subgraphs and estimate(current) > HEAVY:
             return 0
         total += times
-        times *= TRIPS if current.op is WHILE else 1
+        times *= expected_trips(current) if current.op is WHILE else 1
         pending += [(inner, times) for graph in current.subgraphs for inner in graph.nodes]
     return total

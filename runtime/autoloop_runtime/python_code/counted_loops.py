@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
+from ..analysis.cost import expected_trips
 from ..analysis.failure import graph_can_fail
 from ..analysis.induction import Induction, inductions
 from ..analysis.inside import graphs_inside
@@ -28,8 +29,6 @@ from .templates import Expr
 # nanoseconds that a Python number saves: in the loop itself, as a position, in a cast; and what it costs to meet a
 # NumPy scalar
 _LOOP, _POSITION, _CAST, _SCALAR = 35.0, 10.0, 60.0, -28.0
-#: how often a loop inside is taken to run
-_TRIPS = 8
 
 
 @dataclass(frozen=True)
@@ -169,7 +168,8 @@ class _Users:
             return sum(self._inside(node.attrs[key], index - 1) for key in ("then", "else")) / 2
         if op is WHILE and index >= node.attrs["n_vars"]:
             # in a condition it is most often the limit of a loop that counts too, and asked once
-            return self._inside(node.attrs["cond"], index) + _TRIPS * self._inside(node.attrs["body"], index)
+            inside = self._inside(node.attrs["body"], index)
+            return self._inside(node.attrs["cond"], index) + expected_trips(node) * inside
         self.fine = False
         return 0.0
 

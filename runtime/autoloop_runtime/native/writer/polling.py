@@ -5,6 +5,7 @@ Asking costs a microsecond or so and needs the interpreter's lock, so it is done
 
 from __future__ import annotations
 
+from ...analysis.cost import expected_trips
 from ...analysis.induction import most_trips, trip_count
 from ...ir.graph import CONST, PARAMETER, Graph, Node
 from ...ir.structured import COND, WHILE
@@ -16,8 +17,6 @@ from .values import size_of
 
 #: nanoseconds between two questions
 INTERVAL = 5e7
-#: how often an inner loop is taken to run
-_ROUNDS = 64
 #: nanoseconds per element of an array, per scalar operation, per multiplication of a matrix product (of integers)
 _ELEMENT, _SCALAR, _PRODUCT, _INTEGERS = 0.3, 0.25, 0.02, 0.3
 #: a loop that cannot take longer than this many nanoseconds is never stopped
@@ -42,8 +41,7 @@ def graph_cost(graph: Graph, types: Types) -> float:
             continue
         if node.op is WHILE:
             inner = graph_cost(node.attrs["body"], types) + graph_cost(node.attrs["cond"], types)
-            trips = trip_count(node, types)
-            total += (_ROUNDS if trips is None else trips) * inner
+            total += expected_trips(node, types) * inner
         elif node.op is COND:
             total += max(graph_cost(g, types) for g in node.subgraphs)
         else:
