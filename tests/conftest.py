@@ -38,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     children.afresh |= examples.of_long_runs
     wanted = config.getoption("--executor")
     if wanted == "on-stack-replacement":
-        hand_over_at_once(setattr)
+        replace_on_stack_at_once(setattr)
     elif wanted != "auto":
         _always(wanted)
 
@@ -121,7 +121,7 @@ def _always(wanted: str) -> None:
     execution._made = make
 
 
-def hand_over_at_once(setattr: Callable[[Any, str, Any], None], first: int = 2) -> None:
+def replace_on_stack_at_once(setattr: Callable[[Any, str, Any], None], first: int = 2) -> None:
     """Let every loop go on in machine code after its ``first`` iterations, and no whole function run in it."""
     from api import automatic, on_stack_replacement, tier_up
 
@@ -136,9 +136,9 @@ def hand_over_at_once(setattr: Callable[[Any, str, Any], None], first: int = 2) 
 
 
 @pytest.fixture
-def hand_over(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+def replace_on_stack(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """A function that lets every loop go on in machine code after so many iterations."""
-    return lambda first: hand_over_at_once(monkeypatch.setattr, first)
+    return lambda first: replace_on_stack_at_once(monkeypatch.setattr, first)
 
 
 @pytest.fixture

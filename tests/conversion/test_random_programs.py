@@ -74,16 +74,16 @@ def handed_over(seed: int) -> None:
 @pytest.mark.auto
 @needs_native
 @pytest.mark.parametrize("seed", range(4))
-def test_random_program_handed_over(seed, hand_over):
-    hand_over(1 + seed % 2)
+def test_random_program_handed_over(seed, replace_on_stack):
+    replace_on_stack(1 + seed % 2)
     handed_over(seed)
 
 
 @pytest.mark.nightly
 @needs_native
 @pytest.mark.parametrize("seed", range(3000, 3400))
-def test_many_random_functions_handed_over(seed, hand_over):
-    hand_over(1 + seed % 3)
+def test_many_random_functions_handed_over(seed, replace_on_stack):
+    replace_on_stack(1 + seed % 3)
     handed_over(seed)
 
 

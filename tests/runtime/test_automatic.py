@@ -44,9 +44,9 @@ def eager(monkeypatch):
 
 
 @pytest.fixture
-def loops_only(hand_over):
+def loops_only(replace_on_stack):
     """The same for loops, where it stays; no code is made of whole functions."""
-    hand_over(on_stack_replacement.FIRST)
+    replace_on_stack(on_stack_replacement.FIRST)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from .first_failure import FirstFailure, first_failure
 from .flat_graph import Lowered
 from .frames import Item, State
 from .kernels import Watch, call
-from .sole_holders import lend, returned
+from .sole_holders import donate, returned
 
 
 class Executable:
@@ -90,9 +90,9 @@ class Executable:
             # a kernel computes: a user's function called by one must not add to the graph being built around us
             with nullcontext() if current_graph() is None else eager():
                 if count == 1 or not self.plan.parallel:
-                    run_alone(tokens, lend(feed_values, self.donated), state, watch)
+                    run_alone(tokens, donate(feed_values, self.donated), state, watch)
                 else:
-                    _run_shared(tokens, lend(feed_values, self.donated), state, watch, count)
+                    _run_shared(tokens, donate(feed_values, self.donated), state, watch, count)
             results = results_of(tokens)
             return list(map(returned, results)) if self.donated else results
         finally:

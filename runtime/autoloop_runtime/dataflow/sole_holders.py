@@ -17,7 +17,7 @@ import numpy as np
 from ..base.aligned_memory import Block
 
 
-class Lent:
+class Donated:
     """An array of the caller's that a run may write to."""
 
     __slots__ = ("__array_interface__", "array")
@@ -27,19 +27,19 @@ class Lent:
         self.__array_interface__ = array.__array_interface__
 
 
-def lend(values: Sequence[Any], which: Iterable[int]) -> list[Any]:
+def donate(values: Sequence[Any], which: Iterable[int]) -> list[Any]:
     """Return ``values`` with those at ``which`` as arrays that a run may write to."""
     made = list(values)
     for k in which:
         if type(made[k]) is np.ndarray:
-            made[k] = np.asarray(Lent(made[k]))
+            made[k] = np.asarray(Donated(made[k]))
     return made
 
 
 def returned(value: Any) -> Any:
-    """Return the caller's own array for one that was lent, all else as it is."""
+    """Return the caller's own array for one that was donated, all else as it is."""
     owner: Any = value.base if type(value) is np.ndarray else None
-    return owner.array if type(owner) is Lent else value
+    return owner.array if type(owner) is Donated else value
 
 
 def taken(args: list[Any], which: Iterable[int]) -> list[Any]:
@@ -79,7 +79,7 @@ def offered(args: list[Any], which: Sequence[tuple[int, bool]]) -> Any:
     for k, callers in which:
         array = args[k]
         args[k] = None
-        alone = _references(array) <= _ALONE and _is_whole(array) and (callers or type(array.base) is not Lent)
+        alone = _references(array) <= _ALONE and _is_whole(array) and (callers or type(array.base) is not Donated)
         args[k] = array
         if alone:
             return array
@@ -95,7 +95,7 @@ def _is_whole(array: Any) -> bool:
     if type(array) is not np.ndarray or not array.flags.writeable:
         return False
     owner: Any = array.base
-    return owner is None or type(owner) in (Lent, Block)
+    return owner is None or type(owner) in (Donated, Block)
 
 
 def _alone(args: list[Any]) -> int:

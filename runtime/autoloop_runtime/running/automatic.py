@@ -36,7 +36,7 @@ from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState
 from ..ir.structured import WHILE
 from ..python_code.compile_python import compile_graph, compile_region
-from .on_stack_replacement import Restart, Site, Sites, may_hand_over
+from .on_stack_replacement import Restart, Site, Sites, is_replaceable
 from .standing import Standing
 from .tier_up import MOST_SHAPES, SMALLEST, Made, Shapes, TierUp, is_wanted
 
@@ -364,7 +364,7 @@ def _site_standing(site: Site, whole: Standing) -> Standing:
 
 def _may_restart(graph: Graph) -> bool:
     """Return whether nobody notices that ``graph`` runs twice, and a loop in it cannot be handed over instead."""
-    return not graph.donated and may_repeat(graph) and any(not may_hand_over(loop) for loop in loops_inside(graph))
+    return not graph.donated and may_repeat(graph) and any(not is_replaceable(loop) for loop in loops_inside(graph))
 
 
 #: the notice is said once; two threads that come to it at the same time may both say it

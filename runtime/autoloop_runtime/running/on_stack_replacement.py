@@ -145,7 +145,7 @@ class Sites(dict[Node, Site]):
 
     def replacing(self, node: Node, owned: Collection[int]) -> Site | None:
         """Return the site of the loop ``node``; None if machine code surely cannot go on with it."""
-        if not may_hand_over(node):
+        if not is_replaceable(node):
             return None
         site = self[node] = Site(node, owned)
         return site
@@ -251,7 +251,7 @@ class Turns:
             made = site.code(shapes)
         if made is not None and (rate or shapes in site.trusted):
             # the faster one of two chunks: something else may have had the processor during the other
-            done, values = self._hand_over(made, shapes, state or EAGER, values, min(rate, self._before))
+            done, values = self._replace(made, shapes, state or EAGER, values, min(rate, self._before))
         self._before = rate or inf
         size = min(4 * count, int(CHUNK / rate) + 1) if rate else FIRST
         if not site.trusted:
@@ -260,7 +260,7 @@ class Turns:
         self._mark = perf_counter_ns()
         return values[: site.variables]
 
-    def _hand_over(
+    def _replace(
         self, made: Made, shapes: Shapes, state: RunState, values: tuple[Any, ...], rate: float
     ) -> tuple[int, tuple[Any, ...]]:
         """Go on in machine code, at first for a trial; gives the iterations that are done, and the values then."""
@@ -284,7 +284,7 @@ class Turns:
                 return done, values
 
 
-def may_hand_over(node: Node) -> bool:
+def is_replaceable(node: Node) -> bool:
     """Return false if it is plain that machine code cannot go on with the loop ``node``."""
     if any(t.dtype == variant or t.dtype.kind == "O" for t in node.inputs):
         return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -15,13 +15,27 @@ from ...ir.tensor import Tensor
 if TYPE_CHECKING:
     from ...collections.versioned_array import ArraySpec
 
+_Record = TypeVar("_Record", bound="_MayBeMerged")
 Shape = tuple[int, ...]
 #: how many elements a growing TensorArray has: so many more than another version of it, or than none
 Count = tuple[Tensor | None, int]
 
 
+class _MayBeMerged:
+    """What is known of a collection, which may turn out to be the same as another one."""
+
+    merged: Any
+
+    def root(self: _Record) -> _Record:
+        """Return the one that speaks for this and all that were found to be the same."""
+        found = self
+        while found.merged is not None:
+            found = found.merged
+        return found
+
+
 @dataclass(eq=False)
-class Rows:
+class Rows(_MayBeMerged):
     """What is known of a TensorArray, or of a table of gradients; all versions of it share one of these.
 
     Attributes
@@ -58,13 +72,9 @@ class Rows:
         element = self.root().element
         return None if isinstance(element, Rows) else element
 
-    def root(self) -> Rows:
-        """Return the one that speaks for this and all that were found to be the same array."""
-        return self if self.merged is None else self.merged.root()
-
 
 @dataclass(eq=False)
-class StackType:
+class StackType(_MayBeMerged):
     """What is known of a stack of saved values or a growing TensorArray; all versions of it share one of these.
 
     Attributes
@@ -108,10 +118,6 @@ class StackType:
     def is_owned(self) -> bool:
         """True if its values are ``Owned``."""
         return self.root().kind != "stack"
-
-    def root(self) -> StackType:
-        """Return the one that speaks for this and all that were found to be the same stack."""
-        return self if self.merged is None else self.merged.root()
 
 
 @dataclass
