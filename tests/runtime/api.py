@@ -8,7 +8,7 @@ from __future__ import annotations
 from autoloop_runtime import native, ops
 from autoloop_runtime.analysis import cost, ownership, sizes, weight
 from autoloop_runtime.analysis.aliasing import is_fresh, looked_at, only_looks, with_views
-from autoloop_runtime.analysis.cost import choose, estimate
+from autoloop_runtime.analysis.cost import TRIPS, choose, estimate, expected_trips
 from autoloop_runtime.analysis.failure import can_fail, graph_can_fail
 from autoloop_runtime.analysis.induction import Induction, constant_step, most_trips, trip_count
 from autoloop_runtime.analysis.inside import count_nodes, graphs_inside, loops_inside, nodes_inside

@@ -12,6 +12,7 @@ import numpy as np
 from api import (
     FIXED,
     SCALAR,
+    TRIPS,
     Executable,
     Graph,
     Induction,
@@ -20,6 +21,7 @@ from api import (
     compile_native,
     constant_step,
     dtypes,
+    expected_trips,
     find_counted,
     infer,
     lower,
@@ -256,6 +258,13 @@ def test_the_answer_is_what_a_run_does(name: str) -> None:
     real = case.trips()
     assert trips in (None, real)
     assert most is None or (real is not None and real <= most)
+
+
+@each(ANSWERS)
+def test_how_often_a_loop_is_taken_to_run_is_what_is_known_or_one_guess(name: str) -> None:
+    _, trips, most, _ = ANSWERS[name]
+    taken = expected_trips(loop_of(optimize(CASES[name].graph(True))))
+    assert taken == (TRIPS if most is None else min(TRIPS, most) if trips is None else trips)
 
 
 def _ways(case: Case, ends: bool) -> list[Callable[..., Any]]:
