@@ -170,7 +170,9 @@ def is_programs_own(error: BaseException) -> bool:
         file = innermost(link).tb_frame.f_code.co_filename
         is_of_types = os.path.basename(file) in _OF_TYPES and isinstance(error, TypeError)
         # a rule that has to know more of a shape says so: NumPy, which always does, would not have raised anything
-        is_rule = (is_of_types or isinstance(error, ValueError | OverflowError)) and "know" not in str(error)
+        is_rule = (is_of_types or isinstance(error, ValueError | OverflowError | IndexError)) and "know" not in str(
+            error
+        )
         is_rule = is_rule and (is_of_types or file.startswith(_RULES) or _is_of_bounds(error, file))
         is_lacking = isinstance(error, AttributeError) and isinstance(error.obj, type)  # which a tracer stands for
         found = is_rule or is_lacking or not is_own_file(file)
