@@ -87,7 +87,8 @@ SAMPLES = {
                   "np.resize(x, (-1, 2))", "np.resize(a=x, new_shape=(0, 3))", "np.resize(t, 3)"],
     "np.trim_zeros": ["np.trim_zeros(v - v[0])", "np.trim_zeros(v * (v > 1), 'f')",
         "np.trim_zeros(v * (v > 1), trim='b')",
-                      "np.trim_zeros(v * 0)", "np.trim_zeros(v, 'x')", "np.trim_zeros(v * 0, 'f')"],
+                      "np.trim_zeros(v * 0)", "np.trim_zeros((0.0, v[0], 0.0))",
+                      "np.trim_zeros(v, 'x')", "np.trim_zeros(v * 0, 'f')"],
     "np.lib.stride_tricks.sliding_window_view": _calls(
         "np.lib.stride_tricks.sliding_window_view", "{f}(v, 2)", "{f}(x, (2, 2))", "{f}(cube, 3, 2)",
         "{f}(cube, (2, 2), axis=(0, -1))",

@@ -15,7 +15,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked
 
 from ..mutation import lifted_arrays
-from ..mutation.outside_world import stays
+from ..mutation.outside_world import leave, stays
 from ..staging.growing_list import GrowingList
 from ..staging.maybe_same import are_some, lose_changed
 from ..staging.mixed_numbers import MixedNumber
@@ -88,12 +88,22 @@ def item(sequence: Any, index: Any) -> Any:
     if not isinstance(sequence, Tensor | np.ndarray | np.number | np.bool_) and _is_later(index):
         return _chosen_from(sequence, index)
     if isinstance(sequence, np.ndarray | np.number | np.bool_) and _is_later(index):
+        _of_numbers(sequence)
         array, sequence = sequence, marked(ArrayTracer, convert_to_tensor(sequence))
         made = sequence[index]
         if made.view_of is not None and isinstance(array, np.ndarray):
             made.storage.stands_for(array)
         return made
     return _asked(sequence, index)
+
+
+def _of_numbers(array: Any) -> None:
+    """Let plain Python index an array of texts, dates or records."""
+    if array.dtype.kind not in "biufc":
+        leave(
+            f"an array of dtype {array.dtype} is indexed by what only the run knows",
+            "a graph computes numbers: choose among the elements of a list, x.tolist()[i]",
+        )
 
 
 def _chosen_from(holder: Any, index: Any) -> Any:
@@ -152,6 +162,8 @@ def _taking(array: Any, index: Any, value: Any) -> Any:
         if _is_later(index) or _is_later(value):
             lifted_arrays.refuse(array)
         lifted_arrays.set_in_block(array)
+    elif type(array) is np.ndarray and _is_later(index):
+        _of_numbers(array)
     return array
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.array_storage import kept
@@ -45,6 +46,8 @@ class GrowingList(ListColumns):
         for position, (array, part) in enumerate(zip(self.arrays, self.parts_of(leaves), strict=True)):
             self.arrays[position] = array.write(index, part)
         for position, leaf in enumerate(leaves):
+            if isinstance(leaf, np.str_):
+                raise TypeError(f"{leaf!r} is appended to the list {self.name!r} in a loop or branch: write str(text)")
             kind = own_kind(inner.get(position, leaf))
             is_new = position in inner and position not in self.lists
             if position not in self.several:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import nest
 from .numpy_protocols import NUMPY_NUMBERS
 from .tensor import Tensor
 
@@ -71,3 +72,24 @@ def lacking(kind: type, name: str) -> AttributeError:
     """Return what Python raises where a value of a type is asked for what it does not have."""
     where = f"{kind.__module__}." if kind.__module__ == "numpy" else ""
     return AttributeError(f"'{where}{kind.__name__}' object has no attribute {name!r}", name=name, obj=kind)
+
+
+def taken(arrays: Any, made: Any, text: type) -> Any:
+    """Return what was taken out of arrays, or made of them; a text that a run makes is a ``text``.
+
+    Raises
+    ------
+    TypeError
+        If it is an element of an array of texts, a ``numpy.str_`` to the user: those that a run makes are Python's.
+    """
+    if type(made) is text and any(map(_is_of_texts, nest.flatten(arrays))):
+        raise TypeError(
+            "an element of an array of texts, a numpy.str_, is chosen here by what only the run knows: choose among "
+            "the elements of a list, x.tolist()[i]"
+        )
+    return made
+
+
+def _is_of_texts(value: Any) -> bool:
+    is_array = isinstance(value, np.ndarray | np.str_) or (isinstance(value, Tensor) and value.shape.rank != 0)
+    return is_array and value.dtype.kind == "U"

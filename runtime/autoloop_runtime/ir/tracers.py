@@ -28,7 +28,7 @@ from .asked_for_text import text_is_asked
 from .composite import composite_of
 from .followers import IN_FORCE
 from .numpy_protocols import counterpart_of
-from .numpy_results import METHODS_OF_ARRAYS, OWN_KINDS, WHOLE, gives_array, gives_number, is_array, lacking
+from .numpy_results import METHODS_OF_ARRAYS, OWN_KINDS, WHOLE, gives_array, gives_number, is_array, lacking, taken
 from .op import call
 from .plain_values import plain_array, plain_number, plain_zero_dim
 from .tensor import Tensor
@@ -291,7 +291,7 @@ def _array_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, 
     if isinstance(made, ArrayTracer) and theirs is not np.linalg.matrix_power and any(made is one for one in args):
         # of which NumPy makes a copy, but for the first power of a matrix
         made = made.plain
-    return marked(ZeroDimArray if is_array else kind, made)
+    return taken(values, marked(ZeroDimArray if is_array else kind, made), TextTracer)
 
 
 def _place_of_viewed(theirs: Any, args: tuple[Any, ...]) -> int:
@@ -371,7 +371,7 @@ def _kept(f: Callable[..., Any], of_arrays: bool = False) -> Callable[..., Any]:
         gives = of_arrays and kind is ArrayTracer and is_array(self, ZeroDimArray)
         if gives_views and kind is ArrayTracer:
             return self.given_views(name, made, lambda x: getattr(x, name)(*args, **kwargs), gives)
-        return marked(ZeroDimArray if gives else kind, made)
+        return taken(self, marked(ZeroDimArray if gives else kind, made), TextTracer)
 
     name = f.__name__
     place = None if (found := place_of_out(f)) is None else found - 1

@@ -84,6 +84,7 @@ def _spacings(f: Tensor, axes: tuple[int, ...], given: tuple[Any, ...]) -> list[
     """Return the distances between neighbours along each axis: one number, or a vector of them."""
     if not given:
         return [1.0] * len(axes)
+    given = tuple(as_operand(one) if type(one) in (list, tuple) and any(map(is_tensor, one)) else one for one in given)
     if len(given) == 1 and np.ndim(given[0]) == 0:
         return list(given) * len(axes)
     if len(given) != len(axes):

@@ -92,6 +92,11 @@ _nonzero_ends = library(
 @counterpart(np.trim_zeros)
 def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
     """Return ``np.trim_zeros``."""
+    if isinstance(filt, list | tuple):
+        raise TypeError(
+            "np.trim_zeros of a list or tuple gives one, of a length that here only the run knows: make an array of it "
+            "before, np.trim_zeros(np.array(v))"
+        )
     x = as_operand(filt)
     trim = known(np.trim_zeros, trim=trim).lower()
     if trim not in ("fb", "bf", "f", "b"):
