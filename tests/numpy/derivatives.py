@@ -86,19 +86,20 @@ class Moving(NamedTuple):
                 made.append(left.pop(0) if x.dtype.kind == "f" else np.array(x))
         return made
 
-    def number(self) -> Callable[..., Any]:
-        """Return the function of the parts."""
-        f = compiled(self.sample)
 
-        def value(*parts: Any) -> Any:
-            total = 0.0
-            for k, y in inexact(f(*self.arguments(parts))):
-                if y.dtype.kind == "c":
-                    y = np.real(y) + 0.6 * np.imag(y)
-                total = total + np.sum(np.sin(y * ((0.7 + 0.1 * (k % 7)) / self.scales[k]) + 0.3))
-            return total
+def number_of(moving: Moving) -> Callable[..., Any]:
+    """Return the function of the parts; no method: it would be found with its ``exec``."""
+    f = compiled(moving.sample)
 
-        return value
+    def value(*parts: Any) -> Any:
+        total = 0.0
+        for k, y in inexact(f(*moving.arguments(parts))):
+            if y.dtype.kind == "c":
+                y = np.real(y) + 0.6 * np.imag(y)
+            total = total + np.sum(np.sin(y * ((0.7 + 0.1 * (k % 7)) / moving.scales[k]) + 0.3))
+        return total
+
+    return value
 
 
 def inexact(value: Any) -> list[tuple[int, Any]]:
@@ -185,7 +186,7 @@ def gradient(sample: Sample, dtype: str = DTYPES[0], order: int = 1, way: str = 
 
 
 def _outcome(made: Moving, order: int, way: str) -> Outcome:
-    number, parts = made.number(), made.parts
+    number, parts = number_of(made), made.parts
     try:
         ours = _gradients(number, parts, order, way)
     except Exception as error:
