@@ -11,6 +11,7 @@ import sys
 import types
 import weakref
 from collections.abc import Callable, Hashable
+from enum import Enum
 from typing import Any
 
 import gast
@@ -25,6 +26,8 @@ from .nodes import Node
 from .scopes import path_of
 
 OPTIONS = "set_loop_options"
+#: what gives an object that has a name, or a place
+_PLACES = (gast.Name, gast.Attribute, gast.Subscript)
 # Libraries whose functions take anything and look at none of it, or know what to do with it, or look at their caller.
 _HANDS_ON = frozenset(("abc", "collections", "contextlib", "copy", "dataclasses", "enum", "functools", "inspect"))
 _HANDS_ON |= {"numpy", "scipy", "optree", "typing", "types", "unittest", "warnings"}
@@ -347,6 +350,15 @@ class Environment:
             return False
         called = test.left.func if isinstance(test.left, gast.Call) else None
         return path_of(test.left) in self.optional or (isinstance(called, gast.Name) and called.id == "getattr")
+
+    def may_be_one(self, test: Node) -> bool:
+        """Return whether a comparison asks ``p is q`` of what may be objects that a staged block has made."""
+        sides = (test.left, *test.comparators)
+        return len(sides) == 2 and all(isinstance(one, _PLACES) and not self._is_fixed(one) for one in sides)
+
+    def _is_fixed(self, node: Node) -> bool:
+        found = _lookup(self.namespace, node.id) if isinstance(node, gast.Name) else None
+        return isinstance(found, type | types.ModuleType | types.FunctionType | Enum)
 
     def swallows(self, statement: Node, local_names: frozenset[str]) -> bool:
         """Return whether a ``with`` statement may swallow an exception; unknown managers may."""

@@ -108,7 +108,8 @@ class DecidedExpressions(ExpressionWalk):
         node = self.parts(node, around)
         if len(node.ops) > 1:
             return node
-        if not (is_none_test or isinstance(node.ops[0], gast.In | gast.NotIn)):
+        asks_which = isinstance(node.ops[0], gast.Is | gast.IsNot) and self.environment.may_be_one(node)
+        if not (is_none_test or asks_which or isinstance(node.ops[0], gast.In | gast.NotIn)):
             return self._overloaded_compare(node, around)
         make = Maker(node)
         name = _NAMED_COMPARISONS[type(node.ops[0])]

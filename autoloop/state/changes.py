@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
+from autoloop_runtime.base import nest
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..errors import LeftToPython
@@ -17,6 +18,7 @@ from ..operators.mutation.rebinding import Rebinding, rebindings
 from ..operators.staging.container_contents import CONTAINERS, dict_class, fill
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.standins import opened
+from ..operators.staging.twins import leave_left
 from ..operators.staging.undefined import MaybeUnset, Undefined
 from .doubtful_arrays import leave_doubtful
 from .places import Place, set_at, unset_at
@@ -215,6 +217,7 @@ def changes_of(world: World, value: Any) -> tuple[Changes, Recipe | None]:
     finder.find()
     leave_doubtful(world, recipes.arrays)
     result = recipes.of(value, "what the function gives") if recipes.holds(value, set()) else None
+    leave_left(recipes.is_left, nest.flatten(world.call, True))
     return Changes(recipes.outputs, recipes.owners, finder.writes, finder.names, finder.numbers), result
 
 

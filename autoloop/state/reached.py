@@ -27,11 +27,11 @@ from ..operators.mutation.parts_of_objects import (
     MOST_OBJECTS,
     has_state,
     in_class,
-    instance_attributes,
     is_made_anew,
     is_property,
     is_wrapper,
 )
+from ..operators.staging.instances import instance_attributes
 from ..sent_by_name import SentByName
 from .code_names import Names
 from .noted import Reached

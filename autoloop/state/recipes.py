@@ -20,8 +20,9 @@ from ..conversion.callables import is_users_class
 from ..given_arrays import whole_of
 from ..operators.mutation.heap_snapshot import is_random, stand_ins
 from ..operators.mutation.outside_world import leave
-from ..operators.mutation.parts_of_objects import has_state, instance_attributes
+from ..operators.mutation.parts_of_objects import has_state
 from ..operators.staging.container_contents import dict_class
+from ..operators.staging.instances import identities, instance_attributes
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.numbers_or_arrays import as_result
 from ..operators.staging.standins import StandIn, opened
@@ -112,7 +113,26 @@ class Recipes:
             return lambda made: made.outputs[number]
         if isinstance(value, np.ndarray):
             return self._array(value, name)
+        if (which := identities().of(value)) is not None:
+            return self._chosen(which, value, name)
         return self._structure(value, name)
+
+    def _chosen(self, which: Any, value: Any, name: str) -> Recipe:
+        """Return what gives an object that may be one of the world."""
+        objects = [self.of(one, name) for one in identities().objects]
+        if not isinstance(which, Tensor):
+            return objects[which - 1] if which else self._structure(value, name)
+        number, new = self.output(which.plain), self._structure(value, name)
+
+        def choose(made: Made) -> Any:
+            place = int(made.outputs[number])
+            return objects[place - 1](made) if place else new(made)
+
+        return choose
+
+    def is_left(self, value: Any) -> bool:
+        """Return whether an object is of the world, or left there, or given back."""
+        return id(value) in self._made or id(value) in self._known
 
     def _array(self, value: np.ndarray[Any, Any], name: str) -> Recipe:
         """Return what gives an array of the world, or a part of one, and a copy of one that the trace has made."""
@@ -156,7 +176,7 @@ class Recipes:
             whole = id(whole_of(value))
             return whole in self._copies or whole in self._arrays
         if isinstance(value, (tuple, list, dict, set, deque)) or hasattr(type(value), "__dataclass_fields__"):
-            if id(value) in self._known or id(value) in seen:
+            if id(value) in self._known or id(value) in seen or identities().of(value) is not None:
                 return True
             if not isinstance(value, tuple):
                 seen.add(id(value))

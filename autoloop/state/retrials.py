@@ -26,7 +26,9 @@ from ..operators.constructs.door import result_of
 from ..operators.mutation.heap_snapshot import MOST_NUMBERS
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.rebinding import LookedAt
+from ..operators.staging.instances import Identities
 from ..operators.staging.maybe_same import are_some
+from ..operators.staging.twins import forget, leave_differing
 from ..parameters import Parameters
 from ..tracing import attempted, finished, placeholders, traced
 from .endless import check_ends, lengths_of
@@ -269,7 +271,9 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
             if found.leaves:
                 state.let_others_wait(graph, symbolic[len(request.leaves) :], found.leaves)
             world.enter(list(zip(found.places[:placed], symbolic[len(request.leaves) :])), given)
+            graph.record(Identities).is_of_world = world.knows
             value = traced(request.target, (*receiver, *args), kwargs)
+            leave_differing(request.leaves)
             _leave_written(found.guards, request, receiver)
             _leave_written_parts(found.guards, request, world.reached, symbolic)
             if world.is_untouched() and isinstance(value, (Tensor, *PLAIN)) and not are_some():
@@ -295,6 +299,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
             _put_back_constants(found.guards, request, receiver)
             raise
     world.put_back()
+    forget(graph)
     inputs = [state.input_at(place, leaf, request.exactly) for place, leaf in zip(found.places, found.leaves)]
     if changes.writes or result is not None:
         value = (value, *changes.outputs)

@@ -10,8 +10,8 @@ from typing import Any
 from autoloop_runtime.base.dataclass import dataclass
 
 from ..operators.mutation.heap_snapshot import contents
-from ..operators.mutation.parts_of_objects import instance_attributes
 from ..operators.staging.container_contents import fill
+from ..operators.staging.instances import instance_attributes
 from ..sent_by_name import SentByName
 from .noted import Reached
 from .places import CALL, Place, put, set_at, take_away
@@ -124,6 +124,13 @@ class World:
         self._placed: list[tuple[Place, Any, Any]] = []
         #: what stands for the arguments in the trace
         self.traced_call: tuple[Any, ...] = ()
+        self._known: set[int] | None = None
+
+    def knows(self, value: Any) -> bool:
+        """Return whether an object is there before the trace, as what it is or as what stands for it."""
+        if self._known is None:
+            self._known = {*self.reached.seen, *[id(one.traced) for one in self.holders]}
+        return id(value) in self._known
 
     def is_settable(self, place: Place) -> bool:
         """Return whether another value can stand at a place."""

@@ -16,6 +16,7 @@ from ..staging.maybe_same import may_be
 from ..staging.optional import Ids, MaybeNone, is_, knowing, told_by
 from ..staging.staged_values import asked, is_staged, truth
 from ..staging.standins import opened
+from ..staging.twins import Twins, watch
 from ..staging.undefined import when_set
 
 Branch = Callable[..., Any]
@@ -85,7 +86,7 @@ def _staged_statement(
         ]
 
     try:
-        before, every = _traced(test, sides, names, outside, _VARIABLE)
+        before, every, made = _traced(test, sides, names, outside, _VARIABLE)
     except Grown as grown:
         # One side makes a list longer: start again with one of unknown length.
         before = outside.read()
@@ -108,6 +109,7 @@ def _staged_statement(
             rebound.written_back(name, old, given.get(name, old) if rebound.is_rebound(name) else new)
         return results
     outside.finish(map(rebound.written_back, outside.names, before, every[len(names) :]))
+    watch(made)
     renew(every)
     originals = dict(zip(params, values, strict=True))
     return tuple(
@@ -117,13 +119,15 @@ def _staged_statement(
 
 def _traced(
     test: Any, sides: Callable[[tuple[Any, ...]], list[Side]], names: tuple[str, ...], outside: Outside, what: str
-) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Trace both sides, again if that brings new places to light; return the values before and after."""
+) -> tuple[tuple[Any, ...], tuple[Any, ...], Twins]:
+    """Trace both sides, again if that brings new places to light; return the values before and after, and the objects
+    among those that are made of others."""
     while True:
         before = outside.read()
         then, orelse = sides(before)
         try:
-            return before, staged_branch(truth(test), then, orelse, (*names, *outside.names), what)
+            made: Twins = []
+            return before, staged_branch(truth(test), then, orelse, (*names, *outside.names), what, made), made
         except NewPlaces:
             outside.write((*before, *outside.read()[len(before) :]))
         except BaseException:
@@ -212,10 +216,11 @@ def _staged_return(
         ]
 
     try:
-        before, every = _traced(test, sides, (RETURN_VALUE,), outside, what)
+        before, every, made = _traced(test, sides, (RETURN_VALUE,), outside, what)
     except Grown as grown:
         raise TypeError(str(grown)) from None
     outside.finish(map(rebound.written_back, outside.names, before, every[1:]))
+    watch(made)
     renew(every)
     for one in given:
         may_be("what an `if` gives", every[0], one)

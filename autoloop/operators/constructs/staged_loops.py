@@ -32,12 +32,14 @@ from ..mutation.array_identity import HeldArrays, renew
 from ..mutation.side_effects import NewPlaces, Outside
 from ..staging.container_contents import copied
 from ..staging.containers_of_blocks import Rebound
+from ..staging.instances import assembled
 from ..staging.loop_leaves import NAMES, Leaf
 from ..staging.loop_variables import Retrace, Variable, check_results, make_variable
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.numbers_or_arrays import note, noted
 from ..staging.staged_blocks import is_run_time_error, raise_at_run_time, staged_block
 from ..staging.staged_values import as_maybe, asked, is_staged, truth
+from ..staging.twins import Origins, Twins, Watched, origins_of, watch
 
 Values = tuple[Any, ...]
 _ATTEMPTS = 12
@@ -116,7 +118,8 @@ def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:
                 variables = [
                     make_variable(one, value, shapes.get(one), carried) for one, value in zip(names, every, strict=True)
                 ]
-                results = _settle(graph, loop, variables)
+                made: Twins = []
+                results = _settle(graph, loop, variables, made)
             loop.rebound.refuse_shared(names, every)
             break
         except NewPlaces:
@@ -126,6 +129,7 @@ def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:
             raise
     results = tuple(map(loop.rebound.written_back, names, every, results))
     loop.outside.finish(results[len(loop.names) :])
+    watch(made)
     renew(results)
     return results[: len(loop.names)]
 
@@ -141,11 +145,11 @@ def _invariants(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]
     return given
 
 
-def _settle(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
+def _settle(graph: Graph, loop: Loop, variables: list[Variable], made: Twins) -> Values:
     """Trace until the types of all variables are the types the body gives them."""
     for _ in range(_ATTEMPTS):
         try:
-            return _build(graph, loop, variables)
+            return _build(graph, loop, variables, made)
         except Retrace as again:
             variables = again.variables
     raise TypeError(
@@ -154,7 +158,7 @@ def _settle(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
     )
 
 
-def _build(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
+def _build(graph: Graph, loop: Loop, variables: list[Variable], twins: Twins) -> Values:
     declared = [one for variable in variables for one in variable.loop_vars()]
     # an array that is a number before the first iteration is one to the caller if there is none
     maybe = [] if loop.number is not NumberTracer else _begun_as_numbers(variables)
@@ -171,12 +175,12 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
     for graph_of in (body_graph, cond_graph):
         for place, leaf in maybe:
             note(graph_of.inputs[place], None, _entry(leaf), leaf.name)
-    tensors = _trace_body(body_graph, loop, variables, arrays)
+    tensors, origins = _trace_body(body_graph, loop, variables, arrays)
     with body_graph.as_default():
         tensors += [convert_to_tensor(np.True_) for _ in declared[len(tensors) :]]
         tensors = check_results(declared, tensors)
     with cond_graph.as_default(), staged_block(), Block(cond_graph) as block:
-        values = nest.map_structure(as_maybe, _values(variables, cond_graph.inputs))
+        values = _values(variables, cond_graph.inputs, as_maybe, [])
         loop.outside.write(values[len(loop.names) :])
         stops = [values[loop.names.index(name)] for name in loop.until]
         test = loop.outside.around(lambda *mine: (loop.test(*mine),), len(loop.names))
@@ -193,10 +197,11 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
             note(outputs[place], *_unchanged(leaf, none_ran), leaf.name, is_array=True)
     if loop.counted:
         outputs = _told_by_the_count(variables, list(outputs))
-    results = _values(variables, outputs, number, arrays.after)
+    made: list[tuple[Any, Any]] = []
+    results = _values(variables, outputs, _known if loop.surely else as_maybe, made, number, arrays.after)
+    twins += [(new, origins[id(old)]) for new, old in made]
     arrays.lose()
-    made: Values = nest.map_structure(_known if loop.surely else as_maybe, results)
-    return made
+    return results
 
 
 def _of_another_dtype(variables: Sequence[Variable]) -> list[tuple[int, Leaf]]:
@@ -279,10 +284,13 @@ def _known(leaf: Any) -> Any:
 
 
 def _values(
-    variables: Sequence[Variable], tensors: Sequence[Tensor], number: Kind = NumberTracer, array: Any = None
-) -> Values:
+    variables: Sequence[Variable], tensors: Sequence[Tensor], known: Callable[[Any], Any], made: list[tuple[Any, Any]],
+    number: Kind = NumberTracer, array: Any = None,
+) -> Values:  # fmt: skip
+    """Return the values made of tensors, with ``known`` of each leaf; ``made`` gets objects, see ``assembled``."""
     remaining = list(tensors)
-    return tuple(variable.value(remaining, number, array) for variable in variables)
+    values = tuple(variable.value(remaining, number, array, made) for variable in variables)
+    return tuple(assembled(one, made) for one in nest.map_structure(known, values))
 
 
 def _nor(stops: list[Any], test: Callable[[], Any]) -> Any:
@@ -292,11 +300,15 @@ def _nor(stops: list[Any], test: Callable[[], Any]) -> Any:
     return operators.and_(operators.not_(stops[0]), lambda: _nor(stops[1:], test))
 
 
-def _trace_body(graph: Graph, loop: Loop, variables: list[Variable], arrays: HeldArrays) -> list[Tensor]:
+def _trace_body(
+    graph: Graph, loop: Loop, variables: list[Variable], arrays: HeldArrays
+) -> tuple[list[Tensor], Origins]:
     params = list(graph.inputs)
     spans = _spans(variables, params)
     with graph.as_default(), staged_block(), Block(graph) as block:
-        values = nest.map_structure(as_maybe, _values(variables, params, array=arrays.enter))
+        made: list[tuple[Any, Any]] = []
+        values = _values(variables, params, as_maybe, made, array=arrays.enter)
+        entered = [(Watched(new), old) for new, old in made]
         body = loop.outside.around(loop.body, len(loop.names))
         copies = tuple(map(copied, values))
         try:
@@ -316,7 +328,9 @@ def _trace_body(graph: Graph, loop: Loop, variables: list[Variable], arrays: Hel
         if any(new is not old for new, old in zip(news, variables, strict=True)):
             raise Retrace(news)
         arrays.settle(block, loop.outside)
-    return tensors
+        origins = origins_of(made, [(one.form, result) for one, result in zip(variables, results, strict=True)])
+        watch([(new, origins[id(old)]) for new, old in entered])
+    return tensors, origins
 
 
 def _spans(variables: Sequence[Variable], tensors: Sequence[Tensor]) -> list[Sequence[Tensor]]:

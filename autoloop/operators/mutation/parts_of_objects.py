@@ -8,7 +8,6 @@ both, and said here.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import gc
 import operator
@@ -170,20 +169,6 @@ def has_state(value: Any) -> bool:
         return True
     module = sys.modules.get("argparse")
     return module is not None and kind is module.Namespace
-
-
-def instance_attributes(value: Any) -> dict[str, Any]:
-    """Return the attributes that an object itself has, those in slots among them."""
-    found = dict(getattr(value, "__dict__", ()))
-    for cls in type(value).__mro__:
-        slots = cls.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            with contextlib.suppress(AttributeError):  # not set
-                if name.startswith("__") and not name.endswith("__"):
-                    name = f"_{cls.__name__.lstrip('_')}{name}"
-                if not name.startswith("__"):
-                    found[name] = cls.__dict__[name].__get__(value)
-    return found
 
 
 def in_class(kind: type, name: str) -> Any:

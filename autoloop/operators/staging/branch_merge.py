@@ -33,12 +33,14 @@ from autoloop_runtime.ops.operands import is_tensor
 
 from ...errors import NeverReturnsError
 from .blank_values import blank
+from .instances import apart, as_objects, assembled, of_sides
 from .list_lengths import as_growing, lengths_differ, with_growing
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
 from .numbers_or_arrays import is_number_beside_array, is_untold, note, notes_of
 from .staged_blocks import is_run_time_error, raise_at_run_time, staged_block
 from .staged_values import as_maybe, cast_where_made, certain
-from .standins import Maybe, is_optional, opened
+from .standins import Maybe, is_growing, is_optional, opened
+from .twins import Twins, leave_objects, watch
 from .undefined import MaybeUnset, Undefined, is_return_value, maybe, spoken, when_set
 from .unknown_keys import advice_on_keys, leave_containers
 
@@ -71,7 +73,9 @@ RETURN_VALUE = "return value"
 RETURN = "what the two sides of an `if` on a tensor return (each needs a `return`)"
 
 
-def staged_branch(test: Tensor, then: Side, orelse: Side, names: Sequence[str], what: str) -> tuple[Any, ...]:
+def staged_branch(
+    test: Tensor, then: Side, orelse: Side, names: Sequence[str], what: str, made: Twins | None = None
+) -> tuple[Any, ...]:
     """Build a conditional whose sides give one value per name.
 
     Parameters
@@ -84,6 +88,8 @@ def staged_branch(test: Tensor, then: Side, orelse: Side, names: Sequence[str], 
         The variables, for messages.
     what : str
         How messages call the two sides, with a place for the name.
+    made : list, optional
+        Gets the objects that are made of what the sides leave, and which of theirs each may be, for ``twins.watch``.
     """
     graph = current_graph() or test.graph
     assert graph is not None
@@ -99,7 +105,7 @@ def staged_branch(test: Tensor, then: Side, orelse: Side, names: Sequence[str], 
     sides = [value if value is not _NEVER else (_NEVER,) * count for value in values]
     for index, sub in enumerate(graphs):
         with sub.as_default():
-            sides[index] = tuple(map(as_growing, names, sides[index], sides[1 - index]))
+            sides[index] = tuple(map(_as_growing, names, sides[index], sides[1 - index]))
     number = number_of((test,))
     merges = [_Merge(name, a, b, what, number, graphs, ends) for name, a, b in zip(names, *sides, strict=True)]
     tensors = []
@@ -110,11 +116,18 @@ def staged_branch(test: Tensor, then: Side, orelse: Side, names: Sequence[str], 
         tensors = [[sub.capture(test.plain)] for sub in graphs]  # a result for what is raised in the branches
     outputs = finish_cond(graph, scope, test, graphs[0], tensors[0], graphs[1], tensors[1])
     remaining = list(outputs)
-    results = tuple(merge.value(remaining) for merge in merges)
+    twins: Twins = [] if made is None else made
+    results = tuple(merge.value(remaining, twins) for merge in merges)
+    if made is None:
+        watch(twins)
     _link_together(merges)
     for block in blocks:
         block.lose()
     return results
+
+
+def _as_growing(name: str, value: Any, like: Any) -> Any:
+    return as_growing(name, as_objects(value), like) if is_growing(like) else value
 
 
 def _may_raise(graphs: Sequence[Graph]) -> bool:
@@ -125,7 +138,8 @@ def _may_raise(graphs: Sequence[Graph]) -> bool:
 def _trace(graph: Graph, side: Side, block: Block, ends: Ends) -> Any:
     with graph.as_default(), staged_block(), block:
         try:
-            values = nest.map_structure(lambda leaf: certain(leaf) if _is_made_in(graph, leaf) else leaf, side())
+            left = tuple(map(apart, side()))
+            values = nest.map_structure(lambda leaf: certain(leaf) if _is_made_in(graph, leaf) else leaf, left)
             for array in _arrays(values):
                 array.storage.close()
                 ends[id(array)] = (array, array.current())
@@ -166,7 +180,7 @@ class _Merge:
             # A value that no `return` has given is asked for where no `return` was reached: never.
             a, b = (_NEVER if type(one) is Undefined else one for one in (a, b))
         self.is_set = _set_flags(a, b) if not self.optional else tuple(map(_is_there, (a, b)))
-        a, b = (opened(one).value if type(one) is MaybeUnset or is_optional(one) else one for one in (a, b))
+        a, b = (apart(opened(one).value) if type(one) is MaybeUnset or is_optional(one) else one for one in (a, b))
         self.absent = [one is _NEVER or type(one) is Undefined or (self.optional and one is None) for one in (a, b)]
         self.is_raised = not is_result and any(one is _NEVER for one in (a, b))
         self.pairs: list[BranchValues | None] = []
@@ -187,12 +201,14 @@ class _Merge:
         if all(self.absent):
             return
         if not any(self.absent) and lengths_differ(a, b):
-            raise Grown(name, a, b)
+            raise Grown(name, *map(as_objects, (a, b)))
+        a, b, self._objects = of_sides(a, b, self.absent, lambda k, leaf: _is_made_in(graphs[k], leaf))
         present = b if self.absent[0] else a
         leaves, self.structure = nest.flatten_with_structure(present)
         others = leaves
         if not any(self.absent):
             leave_containers(spoken(name), a, b)
+            leave_objects(spoken(name), a, b)
             others, structure = nest.flatten_with_structure(b)
             if structure != self.structure:
                 self._refuse_structures(a, b)
@@ -302,7 +318,7 @@ class _Merge:
             made.append(convert_to_tensor(self.is_set[side]))
         return made
 
-    def value(self, outputs: list[Tensor]) -> Any:
+    def value(self, outputs: list[Tensor], made_objects: Twins) -> Any:
         """Take this variable's outputs off the list and return its value; a Python number is a ``number``."""
         leaves = []
         columns = (self.pairs, self.fixed, self.counts, self.kinds, self.handles, self.numbers, self.untold)
@@ -323,7 +339,9 @@ class _Merge:
         is_set = outputs.pop(0) if self.is_set is not None else None
         if all(self.absent):
             return Undefined(self.name)
-        value = nest.unflatten(self.structure, leaves)
+        objects: list[tuple[Any, Any]] = []
+        value = assembled(nest.unflatten(self.structure, leaves), objects)
+        made_objects += [(new, self._objects[id(old)]) for new, old in objects]
         if is_set is None:
             return value
         return maybe(self.name, value, is_set, self.optional)

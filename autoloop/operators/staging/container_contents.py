@@ -8,6 +8,7 @@ from typing import Any
 
 from autoloop_runtime.base import nest
 
+from .instances import Whole, assembled, is_instance, whole
 from .standins import Rows, is_growing
 
 #: what a staged block takes a copy of
@@ -42,11 +43,14 @@ def copied(value: Any) -> Any:
     """Return a structure with containers of its own, so that tracing one side does not change the other."""
     if is_growing(value):
         return value.copy()
+    if is_instance(value):
+        return value  # whose attributes are places of their own
     if isinstance(value, list | dict | tuple) or nest.is_nested(value):
-        leaves, structure = nest.flatten_with_structure(value)
-        return nest.unflatten(
+        leaves, structure = nest.flatten_with_structure(whole(value))
+        made = nest.unflatten(
             structure, [one.copy() if isinstance(one, set) or is_growing(one) else one for one in leaves]
         )
+        return assembled(made, [])
     return value.copy() if type(value) is set else value
 
 
@@ -57,6 +61,10 @@ def is_as(copy: Any, original: Any) -> bool:
         return type(mine) is list and type(its) is list and all(map(operator.is_, mine, its))
     if isinstance(copy, set):
         return bool(copy == original)
-    mine, structure = nest.flatten_with_structure(copy)
-    others, other = nest.flatten_with_structure(original)
-    return bool(structure == other) and all(map(operator.is_, mine, others))
+    mine, structure = nest.flatten_with_structure(whole(copy))
+    others, other = nest.flatten_with_structure(whole(original))
+    return bool(structure == other) and all(map(_is_one, mine, others))
+
+
+def _is_one(leaf: Any, other: Any) -> bool:
+    return leaf is other or (type(leaf) is type(other) is Whole and leaf.value is other.value)

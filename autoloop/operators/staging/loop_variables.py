@@ -40,13 +40,15 @@ from autoloop_runtime.ops.int_bounds import is_step
 from autoloop_runtime.ops.operands import is_tensor
 
 from .blank_values import blank, blank_tensor
+from .instances import Whole, apart, assembled, kept_whole, side_by_side, whole
 from .list_lengths import as_growing, with_growing
 from .loop_leaves import KINDS, NAMES, Arrays, Leaf, entering, make_leaf, outside
 from .mixed_numbers import MixedNumber, accepted, begun, codes_of
 from .numbers_or_arrays import noted
 from .staged_values import certain
 from .standins import is_optional, opened
-from .undefined import MaybeUnset, Undefined, maybe, spoken, when_set
+from .twins import leave_objects
+from .undefined import MaybeUnset, Undefined, maybe, spoken
 from .unknown_keys import leave_containers
 
 _NUMBERS = (bool, int, float, complex, np.generic)
@@ -76,6 +78,8 @@ class Variable:
         The user's name.
     init : object
         The value on entry.
+    form : object
+        That with its objects as leaves, or taken apart if the body lets it stand for others.
     structure : object
         The structure of the value; None while no value is known.
     leaves : tuple of Leaf
@@ -84,14 +88,18 @@ class Variable:
         Whether it is set on entry, if that has to be carried along.
     optional : bool
         Whether it is None, and not unset, where the flag is false.
+    carried : container of Storage
+        The memory of arrays that is carried by itself.
     """
 
     name: str
     init: Any
+    form: Any
     structure: Any
     leaves: tuple[Leaf, ...]
     flag: Any = None
     optional: bool = False
+    carried: Container[Storage] = ()
 
     def loop_vars(self) -> list[LoopVar]:
         """Return the declarations of all its tensors."""
@@ -101,8 +109,15 @@ class Variable:
             declared.append(LoopVar(f"{self.name} is set", flag, flag.shape))
         return declared
 
-    def value(self, tensors: list[Tensor], number: Kind = NumberTracer, array: Arrays | None = None) -> Any:
-        """Take this variable's tensors off the list and return its value, see ``Leaf.value``."""
+    def value(
+        self,
+        tensors: list[Tensor],
+        number: Kind = NumberTracer,
+        array: Arrays | None = None,
+        made: list[tuple[Any, Any]] | None = None,
+    ) -> Any:
+        """Take this variable's tensors off the list and return its value, see ``Leaf.value``, with its objects as
+        ``form`` has them; in what may be unset they are made, see ``assembled``."""
         if self.structure is None:
             return Undefined(self.name)
         leaves = []
@@ -112,7 +127,7 @@ class Variable:
         value = nest.unflatten(self.structure, leaves)
         if self.flag is None:
             return value
-        return maybe(self.name, value, tensors.pop(0), self.optional)
+        return maybe(self.name, assembled(value, [] if made is None else made), tensors.pop(0), self.optional)
 
     # -- what the body gives ----------------------------------------------------------------------------
 
@@ -125,25 +140,34 @@ class Variable:
         if self._turns_optional(result):
             return self._optional(result), []
         if self.optional and result is None:
-            is_set, result = False, opened(self.value([*params])).value
+            is_set, result = False, self._present([*params])
         elif type(result) is MaybeUnset or (self.optional and is_optional(result)):
             result, is_set = opened(result).value, opened(result).is_set
         elif type(result) is Undefined:
             if self.structure is None:
                 return self, []
-            is_set, result = False, self.value([*params])
-            result = when_set(result)
+            is_set, result = False, self._present([*params])
         if self.structure is None:
             return self._born(result), []
         result = as_growing(self.name, result, self.init)
         if (grown := self._grown(result)) is not None:
             return grown, []
+        form, result = side_by_side(self.form, result)
+        if form is not self.form and (self.init is None or type(self.init) is Undefined):
+            return replace(self._born_apart(result), optional=self.optional), []
+        if form is not self.form:
+            made = make_variable(self.name, self.init, carried=self.carried, form=form)
+            return replace(made, flag=self.flag, optional=self.optional), []
         if self.flag is None and is_set is not True:
             return replace(self, flag=True), []
         leaves, tensors = self._accept_leaves(result, params, left)
         if self.flag is not None:
             tensors.append(convert_to_tensor(is_set))
         return (self if leaves is self.leaves else replace(self, leaves=leaves)), tensors
+
+    def _present(self, params: list[Tensor]) -> Any:
+        """Return the value where it is set, in the structure of ``form``."""
+        return replace(self, flag=None).value(params)
 
     def _turns_optional(self, result: Any) -> bool:
         """Return whether the body shows that the variable is None at times."""
@@ -159,7 +183,10 @@ class Variable:
 
     def _born(self, result: Any) -> Variable:
         """Return the variable with the type that the body gave it; its entry value is never read."""
-        values, structure = nest.flatten_with_structure(result)
+        return self._born_apart(kept_whole(apart(result), _is_of_block))
+
+    def _born_apart(self, form: Any) -> Variable:
+        values, structure = nest.flatten_with_structure(form)
         leaves = []
         for name, value in zip(leaf_names(spoken(self.name), structure), values, strict=True):
             leaf = make_leaf(name, value)
@@ -172,7 +199,7 @@ class Variable:
             if kept(value) is not None:  # which array it is in some iteration says nothing of the others
                 leaf = replace(leaf, entry=replace(leaf.entry, value=None))
             leaves.append(replace(leaf, shape=shape, relaxed=True, changes=True))
-        return replace(self, structure=structure, leaves=tuple(leaves), flag=False)
+        return replace(self, form=form, structure=structure, leaves=tuple(leaves), flag=False)
 
     @staticmethod
     def _born_composite(name: str, value: Any) -> Leaf:
@@ -187,13 +214,14 @@ class Variable:
         assert graph is not None and graph.parent is not None
         with graph.parent.as_default():
             init = with_growing(self.name, self.init, result)
-            return None if init is self.init else make_variable(self.name, init)
+            return None if init is self.init else make_variable(self.name, init, carried=self.carried)
 
     def _accept_leaves(
         self, result: Any, params: Sequence[Tensor], left: Callable[[Leaf, Any], None]
     ) -> tuple[tuple[Leaf, ...], list[Tensor]]:
         values, structure = nest.flatten_with_structure(result)
-        leave_containers(spoken(self.name), when_set(self.init), result)
+        leave_containers(spoken(self.name), self.form, result)
+        leave_objects(spoken(self.name), self.form, result)
         if structure != self.structure:
             hint = _HINTS.get(type(self.init), "") if type(self.init) is type(result) else ""
             raise StructureError(
@@ -212,18 +240,26 @@ class Variable:
         return (self.leaves if same else tuple(leaves)), tensors
 
 
-def make_variable(name: str, value: Any, shape: Any = None, carried: Container[Storage] = ()) -> Variable:
-    """Return a variable with its value on entry; arrays whose memory is ``carried`` stay what they are."""
+def _is_of_block(leaf: Any) -> bool:
+    return isinstance(leaf, Tensor) and leaf.node is not None and leaf.node.graph is current_graph()
+
+
+def make_variable(
+    name: str, value: Any, shape: Any = None, carried: Container[Storage] = (), form: Any = None
+) -> Variable:
+    """Return a variable with its value on entry, of which ``form`` may be known; arrays whose memory is ``carried``
+    stay what they are."""
     flag = None
     if type(value) is Undefined:
-        return Variable(name, value, None, ())
+        return Variable(name, value, None, None, ())
     optional = is_optional(value)
     if optional or type(value) is MaybeUnset:
         value, flag = opened(value).value, opened(value).is_set
-    values, structure = nest.flatten_with_structure(value)
+    form = whole(value) if form is None else form
+    values, structure = nest.flatten_with_structure(form)
     names = leaf_names(name, structure)
     leaves = tuple(make_leaf(one, leaf, shape, carried) for one, leaf in zip(names, values, strict=True))
-    return Variable(name, value, structure, leaves, flag, optional)
+    return Variable(name, value, form, structure, leaves, flag, optional, carried)
 
 
 def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf, list[Tensor]]:
@@ -334,6 +370,8 @@ def _settled_array(leaf: Leaf, result: Tensor) -> Leaf:
 
 def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
     if value is leaf.init or (type(value) is type(leaf.init) and _equal(value, leaf.init)):
+        return leaf
+    if isinstance(value, Whole) and isinstance(leaf.init, Whole) and value.value is leaf.init.value:
         return leaf
     if isinstance(leaf.init, str) and is_text(value):
         return replace(make_leaf(leaf.name, TextTracer(text(leaf.init))), changes=True)

@@ -21,6 +21,8 @@ from autoloop_runtime.ir.tensor import Tensor
 from .raising import Raising, raise_unless
 from .staged_values import answer
 from .standins import MaybeRecord, NoneOrNot
+from .twins import pairs_of
+from .unknown_keys import leave_unknown
 
 Ids = frozenset[int]
 _NOTHING: Ids = frozenset()
@@ -73,7 +75,7 @@ def is_(one: Any, other: Any) -> Any:
         if id(is_set) in _KNOWN.get():
             return False
         return _stating(answer(ops.logical_not(is_set)), (_NOTHING, frozenset((id(is_set),))))
-    return one is other
+    return one is other or _is_one(one, other)
 
 
 def is_not(one: Any, other: Any) -> Any:
@@ -83,7 +85,22 @@ def is_not(one: Any, other: Any) -> Any:
         if id(is_set) in _KNOWN.get():
             return True
         return _stating(answer(ops.logical_and(is_set, True)), (frozenset((id(is_set),)), _NOTHING))
-    return one is not other
+    return one is not other and not _is_one(one, other)
+
+
+def _is_one(one: Any, other: Any) -> bool:
+    """Return False; of two objects that may be one, as only the run knows, plain Python has to tell.
+
+    Raises
+    ------
+    LeftToPython
+    TypeError
+    """
+    if any(pair.holds(one, other) for pair in pairs_of()):
+        what = f"whether this {type(one).__name__} is that one is asked, which only a loop or branch on tensors decides"
+        leave_unknown(what)
+        raise TypeError(f"{what}: compare their values")
+    return False
 
 
 # -- what a test tells ---------------------------------------------------------------------------------------

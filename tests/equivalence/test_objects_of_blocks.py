@@ -1,0 +1,89 @@
+"""Objects that loops and branches of the graph make, and let names stand for, are those of plain Python."""
+
+import itertools
+
+import autoloop as al
+import numpy as np
+import pytest
+from each_case import each
+from programs_of_objects import CHANGED, HELD, KINDS, LEFT, MADE, MOST, MUTABLE
+from worlds import module, played
+
+EXECUTORS = itertools.cycle(["auto", "sequential", "dataflow", "auto", "native"])
+
+
+def first(name, *_):
+    return name
+
+
+def check(name, text, is_left=False):
+    executor = next(EXECUTORS)
+    expected, _ = played(name, text)
+    if is_left and executor == "native":
+        executor = "auto"
+    found, reasons = played(name, text, executor)
+    assert bool(reasons) == is_left
+    for one, other in zip(expected, found, strict=True):
+        assert repr(one).split(" object at ")[0] == repr(other).split(" object at ")[0] and one[2:] == other[2:], (
+            executor
+        )
+
+
+def of_kinds():
+    for kind, text in KINDS.items():
+        for name, body, told in MADE if kind in MOST else MADE[::3]:
+            yield f"{name}_{kind}", body, told, text
+
+
+@each(of_kinds(), first)
+def test_objects_are_made_in_loops_and_branches(name, body, told, kind):
+    check(name, module(body, kind, told=told))
+
+
+@each([(f"{name}_{kind}", *rest, KINDS[kind]) for kind in MOST for name, *rest in CHANGED], first)
+def test_names_stand_for_the_very_objects(name, body, state, told, kind):
+    check(name, module(body, kind + HELD, state, told=told))
+
+
+@each([(name, *rest, KINDS[kind]) for kind, (name, *rest) in zip(itertools.cycle(MUTABLE), LEFT)], first)
+def test_where_it_matters_which_object_it_is_plain_python_runs(name, body, state, kind):
+    check(name, module(body, kind + HELD, state), is_left=True)
+
+
+class Point:
+    def __init__(self, x):
+        self.x = x
+
+
+def changed(x):
+    p = a = Point(x)
+    if x > 1:
+        p = Point(x * 2)
+    p.x += 1
+    return a.x
+
+
+def asked(x):
+    p = a = Point(x)
+    if x > 1:
+        p = Point(x * 2)
+    return p is a
+
+
+def test_where_tensors_take_part_that_is_refused():
+    with pytest.raises(
+        TypeError, match="a Point changes of which only a loop or branch on tensors decides .*: let the"
+    ):
+        al.function(changed)(al.constant(2.0))
+    with pytest.raises(TypeError, match="whether this Point is that one is asked, .*: compare their values"):
+        al.function(asked)(al.constant(2.0))
+
+
+def test_gradients_go_through_objects():
+    def walked(x):
+        p = Point(x)
+        while p.x < 10:
+            p = Point(p.x * x)
+        return p.x
+
+    assert al.grad(walked)(np.float64(3.0)) == 27.0
