@@ -24,9 +24,8 @@ def check(name, text, is_left=False):
     found, reasons = played(name, text, executor)
     assert bool(reasons) == is_left
     for one, other in zip(expected, found, strict=True):
-        assert repr(one).split(" object at ")[0] == repr(other).split(" object at ")[0] and one[2:] == other[2:], (
-            executor
-        )
+        mine, others = (repr(given).split(" object at ")[0] for given in (one, other))
+        assert mine == others and one[2:] == other[2:], executor
 
 
 def of_kinds():
