@@ -31,7 +31,7 @@ from ..operators.mutation.parts_of_objects import (
     is_property,
     is_wrapper,
 )
-from ..operators.staging.instances import instance_attributes
+from ..operators.staging.container_contents import instance_attributes
 from ..sent_by_name import SentByName
 from .code_names import Names
 from .noted import Reached

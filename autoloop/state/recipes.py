@@ -21,8 +21,8 @@ from ..given_arrays import whole_of
 from ..operators.mutation.heap_snapshot import is_random, stand_ins
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.parts_of_objects import has_state
-from ..operators.staging.container_contents import dict_class
-from ..operators.staging.instances import identities, instance_attributes
+from ..operators.staging.container_contents import dict_class, instance_attributes
+from ..operators.staging.instances import of_trace, which
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.numbers_or_arrays import as_result
 from ..operators.staging.standins import StandIn, opened
@@ -113,16 +113,16 @@ class Recipes:
             return lambda made: made.outputs[number]
         if isinstance(value, np.ndarray):
             return self._array(value, name)
-        if (which := identities().of(value)) is not None:
-            return self._chosen(which, value, name)
+        if (which_one := which(value)) is not None:
+            return self._chosen(which_one, value, name)
         return self._structure(value, name)
 
-    def _chosen(self, which: Any, value: Any, name: str) -> Recipe:
+    def _chosen(self, known: Any, value: Any, name: str) -> Recipe:
         """Return what gives an object that may be one of the world."""
-        objects = [self.of(one, name) for one in identities().objects]
-        if not isinstance(which, Tensor):
-            return objects[which - 1] if which else self._structure(value, name)
-        number, new = self.output(which.plain), self._structure(value, name)
+        objects = [self.of(one, name) for one in of_trace().objects]
+        if not isinstance(known, Tensor):
+            return objects[known - 1] if known else self._structure(value, name)
+        number, new = self.output(known.plain), self._structure(value, name)
 
         def choose(made: Made) -> Any:
             place = int(made.outputs[number])
@@ -176,7 +176,7 @@ class Recipes:
             whole = id(whole_of(value))
             return whole in self._copies or whole in self._arrays
         if isinstance(value, (tuple, list, dict, set, deque)) or hasattr(type(value), "__dataclass_fields__"):
-            if id(value) in self._known or id(value) in seen or identities().of(value) is not None:
+            if id(value) in self._known or id(value) in seen or which(value) is not None:
                 return True
             if not isinstance(value, tuple):
                 seen.add(id(value))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.tensor import Tensor
@@ -26,9 +27,8 @@ from ..operators.constructs.door import result_of
 from ..operators.mutation.heap_snapshot import MOST_NUMBERS
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.rebinding import LookedAt
-from ..operators.staging.instances import Identities
+from ..operators.staging.container_contents import ObjectsOfTrace
 from ..operators.staging.maybe_same import are_some
-from ..operators.staging.twins import forget, leave_differing
 from ..parameters import Parameters
 from ..tracing import attempted, finished, placeholders, traced
 from .endless import check_ends, lengths_of
@@ -271,9 +271,11 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
             if found.leaves:
                 state.let_others_wait(graph, symbolic[len(request.leaves) :], found.leaves)
             world.enter(list(zip(found.places[:placed], symbolic[len(request.leaves) :])), given)
-            graph.record(Identities).is_of_world = world.knows
+            objects = graph.record(ObjectsOfTrace)
+            objects.is_of_world = world.knows
             value = traced(request.target, (*receiver, *args), kwargs)
-            leave_differing(request.leaves)
+            if objects.pairs:
+                _leave_differing(request.leaves)
             _leave_written(found.guards, request, receiver)
             _leave_written_parts(found.guards, request, world.reached, symbolic)
             if world.is_untouched() and isinstance(value, (Tensor, *PLAIN)) and not are_some():
@@ -299,7 +301,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
             _put_back_constants(found.guards, request, receiver)
             raise
     world.put_back()
-    forget(graph)
+    graph.records.pop(ObjectsOfTrace, None)  # which would hold them
     inputs = [state.input_at(place, leaf, request.exactly) for place, leaf in zip(found.places, found.leaves)]
     if changes.writes or result is not None:
         value = (value, *changes.outputs)
@@ -307,6 +309,12 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
     roots = (request.target, *receiver, *args, *kwargs.values())
     concrete = finished(request.name, graph, symbolic, value, request.executor, roots, arguments)
     return _Attempt(concrete, world.reached, found.guards, inputs, related, changes, result, found.numbers)
+
+
+def _leave_differing(leaves: Sequence[Any]) -> None:
+    with undivided():  # which few functions need
+        from ..operators.staging.twins import leave_differing
+    leave_differing(leaves)
 
 
 def _leave_hidden(reached: Reached) -> None:

@@ -10,8 +10,7 @@ from typing import Any
 from autoloop_runtime.base.dataclass import dataclass
 
 from ..operators.mutation.heap_snapshot import contents
-from ..operators.staging.container_contents import fill
-from ..operators.staging.instances import instance_attributes
+from ..operators.staging.container_contents import fill, instance_attributes
 from ..sent_by_name import SentByName
 from .noted import Reached
 from .places import CALL, Place, put, set_at, take_away

@@ -9,6 +9,7 @@ import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, field
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.locations import capture
 from autoloop_runtime.base.shapes import SCALAR, TensorShape
 from autoloop_runtime.ir.array_storage import Block
@@ -30,18 +31,18 @@ from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, n
 from ... import operators
 from ..mutation.array_identity import HeldArrays, renew
 from ..mutation.side_effects import NewPlaces, Outside
-from ..staging.container_contents import copied
+from ..staging.container_contents import copied, has_objects
 from ..staging.containers_of_blocks import Rebound
-from ..staging.instances import assembled
 from ..staging.loop_leaves import NAMES, Leaf
 from ..staging.loop_variables import Retrace, Variable, check_results, make_variable
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.numbers_or_arrays import note, noted
 from ..staging.staged_blocks import is_run_time_error, raise_at_run_time, staged_block
 from ..staging.staged_values import as_maybe, asked, is_staged, truth
-from ..staging.twins import Origins, Twins, Watched, origins_of, watch
 
 Values = tuple[Any, ...]
+#: an object that a loop has made, and those that it may be
+Twin = tuple[Any, list[Any]]
 _ATTEMPTS = 12
 
 
@@ -118,7 +119,7 @@ def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:
                 variables = [
                     make_variable(one, value, shapes.get(one), carried) for one, value in zip(names, every, strict=True)
                 ]
-                made: Twins = []
+                made: list[Twin] = []
                 results = _settle(graph, loop, variables, made)
             loop.rebound.refuse_shared(names, every)
             break
@@ -129,7 +130,8 @@ def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:
             raise
     results = tuple(map(loop.rebound.written_back, names, every, results))
     loop.outside.finish(results[len(loop.names) :])
-    watch(made)
+    if made:
+        _twins().watch(made)
     renew(results)
     return results[: len(loop.names)]
 
@@ -145,7 +147,7 @@ def _invariants(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]
     return given
 
 
-def _settle(graph: Graph, loop: Loop, variables: list[Variable], made: Twins) -> Values:
+def _settle(graph: Graph, loop: Loop, variables: list[Variable], made: list[Twin]) -> Values:
     """Trace until the types of all variables are the types the body gives them."""
     for _ in range(_ATTEMPTS):
         try:
@@ -158,7 +160,7 @@ def _settle(graph: Graph, loop: Loop, variables: list[Variable], made: Twins) ->
     )
 
 
-def _build(graph: Graph, loop: Loop, variables: list[Variable], twins: Twins) -> Values:
+def _build(graph: Graph, loop: Loop, variables: list[Variable], twins: list[Twin]) -> Values:
     declared = [one for variable in variables for one in variable.loop_vars()]
     # an array that is a number before the first iteration is one to the caller if there is none
     maybe = [] if loop.number is not NumberTracer else _begun_as_numbers(variables)
@@ -290,7 +292,22 @@ def _values(
     """Return the values made of tensors, with ``known`` of each leaf; ``made`` gets objects, see ``assembled``."""
     remaining = list(tensors)
     values = tuple(variable.value(remaining, number, array, made) for variable in variables)
-    return tuple(assembled(one, made) for one in nest.map_structure(known, values))
+    return tuple(_assembled(one, made) for one in nest.map_structure(known, values))
+
+
+def _assembled(value: Any, made: list[tuple[Any, Any]]) -> Any:
+    if not has_objects(value):
+        return value
+    with undivided():
+        from ..staging.instances import assembled
+    return assembled(value, made)
+
+
+def _twins() -> Any:
+    """Return the module that watches objects which loops make, as few do."""
+    with undivided():
+        from ..staging import twins
+    return twins
 
 
 def _nor(stops: list[Any], test: Callable[[], Any]) -> Any:
@@ -302,13 +319,13 @@ def _nor(stops: list[Any], test: Callable[[], Any]) -> Any:
 
 def _trace_body(
     graph: Graph, loop: Loop, variables: list[Variable], arrays: HeldArrays
-) -> tuple[list[Tensor], Origins]:
+) -> tuple[list[Tensor], dict[int, list[Any]]]:
     params = list(graph.inputs)
     spans = _spans(variables, params)
     with graph.as_default(), staged_block(), Block(graph) as block:
         made: list[tuple[Any, Any]] = []
         values = _values(variables, params, as_maybe, made, array=arrays.enter)
-        entered = [(Watched(new), old) for new, old in made]
+        entered = [(_twins().Watched(new), old) for new, old in made]
         body = loop.outside.around(loop.body, len(loop.names))
         copies = tuple(map(copied, values))
         try:
@@ -328,8 +345,11 @@ def _trace_body(
         if any(new is not old for new, old in zip(news, variables, strict=True)):
             raise Retrace(news)
         arrays.settle(block, loop.outside)
-        origins = origins_of(made, [(one.form, result) for one, result in zip(variables, results, strict=True)])
-        watch([(new, origins[id(old)]) for new, old in entered])
+        origins = {}
+        if any(has_objects(one.form) for one in variables):
+            forms = [(one.form, result) for one, result in zip(variables, results, strict=True)]
+            origins = _twins().origins_of(made, forms)
+            _twins().watch([(new, origins[id(old)]) for new, old in entered])
     return tensors, origins
 
 

@@ -33,14 +33,14 @@ from autoloop_runtime.ops.operands import is_tensor
 
 from ...errors import NeverReturnsError
 from .blank_values import blank
-from .instances import apart, as_objects, assembled, of_sides
+from .instances import apart, as_objects, assembled, leave_objects, of_sides
 from .list_lengths import as_growing, lengths_differ, with_growing
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
 from .numbers_or_arrays import is_number_beside_array, is_untold, note, notes_of
 from .staged_blocks import is_run_time_error, raise_at_run_time, staged_block
 from .staged_values import as_maybe, cast_where_made, certain
 from .standins import Maybe, is_growing, is_optional, opened
-from .twins import Twins, leave_objects, watch
+from .twins import Twins, watch
 from .undefined import MaybeUnset, Undefined, is_return_value, maybe, spoken, when_set
 from .unknown_keys import advice_on_keys, leave_containers
 

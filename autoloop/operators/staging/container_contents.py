@@ -1,18 +1,78 @@
-"""Changing the user's containers without running anything of the user's."""
+"""What the user's containers and objects hold: looked at, changed and copied without running anything of the user's."""
 
 from __future__ import annotations
 
+import contextlib
 import operator
+import types
 from collections import OrderedDict, deque
+from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 from autoloop_runtime.base import nest
+from autoloop_runtime.ir.composite import composite_of
+from autoloop_runtime.ir.tensor import Tensor
 
-from .instances import Whole, assembled, is_instance, whole
-from .standins import Rows, is_growing
+from ...conversion.callables import is_users_class
+from .standins import Rows, StandIn, is_growing
 
 #: what a staged block takes a copy of
 CONTAINERS = (list, dict, set, Rows)
+_NEW: Any = object.__new__
+#: what is no instance that is made of its attributes
+_OTHERS = (type, types.ModuleType, Enum, StandIn, Tensor)
+
+
+class Standing:
+    """What stands for an object in the values of a staged block."""
+
+    __slots__ = ()
+
+
+class Whole(Standing):
+    """An object as one leaf."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+nest.opaque(Whole)
+
+
+class ObjectsOfTrace:
+    """What is known of the objects of a trace that staged blocks have made, and of those that they may be; a record of
+    its graph.
+
+    Attributes
+    ----------
+    is_of_world : callable or None
+        Returns whether an object is there before the trace.
+    objects : list
+        Those of the world, of which others may be one.
+    made : dict
+        By id of an object that a block has made: what gives it, and which of them it is, see ``instances``.
+    pairs : list
+        Objects that may be one, see ``twins``.
+    """
+
+    def __init__(self) -> None:
+        self.is_of_world: Callable[[Any], bool] | None = None
+        self.objects: list[Any] = []
+        self.made: dict[int, tuple[Any, Any]] = {}
+        self.pairs: list[Any] = []
+
+    def copy(self) -> ObjectsOfTrace:
+        """Return the same, which later objects of this one do not reach."""
+        made = ObjectsOfTrace()
+        made.objects, made.made, made.pairs = list(self.objects), dict(self.made), list(self.pairs)
+        made.is_of_world = self.is_of_world
+        return made
 
 
 def dict_class(value: dict[Any, Any]) -> type[dict[Any, Any]]:
@@ -39,6 +99,64 @@ def fill(value: Any, elements: Any) -> None:
         deque.extend(value, elements)
 
 
+def instance_attributes(value: Any) -> dict[str, Any]:
+    """Return the attributes that an object itself has, those in slots among them."""
+    found = dict(getattr(value, "__dict__", ()))
+    for cls in type(value).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            with contextlib.suppress(AttributeError):  # not set
+                if name.startswith("__") and not name.endswith("__"):
+                    name = f"_{cls.__name__.lstrip('_')}{name}"
+                if not name.startswith("__"):
+                    found[name] = cls.__dict__[name].__get__(value)
+    return found
+
+
+def is_instance(value: Any) -> bool:
+    """Return whether a value is an object of a class of the user's that is made of its attributes and nothing else."""
+    cls = type(value)
+    if getattr(cls, "__new__", None) is not _NEW or isinstance(value, _OTHERS):
+        return False
+    return is_users_class(cls) and composite_of(value) is None
+
+
+def mapped(value: Any, one: Callable[[Any], Any]) -> Any:
+    """Return a value with ``one`` of each element of its containers; itself if these stay what they are."""
+    kind = type(value)
+    if isinstance(value, tuple) and (kind is tuple or hasattr(kind, "_fields")):
+        parts = [one(part) for part in tuple.__iter__(value)]
+        if all(new is old for new, old in zip(parts, tuple.__iter__(value), strict=True)):
+            return value
+        return tuple(parts) if kind is tuple else kind(*parts)
+    if kind is list:
+        parts = [one(part) for part in value]
+        return value if all(new is old for new, old in zip(parts, value, strict=True)) else parts
+    if kind is dict:
+        made = {key: one(part) for key, part in value.items()}
+        return value if all(made[key] is part for key, part in value.items()) else made
+    return value
+
+
+def whole(value: Any) -> Any:
+    """Return a value with its objects as leaves."""
+    return Whole(value) if is_instance(value) else mapped(value, whole)
+
+
+def has_objects(value: Any) -> bool:
+    """Return whether a value is, or its containers hold, an object or what stands for one."""
+    if isinstance(value, tuple | list):
+        return any(map(has_objects, value))
+    if isinstance(value, dict):
+        return any(map(has_objects, value.values()))
+    return isinstance(value, Standing) or is_instance(value)
+
+
+def of_wholes(value: Any) -> Any:
+    """Return a value with the objects themselves in place of the leaves that they are."""
+    return value.value if isinstance(value, Whole) else mapped(value, of_wholes)
+
+
 def copied(value: Any) -> Any:
     """Return a structure with containers of its own, so that tracing one side does not change the other."""
     if is_growing(value):
@@ -50,7 +168,7 @@ def copied(value: Any) -> Any:
         made = nest.unflatten(
             structure, [one.copy() if isinstance(one, set) or is_growing(one) else one for one in leaves]
         )
-        return assembled(made, [])
+        return of_wholes(made)
     return value.copy() if type(value) is set else value
 
 

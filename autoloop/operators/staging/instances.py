@@ -7,25 +7,18 @@ attributes, and an object is made of them when it is done. It may have been the 
 
 from __future__ import annotations
 
-import contextlib
-import types
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from enum import Enum
 from typing import Any
 
 from autoloop_runtime.base import nest
-from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.graph import current_graph
-from autoloop_runtime.ir.tensor import Tensor
 
-from ...conversion.callables import is_users_class
-from .standins import StandIn
+from .container_contents import ObjectsOfTrace, Standing, Whole, instance_attributes, is_instance, mapped, whole
+from .unknown_keys import leave_containers, leave_unknown
 
 #: an object in an object in an object is taken apart, what is deeper is left as it is
 _DEEPEST = 4
-_NEW: Any = object.__new__
-_OTHERS = (type, types.ModuleType, Enum, StandIn, Tensor)
 #: what is left as it is if it holds more
 _MOST_ATTRIBUTES = 64
 
@@ -56,7 +49,7 @@ class Kind:
         return self.cls.__name__
 
 
-class Apart:
+class Apart(Standing):
     """An object as the structure of its attributes.
 
     Attributes
@@ -72,127 +65,47 @@ class Apart:
         self.kind, self.parts = kind, parts
 
 
-class Identities:
-    """Which objects of a trace may be objects of its world; a record of its graph.
-
-    Attributes
-    ----------
-    objects : list
-        Those of the world, of which others may be one.
-    is_of_world : callable or None
-        Returns whether an object is there before the trace.
-    """
-
-    def __init__(self) -> None:
-        self.is_of_world: Callable[[Any], bool] | None = None
-        self.objects: list[Any] = []
-        self._known: dict[int, tuple[Any, Any]] = {}
-
-    def copy(self) -> Identities:
-        """Return the same, which later objects of this one do not reach."""
-        made = Identities()
-        made.objects, made._known, made.is_of_world = list(self.objects), dict(self._known), self.is_of_world
-        return made
-
-    def of(self, value: Any) -> Any:
-        """Return which object of the world a value is, from 1 on, or 0 for none, as the run may tell; None if surely
-        for none."""
-        known = self._known.get(id(value))
-        if known is not None and known[0]() is value:
-            return known[1]
-        if self.is_of_world is None or not self.is_of_world(value):
-            return None
-        place = next((k for k, one in enumerate(self.objects) if one is value), len(self.objects))
-        if place == len(self.objects):
-            self.objects.append(value)
-        return place + 1
-
-    def note(self, value: Any, which: Any) -> None:
-        """Note which object of the world a new one may be."""
-        if which is not None:
-            try:
-                self._known[id(value)] = weakref.ref(value), which
-            except TypeError:
-                self._known[id(value)] = (lambda: value), which
-
-
-def identities() -> Identities:
-    """Return which objects of the present trace may be objects of its world."""
-    graph = current_graph()
-    return Identities() if graph is None else graph.root.record(Identities)
-
-
-class Whole:
-    """An object as one leaf."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __repr__(self) -> str:
-        return repr(self.value)
-
-
 nest.register(Apart, lambda one: (one.parts, one.kind), lambda kind, parts: Apart(kind, list(parts)))
-nest.opaque(Whole)
 
 
-def instance_attributes(value: Any) -> dict[str, Any]:
-    """Return the attributes that an object itself has, those in slots among them."""
-    found = dict(getattr(value, "__dict__", ()))
-    for cls in type(value).__mro__:
-        slots = cls.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            with contextlib.suppress(AttributeError):  # not set
-                if name.startswith("__") and not name.endswith("__"):
-                    name = f"_{cls.__name__.lstrip('_')}{name}"
-                if not name.startswith("__"):
-                    found[name] = cls.__dict__[name].__get__(value)
-    return found
+def of_trace() -> ObjectsOfTrace:
+    """Return what is known of the objects of the present trace."""
+    graph = current_graph()
+    return ObjectsOfTrace() if graph is None else graph.root.record(ObjectsOfTrace)
 
 
-def is_instance(value: Any) -> bool:
-    """Return whether a value is an object of a class of the user's that is made of its attributes and nothing else."""
-    cls = type(value)
-    if getattr(cls, "__new__", None) is not _NEW or isinstance(
-        value, type | types.ModuleType | Enum | StandIn | Tensor
-    ):
-        return False
-    return is_users_class(cls) and composite_of(value) is None and cls not in (Apart, Whole)
+def which(value: Any) -> Any:
+    """Return which object of the world a value is, from 1 on, or 0 for none, as the run may tell; None: surely none."""
+    known = of_trace()
+    reference, found = known.made.get(id(value), (None, None))
+    if reference is not None and reference() is value:
+        return found
+    if known.is_of_world is None or not known.is_of_world(value):
+        return None
+    place = next((k for k, one in enumerate(known.objects) if one is value), len(known.objects))
+    if place == len(known.objects):
+        known.objects.append(value)
+    return place + 1
 
 
-def _mapped(value: Any, one: Callable[[Any], Any]) -> Any:
-    """Return a value with ``one`` of each element of its containers; itself if these stay what they are."""
-    kind = type(value)
-    if isinstance(value, tuple) and (kind is tuple or hasattr(kind, "_fields")):
-        parts = [one(part) for part in tuple.__iter__(value)]
-        if all(new is old for new, old in zip(parts, tuple.__iter__(value), strict=True)):
-            return value
-        return tuple(parts) if kind is tuple else kind(*parts)
-    if kind is list:
-        parts = [one(part) for part in value]
-        return value if all(new is old for new, old in zip(parts, value, strict=True)) else parts
-    if kind is dict:
-        made = {key: one(part) for key, part in value.items()}
-        return value if all(made[key] is part for key, part in value.items()) else made
-    return value
-
-
-def whole(value: Any) -> Any:
-    """Return a value with its objects as leaves."""
-    return Whole(value) if is_instance(value) else _mapped(value, whole)
+def _note(value: Any, found: Any) -> None:
+    """Note which object of the world a new one may be."""
+    if found is not None:
+        try:
+            of_trace().made[id(value)] = weakref.ref(value), found
+        except TypeError:
+            of_trace().made[id(value)] = (lambda: value), found
 
 
 def apart(value: Any, around: tuple[Any, ...] = ()) -> Any:
     """Return a value with its objects taken apart; those that hold themselves are leaves there."""
     if not is_instance(value):
-        return _mapped(value, lambda one: apart(one, around))
+        return mapped(value, lambda one: apart(one, around))
     held = instance_attributes(value)
     if any(one is value for one in around) or len(around) >= _DEEPEST or len(held) > _MOST_ATTRIBUTES:
         return Whole(value)
     parts = [apart(one, (*around, value)) for one in held.values()]
-    return Apart(Kind(type(value), tuple(held), value), [identities().of(value), *parts])
+    return Apart(Kind(type(value), tuple(held), value), [which(value), *parts])
 
 
 def together(one: Any, other: Any) -> tuple[Any, Any]:
@@ -204,7 +117,7 @@ def together(one: Any, other: Any) -> tuple[Any, Any]:
         if one.kind != other.kind:
             return Whole(one.kind.value), Whole(other.kind.value)
         pairs = [together(*both) for both in zip(one.parts[1:], other.parts[1:], strict=True)]
-        pairs.insert(0, _which(one.parts[0], other.parts[0]))
+        pairs.insert(0, _told(one.parts[0], other.parts[0]))
         return Apart(one.kind, [pair[0] for pair in pairs]), Apart(other.kind, [pair[1] for pair in pairs])
     if type(one) is not type(other) or type(one) not in (list, tuple, dict) or len(one) != len(other):
         return one, other
@@ -234,13 +147,13 @@ def side_by_side(form: Any, value: Any) -> tuple[Any, Any]:
         if form.value is value or not is_instance(value) or not _is_of_one_kind(form.value, value):
             return form, whole(value)
         held = instance_attributes(form.value)
-        parts = [identities().of(form.value), *map(whole, held.values())]
+        parts = [which(form.value), *map(whole, held.values())]
         form = Apart(Kind(type(form.value), tuple(held), form.value), parts)
     if isinstance(form, Apart):
         if not is_instance(value) or form.kind != Kind(type(value), tuple(instance_attributes(value)), value):
             return form, apart(value)
         pairs = [side_by_side(*both) for both in zip(form.parts[1:], instance_attributes(value).values(), strict=True)]
-        pairs.insert(0, _which(form.parts[0], identities().of(value)))
+        pairs.insert(0, _told(form.parts[0], which(value)))
         made = Apart(Kind(form.kind.cls, form.kind.names, value), [pair[1] for pair in pairs])
         if all(pair[0] is part for pair, part in zip(pairs, form.parts, strict=True)):
             return form, made
@@ -259,7 +172,7 @@ def side_by_side(form: Any, value: Any) -> tuple[Any, Any]:
     return form if same else type(form)([pair[0] for pair in pairs]), type(form)([pair[1] for pair in pairs])
 
 
-def _which(one: Any, other: Any) -> tuple[Any, Any]:
+def _told(one: Any, other: Any) -> tuple[Any, Any]:
     if one is None and other is None:
         return None, None
     return 0 if one is None else one, 0 if other is None else other
@@ -273,7 +186,7 @@ def _is_of_one_kind(one: Any, other: Any) -> bool:
 def kept_whole(value: Any, is_of_block: Callable[[Any], bool]) -> Any:
     """Return a value with those objects apart only that hold something of a block."""
     if not isinstance(value, Apart):
-        return _mapped(value, lambda one: kept_whole(one, is_of_block))
+        return mapped(value, lambda one: kept_whole(one, is_of_block))
     if not any(map(is_of_block, nest.flatten(value))):
         return Whole(value.kind.value)
     return Apart(value.kind, [kept_whole(one, is_of_block) for one in value.parts])
@@ -317,7 +230,7 @@ def as_objects(value: Any) -> Any:
     """Return a value with the objects that were taken apart, or stand in leaves."""
     if isinstance(value, Apart):
         return value.kind.value
-    return value.value if isinstance(value, Whole) else _mapped(value, as_objects)
+    return value.value if isinstance(value, Whole) else mapped(value, as_objects)
 
 
 def assembled(value: Any, made: list[tuple[Any, Any]]) -> Any:
@@ -332,9 +245,9 @@ def assembled(value: Any, made: list[tuple[Any, Any]]) -> Any:
     if isinstance(value, Whole):
         return value.value
     if not isinstance(value, Apart):
-        return _mapped(value, lambda one: assembled(one, made))
+        return mapped(value, lambda one: assembled(one, made))
     new: Any = object.__new__(value.kind.cls)
-    identities().note(new, value.parts[0])
+    _note(new, value.parts[0])
     for name, part in zip(value.kind.names, value.parts[1:], strict=True):
         object.__setattr__(new, name, assembled(part, made))  # a method of the user's has done what it does
     made.append((new, value.kind.value))
@@ -353,3 +266,31 @@ def taken_apart(value: Any) -> Iterator[Apart]:
     elif isinstance(value, list | tuple):
         for part in value:
             yield from taken_apart(part)
+
+
+def leave_objects(name: str, one: Any, other: Any) -> None:
+    """Let plain Python run the function if a name stands for objects of several kinds after a block.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the value.
+    one, other : object
+        The two values of it, with their objects as leaves or taken apart.
+    """
+    if isinstance(one, Apart) and isinstance(other, Apart) and one.kind == other.kind:
+        for attribute, *both in zip(one.kind.names, one.parts[1:], other.parts[1:], strict=True):
+            leave_objects(f"{name}.{attribute}", *both)
+            leave_containers(f"{name}.{attribute}", *both)
+    elif isinstance(one, Apart | Whole) and isinstance(other, Apart | Whole):
+        values = as_objects(one), as_objects(other)
+        if values[0] is not values[1]:
+            first, second = (type(value).__name__ for value in values)
+            leave_unknown(
+                f"{name!r} stands for a {first} or for a {second} of another form after a loop or branch on tensors"
+            )
+    elif type(one) is type(other) and isinstance(one, list | tuple | dict) and len(one) == len(other):
+        keys = one if isinstance(one, dict) else range(len(one))
+        for key in keys:
+            if not isinstance(other, dict) or key in other:
+                leave_objects(f"{name}[{key!r}]", one[key], other[key])

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, replace
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.control.loop_leaf import LoopLeaf, leaf_names
 from autoloop_runtime.ir.array_storage import Storage, kept
@@ -40,14 +41,13 @@ from autoloop_runtime.ops.int_bounds import is_step
 from autoloop_runtime.ops.operands import is_tensor
 
 from .blank_values import blank, blank_tensor
-from .instances import Whole, apart, assembled, kept_whole, side_by_side, whole
+from .container_contents import Whole, has_objects, whole
 from .list_lengths import as_growing, with_growing
 from .loop_leaves import KINDS, NAMES, Arrays, Leaf, entering, make_leaf, outside
 from .mixed_numbers import MixedNumber, accepted, begun, codes_of
 from .numbers_or_arrays import noted
 from .staged_values import certain
 from .standins import is_optional, opened
-from .twins import leave_objects
 from .undefined import MaybeUnset, Undefined, maybe, spoken
 from .unknown_keys import leave_containers
 
@@ -127,7 +127,8 @@ class Variable:
         value = nest.unflatten(self.structure, leaves)
         if self.flag is None:
             return value
-        return maybe(self.name, assembled(value, [] if made is None else made), tensors.pop(0), self.optional)
+        value = _objects().assembled(value, [] if made is None else made) if has_objects(self.form) else value
+        return maybe(self.name, value, tensors.pop(0), self.optional)
 
     # -- what the body gives ----------------------------------------------------------------------------
 
@@ -152,7 +153,9 @@ class Variable:
         result = as_growing(self.name, result, self.init)
         if (grown := self._grown(result)) is not None:
             return grown, []
-        form, result = side_by_side(self.form, result)
+        form = self.form
+        if has_objects(form) or has_objects(result):
+            form, result = _objects().side_by_side(form, result)
         if form is not self.form and (self.init is None or type(self.init) is Undefined):
             return replace(self._born_apart(result), optional=self.optional), []
         if form is not self.form:
@@ -183,7 +186,9 @@ class Variable:
 
     def _born(self, result: Any) -> Variable:
         """Return the variable with the type that the body gave it; its entry value is never read."""
-        return self._born_apart(kept_whole(apart(result), _is_of_block))
+        if has_objects(result):
+            result = _objects().kept_whole(_objects().apart(result), _is_of_block)
+        return self._born_apart(result)
 
     def _born_apart(self, form: Any) -> Variable:
         values, structure = nest.flatten_with_structure(form)
@@ -221,7 +226,8 @@ class Variable:
     ) -> tuple[tuple[Leaf, ...], list[Tensor]]:
         values, structure = nest.flatten_with_structure(result)
         leave_containers(spoken(self.name), self.form, result)
-        leave_objects(spoken(self.name), self.form, result)
+        if has_objects(result):
+            _objects().leave_objects(spoken(self.name), self.form, result)
         if structure != self.structure:
             hint = _HINTS.get(type(self.init), "") if type(self.init) is type(result) else ""
             raise StructureError(
@@ -238,6 +244,13 @@ class Variable:
             tensors += parts
         same = all(a is b for a, b in zip(leaves, self.leaves, strict=True))
         return (self.leaves if same else tuple(leaves)), tensors
+
+
+def _objects() -> Any:
+    """Return the module that takes objects apart, of which most loops have none."""
+    with undivided():
+        from . import instances
+    return instances
 
 
 def _is_of_block(leaf: Any) -> bool:

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from autoloop_runtime.base.locations import capture
-from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tracers import DecidedNumber, number_of
 
 from ...errors import LeftToPython
-from .instances import Apart, Identities, Whole, as_objects, identities, instance_attributes, side_by_side, taken_apart
+from .container_contents import ObjectsOfTrace, instance_attributes
+from .instances import of_trace, side_by_side, taken_apart, which
 from .standins import Maybe, opened
-from .unknown_keys import leave_containers, leave_unknown
 
 #: objects that a block has made, or what they were, and what each of them may be
 Twins: TypeAlias = list[tuple[Any, Iterable[Any]]]
@@ -87,19 +87,6 @@ class Pair:
         return {id(one) for one in values} == {self.one.number, self.other.number} and not self.is_over
 
 
-class Pairs:
-    """The pairs of a trace; a record of its graph."""
-
-    def __init__(self) -> None:
-        self.pairs: list[Pair] = []
-
-    def copy(self) -> Pairs:
-        """Return the same, which later pairs of this one do not reach."""
-        made = Pairs()
-        made.pairs = list(self.pairs)
-        return made
-
-
 def watch(made: Twins) -> None:
     """Note which objects may be one.
 
@@ -110,7 +97,7 @@ def watch(made: Twins) -> None:
     graph = current_graph()
     if graph is None or not made:
         return
-    pairs = graph.root.record(Pairs).pairs
+    pairs = graph.root.record(ObjectsOfTrace).pairs
     firsts: dict[int, Watched] = {}
     for value, others in made:
         new = value if isinstance(value, Watched) else Watched(value)
@@ -152,44 +139,10 @@ def origins_of(made: Iterable[tuple[Any, Any]], variables: Iterable[tuple[Any, A
     return origins
 
 
-def forget(graph: Graph) -> None:
-    """Let a trace that is done hold none of the objects that it has asked about."""
-    for kind in (Pairs, Identities):
-        graph.records.pop(kind, None)
-
-
-def leave_objects(name: str, one: Any, other: Any) -> None:
-    """Let plain Python run the function if a name stands for objects of several kinds after a block.
-
-    Parameters
-    ----------
-    name : str
-        What messages call the value.
-    one, other : object
-        The two values of it, with their objects as leaves or taken apart.
-    """
-    if isinstance(one, Apart) and isinstance(other, Apart) and one.kind == other.kind:
-        for attribute, *both in zip(one.kind.names, one.parts[1:], other.parts[1:], strict=True):
-            leave_objects(f"{name}.{attribute}", *both)
-            leave_containers(f"{name}.{attribute}", *both)
-    elif isinstance(one, Apart | Whole) and isinstance(other, Apart | Whole):
-        values = as_objects(one), as_objects(other)
-        if values[0] is not values[1]:
-            first, second = (type(value).__name__ for value in values)
-            leave_unknown(
-                f"{name!r} stands for a {first} or for a {second} of another form after a loop or branch on tensors"
-            )
-    elif type(one) is type(other) and isinstance(one, list | tuple | dict) and len(one) == len(other):
-        keys = one if isinstance(one, dict) else range(len(one))
-        for key in keys:
-            if not isinstance(other, dict) or key in other:
-                leave_objects(f"{name}[{key!r}]", one[key], other[key])
-
-
 def pairs_of() -> list[Pair]:
     """Return the pairs of the present trace."""
     graph = current_graph()
-    return [] if graph is None or Pairs not in graph.root.records else graph.root.record(Pairs).pairs
+    return [] if graph is None else graph.root.record(ObjectsOfTrace).pairs
 
 
 def leave_differing(leaves: Sequence[Any]) -> None:
@@ -230,8 +183,7 @@ def leave_left(is_left: Callable[[Any], bool], leaves: Sequence[Any]) -> None:
 
 def _is_told(one: Any, other: Any) -> bool:
     """Return whether the run tells if ``one`` is ``other``, an object of the world."""
-    known = identities()
-    return known.of(one) is not None and any(other is found for found in known.objects)
+    return which(one) is not None and any(other is found for found in of_trace().objects)
 
 
 def _left(pair: Pair, what: str, leaves: Sequence[Any]) -> BaseException:
