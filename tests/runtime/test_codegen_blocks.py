@@ -149,3 +149,20 @@ def test_auto_prefers_blocks_on_threads_to_whole_arrays_on_threads(two_threads):
     f = al.function(lambda x: np.sin(x) * 0.5 + np.tanh(x) * 0.25, autograph=False)
     explained = al.explain(f, np.zeros(1_000_000, np.float32))
     assert explained.executor == "sequential" and "block by block" in str(explained)
+
+
+@each([(1, 40, 50), (3, 1, 70_000), (4, 5, 6, 7), (0, 5), (2, 0), (100_000,)], lambda *shape: str(shape))
+def test_blocks_of_arrays_that_do_not_lie_in_a_row(*shape):
+    """Their elements are read where they lie: no array is copied, and each block holds at most so many bytes."""
+    whole, seen = np.arange(np.prod(shape, dtype=int) * 2.0).reshape(*shape, 2), []
+
+    def noted(x, y, out, between):
+        assert between.shape == out.shape == x.shape and np.shares_memory(x, whole) == (x.size > 0)
+        seen.append(out.size)
+        np.multiply(x, 2, out=between)
+        np.add(between, y, out=out)
+
+    with unittest.mock.patch.multiple(blocks, BLOCK_BYTES=8 * 64):
+        made = in_blocks(noted, [whole[..., 0], whole[..., 1]], [], [np.empty(shape)], Between(np.float64))
+    np.testing.assert_array_equal(made, whole[..., 0] * 2 + whole[..., 1])
+    assert sum(seen) == made.size and max(seen, default=0) <= 64

@@ -29,6 +29,8 @@ def can_fail(node: Node) -> bool:
         return of_values or (len(node.inputs) > 1 and not _broadcast_surely(node))
     if fails is Fails.MAYBE or not all(t.shape.is_fully_defined() for t in tensors):
         return True
+    if fails is Fails.POSITIONS and op.positions is not None:
+        return bool(node.inputs[op.positions])
     return fails is Fails.NO_ELEMENTS and any(0 in t.shape.known for t in node.inputs)
 
 

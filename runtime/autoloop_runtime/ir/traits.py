@@ -48,6 +48,8 @@ class Fails(Enum):
     UNKNOWN_SHAPES = auto()
     #: never where all shapes are known, and none has an extent of 0
     NO_ELEMENTS = auto()
+    #: never where all shapes are known, and no position is an input: of others it was asked when the node was made
+    POSITIONS = auto()
     MAYBE = auto()
 
 

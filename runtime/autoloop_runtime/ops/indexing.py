@@ -116,7 +116,7 @@ def item_code(index: Any, n_inputs: int) -> str | None:
 GETITEM = primitive(
     "getitem", lambda x, *inputs, index: (x.dtype, result_shape(x.shape, index, inputs)),
     _getitem_kernel, _getitem_vjp, strict=True, positions=slice(1, None), entries=_getitem_entries,
-    traits=VIEWING.but(fails=Fails.MAYBE, price=Price.PICK, raises=IndexError),
+    traits=VIEWING.but(fails=Fails.POSITIONS, price=Price.PICK, raises=IndexError),
     code_of=lambda node: item_code(node.attrs["index"], len(node.inputs)),
 )  # fmt: skip
 INDEX_ADD = primitive(
@@ -250,7 +250,7 @@ SET_ITEM = primitive(
     _set_item_kernel,
     _set_item_vjp,
     positions=slice(2, None),
-    traits=UPDATING.but(price=Price.PART),
+    traits=UPDATING.but(fails=Fails.POSITIONS, price=Price.PART),
     taking=Taking(assign_in_place, (0,), is_update=True),
 )
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Callable, Sequence
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +36,7 @@ class Between:
         self.free: list[list[Any]] = []
 
     def take(self, length: int) -> list[Any]:
-        """Return a set of blocks of at least ``length`` elements."""
+        """Return a set of blocks of at least ``length`` elements, in a row."""
         try:
             found = self.free.pop()
         except IndexError:
@@ -68,7 +70,7 @@ def in_blocks(
     results : sequence of array
         Of the same shape, written to; one that is among ``arrays`` is written after it was read, element by element.
     between : Between
-        Gives further arrays that the function writes to, each as long as a block.
+        Gives further arrays that the function writes to, each of the shape of a block.
 
     Returns
     -------
@@ -76,10 +78,12 @@ def in_blocks(
         ``results``; the bare array if there is one.
     """
     places = [r if r.flags.c_contiguous else np.empty(r.shape, r.dtype) for r in results]
-    flat = [a.reshape(-1) for a in (*arrays, *places)]
-    step = max(1, BLOCK_BYTES // max(a.itemsize for a in flat))
-    blocks = _Blocks(function, flat[: len(arrays)], scalars, flat[len(arrays) :], between, step)
-    threads = min(config.get_num_threads(), len(blocks.starts) // BLOCKS_PER_THREAD)
+    every = [*arrays, *places]
+    if all(a.flags.c_contiguous for a in every):
+        every = [a.reshape(-1) for a in every]  # of others that would be a copy
+    most = max(1, BLOCK_BYTES // max(a.itemsize for a in every))
+    blocks = _Blocks(function, every[: len(arrays)], scalars, every[len(arrays) :], between, most)
+    threads = min(config.get_num_threads(), len(blocks.parts) // BLOCKS_PER_THREAD)
     if threads < 2:
         blocks.work()
     else:
@@ -90,6 +94,35 @@ def in_blocks(
     return results[0] if len(results) == 1 else tuple(results)
 
 
+class _Parts:
+    """The indices of the blocks of an array: rows of as many axes as a block holds, of each index before them.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        It has an axis.
+    most : int
+        How many elements a block may have.
+    """
+
+    def __init__(self, shape: tuple[int, ...], most: int) -> None:
+        axis, inner = len(shape) - 1, 1
+        while axis and inner * shape[axis] <= most:
+            inner *= shape[axis]
+            axis -= 1
+        self.before, self.rows = shape[:axis], max(1, most // max(1, inner))
+        self.slices = -(-shape[axis] // self.rows)
+
+    def __len__(self) -> int:
+        return math.prod(self.before) * self.slices
+
+    def __iter__(self) -> Iterator[tuple[int | slice, ...]]:
+        for place in itertools.product(*map(range, self.before)):
+            for start in range(self.slices):
+                yield *place, slice(start * self.rows, (start + 1) * self.rows)
+
+
+_NONE: tuple[tuple[int | slice, ...], ...] = ()
 _KIND = Kind("_Blocks.lock", "who works on blocks in a child is alone there, see ``left_alone``")
 
 
@@ -98,18 +131,18 @@ class _Blocks:
 
     def __init__(
         self, function: Callable[..., Any], arrays: Sequence[Any], scalars: Sequence[Any], results: Sequence[Any],
-        between: Between, step: int,
+        between: Between, most: int,
     ) -> None:  # fmt: skip
-        self.function = function  # not changed, like all up to ``starts``
+        self.function = function  # not changed, like all up to ``parts``
         self.arrays = arrays
         self.scalars = scalars
         self.results = results
         self.between = between
-        self.step = step
-        self.starts = range(0, results[0].size, step)
+        self.most_elements = most
+        self.parts = _Parts(results[0].shape, most)
         #: guards every field below
         self.lock = _KIND.lock()
-        self.next = iter(self.starts)
+        self.next = iter(self.parts)
         #: what the function raised first; no block is begun after it
         self.error: BaseException | None = None
         #: workers that are in ``work``
@@ -133,7 +166,7 @@ class _Blocks:
             forget_work(self)
             with self.lock:
                 self.closed = True
-                self.next = iter(())
+                self.next = iter(_NONE)
                 wait = self.present > 0
             if wait:
                 self.left.acquire()
@@ -152,7 +185,7 @@ class _Blocks:
         except BaseException as error:
             with self.lock:
                 self.error = self.error or error
-                self.next = iter(())
+                self.next = iter(_NONE)
         finally:
             with self.lock:
                 self.present -= 1
@@ -163,21 +196,20 @@ class _Blocks:
         """In a forked child: blocks that other threads had begun will never be there."""
         if self.present:
             self.error = RuntimeError("this process was forked while other threads were computing blocks of an array")
-            self.next = iter(())
+            self.next = iter(_NONE)
             self.present = 0
         if self.closed and self.left.locked():
             self.left.release()
 
     def work(self) -> None:
         """Compute blocks until there are no more."""
-        step, scalars = self.step, self.scalars
-        between = self.between.take(step)
+        scalars, between = self.scalars, self.between.take(self.most_elements)
         while True:
             with self.lock:
-                start = next(self.next, None)
-            if start is None:
+                part = next(self.next, None)
+            if part is None:
                 break
-            parts = slice(start, start + step)
-            arrays, results = [a[parts] for a in self.arrays], [r[parts] for r in self.results]
-            self.function(*arrays, *scalars, *results, *[b[: len(results[0])] for b in between])
+            arrays, results = [a[part] for a in self.arrays], [r[part] for r in self.results]
+            size, shape = results[0].size, results[0].shape
+            self.function(*arrays, *scalars, *results, *[b[:size].reshape(shape) for b in between])
         self.between.give_back(between)

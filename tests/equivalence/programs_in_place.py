@@ -1,0 +1,159 @@
+"""Programs that write in place to large arrays, with as many lines as it takes to say what each of them is about."""
+
+import numpy as np
+
+#: (program, what makes its arguments for arrays of about so many elements)
+PROGRAMS = []
+
+
+def vectors(count=1, *more):
+    return lambda size: (*[np.arange(size) % 7 + 1.0 for _ in range(count)], *more)
+
+
+def squares(count=1, *more):
+    def made(size):
+        n = int(size**0.5)
+        return *[np.arange(n * n).reshape(n, n) % 7 + 1.0 for _ in range(count)], *more
+
+    return made
+
+
+def given(make):
+    def noted(program):
+        PROGRAMS.append((program, make))
+        return program
+
+    return noted
+
+
+N = np.int64(3)
+PLACES = np.arange(1000) * 3
+
+
+@given(vectors(2))
+def stencil(a, b):
+    b[1:-1] = 0.5 * (a[:-2] + a[2:])
+
+
+@given(vectors())
+def stencil_of_one(a):
+    a[1:-1] = (a[:-2] + a[2:]) / 2
+
+
+@given(vectors())
+def scaled(a):
+    a *= 2
+    a += 1
+
+
+@given(vectors())
+def moved(a):
+    a[:-1] = a[1:]
+    a[1:] = a[:-1]
+
+
+@given(vectors())
+def by_the_first(a):
+    a[1:] *= a[0]
+
+
+@given(vectors())
+def turned(a):
+    a[:] = a[::-1]
+    a[:] = np.roll(a, 1)
+
+
+@given(vectors())
+def masked(a):
+    a[a > 3] = 0
+    a[a < 2] += 1
+
+
+@given(vectors())
+def functions_with_out(a):
+    np.maximum(a, 2, out=a)
+    np.clip(a, 1, 3, out=a)
+    np.exp(a, out=a)
+    np.cumsum(a, out=a)
+
+
+@given(vectors())
+def sorted_in_place(a):
+    a.fill(4)
+    a.sort()
+
+
+@given(vectors(1, PLACES))
+def places(a, i):
+    a[i] += 1
+    np.put(a, i, 2.0)
+
+
+@given(squares(1, N))
+def rows(m, n):
+    i = 1
+    while i < n:
+        m[i] = m[i - 1] * 0.5 + m[i]
+        i += 1
+    for row in m[:9]:
+        row -= row.mean()
+
+
+@given(squares())
+def rows_change_places(m):
+    m[[0, 1]] = m[[1, 0]]
+    m[2], m[3] = m[3].copy(), m[2].copy()
+    m[:, 0] = m[:, 1]
+
+
+@given(squares())
+def stencil_of_two_axes(m):
+    m[1:-1, 1:-1] += 0.25 * (m[:-2, 1:-1] + m[2:, 1:-1])
+
+
+@given(squares(2, N))
+def jacobi(a, b, n):
+    for _ in range(n):
+        b[1:-1, 1:-1] = 0.2 * (a[1:-1, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:] + a[2:, 1:-1] + a[:-2, 1:-1])
+        a[1:-1, 1:-1] = 0.2 * (b[1:-1, 1:-1] + b[1:-1, :-2] + b[1:-1, 2:] + b[2:, 1:-1] + b[:-2, 1:-1])
+
+
+@given(squares(1, N))
+def branches(m, n):
+    if n > 1:
+        m *= 2
+    else:
+        m += 1
+    if n > 2:
+        m[3] = 7
+
+
+@given(squares())
+def outer(m):
+    m[1:, 1:] -= np.outer(m[1:, 0], m[0, 1:])
+
+
+@given(vectors(1, N))
+def elements(a, n):
+    for i in range(1, 9):
+        a[i] = (a[i - 1] + a[i] + a[i + 1]) / 3
+    i = 1
+    while i < n:
+        if a[i] > a[i - 1]:
+            a[i] = a[i - 1]
+        else:
+            a[i - 1] += 1
+        i += 1
+
+
+@given(vectors())
+def result_is_a_view(a):
+    a[0] = 1
+    return a[1:]
+
+
+@given(vectors())
+def parts_of_parts(a):
+    b = a[1:]
+    b[1:][2] = 5
+    b[::-1][:3] += 1
