@@ -30,10 +30,9 @@ from typing import Any
 import autoloop as al
 import numpy as np
 import pytest
+from api import default_graphs, recorders
 from autoloop.errors import is_own_file
 from autoloop.function import Function
-from autoloop_runtime.ir.graph import default_graphs
-from autoloop_runtime.ir.recorders import recorders
 
 EXECUTORS = ("sequential", "dataflow", "native")
 #: how many calls of a test are called again, and how many seconds a fork may take

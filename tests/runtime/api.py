@@ -67,11 +67,12 @@ from autoloop_runtime.ir.apply import apply, apply_several
 from autoloop_runtime.ir.composite import Composite, composite_of
 from autoloop_runtime.ir.composite import register as register_composite
 from autoloop_runtime.ir.convert import constant, convert_to_tensor
-from autoloop_runtime.ir.graph import CONST, PARAMETER, Graph, Node, current_graph
+from autoloop_runtime.ir.graph import CONST, PARAMETER, Graph, Node, current_graph, default_graphs
 from autoloop_runtime.ir.numpy_arguments import SIGNATURES, Counterpart
 from autoloop_runtime.ir.numpy_protocols import NUMPY_FUNCTIONS, NUMPY_UFUNCS
 from autoloop_runtime.ir.op import FUNCTIONS, OPS, Op, call, register
 from autoloop_runtime.ir.prices import Price, Products
+from autoloop_runtime.ir.recorders import recorders
 from autoloop_runtime.ir.records import LoopRecord, call_records, loop_records, record_call, record_loop
 from autoloop_runtime.ir.run_state import EAGER, RunState
 from autoloop_runtime.ir.stages import Stage, watch
