@@ -35,3 +35,28 @@ def test_what_cannot_be_built_is_refused_whichever_branch_it_stands_in():
         al.function(plain)(np.arange(3.0), al.constant(2))
     with pytest.raises(TypeError, match=r"cannot run program: the dict 'd' has other keys.*set d\['a'\] before"):
         al.function(plain, executor="native")(np.arange(3.0), np.int64(2))
+
+
+@each(
+    [
+        "for k in range(n):\n    if b <= 1: s = k\n    b = np.stack([b, b])\nreturn 1",
+        "s = 0\nfor k in range(n):\n    s += 1 if b else 2\n    b = np.append(b, b)\nreturn s",
+        "while not b:\n    b = np.append(b, b)\nreturn b",
+        "b = b[x > n]\ns = b and 5\nreturn 1",
+        "if x[x > n]:\n    return 1\nreturn 2",
+    ]
+)
+def test_arrays_whose_shape_the_run_tells_decide_if_they_have_one_element(body):
+    plain = program(f"b = np.array(b)\n{body}", ["x", "b", "n"])
+    for b in (0, [0], [1]):
+        for n in (1, 2, 4):
+            args = np.arange(4.0), np.array(b), np.int64(n)
+            found = [outcome_of(f, *args) for f in (plain, al.function(plain))]
+            assert repr(found[0]) == repr(found[1])
+
+
+def outcome_of(f, *args):
+    try:
+        return f(*args)
+    except (ValueError, IndexError) as error:
+        return type(error), str(error).split(" (its shape")[0]

@@ -17,6 +17,7 @@ from autoloop_runtime.ir.text_operators import of_texts
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, ZeroDimArray, kind_of, marked
 
 from .numbers_or_arrays import noted
+from .raising import Raising, raise_unless
 from .standins import StandIn, opened
 from .users_methods import method_of
 
@@ -79,7 +80,9 @@ def truth(value: Any) -> Tensor:
         If it has more than one element.
     """
     tensor = convert_to_tensor(value)
-    if tensor.shape.rank not in (0, None):
+    if isinstance(value, ArrayTracer) and not tensor.shape.is_fully_defined():
+        tensor = _of_one_element(tensor)
+    elif tensor.shape.rank not in (0, None):
         if tensor.shape.is_fully_defined() and tensor.size == 1:
             tensor = ops.reshape(tensor, ())
         else:
@@ -93,6 +96,22 @@ def truth(value: Any) -> Tensor:
         tensor = ops.not_equal(tensor, 0)
     made: Tensor = answer(tensor, value)
     return made
+
+
+def _of_one_element(array: Tensor) -> Tensor:
+    """Return the element of an array of unknown shape; the run checks that there is one, as NumPy does."""
+    size = ops.size(array)
+    raise_unless(ops.equal(size, 1), Raising(ValueError, _ambiguous), size)
+    made: Tensor = ops.reshape(array, ())
+    return made
+
+
+def _ambiguous(size: Any) -> ValueError:
+    if size:
+        return ValueError("The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()")
+    return ValueError(
+        "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not empty."
+    )
 
 
 def subject(value: Any, looks_inside: bool) -> Any:

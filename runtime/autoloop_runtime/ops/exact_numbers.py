@@ -98,7 +98,7 @@ SHIFT_COUNT = primitive("shift_count", lambda y: (y.dtype, y.shape), _count_kern
 
 def _exact_float_kernel(x: Any) -> Any:
     if float(x) != int(x):
-        raise OverflowError(f"the Python int {x} may be a float in other runs, and no float of 64 bits is equal to it")
+        raise OverflowError(f"the int {x} may be a float in other runs, and no float of 64 bits is equal to it")
     return np.float64(x)
 
 

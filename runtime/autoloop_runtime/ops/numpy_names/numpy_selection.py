@@ -114,8 +114,10 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "r
         x, axis = ravel(x), 0
     place = numpy_axis(np.take, axis, x)
     x = ravel(x) if x.shape.rank == 0 else x
-    extent = dim(x, place)
-    return gathering.gather(x, within(np.take, as_dtype(places, np.dtype(np.int64)), extent, mode), place)
+    places = as_dtype(places, np.dtype(np.int64))
+    if mode != "raise":  # an array of unknown rank may have no axis, and then it is taken as one of one element
+        places = within(np.take, places, dim(x, place), mode)
+    return gathering.gather(x, places, place)
 
 
 def within(theirs: Any, places: Tensor, extent: Any, mode: Any) -> Tensor:
