@@ -112,8 +112,8 @@ def _advice(code: types.CodeType, position: Position) -> str:
             )
         if isinstance(node, gast.GeneratorExp) or _consumes_a_generator(node):
             return (
-                "The condition of a generator expression that no builtin uses up at once stays Python: append to a "
-                "list in a `for` loop, or use array functions."
+                "The condition of a generator expression that looks at its variables, or stands in a comprehension "
+                "that sets a name by `:=`, stays Python: append to a list in a `for` loop, or use array functions."
             )
         if isinstance(node, COMPREHENSIONS):
             return (

@@ -11,7 +11,6 @@ import sys
 import types
 import weakref
 from collections.abc import Callable, Hashable
-from enum import Enum
 from typing import Any
 
 import gast
@@ -23,11 +22,8 @@ from ..errors import is_own_file
 from .frame_readers import FRAME_READERS
 from .known_effects import is_watched
 from .nodes import Node
-from .scopes import path_of
 
 OPTIONS = "set_loop_options"
-#: what gives an object that has a name, or a place
-_PLACES = (gast.Name, gast.Attribute, gast.Subscript)
 # Libraries whose functions take anything and look at none of it, or know what to do with it, or look at their caller.
 _HANDS_ON = frozenset(("abc", "collections", "contextlib", "copy", "dataclasses", "enum", "functools", "inspect"))
 _HANDS_ON |= {"numpy", "scipy", "optree", "typing", "types", "unittest", "warnings"}
@@ -197,6 +193,12 @@ def _member(module: types.ModuleType, name: str) -> Any:
     return found
 
 
+def _asks_of_a_run(test: Node) -> bool:
+    """Return whether a comparison asks ``x is None``, or True or False, which only a run may know."""
+    sides = (test.left, *test.comparators)
+    return len(test.ops) == 1 and any(isinstance(one, gast.Constant) for one in sides)
+
+
 #: what was assumed to be the value of a name, and is no more
 _GONE = object()
 
@@ -217,8 +219,6 @@ class Environment:
     ``enclosed`` are the values of the function's free variables and the modules it names, ``inner_members`` the
     names of the methods of classes inside it.
 
-    ``optional`` are the variables, and attributes such as ``self.best``, that may be None as a tensor decides.
-
     A decision that rests on the present value of a global name is noted in ``assumed``; the conversion is
     used again only while they hold. Decisions made here change the look of the code and what can be staged,
     never what Python values give.
@@ -227,7 +227,6 @@ class Environment:
     namespace: dict[str, Any]
     enclosed: tuple[Any, ...] = ()
     inner_members: frozenset[str] = frozenset()
-    optional: frozenset[str] = frozenset()
     assumed: dict[str, Any] = field(default_factory=dict)
     _kept: dict[str, Callable[[], Any]] = field(default_factory=dict)
     _known_members: tuple[frozenset[str], frozenset[str]] | None = None
@@ -332,33 +331,11 @@ class Environment:
         if isinstance(test, gast.BoolOp):
             return all(self.is_static_test(value, local_names) for value in test.values)
         if isinstance(test, gast.Compare):
-            return all(isinstance(op, gast.Is | gast.IsNot) for op in test.ops) and not self.is_none_test(test)
+            return all(isinstance(op, gast.Is | gast.IsNot) for op in test.ops) and not _asks_of_a_run(test)
         if isinstance(test, gast.Call):
             target = self.resolve(test.func, local_names)
             return any(target is truth for truth in _TRUTHS)
         return isinstance(test, gast.Name) and test.id == "__debug__"
-
-    def is_none_test(self, test: Node) -> bool:
-        """Return whether a comparison asks ``x is None`` of a variable that is None at one time and not at another.
-
-        Neither is there at any time what ``getattr(o, 'x', None)`` looks for.
-        """
-        if len(test.ops) > 1 or not isinstance(test.ops[0], gast.Is | gast.IsNot):
-            return False
-        other = test.comparators[0]
-        if not (isinstance(other, gast.Constant) and other.value is None):
-            return False
-        called = test.left.func if isinstance(test.left, gast.Call) else None
-        return path_of(test.left) in self.optional or (isinstance(called, gast.Name) and called.id == "getattr")
-
-    def may_be_one(self, test: Node) -> bool:
-        """Return whether a comparison asks ``p is q`` of what may be objects that a staged block has made."""
-        sides = (test.left, *test.comparators)
-        return len(sides) == 2 and all(isinstance(one, _PLACES) and not self._is_fixed(one) for one in sides)
-
-    def _is_fixed(self, node: Node) -> bool:
-        found = _lookup(self.namespace, node.id) if isinstance(node, gast.Name) else None
-        return isinstance(found, type | types.ModuleType | types.FunctionType | Enum)
 
     def swallows(self, statement: Node, local_names: frozenset[str]) -> bool:
         """Return whether a ``with`` statement may swallow an exception; unknown managers may."""

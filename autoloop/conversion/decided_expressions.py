@@ -104,16 +104,19 @@ class DecidedExpressions(ExpressionWalk):
         return make.call(self.operator(make, "and_"), first, rest)
 
     def _single_compare(self, node: Node, around: Surroundings) -> Node:
-        is_none_test = self.environment.is_none_test(node)
         node = self.parts(node, around)
         if len(node.ops) > 1:
             return node
-        asks_which = isinstance(node.ops[0], gast.Is | gast.IsNot) and self.environment.may_be_one(node)
-        if not (is_none_test or asks_which or isinstance(node.ops[0], gast.In | gast.NotIn)):
+        name = _NAMED_COMPARISONS.get(type(node.ops[0]))
+        sides = [node.left, node.comparators[0]]
+        if name is None:
             return self._overloaded_compare(node, around)
+        if isinstance(node.ops[0], gast.Is | gast.IsNot):
+            if all(isinstance(one, gast.Constant) for one in sides):
+                return node
+            sides.sort(key=lambda one: isinstance(one, gast.Constant))  # `None is x` asks x
         make = Maker(node)
-        name = _NAMED_COMPARISONS[type(node.ops[0])]
-        return make.call(self.operator(make, name), node.left, node.comparators[0])
+        return make.call(self.operator(make, name), *sides)
 
     def _binop(self, node: Node, around: Surroundings) -> Node:
         """Return ``ops.binary(a, '+', b)`` for ``a + b`` where a class of the user's says what that is."""

@@ -16,7 +16,9 @@ from .nodes import Maker, Node, children, walk
 from .unfolding import binds_in
 
 # Builtins that use up a generator expression before they return.
-_TAKE_ALL = ("all", "any", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple")
+_TAKE_ALL = ("frozenset", "list", "set", "sorted", "tuple")
+# Those that take one element after the other, some of them no more than they need.
+_DECIDE = ("all", "any", "max", "min", "next", "sum")
 
 
 class ExpressionRewriter(DecidedExpressions, InnerScopes):
@@ -32,12 +34,11 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
             special = self._frame_call(node, around)
             if special is not None:
                 return special
-        operator = self._consumed(node, around)
+        once = self._consumed(node, around)
         asked = replace(around, caught=()) if isinstance(node.func, gast.Attribute) else around
         function = self.rewrite(node.func, asked)
-        node.args = [self.rewrite(arg, around) for arg in node.args]
-        if operator:
-            node.args[0] = self.kept(node.args[0], operator)
+        first = [self.generated(node.args[0], around, once=True)] if once else []
+        node.args = first + [self.rewrite(arg, around) for arg in node.args[len(first) :]]
         for keyword in node.keywords:
             keyword.value = self.rewrite(keyword.value, around)
         if not plain:
@@ -59,42 +60,27 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
             return make.call(self.operator(make, "user_variables"), node, make.strings(around.own_names), *only_names)
         return None
 
-    def _consumed(self, node: Node, around: Surroundings) -> str:
-        """Let the condition of a generator expression that a builtin uses up at once be for the graph to decide.
+    def _consumed(self, node: Node, around: Surroundings) -> bool:
+        """Let what a builtin uses up at once of a generator expression be for the graph to decide.
 
-        ``any(x for x in v if t)`` asks ``t and x`` of each, ``all`` asks ``not t or x``; the others ask for all
-        elements anyway, so they may as well get a list. Returns the operator that is still to be put around what
-        becomes of the argument.
+        Builtins that ask for all elements anyway get a list. Returns whether nobody else sees the generator.
         """
         generator = node.args[0] if node.args else None
         name = getattr(node.func, "id", "")
         joins = getattr(node.func, "attr", "") == "join" and isinstance(getattr(node.func.value, "value", None), str)
-        if not isinstance(generator, gast.GeneratorExp) or (name not in _TAKE_ALL and not joins):
-            return ""
+        if not isinstance(generator, gast.GeneratorExp) or (name not in (*_TAKE_ALL, *_DECIDE) and not joins):
+            return False
         if any(map(reads_frame, children(generator))):
-            return ""
+            return False
+        is_builtin = joins or self.environment.is_builtin(node.func, name, around.local_names)
         if any(map(binds_in, children(generator))):
-            if name in ("any", "all") and self.environment.is_builtin(node.func, name, around.local_names):
+            if name in ("any", "all") and is_builtin:
                 # How far it gets decides what its `:=` leave behind: each answer must be there when it is asked for.
                 generator.elt = Maker(generator).not_(Maker(generator).not_(generator.elt))
-            return ""
-        has_tests = bool(generator.generators[-1].ifs)
-        if not has_tests and name in ("any", "all"):
-            return ""
-        if not joins and not self.environment.is_builtin(node.func, name, around.local_names):
-            return ""
-        make = Maker(generator)
-        last = generator.generators[-1]
-        if name == "sum" and has_tests:
-            return "summands"
-        if name not in ("any", "all"):
-            node.args[0] = make.place(gast.ListComp(generator.elt, generator.generators))
-            return ""
-        test = last.ifs[0] if len(last.ifs) == 1 else make.place(gast.BoolOp(gast.And(), last.ifs))
-        parts = [test, generator.elt] if name == "any" else [make.not_(test), generator.elt]
-        generator.elt = make.place(gast.BoolOp(gast.And() if name == "any" else gast.Or(), parts))
-        last.ifs = []
-        return ""
+            return False
+        if is_builtin and name not in _DECIDE:
+            node.args[0] = Maker(generator).place(gast.ListComp(generator.elt, generator.generators))
+        return is_builtin and name in _DECIDE
 
     def _joinedstr(self, node: Node, around: Surroundings) -> Node:
         """Return ``ops.fstring('{} {:.2f}', a, b)`` for an f-string with values in it.

@@ -65,17 +65,12 @@ class InnerScopes(ExpressionWalk):
         rewritten.
         """
         binds = any(binds_in(part) or reads_frame(part) for part in children(node))
-        targets = {
-            one.id for generator in node.generators for one in walk(generator.target)
-            if isinstance(one, gast.Name)
-        }  # fmt: skip
-        inside = replace(
-            around,
-            local_names=around.local_names | targets,
-            own_names=(*around.own_names, *sorted(targets), ".0"),  # the last is what a comprehension runs over
-            checked=around.checked - targets,
-            in_frame=around.in_frame or binds,
-        )
+        inside = self._inside(node, around, binds)
+        if not inside.in_frame and isinstance(node, gast.GeneratorExp):
+            return self.generated(node, around)
+        if not inside.in_frame and isinstance(node, gast.ListComp) and len(node.generators) > 1:
+            make = Maker(node)
+            return make.call(self.operator(make, "listing"), self.generated(node, around, once=True))
         given, items = None, _free_name("items", node)
         is_list = isinstance(node, gast.ListComp) and not inside.in_frame
         for index, generator in enumerate(node.generators):
@@ -95,6 +90,54 @@ class InnerScopes(ExpressionWalk):
         if key:
             setattr(node, key, self._key(getattr(node, key)))
         return node
+
+    def _inside(self, node: Node, around: Surroundings, binds: bool) -> Surroundings:
+        targets = {
+            one.id for generator in node.generators for one in walk(generator.target)
+            if isinstance(one, gast.Name)
+        }  # fmt: skip
+        return replace(
+            around,
+            local_names=around.local_names | targets,
+            own_names=(*around.own_names, *sorted(targets), ".0"),  # the last is what a comprehension runs over
+            checked=around.checked - targets,
+            in_frame=around.in_frame or binds,
+        )
+
+    def generated(self, node: Node, around: Surroundings, *, once: bool = False) -> Node:
+        """Return ``ops.generated(v, lambda items: [(lambda: test, lambda: x, None) for x in items])``.
+
+        That is ``(x for x in v if test)``; where there is another ``for`` in it, what that runs over stands in place of
+        the element, and None is the same for that.
+
+        Parameters
+        ----------
+        node : node
+            A generator expression or list comprehension, that sets no name by ``:=``.
+        around : Surroundings
+            Where it stands.
+        once : bool
+            Whether what it is given to uses it up.
+        """
+        make, inside, items = Maker(node), self._inside(node, around, False), _free_name("items", node)
+        made, following = self.later(node.elt, inside), make.constant(None)
+        for index, clause in reversed(list(enumerate(node.generators))):
+            test = make.constant(None)
+            if clause.ifs:
+                tests = [self.rewrite(one, replace(inside, nested=True)) for one in clause.ifs]
+                test = make.lambda_(self._all(make, tests))
+            given: Node = make.load(items)
+            if isinstance(clause.target, gast.Tuple | gast.List):
+                given = self._elements(clause.target, given)
+            step = make.place(gast.comprehension(clause.target, given, [], 0))
+            triple = make.tuple([test, made, following])
+            following = make.lambda_(make.place(gast.ListComp(triple, [step])), [items])
+            made = self.later(clause.iter, inside) if index else self.rewrite(clause.iter, around)
+        told = {
+            "once": once, "tested": any(clause.ifs for clause in node.generators), "nested": len(node.generators) > 1
+        }  # fmt: skip
+        options = {name: make.constant(True) for name, holds in told.items() if holds}
+        return make.call(self.operator(make, "generated"), made, following, **options)
 
     _listcomp = _setcomp = _dictcomp = _generatorexp = _comprehension
 

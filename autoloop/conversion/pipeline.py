@@ -29,7 +29,6 @@ from .control_flow import rewrite_function
 from .loading import compile_function, instantiate
 from .mutated_parameters import mutated_parameters
 from .nodes import Node, walk
-from .scopes import optional_variables
 from .source import FunctionSource, find_source
 from .statements import Names
 from .translation import to_ast
@@ -81,7 +80,6 @@ def _convert_tree(function: types.FunctionType) -> _ConvertedTree:
     names = _names_for(nodes, function)
     environment = Environment(function.__globals__, _enclosed(function, nodes), _inner_members(nodes))
     free = frozenset(function.__code__.co_freevars) - {"__class__"}
-    environment.optional = optional_variables(nodes, lambda called: environment.is_plain_call(called, free))
     mutated = mutated_parameters(nodes)
     # scopes -> jumps -> flow -> plan, each once per function, then loops, branches and expressions
     return _ConvertedTree(source, rewrite_function(tree, names, environment, outer=free), names, environment, mutated)

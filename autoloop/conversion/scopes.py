@@ -7,7 +7,7 @@ they use is *captured*, and must stay one shared cell.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable
 
 import gast
 from autoloop_runtime.base.dataclass import dataclass, field
@@ -395,51 +395,3 @@ def path_of(node: Node) -> str:
         base = path_of(node.value)
         return f"{base}.{node.attr}" if base else ""
     return ""
-
-
-def optional_variables(nodes: Sequence[Node], is_plain: Callable[[Node], bool]) -> frozenset[str]:
-    """Return the variables and attributes that are set to None, or to what may be None, and may be asked for it.
-
-    Parameters
-    ----------
-    nodes : sequence of node
-        All nodes of a function, with those of functions inside it.
-    is_plain : callable
-        Tells of a call whether its result is certainly no variable of a staged loop or branch.
-    """
-    asked = {path_of(node.left) for node in nodes if isinstance(node, gast.Compare) and _asks_for_none(node)}
-    if not asked:
-        return frozenset()
-    pairs = [pair for node in nodes for pair in _assignments(node)]
-    found: set[str] = set()
-    while True:
-        new = {path_of(target) for target, value in pairs if _may_be_none(value, found, is_plain)}
-        # What is tested and set in the same function, such as ``self.best``, may be None from before.
-        new |= {path for target, _ in pairs if "." in (path := path_of(target)) and path in asked}
-        new.discard("")
-        if new <= found:
-            return frozenset(found & asked)
-        found |= new
-
-
-def _asks_for_none(test: Node) -> bool:
-    return any(isinstance(one, gast.Constant) and one.value is None for one in test.comparators)
-
-
-def _assignments(node: Node) -> Iterator[tuple[Node, Node]]:
-    if isinstance(node, gast.Assign):
-        for target in node.targets:
-            targets, values = getattr(target, "elts", ()), getattr(node.value, "elts", ())
-            yield from zip(targets, values, strict=False) if targets and values else [(target, node.value)]
-    elif isinstance(node, gast.AnnAssign | gast.NamedExpr) and node.value is not None:
-        yield node.target, node.value
-
-
-def _may_be_none(value: Node, optional: set[str], is_plain: Callable[[Node], bool]) -> bool:
-    if isinstance(value, gast.Constant):
-        return value.value is None
-    if isinstance(value, gast.IfExp):
-        return any(_may_be_none(one, optional, is_plain) for one in (value.body, value.orelse))
-    if isinstance(value, gast.Call):
-        return not is_plain(value.func)
-    return path_of(value) in optional

@@ -23,8 +23,9 @@ class has a property ``p``. Where a class of the user's says what an operator do
 ``compare(a, '<', b)``, ``unary('-', a)``, ``a = update(a, '+=', b)``.
 
 Comprehensions: ``[f(x) for x in elements(v)]``, ``[x + y for x, y in parts(v)]``, ``hashed(key)``,
-``kept((test, lambda: value) for x in ...)`` for one with an ``if``. ``match subject(x, False):`` where patterns ask for
-classes.
+``kept((test, lambda: value) for x in ...)`` for one with an ``if``; a generator expression is ``generated(v, step)``,
+``listing`` makes a list of one: ``lambda items: [(lambda: test, lambda: value, None) for x in items]`` is a step.
+``match subject(x, False):`` where patterns ask for classes.
 
 Variables without a value: ``Undefined('x')``, ``defined(x)``, ``returned(return_value)``,
 ``user_variables(locals(), names)``.
@@ -46,10 +47,11 @@ if TYPE_CHECKING:
     from .constructs.boolean_operators import and_, not_, or_
     from .constructs.builtins import staged_for as staged_for
     from .constructs.call_expression import call
-    from .constructs.comprehensions import elements, hashed, kept, listed, summands
+    from .constructs.comprehensions import elements, hashed, kept, listed
     from .constructs.container_comparisons import compare
     from .constructs.effect_statements import checked, raised
     from .constructs.for_statement import for_stmt
+    from .constructs.generator_expressions import generated, listing
     from .constructs.if_statement import if_exp, if_return, if_stmt
     from .constructs.items import (
         item,
@@ -89,6 +91,7 @@ __all__ = [
     "elements",
     "for_stmt",
     "fstring",
+    "generated",
     "hashed",
     "hide_own_frames",
     "if_exp",
@@ -100,6 +103,7 @@ __all__ = [
     "item",
     "kept",
     "listed",
+    "listing",
     "managed",
     "misplaced_options",
     "not_",
@@ -115,7 +119,6 @@ __all__ = [
     "set_items",
     "set_loop_options",
     "subject",
-    "summands",
     "unary",
     "unpack",
     "update",
@@ -133,11 +136,12 @@ _MODULES = {
     "autoloop.operators.constructs.builtins": ("staged_for",),
     "autoloop.operators.constructs.attributes": ("attribute",),
     "autoloop.operators.constructs.call_expression": ("call",),
-    "autoloop.operators.constructs.comprehensions": ("elements", "hashed", "kept", "listed", "summands"),
+    "autoloop.operators.constructs.comprehensions": ("elements", "hashed", "kept", "listed"),
     "autoloop.operators.constructs.container_comparisons": ("compare",),
     "autoloop.operators.constructs.numpy_settings": ("is_under_settings",),
     "autoloop.operators.constructs.effect_statements": ("checked", "raised"),
     "autoloop.operators.constructs.for_statement": ("for_stmt",),
+    "autoloop.operators.constructs.generator_expressions": ("generated", "listing"),
     "autoloop.operators.constructs.if_statement": ("if_exp", "if_return", "if_stmt"),
     "autoloop.operators.constructs.items": (
         "item", "parts", "set_item", "set_item_of", "set_items", "unpack", "update_item", "update_item_of",

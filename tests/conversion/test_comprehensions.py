@@ -151,8 +151,8 @@ def long_array(v):
 
 
 REFUSED = [
-    (lambda v: any(x > 3 for x in al.range(al.cast(v[0], al.int32))), "cannot run over a tensor whose length only"),
-    (lambda v: any(x > 3 for x in range(al.cast(v[0], al.int32))), "cannot run over a range with tensor bounds whose"),
+    (lambda v: {x: 3 for x in al.range(al.cast(v[0], al.int32))}, "cannot run over a tensor whose length only"),
+    (lambda v: {x: 3 for x in range(al.cast(v[0], al.int32))}, "cannot run over a range with tensor bounds whose"),
     (long_array, "a comprehension over a tensor of 2000 elements would be written out 2000 times"),
     (lambda v: [x for x in v[0]], "iteration over a 0-d array"),
     (lambda v: {x for x in v}, "which of them are equal only the run can tell"),

@@ -141,7 +141,7 @@ def list_with_a_walrus(x):
 
 
 def generator_expression(x):
-    later = (i for i in range(5) if i > x[0])
+    later = (i for i in range(5) if i > x[0] if eval("i") > 0)
     return next(later)
 
 
@@ -254,7 +254,10 @@ def called_by_a_library(x):
 ADVICE = [
     (set_with_a_condition, "The condition of a set or dict comprehension, and of one that sets a name by `:=`, stays"),
     (list_with_a_walrus, "The condition of a set or dict comprehension, and of one that sets a name by `:=`, stays"),
-    (generator_expression, "The condition of a generator expression that no builtin uses up at once stays Python"),
+    (
+        generator_expression,
+        "The condition of a generator expression that looks at its variables, or stands in a comprehension",
+    ),
     (matched, "`match` stays Python: use `if` and `elif`"),
     (guarded, "`match` stays Python"),
     (loop_around_a_group, "This `while` loop stays Python, because it holds `except*`: move that to a function"),

@@ -95,7 +95,7 @@ def changing(x):
     ("f", "words"),
     [
         (of_array, f"the map 'q' {LEFT}"), (of_range, f"the range_iterator 'q' {LEFT}"),
-        (of_generator, f"the generator 'q' {LEFT}"), (of_map, f"the map 'q' {LEFT}"),
+        (of_generator, "the generator expression was left when a tensor said so"), (of_map, f"the map 'q' {LEFT}"),
         (inside_another, f"the list_iterator 'q' {LEFT}"),
         (beside_an_array, "the range_iterator 'q' runs side by side with a tensor"),
         (run_over_twice, "a reversed tensor was run over by a loop before"),

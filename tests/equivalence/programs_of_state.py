@@ -429,7 +429,7 @@ PERHAPS_WANTED = [
     ("a_generator", "for v in gen(x):\n    if v > 1.5: break\nreturn x", True),
     ("a_generator_in_another", "for k, v in enumerate(inner(x)):\n    if v > 1.5: break\nreturn k", True),
     ("a_generator_that_writes", "for v in writing(x):\n    if v > 2.5: break\nreturn x", True),
-    ("a_generator_expression", "for v in (note(x[k]) for k in range(3)):\n    if v > 1.5: break\nreturn v", True),
+    ("a_generator_expression", "for v in (note(x[k]) for k in range(3)):\n    if v > 1.5: break\nreturn v", False),
     ("a_generator_of_its_own", "for v in own(x):\n    if v > 2.5: break\nreturn v", False),
     ("a_map", "for v in map(note, x):\n    if v > 1.5: break\nreturn v", False),
     ("a_filter", "def big(v): return note(v) > 1.5\nfor v in filter(big, x):\n    if v > 2.5: break\nreturn x", False),

@@ -287,8 +287,8 @@ REFUSED = [
      "h.n = 3\nif x[0] > 0: del h.n\nreturn x*h.n", CLASS, "vars(h)"),
     ("whether the cached property 'heavy' is there only the run knows, for it is first asked for in a loop or branch",
      LOOP + "i += 1\n    x = x + c.heavy\n    if i > 2: break\nreturn x", KEEPING, "vars(c)"),
-    ("the generator '<genexpr>' that a loop or a test leaves when a tensor says so changes 'log', as often as only the",
-     "return any(note(x[k]) > 1.5 for k in range(3))", GIVING, "log, n"),
+    ("the generator expression was left when a tensor said so: how far it is then is not followed",
+     "g = (note(x[k]) for k in range(3))\nif any(v > 1.5 for v in g): return next(g)\nreturn 0.0", GIVING, "log, n"),
     ("'H.items' is a list of the class, and an assignment", IF + "h.items += [1]\nreturn x", CLASS, "vars(h), H.items"),
     ("the ndarray 'W' is changed in place",
      "global V\nfor k in range(x.astype(int)[1]):\n    w = 0\n    while w < x.sum() and k == 1:\n        w += 1\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import functools
 import operator
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -24,12 +23,12 @@ from ...conversion.pipeline import convert_callee
 from ...errors import mark_programs_own
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import stays
+from ..staging.clauses import StagedClauses, clauses_of
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.moved_lists import refuse_moved
 from ..staging.staged_values import answer, asked, is_staged, truth
 from ..staging.standins import present
-from ..staging.unknown_keys import is_followed
 from ..staging.users_methods import method_of, says_itself
 from . import library_calls as libraries
 from .boolean_operators import not_
@@ -45,9 +44,10 @@ from .comprehensions import (
 )
 from .container_comparisons import asks_the_run
 from .dispatching import dispatching
-from .effect_calls import printed
+from .effect_calls import staged_print
 from .folded_lists import extreme_of_several, folded
 from .for_statement import for_stmt
+from .generator_expressions import extreme_of_each, used_up
 from .if_statement import if_exp
 from .iterables import (
     StagedIterable,
@@ -64,7 +64,7 @@ from .membership import in_
 from .mixed_operators import holds_mixed, of_mixed
 from .overloads import binary
 from .sorted_lists import sorted_by, sorted_tensor
-from .text import formatted_as, repr_of, shown, text_of
+from .text import formatted_as, repr_of, text_of
 from .text import holds_staged as holds_text_to_come
 from .type_questions import attribute_or, has_attribute, is_instance_of, type_of
 
@@ -82,7 +82,7 @@ def _is_mixed(value: Any) -> bool:
 
 
 def _is_staged(value: Any) -> bool:
-    return isinstance(value, StagedIterable | GrowingList) or is_staged(value)
+    return isinstance(value, StagedIterable | GrowingList | StagedClauses) or is_staged(value)
 
 
 def _with_staged(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:
@@ -178,6 +178,8 @@ def _iterated(plain: Callable[..., Any], staged: Callable[..., Any], over: Calla
     chosen = _with_staged(plain, staged)
 
     def iterated(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and plain is not sorted and (clauses := clauses_of(args[0], plain in (any, all))) is not None:
+            return used_up(plain, clauses, **({**kwargs, "key": _key(kwargs["key"])} if "key" in kwargs else kwargs))
         if len(args) == 1 and isinstance(args[0], Iterable):
             by_key = kwargs.get("key") is not None or isinstance(args[0], StagedIterable)
             if not (by_key and plain in (max, min) and has_known_length(args[0])) and _is_staged(args[0]):
@@ -216,8 +218,8 @@ def _reduced(plain: Callable[..., Any]) -> Callable[..., Any]:
             if default:
                 plain(0, 0, **default)  # says that it has no meaning
             return _extreme(plain)(args, key=key)
-        if key is not None:
-            raise TypeError(f"{plain.__name__}(..., key=...) does not work on tensors")
+        if key is not None or isinstance(args[0], StagedIterable):
+            return extreme_of_each(plain, args[0], key=_key(key), **default)
         if isinstance(args[0], GrowingList) and args[0].several:
             return extreme_of_several(plain, args[0], **default)
         array, kind = _gathered(args[0])
@@ -252,6 +254,8 @@ def _sum(values: Any, start: Any = 0) -> Any:
 
 def _sum_of(values: Any, start: Any = 0) -> Any:
     """Return ``sum``; elements of the user's classes say themselves what adding them is."""
+    if (clauses := clauses_of(values)) is not None:
+        return used_up(sum, clauses, start)
     refuse_moved(stays(values))
     own = isinstance(values, list | tuple) and builtins.any(method_of(one, "__radd__") for one in values)
     return _sum(values, start) if own or _is_staged(values) else sum(values, start)
@@ -291,24 +295,10 @@ def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     return _list(StagedIterable(_len(made), lambda k: marked(kind, ops.getitem(made, k)), "what is sorted"))
 
 
-def _print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False) -> None:
-    for option, given in (("sep", sep), ("end", end)):
-        if is_staged(given):
-            raise TypeError(f"`{option}` of print is what only the run knows: print it as a value of its own")
-        if not (given is None or isinstance(given, str)):
-            raise TypeError(f"{option} must be None or a string, not {type(given).__name__}")
-    if is_followed() and (flush or file not in (None, sys.stdout, sys.stderr)):
-        return printed(values, {"sep": sep, "end": end, "file": file, "flush": flush})
-    ops.print(
-        *map(shown, values),
-        sep=" " if sep is None else sep,
-        end="\n" if end is None else end,
-        output_stream=file,
-    )
-
-
 def _list(values: Any) -> Any:
     """Return ``list``: one of Python's where the number of elements is known, else one that grows in a loop."""
+    if (clauses := clauses_of(values)) is not None:
+        return used_up(list, clauses)
     items = as_staged(values)
     assert items is not None
     if isinstance(items.length, int) and items.keep is None:
@@ -384,7 +374,7 @@ STAGED: dict[Any, Callable[..., Any]] = {
     operator.not_: not_,
     operator.truth: _with_staged(operator.truth, lambda x: truth(asked(x))),
     pow: _with_staged(pow, _pow),
-    print: _print,
+    print: staged_print,
     repr: _as_text(repr, repr_of),
     range: _with_staged(range, staged_range),
     reversed: _with_staged(reversed, staged_reversed),

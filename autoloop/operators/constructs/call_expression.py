@@ -32,6 +32,7 @@ from .chosen_items import asking
 from .comprehensions import elements, hashed
 from .door import guarded, is_outside, shielded
 from .effect_calls import known_call
+from .generator_expressions import next_of
 from .numpy_settings import setting_inside
 from .random_calls import drawing
 from .stateful_calls import consumed, left_to_python, watched
@@ -70,6 +71,8 @@ def _called(f: Any) -> Any:
     """Return what ``call`` does, of what sets nothing of NumPy's and draws no random numbers."""
     if (known := known_call(f)) is not None:
         return known
+    if f is next and current_graph() is not None:
+        return next_of
     if (left := left_to_python(f)) is not None:
         return left
     staged = staged_for(f)

@@ -32,6 +32,7 @@ from autoloop_runtime.ir.tracers import (
 )
 
 from ...errors import mark_programs_own
+from ..staging.clauses import Clauses, clauses_of
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber, chosen
 from ..staging.moved_lists import refuse_moved
@@ -133,6 +134,8 @@ def listed(iterable: Any, made: Callable[[Any], list[Any]]) -> Any:
     """
     if current_graph() is None:
         return made(iterable)
+    if (clauses := clauses_of(iterable)) is not None and not clauses.is_whole:
+        return _grown(clauses, made)
     if isinstance(iterable, StandIn | Tensor) and not (isinstance(iterable, Maybe) or _is_scalar(iterable)):
         refuse_moved(iterable)
         staged = as_staged(iterable)
@@ -145,7 +148,7 @@ def _is_scalar(value: Any) -> bool:
     return isinstance(value, Tensor) and value.shape.rank == 0
 
 
-def _grown(items: StagedIterable, made: Callable[[Any], list[Any]]) -> Any:
+def _grown(items: StagedIterable | Clauses, made: Callable[[Any], list[Any]]) -> Any:
     def extended(item: Any, comprehension: Any) -> tuple[Any]:
         more = made([item])
         if isinstance(more, GrowingList) and isinstance(comprehension, list):
@@ -174,16 +177,6 @@ def _appending(value: Callable[[], Any]) -> Callable[..., tuple[Any]]:
         return (comprehension,)
 
     return append
-
-
-def summands(pairs: Iterable[tuple[Any, Callable[[], Any]]]) -> Iterator[Any]:
-    """Yield what ``sum`` adds up of a generator expression with an ``if``: zero where the graph says no."""
-    for answer, value in pairs:
-        answer = asked(answer)
-        if is_staged(answer):
-            yield if_exp(answer, value, lambda: 0)
-        elif answer:
-            yield value()
 
 
 def hashed(value: Any) -> Any:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes, nest
 from autoloop_runtime.base.locations import TRACE_ENTRY
 from autoloop_runtime.base.parsing import parse
@@ -31,6 +32,7 @@ from ...conversion.known_effects import CLOCKS, WARN, is_stream, known_result
 from ...errors import is_own_file, user_stacklevel
 from ..mutation.outside_world import leave
 from ..staging.staged_blocks import in_staged_block
+from ..staging.staged_values import is_staged
 from ..staging.standins import StandIn
 from ..staging.unknown_keys import is_followed
 from .text import shown
@@ -168,3 +170,20 @@ def _warning(
         return make(given, {**named, "stacklevel": level + user_stacklevel()})
 
     return warn
+
+
+def staged_print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False) -> None:
+    """Do ``print``, with what a run makes among the values."""
+    for option, given in (("sep", sep), ("end", end)):
+        if is_staged(given):
+            raise TypeError(f"`{option}` of print is what only the run knows: print it as a value of its own")
+        if not (given is None or isinstance(given, str)):
+            raise TypeError(f"{option} must be None or a string, not {type(given).__name__}")
+    if is_followed() and (flush or file not in (None, sys.stdout, sys.stderr)):
+        return printed(values, {"sep": sep, "end": end, "file": file, "flush": flush})
+    ops.print(
+        *map(shown, values),
+        sep=" " if sep is None else sep,
+        end="\n" if end is None else end,
+        output_stream=file,
+    )

@@ -12,6 +12,7 @@ from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..mutation.side_effects import Outside, Places
+from ..staging.clauses import Clauses, Step, clauses_of
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.moved_lists import refuse_moved
 from ..staging.staged_values import is_staged
@@ -67,10 +68,10 @@ def for_stmt(
         The values after the loop.
     """
     __tracebackhide__ = True  # debuggers that know this do not show the frame
-    refuse_moved(iterable)
-    iterated(iterable)
-    if (method := method_of(iterable, "__iter__")) is not None:
-        iterable = method()
+    if (clauses := clauses_of(iterable, bool(until))) is not None:
+        return _through_clauses(clauses, body, values, names, until, shared, places, options)
+    refuse_moved(iterated(iterable))
+    iterable = iterable if (method := method_of(iterable, "__iter__")) is None else method()
     staged = run_over(iterable)
     if staged is not None and staged.written_out and isinstance(staged.length, int):
         iterable, staged = map(staged.get, range(staged.length)), None
@@ -102,6 +103,42 @@ def _long_rest(items: range, count: int, graph: Graph | None, size: int, most: i
     """Return what follows ``count`` elements if one iteration has added too much to a graph for all of it."""
     rest = items[count:]
     return rest if graph is not None and (len(graph.nodes) - size) * len(rest) > most else None
+
+
+def _through_clauses(
+    clauses: Clauses,
+    body: Callable[..., Any],
+    values: Values,
+    names: tuple[str, ...],
+    until: tuple[str, ...],
+    shared: tuple[str, ...],
+    places: Places | None,
+    options: Callable[[], dict[str, Any]] | None,
+) -> Values:
+    """Run a loop over what a generator expression gives: a loop for each ``for`` in it, a branch for each ``if``."""
+
+    def through(step: Step) -> Callable[..., Values]:
+        def each(item: Any, *mine: Any) -> Values:
+            [(test, made, following)] = step([item])
+
+            def wanted(*mine: Any) -> Values:
+                if following is None:
+                    return body(made(), *mine) or ()
+                inner = clauses.over(made())
+                return for_stmt(inner, through(following), mine, names, until=until, shared=shared, places=places)
+
+            if test is None:
+                return wanted(*mine)
+            return if_stmt(test(), wanted, None, names, shared=shared, places=places)(*mine) or ()
+
+        return each
+
+    source, run = clauses.source, through(clauses.step)
+    clauses.gone = "was left by an exception"
+    made = for_stmt(source, run, values, names, until=until, shared=shared, places=places, options=options)
+    clauses.gone = ""
+    clauses.left([made[names.index(name)] for name in until])
+    return made
 
 
 def _rest_of_long_range(

@@ -27,6 +27,7 @@ from autoloop_runtime.ir.tracers import (
 from autoloop_runtime.ops.creation import RANGE
 
 from ..mutation.outside_world import stays
+from ..staging.clauses import Clauses, StagedClauses, clauses_of
 from ..staging.growing_list import GrowingList
 from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import is_staged
@@ -236,11 +237,31 @@ def as_staged(value: Any) -> StagedIterable | None:
         if value.is_used:
             refuse_again(value.describe)
         return value
+    if isinstance(value, StagedClauses):
+        return _of_clauses(value)
     if isinstance(value, GrowingList):
         return StagedIterable(value.length, value.copy().__getitem__, "a list of tensors", number=NumberTracer)
     if is_staged(value):
         return rows(value)
     return None
+
+
+def _of_clauses(clauses: Clauses) -> StagedIterable:
+    """Return a generator expression that gives an element for each of what it runs over as a sequence."""
+    clauses.stays()
+    source = as_staged(clauses.source)
+    if not clauses.is_whole or (source is not None and source.keep is not None):
+        raise TypeError(
+            "how many elements a generator expression with an `if`, or another `for`, gives only the run knows, and "
+            "they are counted, or paired, here: make a list of it, [...]"
+        )
+    source = _elements(list(clauses.source)) if source is None else source
+    clauses.gone = "was run over before"
+    get = source.get
+    made = StagedIterable(
+        source.length, lambda k: clauses.step([get(k)])[0][1](), "a generator expression", number=source.number
+    )
+    return made.once().by(clauses.step, parts=[source])
 
 
 def run_over(value: Any) -> StagedIterable | None:
@@ -293,7 +314,8 @@ def _integer(tensor: Tensor) -> int | None:
 
 def _part(value: Any) -> StagedIterable:
     """Return one of several sequences that run side by side; a Python sequence becomes a tensor."""
-    staged = as_staged(stays(value))
+    clauses = clauses_of(value)
+    staged = as_staged(stays(value)) if clauses is None else _of_clauses(clauses)
     if staged is not None and staged.keep is not None:
         raise TypeError(
             f"{staged.describe} has no length to count or pair its elements by: make a list of it, list(filter(...))"

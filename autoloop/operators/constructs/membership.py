@@ -12,12 +12,14 @@ from autoloop_runtime.ir.text_operators import of_texts
 from autoloop_runtime.ir.tracers import TextTracer
 
 from ..mutation.outside_world import stays
+from ..staging.clauses import clauses_of
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.staged_values import answer, asked, is_staged, truth
 from ..staging.users_methods import method_of
 from .boolean_operators import not_, or_
 from .container_comparisons import asks_the_run, equal
+from .for_statement import for_stmt
 from .iterables import StagedIterable
 
 
@@ -25,6 +27,8 @@ def in_(item: Any, container: Any) -> Any:
     """Return ``item in container``."""
     if isinstance(container, StagedIterable):
         return container.holds(item)
+    if (clauses := clauses_of(container, may_leave=True)) is not None:
+        return for_stmt(clauses, lambda one, _: (equal(one, item),), (False,), ("found",), until=("found",))[0]
     if (method := method_of(container, "__contains__")) is not None:
         given = asked(method(item))
         return truth(given) if is_staged(given) else bool(given)

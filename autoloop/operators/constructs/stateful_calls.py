@@ -37,7 +37,7 @@ def left_to_python(f: Any) -> Callable[..., Any] | None:
     if isinstance(f, functools.partial):
         return None if (inner := left_to_python(f.func)) is None else functools.partial(inner, *f.args, **f.keywords)
     if f is next:
-        return _next
+        return advanced
     what = _looked_at(f)
     return None if what is None else lambda *args, **kwargs: leave(what, _ONCE)
 
@@ -125,8 +125,10 @@ def _named(value: Any) -> str:
     return f"the {type(value).__name__}{f' {name!r}' if name else ''}"
 
 
-def _next(iterator: Any, default: Any = _NO_DEFAULT) -> Any:
+def advanced(iterator: Any, default: Any = _NO_DEFAULT) -> Any:
     """Return ``next``, of an iterator that begins anew at each call."""
+    if not is_followed():
+        return next(iterator) if default is _NO_DEFAULT else next(iterator, default)
     if not is_users_class(type(iterator)) or not in_staged_block():
         stays(iterator)
     method = method_of(iterator, "__next__")

@@ -11,15 +11,18 @@ from collections.abc import Callable, Hashable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
+import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import Tracer
 
+from .mixed_numbers import MixedNumber
 from .raising import Raising, raise_unless
-from .staged_values import answer
+from .staged_values import answer, stands_for
 from .standins import MaybeRecord, NoneOrNot
 from .twins import pairs_of
 from .unknown_keys import leave_unknown
@@ -69,23 +72,32 @@ class MaybeNone(NoneOrNot):
 
 
 def is_(one: Any, other: Any) -> Any:
-    """Return ``one is None``, where only the run may know."""
-    if other is None and type(one) is MaybeNone:
-        is_set = one.__record__.is_set
-        if id(is_set) in _KNOWN.get():
-            return False
-        return _stating(answer(ops.logical_not(is_set)), (_NOTHING, frozenset((id(is_set),))))
+    """Return ``one is other``, where only the run may know: of what may be None, and of bools."""
+    if type(one) is MaybeNone:
+        record = one.__record__
+        if other is None:
+            if id(record.is_set) in _KNOWN.get():
+                return False
+            return _stating(answer(ops.logical_not(record.is_set)), (_NOTHING, frozenset((id(record.is_set),))))
+        if one is other:
+            return True
+        if type(other) is MaybeNone:
+            record.refuse_leaving("`is` would compare")
+        same = is_(record.value, other)
+        return answer(ops.logical_and(record.is_set, same)) if same is not False else False
+    if type(other) is MaybeNone:
+        return is_(other, one)
+    if isinstance(one, MixedNumber) and _kind_of_bool(other) is not None:
+        one.refuse_leaving("`is` would compare")
+    if one is not other and _kind_of_bool(one) is _kind_of_bool(other) is not None:
+        return answer(ops.equal(one, other), one, other)
     return one is other or _is_one(one, other)
 
 
 def is_not(one: Any, other: Any) -> Any:
-    """Return ``one is not None``, where only the run may know."""
-    if other is None and type(one) is MaybeNone:
-        is_set = one.__record__.is_set
-        if id(is_set) in _KNOWN.get():
-            return True
-        return _stating(answer(ops.logical_and(is_set, True)), (frozenset((id(is_set),)), _NOTHING))
-    return one is not other and not _is_one(one, other)
+    """Return ``one is not other``, where only the run may know."""
+    same = is_(one, other)
+    return not same if isinstance(same, bool) else negated(same, answer(ops.logical_not(same), same))
 
 
 def _is_one(one: Any, other: Any) -> bool:
@@ -101,6 +113,12 @@ def _is_one(one: Any, other: Any) -> bool:
         leave_unknown(what)
         raise TypeError(f"{what}: compare their values")
     return False
+
+
+def _kind_of_bool(value: Any) -> type | None:
+    """Return of which type a bool is to the user, of which there are two objects; None of anything else."""
+    kind = stands_for(value) if isinstance(value, Tracer) else type(value)
+    return kind if kind in (bool, np.bool_) else None
 
 
 # -- what a test tells ---------------------------------------------------------------------------------------
