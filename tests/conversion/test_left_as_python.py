@@ -141,8 +141,7 @@ def list_with_a_walrus(x):
 
 
 def generator_expression(x):
-    later = (i for i in range(5) if i > x[0] if eval("i") > 0)
-    return next(later)
+    return [(y := i, next(j for j in range(5) if j > x[0])) for i in (1, 2)], y
 
 
 def matched(x):
