@@ -173,3 +173,21 @@ def test_second_derivatives():
         ours, theirs = second(f, np.int64(3))(x), second(anew, np.int64(3))(X.copy())
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12, err_msg=f.__name__)
         assert x.tolist() == X.tolist(), f.__name__
+
+
+def both_written(x, y):
+    y += x
+    x *= 2
+    return (x * y).sum()
+
+
+def test_what_is_differentiated_is_a_copy_and_nothing_else():
+    for g in (al.grad(al.function(both_written)), al.function(al.grad(both_written))):
+        x, y = np.ones(3), np.full(3, 2.0)
+        assert g(x, y).tolist() == [8.0] * 3
+        assert (x.tolist(), y.tolist()) == ([1.0] * 3, [3.0] * 3)
+        assert g(x, x).tolist() == [6.0] * 3  # which the other is not
+        assert x.tolist() == [2.0] * 3
+    (value, slopes), x, y = al.value_and_grad(al.function(both_written), (0, 1))(np.ones(3), y), np.ones(3), y
+    assert value == 24.0 and [one.tolist() for one in slopes] == [[10.0] * 3, [2.0] * 3]
+    assert y.tolist() == [3.0] * 3
