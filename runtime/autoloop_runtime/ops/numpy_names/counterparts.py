@@ -93,7 +93,7 @@ def _known(theirs: Any, argument: str, value: Any) -> Any:
     if found is None:
         raise TypeError(
             f"{full_name(theirs)}: the argument {argument!r} must be known while the graph is built, got tensor "
-            f"{tensor.name!r}; give a Python value"
+            f"{tensor.name!r}; give a Python value: a number of the call, f(x, 2), is known"
         )
     return found[()]
 

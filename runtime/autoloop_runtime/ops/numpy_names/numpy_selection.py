@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.convert import convert_to_tensor
 from ...ir.number_operators import number_type
 from ...ir.numpy_arguments import is_neutral
 from ...ir.tensor import Tensor
 from ...ir.written_results import is_reference, written
-from .. import bounds, diagonals, gathering
-from ..array import ravel
+from .. import arithmetic, bounds, creation, diagonals, filled, gathering, indexing
+from ..array import expand_dims, ravel
 from ..bounds import maximum, minimum
 from ..broadcasting import broadcast_static, broadcast_to
 from ..composed import nonzero as places_of
 from ..joining import unstack
 from ..logic import logical_and
-from ..operands import as_dtype, cast
+from ..operands import as_dtype, cast, is_tensor
 from ..selection import argwhere
 from ..selection import where as chosen
 from ..shape_queries import dim
@@ -212,21 +213,45 @@ def diag(v: Any, k: Any = 0) -> Tensor:
     x = as_operand(v)
     if x.shape.rank not in (1, 2):
         raise ValueError("Input must be 1- or 2-d. (diag)")
+    if x.shape.rank == 1 and _is_later(np.diag, k):
+        return _on_diagonal(x, k)
     return diagonals.diag(x, operator.index(known(np.diag, k=k)))
+
+
+def _is_later(theirs: Any, k: Any) -> bool:
+    """Return whether only the run knows which diagonal is meant."""
+    if not is_tensor(k) or k.dtype.kind not in "iu" or k.shape.rank != 0:
+        return False
+    return convert_to_tensor(k).settled_value(f"the argument 'k' of numpy.{theirs.__name__}") is None
+
+
+def _on_diagonal(x: Tensor, k: Any) -> Tensor:
+    """Return the matrix with a vector on the diagonal that the run tells."""
+    k, count = as_operand(k, np.int64), as_operand(dim(x, 0), np.int64)
+    places, zero = creation.range(0, count), as_operand(0, np.int64)
+    extent = count + arithmetic.abs(k)
+    index = (places + maximum(-k, zero), places + maximum(k, zero))
+    made: Tensor = indexing.set_item(filled.zeros([extent, extent], x.dtype), index, x)
+    return made
 
 
 @counterpart(np.diagflat)
 def diagflat(v: Any, k: Any = 0) -> Tensor:
     """Return ``np.diagflat``."""
-    return diagonals.diag(ravel(as_operand(v)), known(np.diagflat, k=k))
+    x = ravel(as_operand(v))
+    return _on_diagonal(x, k) if _is_later(np.diagflat, k) else diagonals.diag(x, known(np.diagflat, k=k))
 
 
 def _triangle(theirs: Any, ours: Any, m: Any, k: Any) -> Tensor:
-    x, k = as_operand(m), operator.index(known(theirs, k=k))
+    x = as_operand(m)
     if x.shape.rank == 1:  # each row is the vector
         x = broadcast_to(x, [dim(x, 0), dim(x, 0)])
-    made: Tensor = ours(x, k)
-    return made
+    if not _is_later(theirs, k):
+        made: Tensor = ours(x, operator.index(known(theirs, k=k)))
+        return made
+    rows, columns = (creation.range(0, as_operand(dim(x, axis), np.int64)) for axis in (-2, -1))
+    beside = columns - expand_dims(rows, 1) - as_operand(k, np.int64)
+    return chosen(beside >= 0 if ours is diagonals.triu else beside <= 0, x, as_operand(0, x.dtype))
 
 
 @counterpart(np.tril)
