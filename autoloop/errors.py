@@ -91,11 +91,21 @@ class LeftToPython(BaseException):
         Whether the next call may be traced again: what plain Python does in this one is done then.
     is_endless : bool
         Whether a graph could do it, of which each call would need another.
+    of_values : bool
+        Whether a graph could do it that knows values which are inputs of this one.
     """
 
-    def __init__(self, reason: str, line: Line | None = None, is_once: bool = False, is_endless: bool = False) -> None:
+    def __init__(
+        self,
+        reason: str,
+        line: Line | None = None,
+        is_once: bool = False,
+        is_endless: bool = False,
+        of_values: bool = False,
+    ) -> None:
         super().__init__(reason)
-        self.reason, self.line, self.is_once, self.is_endless = reason, line, is_once, is_endless
+        self.reason, self.line, self.of_values = reason, line, of_values
+        self.is_once, self.is_endless = is_once, is_endless
 
 
 def is_own_file(filename: str) -> bool:

@@ -243,13 +243,13 @@ class Function(SentByName):
         request = Request(self.name, self.executor, self.python_function, self._target(), self._parameters, call,
                           leaves, structure, specs, same or (), self._instance, settings, same is not None,
                           self._needs_graph)  # fmt: skip
-        made = traced_or_plain(
-            lambda: trace(request, *self._traces.variants(key)), self.name, self.executor, self._needs_graph
-        )
+        has_numbers = any(isinstance(leaf, Number) for leaf in leaves)
+        known = self._traces.variants(key)
+        made = traced_or_plain(lambda: trace(request, *known), self.name, self.executor, self._needs_graph, has_numbers)
         concrete = self._traces.add(key, made)
         self.tracing_count += 1
         self.traced_for.append(key)
-        self._retraces = 0 if any(isinstance(leaf, Number) for leaf in leaves) else self._retraces + 1
+        self._retraces = 0 if has_numbers else self._retraces + 1
         if self._retraces in (RETRACE_WARNING + 1, WORLD_WARNING + 1):
             warn_of_retracing(self.name, self._parameters.names, self.traced_for)
         return concrete

@@ -51,18 +51,23 @@ class PlainPython(ConcreteFunction):
         return f"<PlainPython {self.name}: {self.reason}>"
 
 
-def traced_or_plain(trace: Callable[[], T], name: str, executor: str, needs_graph: bool) -> T | PlainPython:
+def traced_or_plain(
+    trace: Callable[[], T], name: str, executor: str, needs_graph: bool, has_numbers: bool
+) -> T | PlainPython:
     """Return a trace, or what stands for it if plain Python has to run the function; then it warns.
 
     Raises
     ------
     TypeError
-        If the executor, or a gradient, needs a graph. Where each call would need another there is none: of a
-        gradient, what runs then is the derivative of the plain function.
+        If the executor, or a gradient, needs a graph, or a trace might do in which numbers of the call are no inputs.
+        Where each call would need another graph there is none: of a gradient, what runs then is the derivative of the
+        plain function.
     """
     try:
         return trace()
     except LeftToPython as left:
+        if left.of_values and has_numbers:
+            raise TypeError(left.reason) from None
         if needs_graph and not left.is_endless:
             raise TypeError(f"{name} has no gradient: {what_and_where(left)}") from None
         if executor == "native" and not left.is_endless:

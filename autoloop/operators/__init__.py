@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from .constructs.overloads import binary, unary, update
     from .constructs.text import fstring, percent
     from .constructs.while_statement import while_stmt
+    from .mutation.texts_of_tracers import leave_key as leave_key
     from .mutation.texts_of_tracers import leave_or_refuse as leave_or_refuse
     from .staging.bytes_of_runs import FlagsOfArray as FlagsOfArray
     from .staging.bytes_of_runs import bytes_of as bytes_of
@@ -153,7 +154,7 @@ _MODULES = {
     "autoloop.operators.constructs.overloads": ("binary", "unary", "update"),
     "autoloop.operators.constructs.text": ("fstring", "percent"),
     "autoloop.operators.constructs.while_statement": ("while_stmt",),
-    "autoloop.operators.mutation.texts_of_tracers": ("leave_or_refuse",),
+    "autoloop.operators.mutation.texts_of_tracers": ("leave_key", "leave_or_refuse"),
     "autoloop.operators.staging.bytes_of_runs": ("FlagsOfArray", "bytes_of"),
     "autoloop.operators.staging.optional": ("is_", "is_not"),
     "autoloop.operators.staging.staged_values": ("subject",),

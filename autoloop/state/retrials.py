@@ -21,7 +21,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from .. import state
 from ..concrete import CalledPlain, ConcreteFunction
 from ..conversion.known_effects import BUFFERS
-from ..errors import innermost, is_own_file, is_programs_own, is_refusal
+from ..errors import LeftToPython, innermost, is_own_file, is_programs_own, is_refusal
 from ..keys import Number, is_input
 from ..operators.constructs.door import result_of
 from ..operators.mutation.heap_snapshot import MOST_NUMBERS
@@ -135,6 +135,10 @@ def trace(request: Request, own: Sequence[Variant], others: Sequence[Variant]) -
                 made = _attempt(request, True, numbers)
             except CalledPlain:
                 raise
+            except LeftToPython as left:
+                if not left.of_values:
+                    raise
+                break
             except Exception as error:
                 if not _is_ours(error):
                     raise
@@ -160,6 +164,9 @@ def _first(request: Request, numbers: frozenset[Any]) -> _Attempt:
         except Exception as error:
             why = error.__cause__ if isinstance(error, CalledPlain) else error
             if why is None or not (_is_ours(why) and _has_inputs(request)):
+                raise
+        except LeftToPython as left:
+            if not (left.of_values and _has_inputs(request)):
                 raise
     return _attempt(request, *attempts[-1])
 

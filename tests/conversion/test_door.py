@@ -369,6 +369,8 @@ def type_of_none_or_not(x):
 
 
 N, X = (np.int64(3),), (np.float64(3),)
+#: with arrays plain Python runs those
+T_N, T_X = (al.constant(3, al.int64),), (al.constant(3.0, al.float64),)
 REFUSED = [
     (unset_in_a_closure, X, "'y' would still hold 'y', of which only the run tells whether it has a value"),
     (none_in_a_default, X, "only the run tells whether it is None"),
@@ -377,15 +379,19 @@ REFUSED = [
     (range_as_a_result, N, "a range with tensor bounds: loop over it with a `for` statement, or make a list of it"),
     (range_in_an_attribute, N, "'HOLDER.range' would still hold a range with tensor bounds"),
     (locals_with_unset, X, "locals() would give 'y', of which only the run tells whether it has a value"),
-    (growing_to_plain, N, "code that is not converted would get the list 'out', whose length only the run tells"),
-    (growing_in_a_dict_to_plain, N, "code that is not converted would get the list 'out'"),
+    (growing_to_plain, T_N, "code that is not converted would get the list 'out', whose length only the run tells"),
+    (growing_in_a_dict_to_plain, T_N, "code that is not converted would get the list 'out'"),
     (none_to_plain, X, "code that is not converted would get 'best', of which only the run tells"),
-    (growing_to_a_library, N, "code that is not converted would get the list 'out'"),
+    (growing_to_a_library, T_N, "code that is not converted would get the list 'out'"),
     (type_of_none_or_not, X, "would get 'best', of which only the run tells whether it is None"),
     (range_to_plain, N, "code that is not converted would get a range with tensor bounds"),
     (plain_changes_a_list, X, "'plain_append', which is not converted, changes 'SEEN' in a loop or branch on tensors"),
     (plain_changes_a_global, X, "'plain_count', which is not converted, changes 'CALLS' in a loop or branch on tens"),
-    (plain_reads_a_list_that_grows, X, "'plain_length', which is not converted, would find, as 'LOG', the list 'LOG'"),
+    (
+        plain_reads_a_list_that_grows,
+        T_X,
+        "'plain_length', which is not converted, would find, as 'LOG', the list 'LOG'",
+    ),
 ]
 
 

@@ -183,8 +183,9 @@ REFUSED = [
 
 def test_keys_of_the_run_are_refused():
     for f, words in REFUSED:
+        i = al.constant(I) if words is KEYS else I  # of arrays plain Python knows the keys
         with pytest.raises(TypeError, match=words):
-            al.function(f)(I)
+            al.function(f)(i)
 
 
 def test_keys_of_python_are_left_alone():

@@ -29,6 +29,7 @@ from ..staging.mixed_numbers import MixedNumber
 from ..staging.moved_lists import refuse_moved
 from ..staging.staged_values import answer, asked, is_staged, truth
 from ..staging.standins import present
+from ..staging.unknown_keys import leave_unknown
 from ..staging.users_methods import method_of, says_itself
 from . import library_calls as libraries
 from .boolean_operators import not_
@@ -283,6 +284,7 @@ def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     if key is not None:
         if has_known_length(values):
             return sorted_by(list(elements(values)), _key(key), reverse)
+        leave_unknown("sorted(..., key=...) of a list whose length only the run knows")
         raise TypeError("sorted(..., key=...) needs a number of elements that is known: use np.argsort of the keys")
     if isinstance(values, StagedIterable) and has_known_length(values):
         return sorted_by(list(elements(values)), None, reverse)
@@ -315,7 +317,7 @@ def _append(item: Any, elements: Any) -> tuple[Any]:
 def _tuple(values: Any) -> Any:
     made = _list(values)
     if isinstance(made, GrowingList):
-        raise TypeError("tuple(...) needs a number of elements that is known: use list(...)")
+        made.refuse("tuple(...) needs a number of elements that is known", "use list(...)")
     return tuple(made)
 
 

@@ -39,6 +39,7 @@ from ..staging.moved_lists import refuse_moved
 from ..staging.raising import Raising
 from ..staging.staged_values import asked, is_staged, truth
 from ..staging.standins import Maybe, StandIn
+from ..staging.unknown_keys import KEY, leave_unknown
 from ..staging.users_methods import method_of
 from .boolean_operators import and_, or_
 from .for_statement import for_stmt
@@ -182,12 +183,15 @@ def _appending(value: Callable[[], Any]) -> Callable[..., tuple[Any]]:
 def hashed(value: Any) -> Any:
     """Return a key of a dict or an element of a set, which Python compares while the graph is built.
 
+    If only the run knows it, plain Python runs the function.
+
     Raises
     ------
     TypeError
-        If only the run knows it.
+        If it cannot.
     """
     if is_staged(value):
+        leave_unknown(KEY)
         raise TypeError(
             "an element of a set, or a key of a dict, is a tensor here: which of them are equal only the run can tell; "
             "use a list, or autoloop.unique"

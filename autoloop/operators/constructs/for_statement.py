@@ -11,6 +11,7 @@ from autoloop_runtime.ir.array_storage import Block
 from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.tensor import Tensor
 
+from ...errors import LeftToPython
 from ..mutation.side_effects import Outside, Places
 from ..staging.clauses import Clauses, Step, clauses_of
 from ..staging.mixed_numbers import MixedNumber
@@ -161,7 +162,7 @@ def _rest_of_long_range(
         try:
             staged = known_range(items)
             made = _for_staged(staged, body, values, names, until, (), None, {})
-        except Exception:  # what the loop of a graph cannot do, written out it can
+        except (Exception, LeftToPython):  # what the loop of a graph cannot do, written out it can
             made = None
         alike = made and [
             _is_alike(*pair) for name, *pair in zip(names, values, made, strict=True) if name not in until

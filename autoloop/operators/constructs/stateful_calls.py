@@ -22,6 +22,7 @@ from ...conversion.known_effects import (
 from ..mutation.outside_world import found_outside, leave, stays
 from ..staging.maybe_same import lose_changed
 from ..staging.staged_blocks import in_staged_block
+from ..staging.standins import Rows
 from ..staging.unknown_keys import is_followed
 from ..staging.users_methods import method_of
 from .numpy_settings import is_found_setting
@@ -158,8 +159,14 @@ def consumed(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(f)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        for one in (*args, *kwargs.values()):
+        given = (*args, *kwargs.values())
+        for one in given:
             stays(one)
-        return f(*args, **kwargs)
+        try:
+            return f(*args, **kwargs)
+        except TypeError:
+            if (grown := next((one for one in given if isinstance(one, Rows)), None)) is not None:
+                grown.refuse_leaving("code that is not converted would get")
+            raise
 
     return checked

@@ -1,7 +1,7 @@
-"""Texts of values that only a run knows, asked for by code that runs as it is while a function is traced.
+"""Texts and hashes of values that only a run knows, asked for by code that runs as it is while a function is traced.
 
-They would show what stands for the value, so plain Python runs the function, or the text is refused. Our own messages
-may name such values, and so may debuggers.
+They would be those of what stands for the value, so plain Python runs the function, or the text is refused. Our own
+messages may name such values, and so may debuggers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from autoloop_runtime.base.locations import capture, is_internal
 from autoloop_runtime.ir.graph import current_graph
 
 from ...errors import LeftToPython, passes_handlers
-from ..staging.unknown_keys import is_followed
+from ..staging.unknown_keys import KEY, is_followed, leave_unknown
 from .outside_world import leave
 
 _WHAT = "text is made of a value that only the run knows by code that is not converted"
@@ -29,6 +29,9 @@ _FOR_THE_USER = tuple(
         "builtins", "call_expression", "chosen_items", "door", "effect_calls", "overloads", "stateful_calls", "text",
     )
 )  # fmt: skip
+_OF_KEYS = tuple(
+    os.path.join("operators", "constructs", f"{name}.py") for name in ("comprehensions", "items", "membership")
+)
 _DEBUGGERS = frozenset(
     ("IPython", "_pydevd_bundle", "_pytest", "bdb", "cmd", "debugpy", "pdb", "pydevd", "pytest", "traceback")
 )
@@ -61,6 +64,13 @@ def leave_or_refuse(value: Any, frame: FrameType) -> None:
     except TypeError as error:
         passes_handlers(error)
         raise
+
+
+def leave_key(value: Any, frame: FrameType) -> None:
+    """Let plain Python run the function that is traced, if it can: ``value`` is a key of a dict or element of a set."""
+    file = frame.f_code.co_filename
+    if not is_internal(file) or file.endswith((*_FOR_THE_USER, *_OF_KEYS)):
+        leave_unknown(KEY)
 
 
 def _is_own_message(frame: FrameType) -> bool:

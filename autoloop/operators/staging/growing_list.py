@@ -7,7 +7,7 @@ same methods over a TensorArray. Appending costs constant time; ``pop`` copies.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from autoloop_runtime import ops
@@ -37,7 +37,7 @@ class GrowingList(ListColumns):
         inner = {place: leaf for place, leaf in enumerate(nest.flatten(value)) if is_list_of_rows(leaf)}
         leaves, structure = nest.flatten_with_structure(_as_rows(value))
         if structure != self.structure:
-            raise TypeError(
+            self.refuse(
                 f"the elements of the list {self.name!r} must have the same structure in a loop on tensors: "
                 f"appended was {nest.describe(value)}"
             )
@@ -63,7 +63,7 @@ class GrowingList(ListColumns):
                 self.append(value)
             return
         if values.structure != self.structure:
-            raise TypeError(
+            self.refuse(
                 f"the list {self.name!r} cannot be extended by {values.name!r}, whose elements have another structure"
             )
         self.admit([values.like(place) for place in range(len(values.kinds))])
@@ -130,9 +130,9 @@ class GrowingList(ListColumns):
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and hasattr(list, name):
-            raise TypeError(
-                f"the list {self.name!r} grows in a loop on tensors, where `{name}` does not work: append, extend, "
-                f"insert, pop, reverse, clear, len, out[i], out[i] = x and `for` do"
+            self.refuse(
+                f"the list {self.name!r} grows in a loop on tensors, where `{name}` does not work",
+                "append, extend, insert, pop, reverse, clear, len, out[i], out[i] = x and `for` do",
             )
         raise AttributeError(f"'list' object has no attribute {name!r}", name=name, obj=self)
 
@@ -166,18 +166,22 @@ class GrowingList(ListColumns):
         """Return whether it has elements."""
         return marked(NumberTracer, ops.greater(self.length, 0))
 
-    def __len__(self) -> int:
-        raise TypeError(f"the length of the list {self.name!r} is a tensor: call len(...) in converted code")
+    def __len__(self) -> int:  # noqa: PLE0303
+        self.refuse(f"the length of the list {self.name!r} is a tensor", "call len(...) in converted code")
 
     def __iter__(self) -> Iterator[Any]:
-        raise TypeError(
-            f"the list {self.name!r} grows in a loop on tensors: run over it with a `for` statement, extend it with "
-            f"`+=`, or use autoloop.stack({self.name})"
+        self.refuse(
+            f"the list {self.name!r} grows in a loop on tensors",
+            f"run over it with a `for` statement, extend it with `+=`, or use autoloop.stack({self.name})",
         )
 
     def described(self) -> str:
         """Return what messages call it."""
         return f"the list {self.name!r}, whose length only the run tells"
+
+    def refuse_leaving(self, what: str) -> NoReturn:
+        """Let plain Python run the function if it can; else raise the error that tells who would get this object."""
+        self.refuse(f"{what} {self.described()}", self.advice)
 
     def values(self) -> list[Any]:
         """Return the list of a run that is over."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 from autoloop_runtime import ops
@@ -18,6 +18,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, k
 from .mixed_numbers import MixedNumber, handed_out
 from .several_types import Several, checked_column, of_column, widened, wider
 from .standins import Rows
+from .unknown_keys import leave_unknown
 
 if TYPE_CHECKING:
     from autoloop_runtime.collections.tensor_array import TensorArray
@@ -163,15 +164,20 @@ class ListColumns(Rows):
                 made.append(self.list_of(leaf, kind) if place in self.lists else marked(kind, leaf))
         return nest.unflatten(self.structure, made)
 
+    def refuse(self, why: str, advice: str = "") -> NoReturn:
+        """Let plain Python, which knows the list, run the function if it can; else raise the error that tells why."""
+        leave_unknown(why)
+        raise TypeError(f"{why}: {advice}" if advice else why)
+
     def numbers(self) -> Tensor:
         """Return the elements as a tensor, in a dtype that holds all of them."""
         if len(self.kinds) != 1:
-            raise TypeError(f"the elements of the list {self.name!r} are structures, not tensors")
+            self.refuse(f"the elements of the list {self.name!r} are structures, not tensors")
         return self.arrays[0].stack()
 
     def __autoloop_tensor__(self) -> Tensor:
         if len(self.kinds) != 1:
-            raise TypeError(f"the elements of the list {self.name!r} are structures, not tensors")
+            self.refuse(f"the elements of the list {self.name!r} are structures, not tensors")
         return self._column(0)
 
     def parts(self) -> tuple[list[Any], Callable[..., Any]]:

@@ -22,6 +22,7 @@ from autoloop_runtime.ir.tracers import Tracer
 from ...errors import EndlessRecursionError, NeverReturnsError, is_programs_own, is_refusal, passes_handlers
 from .raising import Raising
 from .standins import StandIn, opened
+from .unknown_keys import leave_unknown
 from .users_methods import says_itself
 
 _OF_THE_RUN = (NameError, LookupError, ZeroDivisionError)
@@ -52,9 +53,11 @@ def staged_block() -> Setting[None]:
 
     depth = _DEPTH.get()
     if depth >= _MAXIMUM_DEPTH:
+        what = "a function calls itself under a tensor condition"
+        leave_unknown(what)
         raise EndlessRecursionError(
-            "a function calls itself under a tensor condition; tracing follows both branches and never "
-            "ends: write the recursion as a loop, or let a Python value stop it"
+            f"{what}; tracing follows both branches and never ends: write the recursion as a loop, or let a Python "
+            f"value stop it"
         )
     return Setting(None, (_DEPTH, depth + 1))
 

@@ -19,6 +19,9 @@ from ...errors import LeftToPython
 #: the world of the function that is traced; None where there is none
 WORLD: ContextVar[Any] = ContextVar("autoloop_world", default=None)
 
+#: of a value that is looked for in a dict or set
+KEY = "an element of a set, or a key of a dict, is for the run to tell"
+
 
 def is_followed() -> bool:
     """Return whether a function is being traced whose calls have to change the world each time."""
@@ -37,7 +40,7 @@ def leave_unknown(what: str) -> None:
     """
     if is_followed() and not WORLD.get().takes_tensors():
         location = capture()
-        raise LeftToPython(what, location[-1] if location else None)
+        raise LeftToPython(what, location[-1] if location else None, of_values=True)
 
 
 def leave_containers(name: str, one: Any, other: Any) -> None:

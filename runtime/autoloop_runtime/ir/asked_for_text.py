@@ -1,7 +1,8 @@
-"""Who is told when Python asks what stands for a value of a run for its text: ``str(obj)``, ``f'{x}'``, ``repr([x])``.
+"""Who is told when Python asks what stands for a value of a run for its text or its hash.
 
-While a function is traced there is no value to show yet. Converted code makes such texts at run time; here arrive the
-others, of a method of the user's that runs as it is, or of a library.
+``str(obj)``, ``f'{x}'``, ``repr([x])``; ``d[x]``, ``set(x)``. While a function is traced there is no value to show, or
+to find, yet. Converted code makes such texts at run time; here arrive the others, of a method of the user's that runs
+as it is, or of a library.
 """
 
 from __future__ import annotations
@@ -14,11 +15,24 @@ from typing import Any
 #: told of the value and of the frame that wants its text, before that is made; may raise. Only imports add to it, under
 #: Python's lock of imports
 _TOLD: list[Callable[[Any, FrameType], None]] = []
+_TOLD_OF_KEYS: list[Callable[[Any, FrameType], None]] = []
 
 
 def tell_of_texts(told: Callable[[Any, FrameType], None]) -> None:
     """Let ``told`` know of each text that is asked for (called once, at import)."""
     _TOLD.append(told)
+
+
+def tell_of_keys(told: Callable[[Any, FrameType], None]) -> None:
+    """Let ``told`` know of each hash that is asked for (called once, at import)."""
+    _TOLD_OF_KEYS.append(told)
+
+
+def hash_is_asked(value: Any) -> None:
+    """Tell that ``value``, whose ``__hash__`` calls this, is looked for in a dict or set."""
+    frame = sys._getframe(2)
+    for told in _TOLD_OF_KEYS:
+        told(value, frame)
 
 
 def text_is_asked(value: Any) -> None:

@@ -24,7 +24,7 @@ from .array_methods import Methods
 from .array_references import References
 from .array_storage import Storage
 from .array_views import OF_SEVERAL, name_of_view, part_of_several
-from .asked_for_text import text_is_asked
+from .asked_for_text import hash_is_asked, text_is_asked
 from .composite import composite_of
 from .followers import IN_FORCE
 from .numpy_protocols import counterpart_of
@@ -86,9 +86,9 @@ class Tracer(Tensor):
         return super().__format__(spec)
 
     def __hash__(self) -> int:
+        hash_is_asked(self)
         raise TypeError(
-            f"which key of a dict or element of a set this is, {self.plain.name!r}, only the run knows: use arrays, "
-            f"or choose by `if`"
+            f"which key or element of a set {self.plain.name!r} is, only the run knows: use arrays, or choose by `if`"
         )
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
