@@ -119,6 +119,8 @@ class Recipes:
 
     def _chosen(self, known: Any, value: Any, name: str) -> Recipe:
         """Return what gives an object that may be one of the world."""
+        if any(one is value for one in of_trace().objects):  # an object of the world that no place leads to: `()`
+            return self._structure(value, name)
         objects = [self.of(one, name) for one in of_trace().objects]
         if not isinstance(known, Tensor):
             return objects[known - 1] if known else self._structure(value, name)

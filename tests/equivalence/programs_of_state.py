@@ -174,6 +174,7 @@ CONTAINERS = [
     ("cycle_of_objects", "o.me.n += 1\nreturn x*o.n", BOX + "o.me = o", "o.n"),
 ]  # fmt: skip
 STAGED = [
+    ("nothing", "return ()", "", "0"), ("nothing_of_each", "return [(x[:0], ()), (), {'a': ()}]", "", "0"),
     ("number", LOOP + "o.s += i\n    i += 1\nreturn o.s", BOX, "o"),
     ("counter", LOOP + "o.n += 1\n    i += 1\nreturn x", BOX, "o"),
     ("array", LOOP + "o.u = o.u + i\n    i += 1\nreturn o.u", BOX, "o"),
