@@ -157,3 +157,27 @@ def parts_of_parts(a):
     b = a[1:]
     b[1:][2] = 5
     b[::-1][:3] += 1
+
+
+@given(squares(1, N))
+def transposed(m, n):
+    m.T[3, 4] = 1
+    m.swapaxes(0, 1)[2] = m[1]
+    t = m.T
+    for i in range(n):
+        t[i, 0] += i
+
+
+@given(squares())
+def all_of_a_transpose(m):
+    m.T[:] = m.T + 1
+
+
+@given(squares())
+def in_another_form(m):
+    first = m[0, 0]
+    m.ravel()[5] = first
+    m.flat[7] = 1
+    m.reshape(1, -1)[0, 1] = first + m[0, 0]
+    m.reshape(-1)[::7] = 0
+    np.fill_diagonal(m, first)

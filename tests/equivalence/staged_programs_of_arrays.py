@@ -10,6 +10,23 @@ out = np.zeros(n)
 for k in range(n): out[k] = a[k] * 2
 return out
 ---
+for k in range(n): m[:2] = m[1], m[0] + k
+if x > 2: m[1:] = [m[2], m[1]]
+---
+s = m.T
+for k in range(n):
+    s[k, 0] = m.ravel()[k + 1]
+    m.reshape(-1)[k] += s[0, 1]
+    m.flat[2] = s.sum()
+---
+k = 0
+while k < n:
+    b = m.reshape(4, 3).T
+    b[0] += m[0, 1]
+    if b[1, 1] > 5: m.ravel()[3:5] = x
+    k += 1
+return b * 1
+---
 out = np.zeros(4); other = out
 for k in range(n): out[k] = a[k] * 2
 return out, other.sum()

@@ -9,6 +9,27 @@ a[np.array([1, 1, 3])] += 1
 a[a>2] = 0
 a[a>2] += x
 m.T[0] = 9
+m.T[-1, ::-1] = np.arange(3.)
+m.T[1:3] = m.T[0:2]
+m.T[1:3] = [m[1, :3], m[2, :3]]
+t = m.reshape(3, 2, 2).transpose(1, 2, 0); t[0] = 5; t[:, 1, 2] = np.array([1., 2.]); t[...] += 1; t[..., -1] *= 2
+t = m.reshape(3, 2, 2).transpose(1, 2, 0); t[1, :, :] = np.array([[1., 2., 3.], [4., 5., 6.]]); t[:, n - 2] = x
+t = m.reshape(3, 2, 2).swapaxes(0, 2); t[1][0] = 3; t.T[0][:, 1] = x; t.ravel()[0] = 9
+k = m[0, 1]; m.ravel()[1] = 7; m.flat[2] = k + m[0, 1]; m.T[0] = m.sum() + k
+r = m.T[1]; k = r.sum(); m.T[1] = 5; m[0, 0] = r.sum() + k
+b = m.T; b += b.T.T; b[:] = b[::-1]; b *= x
+b = m.reshape(-1); s = b[:6]; m.reshape(4, 3)[1] = s[:3]; s += b[6:]
+m.T[0], m.T[1] = m.T[1], m.T[0]
+m[:2] = m[1], m[0]
+m[...] = [m[1] + 0, m[0], m[n - 2]]
+m[:2, :2] = [[m[0, 1], m[0, 0]], m[0, :2]]
+m[None, :2] = [[m[1], m[0]]]
+m[:2] = [m[1].copy(), m[0].copy()]
+m[[0, 1]] = [m[1], m[0]]
+m[:] = [row for row in m[::-1]]
+m[:] = list(reversed(m))
+a[:2] = a[1], a[0]
+np.copyto(m[:2], [m[1], m[0]])
 m.flat[3] = 9
 m.flat[1:4] = x
 m.ravel()[2] = 8

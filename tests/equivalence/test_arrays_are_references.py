@@ -176,6 +176,15 @@ def test_an_argument_without_axes_that_is_a_part_of_another():
     assert al.function(f)(x, np.array(5.0)) == 5 and x.tolist() == [1, 2, 3]
 
 
+def test_a_list_of_parts_of_the_array_that_is_written_to():
+    """NumPy writes them one after the other; where only the run knows which goes where, that is refused."""
+    for program in ("m[:2] = [[m[1], m[0]]]", "m.flat[:8] = [m[1], m[0]]"):
+        given = arguments(np.int64(3))
+        with pytest.raises(TypeError, match=r"a list or tuple is assigned that holds parts of the very array that is"):
+            al.function(compiled(program, "parts"))(*given)
+        assert np.array_equal(given[1], arguments(3)[1])
+
+
 def test_a_buffer_is_no_new_array():
     with pytest.raises(TypeError, match=r"np\.ndarray of a buffer is a view that a graph cannot follow"):
         al.function(lambda x: np.ndarray((2,), float, x))(np.arange(3.0))

@@ -11,6 +11,7 @@ from ..ir.graph import Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 from ..ir.traits import Memory
+from ..ops.array import RESHAPE, TRANSPOSE
 from ..ops.indexing import GETITEM, SET_ITEM
 from .uses import CONTROL, Readers, readers
 
@@ -32,6 +33,22 @@ def with_views(graph: Graph, tensors: Iterable[Tensor]) -> set[Tensor]:
         for node in graph.nodes:
             if _is_view(node) and node.inputs[0] in found:
                 found.update(node.outputs)
+    return found
+
+
+def is_whole_view(node: Node) -> bool:
+    """Return whether a node gives all elements of its first input in another form: a view, or a copy if there is
+    none."""
+    return node.op is RESHAPE or node.op is TRANSPOSE
+
+
+def with_bases(tensors: Iterable[Tensor]) -> set[Tensor]:
+    """Return ``tensors``, and those that they have all elements of."""
+    found = set(tensors)
+    for tensor in tuple(found):
+        while tensor.node is not None and is_whole_view(tensor.node):
+            tensor = tensor.node.inputs[0]
+            found.add(tensor)
     return found
 
 

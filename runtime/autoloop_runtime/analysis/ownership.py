@@ -19,7 +19,7 @@ from ..ir.graph import Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 from ..ops.identities import IDENTITY
-from .aliasing import gathers, is_fresh, looked_at, looks, only_looks
+from .aliasing import gathers, is_fresh, is_whole_view, looked_at, looks, only_looks
 from .failure import graph_can_fail
 from .sizes import is_large
 from .uses import CONTROL, Readers, places, readers
@@ -319,7 +319,7 @@ def _consume(node: Node, index: int, marks: _Marks) -> Tensor | None:
             return None
         marks.in_place[node] = index
         return node.outputs[0]
-    if node.op is IDENTITY and index == 0:
+    if index == 0 and (node.op is IDENTITY or (is_whole_view(node) and not node.declared)):
         return node.outputs[0]
     if node.op is COND and index > 0:
         inner = marks.inner()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..analysis.aliasing import only_looks
+from ..analysis.aliasing import only_looks, with_bases
 from ..analysis.inside import nodes_inside
 from ..analysis.ownership import Ownership, find_owned
 from ..analysis.uses import CONTROL, Readers, readers
@@ -31,7 +31,8 @@ def with_reads_first(graph: Graph) -> Graph:
 def _ordered(graph: Graph, owned: Ownership, carried: set[tuple[Graph, int]], parent: Graph | None) -> Graph:
     copy, reading = Copy(graph, Copy.keep, parent), readers(graph)
     for node in graph.nodes:
-        first = {one: None for k in _written(node, owned) for one in _reads(reading, node.inputs[k], node)}
+        written = sorted(with_bases([node.inputs[k] for k in _written(node, owned)]), key=lambda t: t.name)
+        first = {one: None for tensor in written for one in _reads(reading, tensor, node)}
         attrs = None
         if node.subgraphs:
             inside = {key: _ordered(node.attrs[key], owned, carried, copy.graph) for key in node.op.graphs}

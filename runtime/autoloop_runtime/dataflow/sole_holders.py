@@ -91,11 +91,19 @@ def _references(array: Any) -> int:
 
 
 def _is_whole(array: Any) -> bool:
-    """Return whether what else lies in the memory of an array would hold a reference to it."""
+    """Return whether what else lies in the memory of an array would hold a reference to it, or to the array that it
+    alone is a view of."""
     if type(array) is not np.ndarray or not array.flags.writeable:
         return False
     owner: Any = array.base
+    if type(owner) is np.ndarray:
+        return getrefcount(owner) <= _ALONE_UNDER and _is_whole(owner)
     return owner is None or type(owner) in (Donated, Block)
+
+
+def _under(array: Any) -> int:
+    owner: Any = array.base
+    return getrefcount(owner)
 
 
 def _alone(args: list[Any]) -> int:
@@ -106,3 +114,5 @@ def _alone(args: list[Any]) -> int:
 
 #: the references to an array that only ``taken`` has; differs between versions of Python
 _ALONE = _alone([np.empty(0)])
+#: the references to the array under a view, which only that view and ``_is_whole`` have
+_ALONE_UNDER = _under(np.empty(2).reshape(2, 1))

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .array_storage import Storage, refuse_without_axes
+from .array_storage import Storage, kept, refuse_without_axes
 from .array_views import View, layout_of_part, linked, name_of_view, new_layout, part_of_scalar
-from .basic_indices import composed, depends_on_tensors, is_basic, is_element, settled
+from .basic_indices import composed, depends_on_tensors, is_basic, is_element, rearranged, settled
 from .graph import current_graph, is_at_hand
 from .op import call
 from .tensor import Tensor
@@ -109,7 +109,7 @@ class References:
             lambda array: call("getitem", array, index),
             lambda array, new: call("set_item", array, index, new),
             index,
-            self.is_writeable,
+            writeable=self.is_writeable,
             real=None if depends_on_tensors(index) else lambda array: array[index],
         )
         return self.viewed(view, made, layout_of_part(self.layout, index))
@@ -160,15 +160,57 @@ class References:
     def assign(self, index: Any, value: Any) -> None:
         """Write ``value`` to the elements at an index."""
         value = self._as_number(value)
+        if isinstance(value, (list, tuple)) and is_basic(index) and self._holds_part_of(value):
+            part = self[index]
+            rank = _rank_of(value)
+            if part.shape.rank is None or rank is None or rank >= part.shape.rank:
+                part.assign_each(value)
+                return
         view = self.view_of
         if view is None:
             self.storage.put(call("set_item", self.current(), index, value))
             return
-        both = None if view.index is None else composed(view.parent.shape, view.index, index)
+        if view.axes is not None:
+            both = rearranged(view.axes, index, value)
+        else:
+            both = None if view.index is None else composed(view.parent.shape, view.index, index)
         if both is None:
             self.overwrite(call("set_item", self.current(), index, value))
         else:
             view.parent.assign(both, value)
+
+    def assign_each(self, values: Any) -> None:
+        """Write the elements of a list that holds parts of this array, as NumPy does: one after the other, so that a
+        later one may be changed when its turn comes.
+
+        Raises
+        ------
+        TypeError
+            If only the run knows which goes where.
+        """
+        if (
+            self.shape.rank in (0, None)
+            or self.shape.as_list()[0] != len(values)
+            or _rank_of(values) != self.shape.rank
+        ):
+            raise TypeError(
+                "a list or tuple is assigned that holds parts of the very array that is written to, which NumPy writes "
+                "one after the other: assign np.array([...]) of them, or a copy of each, x[0].copy()"
+            )
+        for place, value in enumerate(values):
+            self[place] = value
+
+    def _holds_part_of(self, values: Any) -> bool:
+        """Return whether a list holds an array that is, or may be, a part of this one."""
+        mine = set(self.storage.origins())
+        for value in values:
+            storage = kept(value)
+            if isinstance(value, (list, tuple)):
+                if self._holds_part_of(value):
+                    return True
+            elif storage is not None and value.shape.rank != 0 and not mine.isdisjoint(storage.origins()):
+                return True
+        return False
 
     def overwrite(self, new: Tensor) -> None:
         """Let the array hold ``new``, which has its dtype and shape."""
@@ -225,6 +267,15 @@ class References:
     def __pos__(self) -> Any:
         # NumPy has no such operator for booleans, and says so
         return self.__copy__() if self.dtype.kind != "b" else np.positive(self)  # type: ignore[call-overload]
+
+
+def _rank_of(values: Any) -> int | None:
+    """Return how many axes NumPy finds in a list of arrays and lists; None if that is not known."""
+    rank = 0
+    while isinstance(values, (list, tuple)):
+        rank, values = rank + 1, values[0] if len(values) else 0
+    inner = values.shape.rank if isinstance(values, Tensor) else np.ndim(values)
+    return None if inner is None else rank + inner
 
 
 def refuse_cast(what: Any, given: Any, wanted: Any, casting: str) -> None:

@@ -105,6 +105,8 @@ class View:
         Gives the value of ``parent`` for that and another value of the view.
     index : object
         The basic index that names the part, if it is one.
+    axes : tuple of int or None
+        Which axes of ``parent`` its axes are, where it has all elements in another order of axes.
     writeable : bool
         Whether NumPy lets it be written to.
     is_flat : bool
@@ -117,6 +119,7 @@ class View:
     forward: Callable[[Tensor], Tensor]
     backward: Callable[[Tensor, Tensor], Tensor] | None
     index: Any = None
+    axes: tuple[int, ...] | None = None
     writeable: bool = True
     is_flat: bool = False
     real: Callable[[Any], Any] | None = None
@@ -234,7 +237,7 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
         return kind(made)
     if name == _FLAT and array.shape.is_fully_defined():
         back = _backward(array, name, made, again, True)
-        view = View(array, _forward(again), back, None, array.is_writeable, True)
+        view = View(array, _forward(again), back, writeable=array.is_writeable, is_flat=True)
         return array.viewed(view, made, new_layout(made))
     if name in _COPYING and array.shape.rank is not None and (order := _copied_in_order(array, again)) is not None:
         new, layout = kind(made), new_layout(made)
@@ -262,9 +265,10 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
             new.storage.lies_as(answer)
         return new
     in_order = _is_whole(answer, layout) or (name in _RESHAPED and _is_reshaped(answer, layout))
-    back = _backward(array, name, made, again, in_order)
+    axes = None if in_order else _order_of_axes(answer, layout)
+    back = _backward(array, name, made, again, in_order, axes)
     real = None if name == _FLAT else lambda x: _answer(x, name, made, again)
-    view = View(array, _forward(again), back, writeable=bool(answer.flags.num & _WRITEABLE), real=real)
+    view = View(array, _forward(again), back, axes=axes, writeable=bool(answer.flags.num & _WRITEABLE), real=real)
     return array.viewed(view, made, answer)
 
 
@@ -373,9 +377,25 @@ def _is_reshaped(answer: Any, layout: Any) -> bool:
     return bool(other.strides == answer.strides and other.ctypes.data == answer.ctypes.data)
 
 
+def _order_of_axes(answer: Any, layout: Any) -> tuple[int, ...] | None:
+    """Return in which order a view has the axes of an array that lies so, all of each; None if it is another view."""
+    if answer.ndim != layout.ndim or answer.size != layout.size or answer.dtype != layout.dtype:
+        return None
+    axes = list(range(layout.ndim))
+    found = []
+    for form in zip(answer.shape, answer.strides):
+        same = [k for k in axes if (layout.shape[k], layout.strides[k]) == form]
+        if not same:
+            return None
+        found.append(same[0])
+        axes.remove(same[0])
+    return tuple(found) if answer.ctypes.data == layout.ctypes.data else None
+
+
 def _backward(
-    array: Any, name: str, made: Tensor, again: Callable[[Any], Any], in_order: bool
-) -> Callable[[Tensor, Tensor], Tensor]:
+    array: Any, name: str, made: Tensor, again: Callable[[Any], Any], in_order: bool,
+    axes: tuple[int, ...] | None = None,
+) -> Callable[[Tensor, Tensor], Tensor]:  # fmt: skip
     shape, dtype = array.shape.as_tuple(), array.dtype
     if made.dtype != dtype:
         return _of_other_dtype(name, dtype)
@@ -383,6 +403,9 @@ def _backward(
         return lambda base, new: new
     if in_order:
         return lambda base, new: call("reshape", new, shape)
+    if axes is not None:
+        inverse = tuple([axes.index(k) for k in range(len(axes))])
+        return lambda base, new: call("transpose", new, inverse)
 
     def backward(base: Tensor, new: Tensor) -> Tensor:
         if name in (_REAL, _IMAG):  # of a complex array the parts have another dtype

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from ..base.shapes import TensorShape
 from .tensor import Tensor
 
 _FULL = slice(None)
+_NUMBERS = (bool, int, float, complex, np.generic)
 
 
 def is_basic(index: Any) -> bool:
@@ -78,6 +80,22 @@ def composed(shape: TensorShape, outer: Any, inner: Any) -> Any:
             return None
         made.append(both)
     return (*made, *within)
+
+
+def rearranged(axes: Sequence[int], index: Any, value: Any) -> Any:
+    """Return the index of ``x`` that writes ``value`` where ``np.transpose(x, axes)[index] = value`` does.
+
+    None where the value would have to be rearranged, too, or the index is no basic one.
+    """
+    entries = _entries(index, len(axes))
+    if entries is None or len(entries) > len(axes):
+        return None
+    entries += [_FULL] * (len(axes) - len(entries))
+    if sum(isinstance(entry, slice) for entry in entries) > 1:
+        is_number = value.shape.rank == 0 if isinstance(value, Tensor) else isinstance(value, _NUMBERS)
+        if not is_number:
+            return None
+    return tuple([entries[axes.index(k)] for k in range(len(axes))])
 
 
 def _entries(index: Any, rank: int | None) -> list[Any] | None:

@@ -133,7 +133,7 @@ class _Blocks:
         self, function: Callable[..., Any], arrays: Sequence[Any], scalars: Sequence[Any], results: Sequence[Any],
         between: Between, most: int,
     ) -> None:  # fmt: skip
-        self.function = function  # not changed, like all up to ``parts``
+        self.function = function  # not changed while there is work, like all up to ``parts``
         self.arrays = arrays
         self.scalars = scalars
         self.results = results
@@ -170,6 +170,7 @@ class _Blocks:
                 wait = self.present > 0
             if wait:
                 self.left.acquire()
+            self.arrays = self.results = ()  # a worker that has left may hold on to this for a while
         if self.error is not None:
             raise self.error
 

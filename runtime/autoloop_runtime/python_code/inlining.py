@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from ..analysis.aliasing import with_views
+from ..analysis.aliasing import with_bases, with_views
 from ..analysis.failure import can_fail
 from ..analysis.observable import is_barrier
 from ..analysis.part_updates import updated_part
@@ -77,7 +77,7 @@ def analyse(
     writing = {chains[t.op].nodes[-1] for t in over} | in_place.keys()
     writes = _epochs(graph, writing.__contains__) if writing else epochs
     overwritten.update(over.values())
-    changing = with_views(graph, overwritten)
+    changing = with_views(graph, with_bases(overwritten))
     asked = {graph.outputs[0]} if predicate else set()
     ends: dict[Chain, int] = {}
     at: dict[Node, int] = {}
