@@ -83,6 +83,8 @@ class _Finder:
                     f"whether {place.name!r} still is what a loop or branch sets anew, and changes, only the run knows",
                     "",
                 )
+            if told.is_inherited and told.now is now and told.is_changed:
+                leave(f"{place.name!r} is changed, of which a loop or branch decides whether it is the class's", "")
             if told.now is now:
                 self._set_other(place, before, told, owner)
                 return

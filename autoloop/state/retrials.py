@@ -135,12 +135,8 @@ def trace(request: Request, own: Sequence[Variant], others: Sequence[Variant]) -
                 made = _attempt(request, True, numbers)
             except CalledPlain:
                 raise
-            except LeftToPython as left:
-                if not left.of_values:
-                    raise
-                break
-            except Exception as error:
-                if not _is_ours(error):
+            except (Exception, LeftToPython) as error:
+                if not _may_know_more(error):
                     raise
                 break
         return made.concrete if made.is_stateless else _variant(request, made)
@@ -158,17 +154,24 @@ def _changing(variants: Sequence[Variant]) -> frozenset[Any]:
 def _first(request: Request, numbers: frozenset[Any]) -> _Attempt:
     """Return a trace with arrays, and these numbers, as inputs; where that is refused with less."""
     attempts = [(True, numbers), *([(True, frozenset[Any]())] if numbers else []), (False, frozenset[Any]())]
-    for by_reference, inputs in attempts[:-1]:
+    left: LeftToPython | None = None
+    for by_reference, inputs in attempts:
         try:
             return _attempt(request, by_reference, inputs)
-        except Exception as error:
+        except (Exception, LeftToPython) as error:
             why = error.__cause__ if isinstance(error, CalledPlain) else error
-            if why is None or not (_is_ours(why) and _has_inputs(request)):
-                raise
-        except LeftToPython as left:
-            if not (left.of_values and _has_inputs(request)):
-                raise
-    return _attempt(request, *attempts[-1])
+            if by_reference and why is not None and _may_know_more(why) and _has_inputs(request):
+                left = left or (why if isinstance(why, LeftToPython) else None)
+                continue
+            if left is not None and why is not None and _is_ours(why):
+                raise left from None
+            raise
+    raise AssertionError  # the last one has returned or raised
+
+
+def _may_know_more(error: BaseException) -> bool:
+    """Return whether a trace that takes more values as known may do what this one could not."""
+    return error.of_values if isinstance(error, LeftToPython) else _is_ours(error)
 
 
 def _is_ours(error: BaseException) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import current_graph
 
@@ -32,7 +32,7 @@ class Rebinding:
     is_part : bool
         Whether the other object may be a part of the first.
     held : object
-        A copy of what stands there, if that is a container.
+        A copy of what stands there, if that is a container; of an array, how often it was written to.
     is_inherited : bool
         Whether it is an attribute that the object found elsewhere at first.
     """
@@ -46,7 +46,9 @@ class Rebinding:
 
     @property
     def is_changed(self) -> bool:
-        """Whether it is a container that has changed since."""
+        """Whether it is a container, or an array, that has changed since."""
+        if (storage := kept(self.now)) is not None:
+            return bool(storage.version != self.held)
         return isinstance(self.now, CONTAINERS) and not is_as(self.now, self.held)
 
 
@@ -101,13 +103,21 @@ class IsOther:
                 self._is_inherited = isinstance(self.slot, Attribute) and self.slot.is_inherited
         self._is_other, self._given = value, now
         known[self.slot.key] = self._told = Rebinding(
-            value, self._first, now, self._is_part, copied(now), self._is_inherited
+            value, self._first, now, self._is_part, _held(now), self._is_inherited
         )
 
     def settle(self) -> None:
         """Let, after a block, an object have as its own what may have become that."""
         if isinstance(self.slot, Attribute) and self._is_other is not False:
             self.slot.make_own()
+        known = rebindings()
+        if (told := known.get(self.slot.key)) is not None and told is self._told:  # what it holds has its value now
+            known[self.slot.key] = self._told = replace(told, held=_held(told.now))
+
+
+def _held(value: Any) -> Any:
+    storage = kept(value)
+    return copied(value) if storage is None else storage.version
 
 
 def is_perhaps_own(slot: Attribute) -> bool:
@@ -142,7 +152,7 @@ def may_be_other(slot: Slot, value: Any) -> bool:
     """Return whether it matters if a slot still holds this value: which object it is, or what nobody has looked at."""
     if isinstance(slot, Contents):
         return False
-    if isinstance(slot, Attribute) and slot.is_inherited:
+    if isinstance(slot, Attribute) and (slot.is_inherited or is_perhaps_own(slot)):
         return True
     if isinstance(value, CONTAINERS) or (kept(value) is not None and value.shape.rank != 0):
         return True

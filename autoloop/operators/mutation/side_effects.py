@@ -13,18 +13,19 @@ import functools
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from autoloop_runtime.ir.array_storage import BLOCK, Storage, kept
+from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 
 from ...errors import LeftToPython, is_own_file
-from ..staging.container_contents import CONTAINERS, is_as
+from ..staging.container_contents import CONTAINERS, COPIED_DICTS, is_as
 from ..staging.staged_values import is_staged
 from ..staging.standins import Maybe, is_growing, opened
 from ..staging.undefined import Undefined
-from ..staging.unknown_keys import is_followed
+from ..staging.unknown_keys import is_followed, refuse_unknown
 from . import lifted_arrays
 from .heap_snapshot import (
     Snapshot,
@@ -42,6 +43,8 @@ from .slots import Attribute, Cell, Contents, Global, Slot
 Places = Callable[[], tuple[tuple[Any, str], ...]]
 
 _CALLED = (types.FunctionType, types.MethodType, functools.partial)
+_MADE_OWN = "{0!r} is an array of the class, which a loop or branch on tensors may have made the object's own, and {1}"
+_OWN_BEFORE = "give the object an array of its own before"
 # Containers that a graph can carry, if a variable holds them.
 _CARRIED = (list, dict, set, deque)
 
@@ -187,24 +190,25 @@ class Outside:
         """
         for slot, one in zip(self._slots, given, strict=True):
             if isinstance(slot, Attribute) and slot.is_uncovered(one):
-                raise TypeError(
+                refuse_unknown(
                     f"{slot.name!r} is deleted in a loop or branch on tensors, and the class has an attribute of that "
-                    f"name, which would be found after it: set it to None, say"
+                    f"name, which would be found after it",
+                    "set it to None, say",
                 )
             if not isinstance(slot, Attribute) or one is slot.inherited:
                 continue
             if not slot.is_inherited:
                 block, storage = BLOCK.get(), kept(one)
                 if slot.get() is one and block is not None and storage in block.written and is_perhaps_own(slot):
-                    raise TypeError(
-                        f"{slot.name!r} is an array of the class, which a loop or branch on tensors may have made the "
-                        f"object's own, and another one changes it: give the object an array of its own before"
-                    )
+                    refuse_unknown(_MADE_OWN.format(slot.name, "another one changes it"), _OWN_BEFORE)
                 continue
             if isinstance(one, CONTAINERS) and slot.get() is one and not is_as(one, slot.inherited):
-                raise TypeError(_made_own(slot))
+                _refuse_made_own(slot)
             storage = kept(one)
             if storage is not None and storage.version:
+                graph = current_graph()
+                if graph is not None and graph.parent is not graph.root:
+                    refuse_unknown(_MADE_OWN.format(slot.name, "which is itself in a loop or branch"), _OWN_BEFORE)
                 self.carry([kept(slot.inherited)])
 
     def _parameters(self) -> tuple[str, ...]:
@@ -227,14 +231,18 @@ class Outside:
                 for slot, value in changed_attributes(one):
                     if slot.key not in known:
                         if slot.is_born and slot.get() is slot.inherited and isinstance(slot.inherited, CONTAINERS):
-                            raise TypeError(_made_own(slot))
+                            _refuse_made_own(slot)
                         new.setdefault(slot.key, (slot, value))
-            elif one.slot is not None and one.slot.key in known:
+            elif (
+                one.slot is not None
+                and one.slot.key in known
+                and (_is_carried(one.value) or type(one.value) in COPIED_DICTS)
+            ):
                 continue
             elif isinstance(one.slot, Global) and is_cache(one, is_staged):
                 put_back(one)
                 filled = one
-            elif one.slot is not None and (type(one.value) in _CARRIED or is_growing(one.value)):
+            elif one.slot is not None and _is_carried(one.value):
                 put_back(one)
                 new.setdefault(one.slot.key, (one.slot, one.slot.get()))
             else:
@@ -242,13 +250,15 @@ class Outside:
                 refused = refused or one
         if filled is not None:
             if not is_followed():
-                raise TypeError(_refusal(filled))
+                raise TypeError(": ".join(_refusal(filled)))
             what = f"the dict {filled.name!r} gets entries in a loop or branch on tensors, which may not run"
             raise LeftToPython(what, is_once=True)
         if refused is not None:
             if isinstance(refused.value, np.ndarray):
                 lifted_arrays.written(refused.value)
-            raise TypeError(_refusal(refused))
+            if isinstance(refused.value, (*_CARRIED, bytearray)):
+                refuse_unknown(*_refusal(refused))
+            raise TypeError(": ".join(_refusal(refused)))
         if new:
             for slot, value in new.values():
                 slot.set(value)
@@ -264,6 +274,11 @@ class Outside:
             return (*result, *self.read())
 
         return explicit
+
+
+def _is_carried(value: Any) -> bool:
+    """Return whether a block takes a copy of a container that is of no class of its own."""
+    return type(value) in _CARRIED or is_growing(value)
 
 
 def has_attributes(one: Snapshot) -> bool:
@@ -295,32 +310,33 @@ def restore(before: Iterable[Snapshot], variables: Iterable[tuple[Slot, Any]]) -
             slot.set(value)
 
 
-def _made_own(slot: Attribute) -> str:
-    """Return why a container of a class cannot become one of an object."""
+def _refuse_made_own(slot: Attribute) -> NoReturn:
+    """Refuse to let a container of a class become one of an object, or let plain Python run the function."""
     kind = type(slot.inherited).__name__
-    return (
+    refuse_unknown(
         f"{slot.name!r} is a {kind} of the class, and an assignment such as `+=` in a loop or branch on tensors "
-        f"changes it and makes it the object's own, if it runs: change it by its methods, or give the object a {kind} "
-        f"of its own before"
+        f"changes it and makes it the object's own, if it runs",
+        f"change it by its methods, or give the object a {kind} of its own before",
     )
 
 
-def _refusal(one: Snapshot) -> str:
+def _refusal(one: Snapshot) -> tuple[str, str]:
+    """Return what is wrong, and what to do instead."""
     kind, name = type(one.value).__name__, f" {one.name!r}" if one.name else ""
     if hasattr(one.value, "__next__"):
         return (
-            f"the {kind}{name} is advanced in a loop or branch on tensors, which is traced once: it would not be "
-            f"advanced in every iteration; put its values in a tensor, and loop over that"
+            f"the {kind}{name} is advanced in a loop or branch on tensors, which is traced once",
+            "it would not be advanced in every iteration; put its values in a tensor, and loop over that",
         )
     if is_random(one.value):
         return (
-            f"the {kind}{name} is asked for random numbers in a loop or branch on tensors, which is traced once: they "
-            f"would be the same in every iteration. Make it outside of the function, as a global or an argument that "
-            f"each run asks, or use autoloop.random.normal or autoloop.random.uniform"
+            f"the {kind}{name} is asked for random numbers in a loop or branch on tensors, which is traced once",
+            "they would be the same in every iteration. Make it outside of the function, as a global or an argument "
+            "that each run asks, or use autoloop.random.normal or autoloop.random.uniform",
         )
     return (
-        f"the {kind}{name} is changed in place in a loop or branch on tensors, in a way that a graph cannot follow: "
-        f"let the function that changes it return a new value, and assign that to a variable"
+        f"the {kind}{name} is changed in place in a loop or branch on tensors, in a way that a graph cannot follow",
+        "let the function that changes it return a new value, and assign that to a variable",
     )
 
 

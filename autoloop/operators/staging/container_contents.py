@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import operator
 import types
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from enum import Enum
 from typing import Any
@@ -19,6 +19,8 @@ from .standins import Rows, StandIn, is_growing
 
 #: what a staged block takes a copy of
 CONTAINERS = (list, dict, set, Rows)
+#: the dicts with classes of their own of which it can
+COPIED_DICTS = (OrderedDict, defaultdict)
 _NEW: Any = object.__new__
 #: what is no instance that is made of its attributes
 _OTHERS = (type, types.ModuleType, Enum, StandIn, Tensor)

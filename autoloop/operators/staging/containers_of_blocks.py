@@ -6,12 +6,13 @@ leaves the first as it is. What comes out of the block has the values of either;
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autoloop_runtime.base.forks import undivided
 
-from .container_contents import CONTAINERS, fill, is_as
+from .container_contents import CONTAINERS, COPIED_DICTS, fill, is_as
 from .maybe_same import are_maybe_same, are_some, lose, lose_changed, may_be
 from .standins import is_growing
 from .unknown_keys import check_order, leave_unknown
@@ -130,7 +131,7 @@ def written_back(original: Any, value: Any) -> Any:
     if is_growing(original) and is_growing(value):
         original.become(value)
         return original
-    if type(original) is type(value) and type(original) in (list, dict, set):
+    if type(original) is type(value) and type(original) in (list, dict, set, deque, *COPIED_DICTS):
         fill(original, value)
         return original
     return value

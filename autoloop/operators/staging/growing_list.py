@@ -130,11 +130,22 @@ class GrowingList(ListColumns):
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and hasattr(list, name):
-            self.refuse(
-                f"the list {self.name!r} grows in a loop on tensors, where `{name}` does not work",
-                "append, extend, insert, pop, reverse, clear, len, out[i], out[i] = x and `for` do",
-            )
+            self._refuse(name)
         raise AttributeError(f"'list' object has no attribute {name!r}", name=name, obj=self)
+
+    def _refuse(self, name: str) -> NoReturn:
+        self.refuse(
+            f"the list {self.name!r} grows in a loop on tensors, where `{name}` does not work",
+            "append, extend, insert, pop, reverse, clear, len, out[i], out[i] = x and `for` do",
+        )
+
+    def __mul__(self, times: Any) -> NoReturn:
+        self._refuse("*")
+
+    __rmul__ = __imul__ = __mul__
+
+    def __delitem__(self, index: Any) -> NoReturn:
+        self._refuse("del")
 
     def list_of(self, rows: Tensor, kind: Kind) -> Any:
         """Return the list that stands as rows in this one."""

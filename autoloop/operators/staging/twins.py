@@ -193,4 +193,4 @@ def _left(pair: Pair, what: str, leaves: Sequence[Any]) -> BaseException:
     )
     if number_of(leaves) is DecidedNumber:
         return TypeError(f"{text}: let the loop or branch assign to the attributes of one {pair.one.name}")
-    return LeftToPython(text, pair.line)
+    return LeftToPython(text, pair.line, of_values=True)

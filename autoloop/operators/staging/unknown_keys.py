@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NoReturn
 
 from autoloop_runtime.base.locations import capture
 from autoloop_runtime.ir.graph import current_graph
@@ -41,6 +41,25 @@ def leave_unknown(what: str) -> None:
     if is_followed() and not WORLD.get().takes_tensors():
         location = capture()
         raise LeftToPython(what, location[-1] if location else None, of_values=True)
+
+
+def refuse_unknown(what: str, instead: str) -> NoReturn:
+    """Let plain Python run the function if it can, see :func:`leave_unknown`; raise elsewhere.
+
+    Parameters
+    ----------
+    what : str
+        What only the run knows.
+    instead : str
+        What to do about it.
+
+    Raises
+    ------
+    LeftToPython
+    TypeError
+    """
+    leave_unknown(f"{what}; {instead}")
+    raise TypeError(f"{what}: {instead}")
 
 
 def leave_containers(name: str, one: Any, other: Any) -> None:
