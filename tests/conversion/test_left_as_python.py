@@ -141,7 +141,7 @@ def list_with_a_walrus(x):
 
 
 def generator_expression(x):
-    return [(y := i, next(j for j in range(5) if j > x[0])) for i in (1, 2)], y
+    return next(i for i in range(5) if i > x[0] if locals())
 
 
 def matched(x):
