@@ -121,7 +121,10 @@ def _advice(code: types.CodeType, position: Position) -> str:
                 "append to a list in a `for` loop, or use autoloop.map_fn."
             )
         if isinstance(node, gast.Match) and _is_in_a_pattern(node, position):
-            return "`match` stays Python: use `if` and `elif`."
+            return (
+                "A `match` whose patterns have alternatives inside, (1, y) | (y, 1), or that holds what stays Python, "
+                "does so, too: use `if` and `elif`."
+            )
         if isinstance(node, gast.While | gast.If | gast.For) and must_stay_python(node, {}):
             kind = {"While": "`while` loop", "If": "`if`", "For": "`for` loop"}[type(node).__name__]
             return f"This {kind} stays Python, because it holds {_reason(node)}: move that to a function of its own."

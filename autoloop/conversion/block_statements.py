@@ -68,14 +68,16 @@ class BlockStatements(SimpleStatements):
         """Return the subject of a ``match``, checked where it is asked for a class that no tensor tells."""
         environment, names = self.expressions.environment, self.around.local_names
         with undivided():
-            from .matching import class_patterns
+            from .matching import class_patterns, depth_of_structure
 
         asked = [whole for cls, whole in class_patterns(node) if not environment.is_users_class(cls, names)]
-        subject = self.expr(node.subject)
-        if not asked:
+        subject, depth = self.expr(node.subject), depth_of_structure(node)
+        if not asked and not depth:
             return subject
         make = Maker(node.subject)
-        return make.call(self.expressions.operator(make, "subject"), subject, make.constant(not all(asked)))
+        asks = make.constant(not all(asked) if asked else None)
+        options = {"depth": make.constant(depth)} if depth else {}
+        return make.call(self.expressions.operator(make, "subject"), subject, asks, **options)
 
     def _caught(self, node: Node) -> Block:
         """Return what the handlers of a ``try``, or the arguments of ``suppress``, catch."""

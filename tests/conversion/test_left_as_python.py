@@ -145,15 +145,8 @@ def generator_expression(x):
 
 
 def matched(x):
-    match (x[0], 1):
-        case (3, 1):
-            return 1
-    return 2
-
-
-def guarded(x):
-    match (3, 1):
-        case (y, _) if y > x[0]:
+    match ((x[0], 1), 2):
+        case ((3, y) | (y, 3), 2):
             return y
     return 2
 
@@ -257,8 +250,7 @@ ADVICE = [
         generator_expression,
         "The condition of a generator expression that looks at its variables, or stands in a comprehension",
     ),
-    (matched, "`match` stays Python: use `if` and `elif`"),
-    (guarded, "`match` stays Python"),
+    (matched, "A `match` whose patterns have alternatives inside"),
     (loop_around_a_group, "This `while` loop stays Python, because it holds `except*`: move that to a function"),
     (branch_with_locals, "This `if` stays Python, because it holds `locals()`"),
     (expression_with_locals, "This expression stays Python: it holds `locals()`"),

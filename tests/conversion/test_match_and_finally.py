@@ -221,9 +221,20 @@ def local_class(x):
 
 
 @each([number_class, array_class, local_class])
-def test_a_tensor_is_not_asked_for_the_class_of_what_it_stands_for(f):
+def test_a_tensor_is_asked_for_the_class_of_what_it_stands_for(f):
+    for x in (np.float64(2), np.int64(2), np.ones(1), 2.5):
+        assert outcome(al.function(f), x) == outcome(f, x)
+
+
+def test_a_tensor_has_no_attributes_of_the_class_of_what_it_stands_for():
+    def f(x):
+        match x:
+            case np.ndarray(ndim=1):
+                return 1
+        return 2
+
     with pytest.raises(TypeError, match="asks a tensor here for the class of a number or an array") as caught:
-        al.function(f)(np.float64(2))
+        al.function(f)(np.arange(3.0))
     assert caught.traceback[-1].path.samefile(__file__) and "match" in str(caught.traceback[-1].statement)
 
 

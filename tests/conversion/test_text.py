@@ -74,7 +74,8 @@ def test_about_twice_the_lines(name):
     code = function.__code__
     last = max(line for _, _, line in code.co_lines() if line)
     own = last - code.co_firstlineno
-    assert len(to_code(function).splitlines()) - 3 <= 2.5 * own + 2
+    times = 4.5 if name == "matching" else 2.5  # its cases become branches, and each asks for a structure before
+    assert len(to_code(function).splitlines()) - 3 <= times * own + 2
 
 
 @each(["sum_of_squares", "jumps_in_while", "unpacking_and_returns", "bubble"])

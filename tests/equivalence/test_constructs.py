@@ -7,6 +7,7 @@ from executors import EXECUTORS
 from harness import arguments, compiled, difference
 from programs_of_constructs import BEFORE, PROGRAMS
 from programs_of_generators import PROGRAMS as GENERATORS
+from programs_of_match import PROGRAMS as MATCHED
 
 
 def wrong(programs, counts, executor):
@@ -35,12 +36,24 @@ def test_generators_as_plain():
     assert len(GENERATORS) > 90 and not wrong(GENERATORS[::2], [np.int64(3)], "sequential")
 
 
+def test_match_as_plain():
+    assert len(MATCHED) > 50 and not wrong(MATCHED[::2], [np.int64(3)], "sequential")
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_constructs_under_every_executor(executor):
-    assert not wrong(PROGRAMS + GENERATORS, [3, np.int64(3)], executor)
+    assert not wrong(PROGRAMS + GENERATORS + MATCHED, [3, np.int64(3)], executor)
 
 
+#: what gives a pair, or None, as only the run knows
+FIND = """
+def find(a):
+    best = None
+    for k, v in enumerate(a):
+        if v > 3: best = (v, k)
+    return best
+"""
 REFUSED = (
     ("for e in itertools.cycle(a):\n    x += e\n    if x > 30: break\nreturn x", "which has given 300 elements"),
     ("for k in itertools.count(0.5):\n    if a.sum() < k: break\nreturn k", "let it count by ints"),
@@ -56,6 +69,10 @@ REFUSED = (
     ("s = 'a'\nif x > 2: s = 3\nreturn s", "differ under a tensor condition"),
     ("s = 'a'\nfor k in range(n): s = k\nreturn s", "only tensors, numbers and structures of them"),
     ("s = 'a'\nfor k in range(n): s = str(k) if k else 3\nreturn s", "differ under a tensor condition"),
+    ("match [a[k] for k in range(n)]:\n    case [p]: return p\nreturn x", "`match` would look into the list"),
+    ("match (find(a), n):\n    case ((p, q), 3): return p\nreturn x", "`match` would look into 'best'"),
+    ("match a:\n    case np.ndarray(ndim=1): return x", "asks a tensor here for the class of a number or an array"),
+    ("match [(x, 1), n]:\n    case [(2.5, y) | (y, 2.5), 9]: return y", "patterns have alternatives inside"),
     ("return {k: 1 for k in range(n)}", "append to a list in a `for` loop"),
     ("g = (v for v in a if v > 1)\nif any(v > 2 for v in g): return next(g)", "left when a tensor said so"),
     ("g = (v for v in a[:n])\nreturn sum(g) + sum(g)", "was run over before"),
@@ -67,4 +84,4 @@ REFUSED = (
 def test_what_cannot_be_followed_is_refused():
     for number, (source, words) in enumerate(REFUSED):
         with pytest.raises(TypeError, match=words):
-            al.function(compiled(source, f"refused construct {number}", BEFORE))(*arguments(np.int64(3)))
+            al.function(compiled(source, f"refused construct {number}", BEFORE + FIND))(*arguments(np.int64(3)))

@@ -31,6 +31,9 @@ def cast_where_made(tensor: Tensor, dtype: Any) -> Tensor:
     return cast
 
 
+_AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+
+
 def answer(made: Any, *asked_of: Any) -> Any:
     """Return what Python would give as a bool of its own, asked of some values: a tensor if one of them is one."""
     kind = kind_of(asked_of)
@@ -86,8 +89,9 @@ def truth(value: Any) -> Tensor:
         if tensor.shape.is_fully_defined() and tensor.size == 1:
             tensor = ops.reshape(tensor, ())
         else:
+            plain = _AMBIGUOUS + ": " if isinstance(value, ArrayTracer) else ""
             raise ValueError(
-                f"the truth value of a tensor of shape {tensor.shape} is ambiguous; reduce it with "
+                f"{plain}the truth value of a tensor of shape {tensor.shape} is ambiguous; reduce it with "
                 f"autoloop.any(...) or autoloop.all(...)"
             )
     if isinstance(value, TextTracer):
@@ -108,26 +112,50 @@ def _of_one_element(array: Tensor) -> Tensor:
 
 def _ambiguous(size: Any) -> ValueError:
     if size:
-        return ValueError("The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()")
+        return ValueError(_AMBIGUOUS)
     return ValueError(
         "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not empty."
     )
 
 
-def subject(value: Any, looks_inside: bool) -> Any:
-    """Return the subject of a ``match`` that asks for a class of Python's or NumPy's.
+def subject(value: Any, looks_inside: bool | None, depth: int = 0) -> Any:
+    """Return the subject of a ``match`` that stays Python's.
+
+    Parameters
+    ----------
+    value : object
+        The subject.
+    looks_inside : bool or None
+        Whether its parts are asked for a class of Python's or NumPy's; False if only the whole is, None if nothing is.
+    depth : int
+        How deep it is looked into as a list, tuple or dict.
 
     Raises
     ------
     TypeError
-        If a tensor would be asked, which stands for an array or a number of the user's and is neither.
+        If a tensor would be asked, which stands for an array or a number of the user's and is neither; or if it is
+        looked into what only the run knows.
     """
+    if depth:
+        _look_into(value, depth)
+    if looks_inside is None:
+        return value
     if is_staged(value) or (looks_inside and any(map(is_staged, nest.flatten(value)))):
         raise TypeError(
             "`match` asks a tensor here for the class of a number or an array, which it only stands for: compare "
             "values, `case 3 | 4`, or ask for its dtype by `if`"
         )
     return value
+
+
+def _look_into(value: Any, depth: int) -> None:
+    if isinstance(value, StandIn):
+        raise TypeError(
+            f"`match` would look into {opened(value).described()}: ask for its length, or for None, by `if`"
+        )
+    if depth > 1 and isinstance(value, list | tuple | dict):
+        for one in value.values() if isinstance(value, dict) else value:
+            _look_into(one, depth - 1)
 
 
 def as_maybe(array: Any) -> Any:
