@@ -161,13 +161,17 @@ def function(name, orders):
     @al.function(autograph=False, executor="sequential")
     def derivatives(xs, vs):
         def along(ys):
-            return sum(al.sum(g * v) for g, v in zip(grad(loss)(ys), vs))
+            slopes = grad(loss)(ys)
+            return sum(al.sum(g * v) for g, v in zip(slopes, vs)), slopes
 
         if forward:
             (value, gradient), (slope, moved) = jvp(value_and_grad(loss), [xs], [vs])
         else:
-            (value, slope), gradient, moved = jvp(loss, [xs], [vs]), grad(loss)(xs), ()
-        return value, slope, gradient, grad(along)(xs) if in_reverse else (), moved
+            (value, slope), moved = jvp(loss, [xs], [vs]), ()
+        curved = ()
+        if in_reverse:
+            curved, gradient = grad(along, has_aux=True)(xs)
+        return value, slope, gradient, curved, moved
 
     return derivatives
 
