@@ -80,6 +80,9 @@ np.add.at(m, (i[:3] % 3, i[:3] % 2), x); return m
 np.multiply.at(m, (i[:3] % 3, slice(1, 3)), a[:3, None]); return m
 np.maximum.at(m, [i[:2] % 3, i[1:3] % 3], x); return m
 np.add.at(i, [0, 0, 1], 2.75); return i
+y = np.asarray(a); y[0] = 1; return a, y is a, np.ascontiguousarray(m) is m, np.atleast_1d(m) is m, np.ravel(a) is a
+y = np.nan_to_num(a, copy=False); y[0] = 1; return a, y is a
+y = np.nan_to_num(i); y[0] = 5; return i, y is i
 np.subtract.at(i, [0, 0, 1], 1); return i
 np.minimum.at(a, [4, 4], [x, 0.5]); return a
 np.negative.at(a, [0, 2, 2]); return a

@@ -74,9 +74,7 @@ _BY_LAYOUT = _names(
     np.asarray_chkfinite,
 ) | {_FLAT}
 #: what may be a view, of a part that the elements' values tell
-_BY_VALUE = _names(
-    np.real_if_close, np.trim_zeros, np.nan_to_num, np.meshgrid, np.ix_, np.ndarray.getfield, _window.as_strided
-)
+_BY_VALUE = _names(np.real_if_close, np.trim_zeros, np.meshgrid, np.ix_, np.ndarray.getfield, _window.as_strided)
 #: of those by layout what gives copies for most arguments
 _COPYING = _names(np.array, np.copy, np.ndarray.astype)
 #: of these the elements only change places as in a reshape
@@ -258,6 +256,8 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
         if answer is not None and name == np.asfortranarray.__name__ and array.view_of is None:
             new.storage.lies_as(np.empty_like(answer, order="F", subok=False))  # itself, or a copy
         return new
+    if answer is layout:  # it is the array itself that the function gives back
+        return array
     if not np.may_share_memory(answer, layout):
         new = kind(made)
         if name in _BY_LAYOUT:

@@ -74,6 +74,17 @@ def lacking(kind: type, name: str) -> AttributeError:
     return AttributeError(f"'{where}{kind.__name__}' object has no attribute {name!r}", name=name, obj=kind)
 
 
+def own(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], made: Any) -> Any:
+    """Return what a function of NumPy's made; an array of its own where that is an argument.
+
+    The first power of a matrix, and what is changed in place, are the argument to NumPy, too.
+    """
+    if theirs is np.linalg.matrix_power or not any(made is one for one in args):
+        return made
+    is_changed = theirs is np.nan_to_num and not (args[1] if len(args) > 1 else kwargs.get("copy", True))
+    return made if is_changed or not isinstance(made, Tensor) else made.plain
+
+
 def taken(arrays: Any, made: Any, text: type) -> Any:
     """Return what was taken out of arrays, or made of them; a text that a run makes is a ``text``.
 

@@ -28,7 +28,7 @@ from .asked_for_text import hash_is_asked, text_is_asked
 from .composite import composite_of
 from .followers import IN_FORCE
 from .numpy_protocols import counterpart_of
-from .numpy_results import METHODS_OF_ARRAYS, OWN_KINDS, WHOLE, gives_array, gives_number, is_array, lacking, taken
+from .numpy_results import METHODS_OF_ARRAYS, OWN_KINDS, WHOLE, gives_array, gives_number, is_array, lacking, own, taken
 from .op import call
 from .plain_values import plain_array, plain_number, plain_zero_dim
 from .tensor import Tensor
@@ -288,9 +288,7 @@ def _array_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, 
         views = values[place].given_views(theirs, made, _again(theirs, args, kwargs, place), is_array)
         if views is not None:
             return views
-    if isinstance(made, ArrayTracer) and theirs is not np.linalg.matrix_power and any(made is one for one in args):
-        # of which NumPy makes a copy, but for the first power of a matrix
-        made = made.plain
+    made = own(theirs, args, kwargs, made)
     return taken(values, marked(ZeroDimArray if is_array else kind, made), TextTracer)
 
 
