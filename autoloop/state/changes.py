@@ -16,6 +16,7 @@ from ..operators.constructs.stateful_calls import watched
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.rebinding import Rebinding, rebindings
 from ..operators.staging.container_contents import CONTAINERS, dict_class, fill
+from ..operators.staging.instances import objects_in
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.standins import opened
 from ..operators.staging.twins import leave_left
@@ -219,7 +220,8 @@ def changes_of(world: World, value: Any) -> tuple[Changes, Recipe | None]:
     finder.find()
     leave_doubtful(world, recipes.arrays)
     result = recipes.of(value, "what the function gives") if recipes.holds(value, set()) else None
-    leave_left(recipes.is_left, nest.flatten(world.call, True))
+    given = {id(one) for one in objects_in(value)}
+    leave_left(lambda one: id(one) in given or recipes.is_left(one), nest.flatten(world.call, True))
     return Changes(recipes.outputs, recipes.owners, finder.writes, finder.names, finder.numbers), result
 
 

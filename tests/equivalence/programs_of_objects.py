@@ -34,6 +34,14 @@ MADE = [
      TOLD),
     ("compared_with_the_first", "p = a = P(0.0, 1.0)\n" + WHILE + "p = P(p.x + 1, p.y)\nreturn p.x - a.x", ""),
 ]  # fmt: skip
+GROW = "l, i = [], 0\nwhile i < x[0] + 1:\n    i += 1\n    "
+#: of any class, in lists that grow
+GROWN = [
+    ("summed", GROW + "l.append(P(x[1], i))\ns = 0.0\nfor q in l: s += q.x*q.y\nreturn s, len(l), l[-1].y", ""),
+    ("given", GROW + "l.append(P(x[1], i))\nl[0] = P(9.0, 9)\nreturn l", "[(type(q).__name__, q.x, q.y) for q in r]"),
+    ("a_queue", "l, s = [P(0.0, 0)], 0\nwhile l and s < x[0]:\n    q = l.pop(0)\n    s += 1\n"
+     "    l.append(P(q.x + 1, s))\n    if s < 3: l.append(P(q.x + 2, q.y))\nreturn s, len(l), l[-1].x", ""),
+]  # fmt: skip
 #: of classes whose objects may change
 CHANGED = [
     ("a_global", "global g\n" + WHILE + "g = P(g.x + 1, g.y)\nreturn x", "g.x, g.y, g is q", ""),
@@ -53,5 +61,10 @@ LEFT = [
     ("made_under_two_names", "p, r = P(0.0, 0), P(9.0, 9)\n" + IF + "p = r = P(1.0, 2)\np.x += 5\nreturn r.x", "0"),
     ("asked_for", "p = a = P(0.0, 0)\n" + IF + "p = P(1.0, 2)\nreturn p is a", "0"),
     ("element", "l = [P(0.0, 0), P(1.0, 1)]\na = l[0]\n" + IF + "l[0] = P(1.0, 2)\nl[0].x += 7\nreturn a.x", "0"),
+    ("changed_in_a_list", "p = P(0.0, 1)\n" + GROW + "l.append(p)\n    p.x += 1\nreturn [q.x for q in l]", "0"),
+    ("changed_of_a_list", GROW + "l.append(P(0.0, 1))\na = l[0]\na.x = 5.0\nreturn [q.x for q in l]", "0"),
+    ("changed_by_a_loop", GROW + "l.append(P(0.0, 1))\nfor q in l: q.x += 2\nreturn [q.x for q in l]", "0"),
+    ("of_the_world_in_a_list", GROW + "l.append(g)\nreturn [q is g for q in l]", "0"),
+    ("given_and_in_a_list", "p = P(0.0, 1)\n" + GROW + "l.append(p)\nreturn l, p", "0"),
     ("of_two_classes", "p = g\n" + IF + "p = o\nreturn 1 if p is o else 2", "0"),
 ]  # fmt: skip

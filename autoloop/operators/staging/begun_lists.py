@@ -13,6 +13,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, own_kind
 
 from .growing_list import GrowingList, is_list_of_rows
+from .instances import as_rows
 from .list_columns import as_element, empty_arrays
 
 
@@ -24,7 +25,7 @@ def growing(name: str, elements: Sequence[Any], example: Any, others: Any = ()) 
     made = example.empty() if isinstance(example, GrowingList) else _like(name, example)
     made.name = name
     for one in (*elements, *(others if type(others) is list else ())):
-        leaves, structure = nest.flatten_with_structure(one)
+        leaves, structure = nest.flatten_with_structure(as_rows(one))
         if structure == made.structure:
             made.admit(leaves, True)
     if isinstance(others, GrowingList):
@@ -46,7 +47,7 @@ def example_of(*lists: Any) -> Any:
     for one in lists:
         if isinstance(one, GrowingList):
             return one
-    elements = [nest.map_structure(_spec, element) for one in lists for element in reversed(one)]
+    elements = [nest.map_structure(_spec, as_rows(element)) for one in lists for element in reversed(one)]
     kinds = Tensor | _Spec | np.ndarray
     tensors = [one for one in elements if any(isinstance(leaf, kinds) for leaf in nest.flatten(one))]
     return (tensors or elements)[0]

@@ -18,7 +18,10 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import Kind, NumberTracer, join, marked, own_kind
 
+from .container_contents import has_objects
+from .instances import as_rows, objects_in
 from .list_columns import ListColumns, empty_arrays
+from .twins import watch_copied
 
 if TYPE_CHECKING:
     from autoloop_runtime.collections.tensor_array import TensorArray
@@ -34,6 +37,7 @@ class GrowingList(ListColumns):
 
     def append(self, value: Any) -> None:
         """Add an element at the end."""
+        value = _as_plain(value)
         inner = {place: leaf for place, leaf in enumerate(nest.flatten(value)) if is_list_of_rows(leaf)}
         leaves, structure = nest.flatten_with_structure(_as_rows(value))
         if structure != self.structure:
@@ -120,7 +124,7 @@ class GrowingList(ListColumns):
         self.arrays = [array.unstack(one) for array, one in zip(empty, list(rows), strict=True)]
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        leaves = nest.flatten(_as_rows(value))
+        leaves = nest.flatten(_as_rows(_as_plain(value)))
         self.admit(leaves)
         if self.several:
             leaves = self.parts_of(leaves)
@@ -200,6 +204,13 @@ class GrowingList(ListColumns):
 
     def __repr__(self) -> str:
         return f"<list {self.name!r} of tensors, of unknown length>"
+
+
+def _as_plain(element: Any) -> Any:
+    """Return an element with the attributes of its objects, which must not change from now on."""
+    if has_objects(element):
+        watch_copied(objects_in(element))
+    return as_rows(element)
 
 
 def _as_arrays(element: Any) -> Any:

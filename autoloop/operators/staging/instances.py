@@ -15,7 +15,7 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.ir.graph import current_graph
 
 from .container_contents import ObjectsOfTrace, Standing, Whole, instance_attributes, is_instance, mapped, whole
-from .unknown_keys import leave_containers, leave_unknown
+from .unknown_keys import leave_containers, leave_unknown, refuse_unknown
 
 #: an object in an object in an object is taken apart, what is deeper is left as it is
 _DEEPEST = 4
@@ -65,7 +65,14 @@ class Apart(Standing):
         self.kind, self.parts = kind, parts
 
 
+class Row(Apart):
+    """An object in a list that grows: its attributes alone."""
+
+    __slots__ = ()
+
+
 nest.register(Apart, lambda one: (one.parts, one.kind), lambda kind, parts: Apart(kind, list(parts)))
+nest.register(Row, lambda one: (one.parts, one.kind), lambda kind, parts: Row(kind, list(parts)))
 
 
 def of_trace() -> ObjectsOfTrace:
@@ -106,6 +113,54 @@ def apart(value: Any, around: tuple[Any, ...] = ()) -> Any:
         return Whole(value)
     parts = [apart(one, (*around, value)) for one in held.values()]
     return Apart(Kind(type(value), tuple(held), value), [which(value), *parts])
+
+
+def as_rows(value: Any, around: tuple[Any, ...] = ()) -> Any:
+    """Return an element of a list that grows with its objects as rows.
+
+    Raises
+    ------
+    TypeError
+        If it holds objects of the world, which the list would have to give back, or some that hold themselves.
+    """
+    if not is_instance(value):
+        return mapped(value, lambda one: as_rows(one, around))
+    held = instance_attributes(value)
+    if which(value) is not None or any(one is value for one in around) or len(around) >= _DEEPEST:
+        refuse_unknown(
+            f"a {type(value).__name__} that is not of the function's own is put in a list that grows in a loop or "
+            f"branch on tensors",
+            "append its attributes, or a new one",
+        )
+    return Row(Kind(type(value), tuple(held), None), [as_rows(one, (*around, value)) for one in held.values()])
+
+
+def of_rows(value: Any, made: list[Any]) -> Any:
+    """Return an element with objects made of its rows, which ``made`` gets."""
+    if not isinstance(value, Row):
+        return mapped(value, lambda one: of_rows(one, made))
+    new: Any = object.__new__(value.kind.cls)
+    for name, part in zip(value.kind.names, value.parts, strict=True):
+        object.__setattr__(new, name, of_rows(part, made))
+    made.append(new)
+    return new
+
+
+def objects_in(value: Any) -> Iterator[Any]:
+    """Yield the objects in a value, and those that they hold, each once."""
+    seen: dict[int, Any] = {}
+    todo = [value]
+    while todo:
+        one = todo.pop()
+        if id(one) in seen:
+            continue
+        if is_instance(one):
+            seen[id(one)] = one
+            yield one
+            todo += instance_attributes(one).values()
+        elif isinstance(one, dict | list | tuple):
+            seen[id(one)] = one
+            todo += one.values() if isinstance(one, dict) else one
 
 
 def together(one: Any, other: Any) -> tuple[Any, Any]:

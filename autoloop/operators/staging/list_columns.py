@@ -15,9 +15,11 @@ from autoloop_runtime.ir.number_operators import beside, carried, number_type
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, kind_of, marked
 
+from .instances import of_rows
 from .mixed_numbers import MixedNumber, handed_out
 from .several_types import Several, checked_column, of_column, widened, wider
 from .standins import Rows
+from .twins import watch_copied
 from .unknown_keys import leave_unknown
 
 if TYPE_CHECKING:
@@ -162,7 +164,7 @@ class ListColumns(Rows):
                 made.append(self.several[place].number(leaf, tags[place]))
             else:
                 made.append(self.list_of(leaf, kind) if place in self.lists else marked(kind, leaf))
-        return nest.unflatten(self.structure, made)
+        return _with_objects(nest.unflatten(self.structure, made))
 
     def refuse(self, why: str, advice: str = "") -> NoReturn:
         """Let plain Python, which knows the list, run the function if it can; else raise the error that tells why."""
@@ -190,7 +192,7 @@ class ListColumns(Rows):
                 if place not in found:
                     is_number = issubclass(kind, NumberTracer) and hasattr(one, "tolist")
                     found[place] = one.tolist() if is_number else list(one) if place in lists else one
-            return nest.unflatten(structure, [found[place] for place in range(len(kinds))])
+            return of_rows(nest.unflatten(structure, [found[place] for place in range(len(kinds))]), [])
 
         columns = [array.stack() for array in self.arrays]
         arrays = [
@@ -198,6 +200,14 @@ class ListColumns(Rows):
             for place, column in enumerate(columns)
         ]
         return arrays, lambda *rows: list(map(element, *rows))
+
+
+def _with_objects(element: Any) -> Any:
+    """Return an element with its objects made, which must not change, for the list does not change with them."""
+    made: list[Any] = []
+    element = of_rows(element, made)
+    watch_copied(made)
+    return element
 
 
 def empty_arrays(elements: Iterable[tuple[Any, TensorShape]]) -> list[TensorArray]:

@@ -109,6 +109,13 @@ def watch(made: Twins) -> None:
                 pairs.append(Pair(new, Watched(other)))
 
 
+def watch_copied(values: Iterable[Any]) -> None:
+    """Note that a list that grows holds copies of objects: what changes in them does not change in it."""
+    graph = current_graph()
+    if graph is not None:
+        graph.root.record(ObjectsOfTrace).pairs += [Pair(one, one) for one in map(Watched, values)]
+
+
 def origins_of(made: Iterable[tuple[Any, Any]], variables: Iterable[tuple[Any, Any]]) -> Origins:
     """Return by id of the objects that loop variables stand for on entry which they may stand for in some iteration.
 
