@@ -18,9 +18,15 @@ from collections.abc import Collection, Container, Iterable
 from ..ir.graph import Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
+from .passed_on import Origins
 
 
-def needed_nodes(targets: Iterable[Tensor], given: Container[Tensor] = (), also: Iterable[Node] = ()) -> set[Node]:
+def needed_nodes(
+    targets: Iterable[Tensor],
+    given: Container[Tensor] = (),
+    also: Iterable[Node] = (),
+    among: Container[Node] | None = None,
+) -> set[Node]:
     """Return the nodes that compute ``targets``, or that those wait for, in all graphs that they are of.
 
     Parameters
@@ -29,13 +35,15 @@ def needed_nodes(targets: Iterable[Tensor], given: Container[Tensor] = (), also:
         What need not be computed.
     also : iterable of Node
         Nodes that are needed anyhow.
+    among : container of Node, optional
+        The nodes that are looked at; by default all.
     """
     found: set[Node] = set()
     pending = [t.op for t in targets if t not in given]
     pending += also
     while pending:
         node = pending.pop()
-        if node not in found:
+        if node not in found and (among is None or node in among):
             found.add(node)
             pending += [t.op for t in (*node.inputs, *node.control_inputs) if t not in given]
     return found
@@ -43,6 +51,8 @@ def needed_nodes(targets: Iterable[Tensor], given: Container[Tensor] = (), also:
 
 class Needed:
     """The tensors (of all sub-graphs) that ``fetches`` need, given that ``feeds`` are supplied.
+
+    With ``origins`` what both branches pass on needs neither of them, nor what decides: so it is once passes have run.
 
     Attributes
     ----------
@@ -54,7 +64,10 @@ class Needed:
         For each needed ``While`` node its needed loop variables.
     """
 
-    def __init__(self, fetches: Iterable[Tensor], feeds: Collection[Tensor]) -> None:
+    def __init__(
+        self, fetches: Iterable[Tensor], feeds: Collection[Tensor] = (), origins: Origins | None = None
+    ) -> None:
+        self._origins = origins
         self.tensors: set[Tensor] = set()
         self.nodes: set[Node] = set()
         self.variables: dict[Node, set[int]] = {}
@@ -74,6 +87,8 @@ class Needed:
         self.nodes.add(node)
         if node.op is WHILE:
             self._need_variable(node, tensor.index)
+        elif self._origins and node.op is COND and (place := self._origins.source(node, tensor.index)) is not None:
+            self._todo.append(node.inputs[place])
         elif node.op is COND:
             self._own(node)
             self._todo.append(node.inputs[0])

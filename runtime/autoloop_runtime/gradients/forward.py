@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .. import ops
+from ..analysis.needed import needed_nodes
 from ..base import nest
 from ..collections import accumulators
 from ..ir.convert import convert_to_tensor
@@ -86,12 +87,14 @@ class Pushforward:
         walk.run(rule)
         totals = [(t, walk.adjoints.total(g)) for t, g in made]
         self.tangents.update((t, total) for t, total in totals if total is not None)
-        kept = _needed(graph.nodes[first:], [total for _, total in totals if total is not None])
+        new = graph.nodes[first:]
+        found = needed_nodes([total for _, total in totals if total is not None], among=frozenset(new))
+        kept = [node for node in new if node in found]
         real = {g: t for t, g in made}
         # what still refers to a stand-in asks for its shape, which is that of the output
         graph.nodes[first:] = [
-            new if real.keys().isdisjoint(new.inputs) else new.instead(inputs=[real.get(t, t) for t in new.inputs])
-            for new in kept
+            one if real.keys().isdisjoint(one.inputs) else one.instead(inputs=[real.get(t, t) for t in one.inputs])
+            for one in kept
         ]
 
     def _while(self, node: Node) -> None:
@@ -144,17 +147,6 @@ class Pushforward:
         for key in self.marks.inside(graph):
             if key in self.tangents:
                 tangents[key] = graph.capture(self.tangents[key])
-
-
-def _needed(nodes: Sequence[Node], results: Iterable[Tensor]) -> list[Node]:
-    """Return those of ``nodes`` that compute ``results``: what they take from elsewhere is not looked at."""
-    wanted = {t.op for t in results}
-    found = []
-    for node in reversed(nodes):
-        if node in wanted:
-            found.append(node)
-            wanted.update([t.op for t in (*node.inputs, *node.control_inputs)])
-    return found[::-1]
 
 
 def _or_zero(tangent: Tensor | None, like: Tensor) -> Tensor:

@@ -8,14 +8,15 @@ for it. What is left out all the same: the gradient's own operations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ..analysis.failure import can_fail
 from ..analysis.inside import nodes_inside
+from ..analysis.needed import Needed
 from ..analysis.observable import is_barrier
 from ..analysis.passed_on import Origins, is_fixed
 from ..ir.graph import PARAMETER, Graph, Node
-from ..ir.structured import COND, WHILE
+from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
 from ..ops.identities import IDENTITY
 from ..ops.later_rows import is_range
@@ -106,65 +107,18 @@ def _anchored(graph: Graph, parent: Graph, places: Sequence[int]) -> Graph:
     return done
 
 
-# -- what is reached from where ---------------------------------------------------------------------------------
-
-
 def _unneeded(graph: Graph) -> list[Tensor]:
     """Return tensors of the graph that its outputs do not need, and of which may be raised, or inside whose nodes."""
-    missing = {node for node in nodes_inside(graph) if _raises(node)} - _reached(graph, graph.outputs)[0]
+    origins = Origins()
+    missing = {node for node in nodes_inside(graph) if _raises(node)} - Needed(graph.outputs, (), origins).nodes
     found: list[Tensor] = []
     for node in graph.nodes if missing else ():
         if node in missing:
             found.append(node.outputs[0])
         elif node.subgraphs:
-            for j, tensor in enumerate(node.outputs):
-                inside = _of_node(node, [j])[0] & missing
+            for tensor in node.outputs:
+                inside = Needed([tensor], node.inputs, origins).nodes & missing
                 if inside:
                     found.append(tensor)
                     missing -= inside
     return found
-
-
-def _reached(graph: Graph, outputs: Iterable[Tensor]) -> tuple[set[Node], set[Tensor]]:
-    """Return the nodes that may raise and are needed for the outputs, also inside others, and all tensors needed."""
-    live = set(outputs)
-    found: set[Node] = set()
-    for node in reversed(graph.nodes):
-        wanted = [j for j, t in enumerate(node.outputs) if t in live]
-        if not wanted:
-            continue
-        live.update(node.control_inputs)
-        if node.subgraphs:
-            inside, places = _of_node(node, wanted)
-            found |= inside
-            live.update(node.inputs[i] for i in places)
-            continue
-        live.update(node.inputs)
-        if _raises(node):
-            found.add(node)
-    return found, live
-
-
-def _of_node(node: Node, wanted: Sequence[int]) -> tuple[set[Node], set[int]]:
-    """Return the nodes inside a loop or branch that may raise and are needed for some results, and which inputs are."""
-    if node.op is not WHILE:
-        origins = Origins()
-        passed = [origins.source(node, j) for j in wanted] if node.op is COND else [None]
-        if None not in passed:
-            return set(), {i for i in passed if i is not None}
-        found, places = set(), {0}
-        for key in node.op.graphs:
-            sub = node.attrs[key]
-            inside, live = _reached(sub, [sub.outputs[j] for j in wanted])
-            found |= inside
-            places |= {i + 1 for i, t in enumerate(sub.inputs) if t in live}
-        return found, places
-    cond, body, count = node.attrs["cond"], node.attrs["body"], node.attrs["n_vars"]
-    found, live = _reached(cond, cond.outputs)
-    places = {i for i, t in enumerate(cond.inputs) if t in live} | set(wanted)
-    while True:
-        inside, live = _reached(body, [body.outputs[k] for k in places if k < count])
-        more = {i for i, t in enumerate(body.inputs) if t in live}
-        if more <= places:
-            return found | inside, places
-        places |= more
