@@ -155,6 +155,7 @@ def _first(request: Request, numbers: frozenset[Any]) -> _Attempt:
     """Return a trace with arrays, and these numbers, as inputs; where that is refused with less."""
     attempts = [(True, numbers), *([(True, frozenset[Any]())] if numbers else []), (False, frozenset[Any]())]
     left: LeftToPython | None = None
+    first: Exception | None = None
     for by_reference, inputs in attempts:
         try:
             return _attempt(request, by_reference, inputs)
@@ -162,9 +163,12 @@ def _first(request: Request, numbers: frozenset[Any]) -> _Attempt:
             why = error.__cause__ if isinstance(error, CalledPlain) else error
             if by_reference and why is not None and _may_know_more(why) and _has_inputs(request):
                 left = left or (why if isinstance(why, LeftToPython) else None)
+                first = first or (error if isinstance(error, TypeError) else None)
                 continue
             if left is not None and why is not None and _is_ours(why):
                 raise left from None
+            if first is not None and isinstance(error, TypeError) and _is_ours(error):
+                raise first from None  # of two refusals: where more is known another line may be in the way
             raise
     raise AssertionError  # the last one has returned or raised
 

@@ -296,7 +296,7 @@ REFUSED = [
      LOOP + "i += 1\n    x = x + c.heavy\n    if i > 2: break\nreturn x", KEEPING, "vars(c)"),
     ("the generator expression was left when a tensor said so: how far it is then is not followed",
      "g = (note(x[k]) for k in range(3))\nif any(v > 1.5 for v in g): return next(g)\nreturn 0.0", GIVING, "log, n"),
-    ("the ndarray 'W' is changed in place",
+    ("'V' is, or is a part of, another array after an iteration, and that is written to in place",
      "global V\nfor k in range(x.astype(int)[1]):\n    w = 0\n    while w < x.sum() and k == 1:\n        w += 1\n"
      "        V = W[1:]\n        V[:2] -= 0.5\nreturn x", "W = np.ones(4)\nV = W.copy()", "(W, V)"),
     ("choose among the elements of a list, x.tolist()[i]",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Any, cast
 
+from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.graph import current_graph
@@ -50,11 +51,13 @@ class MaybeSame:
 
     def __init__(self) -> None:
         self.pairs: list[_Pair] = []
+        #: whether some hold markers
+        self.are_lost = False
 
     def copy(self) -> MaybeSame:
         """Return the same, which later changes of this one do not reach."""
         made = MaybeSame()
-        made.pairs = list(self.pairs)
+        made.pairs, made.are_lost = list(self.pairs), self.are_lost
         return made
 
 
@@ -135,6 +138,9 @@ def lose(name: str, value: Any, changed: Any) -> None:
     with undivided():
         from .moved_lists import MaybeChanged
 
+    graph = current_graph()
+    if graph is not None:
+        graph.root.record(MaybeSame).are_lost = True
     marker = MaybeChanged(name)
     if isinstance(value, set):
         marker.refuse()
@@ -145,3 +151,16 @@ def lose(name: str, value: Any, changed: Any) -> None:
         fill(value, keys or {marker: marker})
     else:
         fill(value, [marker] * max(len(value), len(changed) if isinstance(changed, list) else 0, 1))
+
+
+def refuse_lost(value: Any) -> None:
+    """Refuse a result, or leave it to plain Python, that holds markers."""
+    graph = current_graph()
+    known = None if graph is None else graph.root.records.get(MaybeSame)
+    if known is not None and known.are_lost:
+        with undivided():
+            from .moved_lists import MaybeChanged
+
+        for leaf in nest.flatten(value):
+            if isinstance(leaf, MaybeChanged):
+                leaf.refuse()
