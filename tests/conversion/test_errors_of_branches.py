@@ -42,6 +42,7 @@ def test_what_cannot_be_built_is_refused_whichever_branch_it_stands_in():
         "for k in range(n):\n    if b <= 1: s = k\n    b = np.stack([b, b])\nreturn 1",
         "s = 0\nfor k in range(n):\n    s += 1 if b else 2\n    b = np.append(b, b)\nreturn s",
         "while not b:\n    b = np.append(b, b)\nreturn b",
+        "for k in range(n):\n    for e in b:\n        pass\n    b = np.sum(b)\nreturn 1",
         "b = b[x > n]\ns = b and 5\nreturn 1",
         "if x[x > n]:\n    return 1\nreturn 2",
     ]
@@ -58,5 +59,7 @@ def test_arrays_whose_shape_the_run_tells_decide_if_they_have_one_element(body):
 def outcome_of(f, *args):
     try:
         return f(*args)
+    except TypeError as error:
+        return type(error)
     except (ValueError, IndexError) as error:
         return type(error), str(error).split(" (its shape")[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import autoloop as al
 import numpy as np
 import pytest
 from api import call, cond, native, while_loop
@@ -100,3 +101,13 @@ def test_what_has_no_machine_code_for_them_is_refused_by_its_name():
         arguments = (np.outer(z, z), z) if name == "solve" else (z,)
         with pytest.raises(native.NativeRefusal, match=f"'{name}'.*complex"):
             compile_native(graph_of(lambda *z: call(name, *z), *arguments))(arguments)
+
+
+@each(["float64", "float32", "complex128"])
+def test_sums_of_one_value_begin_with_zero(dtype):
+    def sums(x):
+        return np.sum(-x), np.mean(-x), np.nansum(-x)
+
+    zero = np.array(0, dtype)
+    ours, plain = al.function(sums, executor="native")(zero), sums(zero)
+    assert [one.tobytes() for one in ours] == [one.tobytes() for one in plain]

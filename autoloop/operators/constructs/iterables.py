@@ -283,11 +283,17 @@ def rows(value: Any) -> StagedIterable:
     counted = _counted(tensor, static, kind)
     if counted is not None:
         return counted
+    if isinstance(value, ArrayTracer) and tensor.shape.rank is None:
+        raise_unless(ops.greater(ops.rank(tensor), 0), Raising(TypeError, _no_rows))
     length = static if static is not None else ops.getitem(ops.shape(tensor), 0)
     if isinstance(value, ArrayTracer):
         return StagedIterable(length, value.__getitem__, "a tensor", number=number_of((value,)))
     get = functools.partial(ops.getitem, tensor)
     return StagedIterable(length, lambda k: marked(kind, get(k)), "a tensor", number=number_of((value,)))
+
+
+def _no_rows() -> TypeError:
+    return TypeError("iteration over a 0-d array")
 
 
 def _counted(tensor: Tensor, static: int | None, kind: Kind) -> StagedIterable | None:

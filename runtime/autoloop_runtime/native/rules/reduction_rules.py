@@ -10,7 +10,7 @@ import numpy as np
 from ...base.dataclass import replace
 from ...ir.graph import Node
 from ...ir.op import Op
-from ...ops.arithmetic import DIVIDE
+from ...ops.arithmetic import ADD, DIVIDE
 from ...ops.bounds import MAXIMUM, MINIMUM
 from ...ops.complex_numbers import COMPLEX, IMAG, REAL
 from ...ops.logic import EQUAL, ISNAN
@@ -206,7 +206,7 @@ def _reduced(ctx: Context, op: Op, value: Value, axes: Sequence[int], node: Node
     """Return ``value`` reduced, as the output of ``node`` of the given shape; without it, in memory of its own."""
     value = resolve(value)
     if isinstance(value, Scalar):
-        return value
+        return _from_zero(ctx, value) if op is SUM else value
     t, full = value.t, value.shape  # type: ignore[union-attr]
     if node is not None and op in _EXTREMES and 0 in [full[a] for a in axes]:
         ctx.refuse(node, f"the {op.name} of no elements is an error")
@@ -224,11 +224,18 @@ def _reduced(ctx: Context, op: Op, value: Value, axes: Sequence[int], node: Node
     return out
 
 
+def _from_zero(ctx: Context, value: Scalar) -> Scalar:
+    """Return the sum of one value: sums begin with 0, so that of -0.0 is 0.0."""
+    if value.t.kind not in "fc":
+        return value
+    return Scalar(apply(ctx, ADD, value.t, [value.t] * 2, [value.text, literal(0, value.t)]), value.t)
+
+
 def _complex_sum(ctx: Context, node: Node, value: Value, axes: Sequence[int]) -> Value:
     """Return the sum of complex numbers: those of their parts, one after the other."""
     value, shape = resolve(value), ctx.shape_of(node.outputs[0])
     if isinstance(value, Scalar):
-        return value
+        return _from_zero(ctx, value)
     t, full = value.t, value.shape  # type: ignore[union-attr]
     sums = [_reduced(ctx, SUM, Expr(part, (value,), t.part, full), axes, None, shape) for part in (REAL, IMAG)]
     if shape == ():
