@@ -1,11 +1,12 @@
 """Random programs with a world do to it under the decorator what they do without, call after call."""
 
-import functools
 import random
 import re
+import sys
 import types
 import warnings
 from collections import Counter
+from functools import partial
 
 import autoloop as al
 import numpy as np
@@ -14,8 +15,8 @@ from executors import EXECUTORS
 from harness import alike
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from random_array_programs import HEAD, arguments
-from random_state_programs import program
+from random_array_programs import HEAD, HELPERS, arguments
+from random_state_programs import GLOBALS, WORLD, program
 from test_random_arrays import REFUSALS, compiled_world, is_wrong, shorter
 from test_random_arrays import checked as checked_of
 
@@ -85,8 +86,11 @@ def together(ways, arrays):
     return shared | {(ways[j], "is", ways[k]) for j, k in pairs if arrays[j] is arrays[k]}
 
 
-def played(text, number, layout, count, executor=None):
-    """Return what each call gave, raised and left, and whether it ran as plain Python."""
+def played(text, number, layout, count, executor=None, look=None):
+    """Return what each call gave, raised and left, and whether it ran as plain Python.
+
+    ``look`` is told at each line which call it is, and what the arguments and the world hold.
+    """
     names = compiled_world(text, number)
     f = names["f"] if executor is None else al.function(names["f"], executor=executor)
     own = list(arguments("apart" if layout == "the world's" else layout, count))
@@ -100,7 +104,7 @@ def played(text, number, layout, count, executor=None):
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             try:
-                value = f(*own)
+                value = f(*own) if look is None else watched(lambda: f(*own), partial(look, k, [own, names["state"]]))
             except Exception as one:
                 error = one
         is_plain |= any(PLAIN in str(one.message) for one in told)
@@ -122,6 +126,39 @@ def played(text, number, layout, count, executor=None):
     return found, is_plain
 
 
+def watched(call, look):
+    """Return what a call gives; ``look`` is called at each of its lines."""
+
+    def line(frame, *_):
+        if frame.f_code.co_name != "state":
+            look()
+        return line
+
+    before = sys.gettrace()
+    sys.settrace(line)
+    try:
+        return call()
+    finally:
+        sys.settrace(before)
+
+
+def never_there(text, layout, count, call, left, paths):
+    """Return which places hold what plain Python has in them at no line: before a loop that raises, say."""
+    paths = set(paths)
+
+    def look(k, held):
+        own, state = held
+        if k == call and paths:
+            before = sys.gettrace()
+            sys.settrace(None)
+            now = described([own, state()])
+            paths.difference_update([path for path in paths if same(now.get(path), left.get(path))])
+            sys.settrace(before)
+
+    played(text, "watched", layout, count, look=look)
+    return paths
+
+
 def verdict(text, layout, count, executor, number="program"):
     """Return "fine", "raises", "plain" or "refused", or "wrong", of a program, and why."""
     wanted, _ = played(text, number, layout, count)
@@ -135,6 +172,7 @@ def verdict(text, layout, count, executor, number="program"):
             if type(refusal) is type(error) or (error is not None and executor == "dataflow"):
                 # what was written before is there, or is not
                 kept = {path for path in apart(after, left) if not same(before.get(path), left.get(path))}
+                kept = kept and never_there(text, layout, count, k, left, kept)
                 return (
                     ("wrong", f"call {k}: raises {error!r} and leaves {apart(after, left)}") if kept else ("raises", "")
                 )
@@ -164,7 +202,7 @@ def told(text, layout, count, executor):
     return f"{layout} {count!r} {executor}\n{held}{short[short.index(HEAD) :]}{why[:1500]}"
 
 
-checked = functools.partial(checked_of, program=program, verdict=verdict, told=told)
+checked = partial(checked_of, program=program, verdict=verdict, told=told)
 
 
 def test_random_programs_with_a_world():
@@ -184,6 +222,17 @@ def test_random_programs_with_a_world():
 
     every()
     assert found["fine"] > found.total() * 0.6, found.most_common()
+
+
+def test_what_loops_that_raise_leave():
+    body = "    for r in m:\n        for k in range(1, n):\n            i[:k + 1] = a[:2]\n            m[1][0] = 0.5\n"
+    world = WORLD.format(V="W", v="W")
+    text = f"{HELPERS}{world}{HEAD}{GLOBALS}{body}def change(k):\n    return None\n"
+    assert verdict(text, "apart", 3, "auto") == ("raises", "")
+    left = described([list(arguments("apart", 3)), None])
+    assert never_there(text, "apart", 3, 0, left, {"[0][2]"}) == set()
+    left["[0][2]"] = np.ndarray, left["[0][2]"][1] + 1
+    assert never_there(text, "apart", 3, 0, left, {"[0][2]"}) == {"[0][2]"}
 
 
 @pytest.mark.nightly
