@@ -22,10 +22,7 @@ REFUSED = {"OverflowError": OverflowError, "TypeError": TypeError}
 @each([(*row, traced) for row in ROWS for traced in (False, True)])
 def test_each_row(expression, wanted, traced):
     values = [al.constant(np.ones(2, dtype)) for dtype in NAMES.values()]
-
-    def f(*tensors):
-        return eval(expression, {"al": al, "np": np, **dict(zip(NAMES, tensors))})
-
+    f = eval(f"lambda {', '.join(NAMES)}: {expression}", {"al": al, "np": np})
     compute = al.function(f, autograph=False) if traced else f
     if wanted in REFUSED:
         with pytest.raises(REFUSED[wanted]):

@@ -109,7 +109,7 @@ def some_way(way):
 
 
 @pytest.mark.auto
-@pytest.mark.parametrize("way", map(some_way, WAYS))
+@pytest.mark.parametrize("way", [*map(some_way, WAYS)])
 def test_nothing_is_done_twice(way, monkeypatch, replace_on_stack):
     first = WAYS.index(way)
     programs = [*PROGRAMS][first % 2 :: 2] if way == "loops in machine code" else [*PROGRAMS][first % 3 :: 3]
@@ -120,6 +120,6 @@ def test_nothing_is_done_twice(way, monkeypatch, replace_on_stack):
 
 @pytest.mark.nightly
 @pytest.mark.auto
-@pytest.mark.parametrize("way", map(some_way, WAYS))
+@pytest.mark.parametrize("way", [*map(some_way, WAYS)])
 def test_nothing_at_all_is_done_twice(way, monkeypatch, replace_on_stack):
     check(way, PROGRAMS, monkeypatch, replace_on_stack)
