@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import math
 import operator
@@ -54,6 +55,12 @@ _MAY_BE_LISTS = (gast.Name, gast.Attribute, gast.Subscript, gast.Call, gast.Star
 #: where functions are that mean something else for what is staged
 _LIBRARIES = ("numpy.", "scipy.special.", "scipy.linalg.")
 _REDUCE: dict[Any, tuple[str, ...]] = {functools.reduce: ("function",)}
+#: what calls a function that it is given, at once or later, and gives what that gave, by module and name
+_CALLING = {
+    "itertools": ("starmap", "accumulate", "takewhile", "dropwhile", "filterfalse", "groupby"),
+    "functools": ("cmp_to_key",), "operator": ("call",), "heapq": ("nsmallest", "nlargest", "merge"),
+    "bisect": ("bisect_left", "bisect_right", "insort_left", "insort_right"),
+}  # fmt: skip
 # What makes generators of random numbers.
 _GENERATORS = frozenset(
     (("random", "Random"), ("numpy", "Generator"), ("numpy", "RandomState"), ("numpy", "default_rng"))
@@ -109,6 +116,15 @@ def function_parameters(f: Any) -> tuple[str, ...]:
     if isinstance(f, types.BuiltinFunctionType):
         return _REDUCE.get(f, ())
     return getattr(f, CALLS_BACK, ()) if isinstance(f, types.FunctionType) else ()
+
+
+def calls_what_it_is_given(f: Any) -> bool:
+    """Return whether a library's callable calls the functions that it is given."""
+    if isinstance(f, types.MethodType) and isinstance(f.__self__, contextlib.ExitStack):
+        return True
+    if not isinstance(f, type | types.BuiltinFunctionType | types.FunctionType):
+        return False
+    return f.__name__ in _CALLING.get(str(f.__module__).removeprefix("_"), ())
 
 
 def is_foreign(f: Any) -> bool:
@@ -168,7 +184,7 @@ def is_plain(target: Any) -> bool:
         return False
     if asks_nobody(target) or makes_generator(target) or draws(target) or is_watched(target):
         return False
-    if looks_at_arguments(target):
+    if looks_at_arguments(target) or calls_what_it_is_given(target):
         return False
     if isinstance(target, types.FunctionType):
         return is_library_file(target.__code__.co_filename) and not (function_parameters(target) or is_foreign(target))

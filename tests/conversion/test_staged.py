@@ -155,9 +155,9 @@ def test_zip_checks_lengths_when_strict():
 
     f = al.function(dot, input_signature=[al.TensorSpec([None], al.float32)] * 2)
     assert float(f([1.0, 2], [3.0, 4])) == 11
-    with pytest.raises(ValueError, match=r"zip\(\) argument 2 has another length"):
+    with pytest.raises(ValueError, match=r"zip\(\) argument 2 is shorter than argument 1"):
         f([1.0, 2], [3.0])
-    with pytest.raises(ValueError, match=r"zip\(\) argument 2 has another length"):
+    with pytest.raises(ValueError, match=r"zip\(\) argument 2 is"):
         al.function(dot)(al.ones([2]), al.ones([3]))
 
 

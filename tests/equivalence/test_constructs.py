@@ -1,10 +1,16 @@
 """Python's constructs inside decorated functions do the same as plain, or are refused at the line."""
 
+import contextlib
+import copy
+import io
+
 import autoloop as al
 import numpy as np
 import pytest
 from executors import EXECUTORS
 from harness import arguments, compiled, difference
+from programs_of_callbacks import BEFORE as CALLED
+from programs_of_callbacks import PROGRAMS as CALLBACKS
 from programs_of_constructs import BEFORE, PROGRAMS
 from programs_of_generators import PROGRAMS as GENERATORS
 from programs_of_match import PROGRAMS as MATCHED
@@ -34,6 +40,24 @@ def test_constructs_on_the_scheduler():
 
 def test_generators_as_plain():
     assert len(GENERATORS) > 90 and not wrong(GENERATORS[::2], [np.int64(3)], "sequential")
+
+
+def printed(function, given):
+    """Return what two calls print, and the words of the exception that ends them."""
+    given, out = copy.deepcopy(given), io.StringIO()
+    with contextlib.redirect_stdout(out):
+        try:
+            function(*given), function(*given)
+        except Exception as error:
+            return out.getvalue(), str(error).partition("\n")[0]
+    return out.getvalue(), ""
+
+
+def test_functions_that_a_library_calls_print_as_plain():
+    for number, source in enumerate(CALLBACKS):
+        program, given = compiled(source, f"callback {number}", BEFORE + CALLED), arguments(np.int64(3))
+        assert printed(al.function(program, executor="sequential"), given) == printed(program, given), source
+        assert not difference(source, f"callback {number}", given, "sequential", BEFORE + CALLED)
 
 
 def test_match_as_plain():

@@ -33,6 +33,7 @@ from ..staging.unknown_keys import leave_unknown
 from ..staging.users_methods import method_of, says_itself
 from . import library_calls as libraries
 from .boolean_operators import not_
+from .chosen_elements import staged_filter, staged_map
 from .comprehensions import (
     all_of,
     any_of,
@@ -54,8 +55,6 @@ from .iterables import (
     StagedIterable,
     as_staged,
     staged_enumerate,
-    staged_filter,
-    staged_map,
     staged_range,
     staged_reversed,
     staged_zip,
@@ -181,6 +180,8 @@ def _iterated(plain: Callable[..., Any], staged: Callable[..., Any], over: Calla
     def iterated(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and plain is not sorted and (clauses := clauses_of(args[0], plain in (any, all))) is not None:
             return used_up(plain, clauses, **({**kwargs, "key": _key(kwargs["key"])} if "key" in kwargs else kwargs))
+        if len(args) == 1 and plain in (any, all) and isinstance(args[0], StagedIterable):
+            return used_up(plain, args[0])  # the functions in it are called until the answer is known
         if len(args) == 1 and isinstance(args[0], Iterable):
             by_key = kwargs.get("key") is not None or isinstance(args[0], StagedIterable)
             if not (by_key and plain in (max, min) and has_known_length(args[0])) and _is_staged(args[0]):

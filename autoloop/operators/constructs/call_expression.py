@@ -14,7 +14,7 @@ from autoloop_runtime.ir.records import CallRecord, record_call
 from autoloop_runtime.ir.text_operators import refused_by_numpy
 from autoloop_runtime.ir.tracers import ArrayTracer, TextTracer, Tracer
 
-from ...conversion.callables import function_parameters, is_foreign
+from ...conversion.callables import calls_what_it_is_given, function_parameters, is_foreign
 from ...conversion.known_effects import consumes
 from ...conversion.pipeline import convert_callee, mutated_parameters_of
 from ..mutation import lifted_arrays
@@ -37,6 +37,8 @@ from .numpy_settings import setting_inside
 from .random_calls import drawing
 from .stateful_calls import consumed, left_to_python, watched
 from .text import formatted, joined, of_known_text
+
+_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
 
 
 def call(f: Any) -> Any:
@@ -73,6 +75,10 @@ def _called(f: Any) -> Any:
         return known
     if f is next and current_graph() is not None:
         return next_of
+    if type(f) is functools.partial and (inner := call(f.func)) is not f.func:
+        return functools.partial(inner, *f.args, **f.keywords)
+    if current_graph() is not None and calls_what_it_is_given(f):
+        return functools.partial(_handing_on, f)
     if (left := left_to_python(f)) is not None:
         return left
     staged = staged_for(f)
@@ -136,13 +142,19 @@ def _parameters(f: Any) -> tuple[str, ...]:
         return ("function",)
 
 
+def _handing_on(f: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call a library's callable that calls functions: it is given what converted code calls in their place."""
+    named = {name: call(value) if isinstance(value, _FUNCTIONS) else value for name, value in kwargs.items()}
+    return f(*[call(value) if isinstance(value, _FUNCTIONS) else value for value in args], **named)
+
+
 def _converted(value: Any) -> Any:
     """Return a function, or one in a list of branches, converted; anything else as it is."""
     if type(value) in (list, tuple):
         return type(value)([_converted(v) for v in value])
     if type(value) is dict:
         return {key: _converted(v) for key, v in value.items()}
-    return convert_callee(value) if callable(value) else value
+    return staged_for(value) or convert_callee(value) if callable(value) else value
 
 
 def _giving_tensors(value: Any) -> Any:

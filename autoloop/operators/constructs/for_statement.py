@@ -213,7 +213,8 @@ def _for_staged(
         if items.keep is None:
             left = body(item, *mine) or ()
             return (k + 1, *rows.kept_out(item, left, mine))
-        chosen = if_stmt(items.keep(item), functools.partial(body, item), None, names, shared=shared, places=places)
+        wanted = functools.partial(body, item) if items.made is None else _making(items.made, item, body)
+        chosen = if_stmt(items.keep(item), wanted, None, names, shared=shared, places=places)
         return (k + 1, *(chosen(*mine) or ()))
 
     loop = Loop(
@@ -232,6 +233,10 @@ def _for_staged(
     )
     record("for", names, True, f"it iterates over {items.describe}")
     return rows.put_in(staged_loop(loop, (0, *values), items.length)[1:])
+
+
+def _making(made: Callable[[Any], Any], item: Any, body: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *mine: body(made(item), *mine)
 
 
 def _are_down(values: Values, names: tuple[str, ...], until: tuple[str, ...]) -> bool:

@@ -95,16 +95,16 @@ def _source(iterable: Any, most: int) -> Any:
 # -- builtins -------------------------------------------------------------------------------------------------
 
 
-def used_up(builtin: Any, clauses: Clauses, *args: Any, **kwargs: Any) -> Any:
+def used_up(builtin: Any, clauses: Clauses | StagedIterable, *args: Any, **kwargs: Any) -> Any:
     """Return what a builtin makes of all that a generator expression gives, or of as much as it needs."""
     return _USED_UP[builtin](clauses, *args, **kwargs)
 
 
-def _any_of(clauses: Clauses) -> Any:
+def _any_of(clauses: Clauses | StagedIterable) -> Any:
     return for_stmt(clauses, lambda one, found: (_truth(one),), (False,), ("found",), until=("found",))[0]
 
 
-def _all_of(clauses: Clauses) -> Any:
+def _all_of(clauses: Clauses | StagedIterable) -> Any:
     return not_(for_stmt(clauses, lambda one, found: (not_(_truth(one)),), (False,), ("found",), until=("found",))[0])
 
 
@@ -173,7 +173,7 @@ def _added(values: Any, start: Any) -> Any:
     return for_stmt(values, lambda one, total: (binary(total, "+", one),), (start,), ("sum",))[0]
 
 
-def _next_of(clauses: Clauses, default: Any = _NO_DEFAULT) -> Any:
+def _next_of(clauses: Clauses | StagedIterable, default: Any = _NO_DEFAULT) -> Any:
     """Return the first element; of what a graph has no say in the generator gives it."""
     start = Undefined("next") if default is _NO_DEFAULT else default
     found, value = for_stmt(
@@ -247,6 +247,8 @@ _USED_UP: dict[Any, Callable[..., Any]] = {
 
 def next_of(iterator: Any, *default: Any) -> Any:
     """Return ``next``, of a generator expression its first element."""
+    if isinstance(iterator, StagedIterable) and iterator.is_used is not None:
+        return _next_of(iterator, *default)
     clauses = clauses_of(iterator, may_leave=True)
     if clauses is None or (clauses.generator is not None and clauses.is_whole):
         return advanced(iterator, *default)

@@ -74,6 +74,8 @@ class StagedIterable(StandIn):
         self.get = get
         self.describe = describe
         self.keep = keep
+        #: what becomes of an element that a loop gets to see
+        self.made: Callable[[Any], Any] | None = None
         #: the user's that make or choose its elements
         self.functions: tuple[Callable[..., Any], ...] = ()
         #: of an iterator of Python's: whether a loop has begun to run over it
@@ -318,7 +320,7 @@ def _integer(tensor: Tensor) -> int | None:
     return None if value is None else int(value)
 
 
-def _part(value: Any) -> StagedIterable:
+def part_of(value: Any) -> StagedIterable:
     """Return one of several sequences that run side by side; a Python sequence becomes a tensor."""
     clauses = clauses_of(value)
     staged = as_staged(stays(value)) if clauses is None else _of_clauses(clauses)
@@ -357,7 +359,7 @@ def _are_alike(values: list[Any]) -> bool:
 
 def staged_enumerate(iterable: Any, start: Any = 0) -> StagedIterable:
     """Return ``enumerate`` over a staged iterable."""
-    inner = _part(iterable)
+    inner = part_of(iterable)
     first = as_number(start)
     return StagedIterable(
         inner.length, lambda k: (first + k, inner.get(k)), "an enumerate over tensors", number=inner.number,
@@ -367,7 +369,7 @@ def staged_enumerate(iterable: Any, start: Any = 0) -> StagedIterable:
 
 def staged_zip(*iterables: Any, strict: bool = False) -> StagedIterable:
     """Return ``zip`` over iterables of which one is staged."""
-    parts = [_part(one) for one in iterables]
+    parts = [part_of(one) for one in iterables]
     length = parts[0].length
     number = join(*[part.number for part in parts])
     for position, part in enumerate(parts[1:], 2):
@@ -382,18 +384,22 @@ def staged_zip(*iterables: Any, strict: bool = False) -> StagedIterable:
 
 
 def _check_lengths(length: Any, other: Any, number: int) -> None:
-    """Raise, now or at run time, as ``zip(..., strict=True)`` does; which of the two is shorter it does not tell."""
-    message = f"zip() argument {number} has another length than those before it"
+    """Raise, now or at run time, as ``zip(..., strict=True)`` does."""
+
+    def error(length: Any, other: Any) -> ValueError:
+        than = "argument 1" if number == 2 else f"arguments 1-{number - 1}"
+        return ValueError(f"zip() argument {number} is {'shorter' if other < length else 'longer'} than {than}")
+
     if isinstance(length, int) and isinstance(other, int):
         if length != other:
-            raise ValueError(message)
+            raise error(length, other)
         return
-    raise_unless(ops.equal(length, other), Raising(ValueError, lambda: ValueError(message)))
+    raise_unless(ops.equal(length, other), Raising(ValueError, error), length, other)
 
 
 def staged_reversed(iterable: Any) -> StagedIterable:
     """Return ``reversed`` over a staged iterable."""
-    inner = _part(iterable)
+    inner = part_of(iterable)
     return (
         StagedIterable(
             inner.length,
@@ -405,22 +411,3 @@ def staged_reversed(iterable: Any) -> StagedIterable:
         .once()
         .by(parts=[inner])
     )
-
-
-def staged_filter(function: Callable[..., Any] | None, iterable: Any) -> StagedIterable:
-    """Return ``filter`` over a staged iterable: a loop over it passes by the elements that are not wanted."""
-    inner = _part(iterable)
-    return StagedIterable(
-        inner.length, inner.get, "a filter over tensors", keep=function if function is not None else lambda item: item,
-        number=inner.number,
-    ).once().by(*([] if function is None else [function]), parts=[inner])  # fmt: skip
-
-
-def staged_map(function: Callable[..., Any], *iterables: Any) -> StagedIterable:
-    """Return ``map`` over iterables of which one is staged."""
-    inner = staged_zip(*iterables)
-    get = inner.get
-    return StagedIterable(
-        inner.length, lambda k: function(*get(k)), "a map over tensors", number=inner.number,
-        written_out=inner.written_out,
-    ).once().by(function, parts=[inner])  # fmt: skip

@@ -1,0 +1,47 @@
+"""``map`` and ``filter`` over what a staged loop runs over: functions of the user's make, or choose, its elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..mutation.outside_world import stays
+from .boolean_operators import and_
+from .iterables import StagedIterable, as_staged, part_of, staged_zip
+
+
+def staged_filter(function: Callable[..., Any] | None, iterable: Any) -> StagedIterable:
+    """Return ``filter`` over a staged iterable: a loop over it passes by the elements that are not wanted."""
+    inner = _kept(iterable)
+    before = inner.keep
+    keep: Callable[[Any], Any] = function if function is not None else lambda item: item
+    made = StagedIterable(
+        inner.length, inner.get, "a filter over tensors", number=inner.number,
+        keep=keep if before is None else _both(before, keep),
+    )  # fmt: skip
+    return made.once().by(*([] if function is None else [function]), parts=[inner])
+
+
+def _both(first: Callable[[Any], Any], second: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda item: and_(first(item), lambda: second(item))
+
+
+def staged_map(function: Callable[..., Any], *iterables: Any) -> StagedIterable:
+    """Return ``map`` over iterables of which one is staged."""
+    inner = staged_zip(*iterables) if len(iterables) > 1 else _kept(iterables[0])
+    get, made = inner.get, inner.made
+    if inner.keep is not None:
+        then = function if made is None else lambda item: function(made(item))
+        mapped = StagedIterable(inner.length, get, "a map over tensors", keep=inner.keep, number=inner.number)
+        mapped.made = then
+        return mapped.once().by(function, parts=[inner])
+    each = (lambda k: function(*get(k))) if len(iterables) > 1 else lambda k: function(get(k))
+    return StagedIterable(
+        inner.length, each, "a map over tensors", number=inner.number, written_out=inner.written_out
+    ).once().by(function, parts=[inner])  # fmt: skip
+
+
+def _kept(iterable: Any) -> StagedIterable:
+    """Return one sequence, which may be one that passes by elements, unless it makes others of those it keeps."""
+    staged = as_staged(stays(iterable)) if isinstance(iterable, StagedIterable) else None
+    return staged if staged is not None and staged.made is None else part_of(iterable)
