@@ -28,7 +28,7 @@ from .given_arrays import handle_of
 from .keys import Number, describe_key, is_input
 from .operators.mutation.lifted_arrays import Lift, Making
 from .operators.mutation.outside_world import World
-from .operators.staging.maybe_same import refuse_lost
+from .operators.staging.maybe_same import settled
 from .operators.staging.staged_blocks import raise_when_run
 from .written_arguments import ReferringFunction, references_of
 
@@ -152,9 +152,7 @@ def attempted(attempt: Callable[[], R]) -> R:
 def traced(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result of a converted function in the default graph, stand-ins included; see ``door.result_of``."""
     with World((target, *args, *kwargs.values())).in_force():
-        value = _trace_entry_(target, args, kwargs)
-        refuse_lost(value)
-        return value
+        return settled(_trace_entry_(target, args, kwargs))
 
 
 def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:

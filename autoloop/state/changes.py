@@ -12,7 +12,6 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..errors import LeftToPython
-from ..operators.constructs.stateful_calls import watched
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.rebinding import Rebinding, rebindings
 from ..operators.staging.container_contents import CONTAINERS, dict_class, fill
@@ -213,7 +212,6 @@ def changes_of(world: World, value: Any) -> tuple[Changes, Recipe | None]:
     value : object
         The result of the trace.
     """
-    watched()
     recipes = Recipes(world)
     recipes.know_grown()
     finder = _Finder(world, recipes)

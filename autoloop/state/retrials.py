@@ -28,7 +28,6 @@ from ..operators.mutation.heap_snapshot import MOST_NUMBERS
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.rebinding import LookedAt
 from ..operators.staging.container_contents import ObjectsOfTrace
-from ..operators.staging.maybe_same import are_some
 from ..parameters import Parameters
 from ..tracing import attempted, finished, placeholders, traced
 from .endless import check_ends, lengths_of
@@ -292,7 +291,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
                 _leave_differing(request.leaves)
             _leave_written(found.guards, request, receiver)
             _leave_written_parts(found.guards, request, world.reached, symbolic)
-            if world.is_untouched() and isinstance(value, (Tensor, *PLAIN)) and not are_some():
+            if world.is_untouched() and isinstance(value, (Tensor, *PLAIN)):
                 changes, result = Changes([], [], [], [], set()), None
             else:
                 changes, result = state.changes_of(world, value)

@@ -21,7 +21,7 @@ from ..mutation import lifted_arrays
 from ..mutation.outside_world import leave
 from ..staging.begun_lists import example_of, growing
 from ..staging.growing_list import GrowingList
-from ..staging.maybe_same import are_some, lose_changed
+from ..staging.maybe_same import are_some, lose_changed, watched
 from ..staging.mixed_numbers import settled
 from ..staging.staged_blocks import in_staged_block
 from ..staging.staged_values import is_staged
@@ -35,7 +35,7 @@ from .effect_calls import known_call
 from .generator_expressions import next_of
 from .numpy_settings import setting_inside
 from .random_calls import drawing
-from .stateful_calls import consumed, left_to_python, watched
+from .stateful_calls import consumed, left_to_python
 from .text import formatted, joined, of_known_text
 
 _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)

@@ -17,7 +17,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import leave, stays
 from ..staging.growing_list import GrowingList
-from ..staging.maybe_same import are_some, lose_changed
+from ..staging.maybe_same import are_some, lose_changed, watched
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.staged_values import is_staged
 from ..staging.users_methods import method_of
@@ -26,7 +26,7 @@ from .comprehensions import elements, hashed
 from .iterables import StagedIterable
 from .library_calls import by_numpy
 from .overloads import update
-from .stateful_calls import used, watched
+from .stateful_calls import used
 
 #: references to an array that one attribute holds: that, a variable and the argument of who counts
 _ALONE = 3

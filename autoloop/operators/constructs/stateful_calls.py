@@ -20,7 +20,6 @@ from ...conversion.known_effects import (
     takes_out,
 )
 from ..mutation.outside_world import found_outside, leave, stays
-from ..staging.maybe_same import lose_changed
 from ..staging.staged_blocks import in_staged_block
 from ..staging.standins import Rows
 from ..staging.unknown_keys import is_followed
@@ -98,15 +97,6 @@ def used(value: Any, doing: str) -> Any:
     if is_followed() and (what := state_of(value, doing)) is not None:
         leave(what, _ONCE)
     return value
-
-
-def watched() -> None:
-    """Leave it to plain Python if something that may be another list or dict has changed where nobody watches.
-
-    That is by a statement such as ``del d[key]``; what has been read since may be wrong.
-    """
-    if lose_changed():
-        leave("a list or dict is changed that may be another one, as a loop or branch decides", "change a copy of it")
 
 
 def entered(manager: Any) -> Any:

@@ -17,6 +17,7 @@ from autoloop_runtime.ir.graph import current_graph
 
 from .container_contents import CONTAINERS, copied, fill, is_as
 from .standins import Maybe, is_growing, opened
+from .unknown_keys import refuse_unknown
 
 #: references to what nobody holds but a pair: that, and the argument of who counts
 _ALONE = 2
@@ -153,14 +154,36 @@ def lose(name: str, value: Any, changed: Any) -> None:
         fill(value, [marker] * max(len(value), len(changed) if isinstance(changed, list) else 0, 1))
 
 
-def refuse_lost(value: Any) -> None:
-    """Refuse a result, or leave it to plain Python, that holds markers."""
+def watched() -> None:
+    """Leave it to plain Python if something that may be another list or dict has changed where nobody watches.
+
+    That is by a statement such as ``del d[key]``; what has been read since may be wrong.
+
+    Raises
+    ------
+    LeftToPython
+    TypeError
+        If plain Python cannot.
+    """
+    if lose_changed():
+        refuse_unknown(
+            "a list or dict is changed that may be another one, as a loop or branch decides", "change a copy of it"
+        )
+
+
+def settled(value: Any) -> Any:
+    """Return the result of a trace at its end; refuse one, or leave it to plain Python, that holds markers."""
     graph = current_graph()
     known = None if graph is None else graph.root.records.get(MaybeSame)
-    if known is not None and known.are_lost:
+    if known is None:
+        return value
+    watched()
+    if known.are_lost:
         with undivided():
             from .moved_lists import MaybeChanged
 
         for leaf in nest.flatten(value):
             if isinstance(leaf, MaybeChanged):
                 leaf.refuse()
+    known.pairs.clear()  # a graph outlives what it holds of the program's
+    return value
