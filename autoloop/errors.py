@@ -287,8 +287,8 @@ def entry_point(call: Callable[[tuple[Any, ...], dict[str, Any]], Any], f: Any) 
     """
     code = getattr(f, "__code__", None)
     name = getattr(code, "co_name", "")
-    if not name.isidentifier():
-        code, name = None, "function"
+    if not name:
+        name = "function"
     filename, line, columns = __file__, 1, (0, 0)
     if code is not None:
         filename = code.co_filename

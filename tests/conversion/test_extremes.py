@@ -87,7 +87,7 @@ def test_arrays_have_no_order(f, executor):
     x = np.ones(3)
     with pytest.raises(ValueError, match="ambiguous"):
         f(x)
-    with pytest.raises(ValueError, match="the truth value of a tensor of shape .* is ambiguous"):
+    with pytest.raises(ValueError, match="he truth value of .* is ambiguous"):
         al.function(f, executor=executor)(x)
 
 

@@ -136,6 +136,7 @@ def _len(value: Any) -> Any:
         return of_texts(len, int, value)
     tensor = convert_to_tensor(value)
     if tensor.shape.rank == 0:
+        tried(len, value)  # which says what has none
         raise TypeError("a tensor without dimensions has no len()")
     if tensor.shape.rank is not None and (static := tensor.shape.as_list()[0]) is not None:
         return static

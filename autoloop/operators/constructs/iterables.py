@@ -32,6 +32,7 @@ from ..staging.growing_list import GrowingList
 from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import is_staged
 from ..staging.standins import StandIn
+from .math_functions import tried
 from .named_iterators import refuse_again, refuse_named
 
 #: more iterations than a run can make
@@ -175,6 +176,7 @@ def staged_range(*args: Any) -> StagedIterable:
     for what, value in (("start", start), ("stop", stop), ("step", step)):
         tensor = convert_to_tensor(value)
         if tensor.dtype.kind not in "iu":
+            tried(range, value)  # which says it in Python's words, where it is no tensor
             raise TypeError(f"the {what} of range must be an integer, got a tensor of dtype {tensor.dtype}")
         if tensor.shape.rank not in (0, None):
             raise TypeError(f"the {what} of range must be a scalar, got shape {tensor.shape}")

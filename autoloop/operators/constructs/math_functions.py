@@ -37,6 +37,11 @@ def tried(of: Callable[..., Any], value: Any) -> None:
         example = number(1)
     else:
         return
+    _called(of, example)
+
+
+def _called(of: Callable[..., Any], example: Any) -> None:
+    """Let what a function of Python's raises be the program's own failure."""
     try:
         of(example)
     except Exception as error:
@@ -52,6 +57,8 @@ def one_element(number: Callable[..., Any], value: Any) -> Any:
     if tensor.shape.is_fully_defined() and tensor.size == 1:
         tried(number, value)
         return ops.reshape(tensor, ())
+    if isinstance(value, ArrayTracer) and tensor.shape.is_fully_defined():
+        _called(number, np.broadcast_to(tensor.dtype.type(0), tensor.shape.as_tuple()))
     raise TypeError(
         f"only arrays of one element can be made a Python {number.__name__}, this one has the shape {tensor.shape}"
     )

@@ -88,6 +88,8 @@ def truth(value: Any) -> Tensor:
     elif tensor.shape.rank not in (0, None):
         if tensor.shape.is_fully_defined() and tensor.size == 1:
             tensor = ops.reshape(tensor, ())
+        elif isinstance(value, ArrayTracer):
+            raise _ambiguous(tensor.size)
         else:
             plain = _AMBIGUOUS + ": " if isinstance(value, ArrayTracer) else ""
             raise ValueError(

@@ -172,6 +172,12 @@ class ArrayValue:
         if item.dtype != spec.dtype and item.dtype.kind != "U":
             raise TypeError(f"TensorArray of dtype {spec.dtype}: the value for index {index} has dtype {item.dtype}")
         expected = spec.element_shape if rows is None else TensorShape(rows.shape[1:])
+        if not expected.matches(item.shape) and spec.collects and spec.dynamic_size:
+            raise ValueError(
+                f"the elements of a list that grows in a loop must have one shape: element {index} has shape "
+                f"{TensorShape(item.shape)}, those before it {expected}; write them into a larger array, or fill what "
+                f"is left of each"
+            )
         if not expected.matches(item.shape):
             raise ValueError(
                 f"TensorArray: the value for index {index} has shape {TensorShape(item.shape)}, the elements have "

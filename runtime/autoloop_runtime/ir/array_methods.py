@@ -272,6 +272,11 @@ class Methods:
         return _numpy(np.ndarray.view)(self, *args, **kwargs)
 
 
+for _name, _method in vars(Methods).items():
+    if callable(_method) and not _name.startswith("__"):
+        _method.__qualname__ = f"ndarray.{_name}"  # what Python says of arguments that do not fit
+
+
 def _given(**arguments: Any) -> dict[str, Any]:
     """Return the arguments that ask for anything: a function's default of ``where`` is not always a method's."""
     return {name: value for name, value in arguments.items() if value is not True and value is not _ABSENT

@@ -28,6 +28,7 @@ from ..base.locations import Location, Places
 from ..base.shapes import SCALAR, TensorShape
 from .naming import NamedLookup, Names
 from .node import Node as Node
+from .numpys_words import inferred
 from .op import CONST as CONST
 from .op import PARAMETER as PARAMETER
 from .op import Op
@@ -151,7 +152,7 @@ class Graph(NamedLookup):
         attrs = attrs or {}
         # most inputs were made here, and need no call to say so
         captured = tuple([t if type(t) is Tensor and t.graph is self else self.capture(t) for t in inputs])
-        specs = list(op.specs(*captured, **attrs))
+        specs = inferred(op, captured, attrs, self.root.strict)
         if op.effect:
             captured += (self.effect_token(),)
             specs.append((dtypes.bool_, SCALAR))

@@ -1,0 +1,132 @@
+"""Mistakes in functions of NumPy's arrays: the error is of plain Python's type, at the user's line, in its words."""
+
+import math
+import traceback
+
+import autoloop as al
+import numpy as np
+import pytest
+from each_case import each
+
+X, M, N, T = np.arange(6.0), np.arange(12.0).reshape(3, 4), np.int64(9), np.float64(2.5)
+FROZEN = np.arange(4.0)
+FROZEN.flags.writeable = False
+
+
+def unset_in_a_loop(n):
+    for i in range(n - 9):
+        y = i
+    return y
+
+
+def compared(x):
+    if x > 3:
+        return 1
+    return 2
+
+
+def looped(x):
+    while x:
+        x = x - 1
+    return x
+
+
+def assigned(x, index, value):
+    x[index] = value
+
+
+def added(x, value):
+    x += value
+
+
+def deleted(x):
+    del x[0]
+
+
+def unpacked(x):
+    a, b = x
+    return a
+
+
+#: (what is wrong, its arguments)
+MISTAKES = [
+    (lambda x, m: x + m, X, M),
+    (lambda x, m: m @ x, X, M),
+    (lambda x: x[7], X),
+    (lambda x, n: x[n], X, N),
+    (lambda x, n: [x[i] for i in range(n)], X, N),
+    (lambda x: x[0, 0], X),
+    (lambda x: x["a"], X),
+    (lambda x: assigned(x, 1.5, 2), X),
+    (lambda x: assigned(x, 0, 1), FROZEN),
+    (lambda x: assigned(x, 0, [1, 2]), X),
+    (lambda x: assigned(x, slice(3), x[:2]), X),
+    (lambda x: added(x, 0.5), np.arange(4)),
+    (lambda x: x.foo, X),
+    (lambda x: x.append(3), X),
+    (lambda x: np.foo(x), X),
+    (lambda x: np.sum(x, axs=0), X),
+    (lambda x: x.sum(axis=1), X),
+    (lambda x: np.sort(x, axis=3), X),
+    (lambda m: m.reshape(5, 3), M),
+    (lambda m: m.reshape(2, -1, -1), M),
+    (lambda m: m.shape[2], M),
+    (lambda m: np.concatenate([m, np.ones(3)]), M),
+    (lambda m: np.linalg.inv(m), M),
+    (lambda x: np.linalg.inv(x), X),
+    (lambda x: np.einsum("ij,jk", x, x), X),
+    (lambda x: np.where(x > 1, x), X),
+    (lambda x: x.astype("floaat"), X),
+    (lambda x: np.array([[1, 2], [3]]) + x, X),
+    (compared, X),
+    (looped, X),
+    (lambda x: int(x), X),
+    (lambda x: float(x), X),
+    (lambda x: math.sqrt(x), X),
+    (lambda t: math.sqrt(-t), T),
+    (lambda t: len(t), T),
+    (lambda x: len(x[0]), X),
+    (lambda t: range(t), T),
+    (lambda t: "abc"[t], T),
+    (lambda t: [0] * t, T),
+    (lambda n: np.zeros(3 - n), N),
+    (lambda n: 1 // int(n - 9), N),
+    (lambda x: x + "x", X),
+    (lambda x: missing_name + x, X),  # noqa: F821
+    (lambda x: {}["k"], X),
+    (unset_in_a_loop, N),
+    (deleted, X),
+    (unpacked, X),
+]
+#: none of the user's words
+OURS = ("autoloop_runtime", "Index[", "TensorArray", "Methods.", "Tracer", "tensor of shape", "getitem", "set_item")
+
+
+@each(MISTAKES, lambda f, *given: f"{f.__name__} in line {f.__code__.co_firstlineno}")
+def test_a_mistake_is_told_in_the_words_of_plain_python(f, *given):
+    with pytest.raises(Exception) as plain:
+        f(*[np.array(one) if one is not FROZEN and one.ndim else one for one in given])
+    with pytest.raises(type(plain.value)) as ours:
+        al.function(f, executor="sequential")(
+            *[np.array(one) if one is not FROZEN and one.ndim else one for one in given]
+        )
+    said, words = str(ours.value), str(plain.value).strip().rstrip(".")
+    assert words in said and not [one for one in OURS if one in said], (said, words)
+    frames = traceback.extract_tb(ours.value.__traceback__)
+    assert not [one.filename for one in frames if "autoloop" in one.filename.replace(__file__, "")]
+
+
+def test_lists_whose_elements_have_other_shapes():
+    def parts(x, n):
+        found = []
+        for i in range(n):
+            found.append(x[: i + 1])
+        return found
+
+    with pytest.raises(ValueError, match=r"the elements of a list that grows in a loop must have one shape: element 1"):
+        al.function(parts, executor="sequential")(X, np.int64(3))
+
+
+def test_arguments_of_methods():
+    with pytest.raises(TypeError, match=r"ndarray\.dot\(\) takes from 2 to 3 positional arguments but 4 were given"):
+        al.function(lambda x: x.dot(1, 2, 3))(X)
