@@ -28,10 +28,9 @@ from ..base.locations import Location, Places
 from ..base.shapes import SCALAR, TensorShape
 from .naming import NamedLookup, Names
 from .node import Node as Node
-from .numpys_words import inferred
 from .op import CONST as CONST
 from .op import PARAMETER as PARAMETER
-from .op import Op
+from .op import Op, inferred
 from .tensor import Tensor
 
 
