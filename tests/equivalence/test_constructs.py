@@ -8,7 +8,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from executors import EXECUTORS
-from harness import arguments, compiled, difference
+from harness import alike, arguments, compiled, difference
 from programs_of_callbacks import BEFORE as CALLED
 from programs_of_callbacks import PROGRAMS as CALLBACKS
 from programs_of_constructs import BEFORE, PROGRAMS
@@ -60,6 +60,22 @@ def test_functions_that_a_library_calls_print_as_plain():
         assert not difference(source, f"callback {number}", given, "sequential", BEFORE + CALLED)
 
 
+FINALLY = (
+    "try:\n    if x == 3.5: return 1\n    else: raise ValueError('none')\nfinally: a[0] = 9",
+    "try:\n    for k in range(n):\n        if a[k] > 1: raise ValueError('none')\nfinally: a[0] = 9\nreturn a",
+    "try: assert x > 3, 'small'\nfinally: m[1] = a[2]",
+)
+
+
+def test_what_finally_writes_is_there_after_an_exception():
+    for number, source in enumerate(FINALLY):
+        program, (plain, decorated) = compiled(source, f"finally {number}"), (arguments(3), arguments(3))
+        for function, given in ((program, plain), (al.function(program, executor="sequential"), decorated)):
+            with pytest.raises((ValueError, AssertionError)):
+                function(*given)
+        assert alike(plain, decorated), source
+
+
 def test_match_as_plain():
     assert len(MATCHED) > 50 and not wrong(MATCHED[::2], [np.int64(3)], "sequential")
 
@@ -97,6 +113,10 @@ REFUSED = (
     ("match (find(a), n):\n    case ((p, q), 3): return p\nreturn x", "`match` would look into 'best'"),
     ("match a:\n    case np.ndarray(ndim=1): return x", "asks a tensor here for the class of a number or an array"),
     ("match [(x, 1), n]:\n    case [(2.5, y) | (y, 2.5), 9]: return y", "patterns have alternatives inside"),
+    (
+        "with contextlib.ExitStack() as s:\n    s.callback(a.fill, 1)\n    if x > 2: raise KeyError\n",
+        "would not be told",
+    ),
     ("return {k: 1 for k in range(n)}", "append to a list in a `for` loop"),
     ("g = (v for v in a if v > 1)\nif any(v > 2 for v in g): return next(g)", "left when a tensor said so"),
     ("g = (v for v in a[:n])\nreturn sum(g) + sum(g)", "was run over before"),

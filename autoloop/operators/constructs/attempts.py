@@ -14,12 +14,14 @@ from typing import Any
 
 from autoloop_runtime.analysis.failure import can_fail
 from autoloop_runtime.analysis.inside import Made
-from autoloop_runtime.ir.graph import Node
+from autoloop_runtime.ir.array_storage import Block
+from autoloop_runtime.ir.graph import Node, current_graph
 from autoloop_runtime.ops.gathering import SCATTER
 from autoloop_runtime.ops.python_functions import DRAW, KNOWN_CALL, PY_FUNCTION
 
 from ...conversion.callables import is_library_file, is_users_class
 from ...errors import ConversionError, NeverReturnsError, is_refusal
+from ..mutation.outside_world import leave
 from ..staging.raising import Raising, flat_kinds
 from .stateful_calls import entered
 
@@ -73,11 +75,21 @@ class _Last:
         self._said = said
 
     def __enter__(self) -> None:
-        self._made = Made()
+        self._made, graph = Made(), current_graph()
+        self._block = None if self._said is None or graph is None else Block(graph, every=True)
+        if self._block is not None:
+            self._block.__enter__()
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: TracebackType | None) -> None:
+        if self._block is not None:
+            self._block.__exit__()
         if self._said is None or (error is not None and not isinstance(error, NeverReturnsError)):
             return
+        if self._block is not None and any(one.argument is not None for one in self._block.written):
+            leave(
+                f"{_what(self._said, _raised_by(self._said))}, and `finally` writes to an array of the caller's",
+                "it would not be written then; catch it around the call, and do that there",
+            )
         if any(node.op.effect for node in self._made.nodes()):
             raised = _raised_by(self._said)
             raise ConversionError(
@@ -129,7 +141,9 @@ def _suppresses(manager: Any) -> bool:
 
 
 def _is_users(manager: Any) -> bool:
-    """Return whether a manager does what the user has written when it is left."""
+    """Return whether a manager does what the user has written, or called back, when it is left."""
+    if isinstance(manager, contextlib.ExitStack):
+        return True
     generator = getattr(manager, "gen", None)  # of a function marked by ``contextlib.contextmanager``
     if isinstance(generator, types.GeneratorType):
         return not is_library_file(generator.gi_code.co_filename)
