@@ -1,4 +1,7 @@
-"""``@autoloop.function``: tracing, the cache, results, methods, threads."""
+"""``@autoloop.function``: tracing, the cache, results, methods, threads.
+
+One file: one object, whose parts lean on each other.
+"""
 
 from __future__ import annotations
 

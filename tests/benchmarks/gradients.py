@@ -50,6 +50,21 @@ class Program:
     state: int
 
 
+def branching(swap: bool):
+    """The program with an ``if``."""
+
+    def f(a, x, n):
+        for _ in al.range(n):
+            al.set_loop_options(swap_memory=swap)
+            if x > 0.5:
+                x = a * x * (1.0 - x)
+            else:
+                x = x + 0.3 * al.sin(a * x)
+        return x
+
+    return f
+
+
 def programs(steps: int, swap: bool) -> list[Program]:
     """All of them, with so many steps."""
     rng = np.random.default_rng(0)
@@ -68,15 +83,6 @@ def programs(steps: int, swap: bool) -> list[Program]:
             al.set_loop_options(swap_memory=swap)
             x = c * x * x
         return al.sum(x)
-
-    def branching(a, x, n):
-        for _ in al.range(n):
-            al.set_loop_options(swap_memory=swap)
-            if x > 0.5:
-                x = a * x * (1.0 - x)
-            else:
-                x = x + 0.3 * al.sin(a * x)
-        return x
 
     def network(W, U, b, inputs, n):
         h = al.zeros_like(inputs[0])
@@ -114,7 +120,7 @@ def programs(steps: int, swap: bool) -> list[Program]:
         Program("x = c x², a scalar", squares, (np.float64(1.0), np.float64(0.999), n), (0,), 8),
         Program("RNN, batch 8, hidden 16", network, (*weights, n), (0, 1, 2), 8 * hidden * 8),
         Program("Kalman filter, 16 states", kalman, (*filtered, *start), (0, 1), (size + size * size) * 8),
-        Program("a scalar with an `if`", branching, (np.float64(3.7), np.float64(0.4), n), (0,), 8),
+        Program("a scalar with an `if`", branching(swap), (np.float64(3.7), np.float64(0.4), n), (0,), 8),
     ]
 
 

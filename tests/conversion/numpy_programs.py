@@ -2,6 +2,8 @@
 
 Loops over arrays and numbers, helpers, recursion, classes, closures, comprehensions, local tables that are filled in,
 and functions of NumPy's in between. Nothing here was written with the decorator in mind.
+
+One file: one table, of programs that are all called in the same way.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Functions on Python values that conversion must not change, each with the arguments to try it on."""
+"""Functions on Python values that conversion must not change, each with the arguments to try it on.
+
+One file: one table, of functions that are all called in the same way.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Functions to be run as plain Python on numbers and decorated on tensors, with the arguments to try."""
+"""Functions to be run as plain Python on numbers and decorated on tensors, with the arguments to try.
+
+One file: one table, of functions that are all called in the same way.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Classes as people write them, and what they leave: optimisers, buffers, caches, logs, schedulers, linked objects."""
+"""Classes as people write them, and what they leave: optimisers, buffers, caches, logs, schedulers, linked objects.
+
+One file: one table, of classes that are all played in the same way.
+"""
 
 #: name -> what stands above ``f(x)``, its body, and what tells the state
 CLASSES = {}

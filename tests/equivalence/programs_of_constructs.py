@@ -2,6 +2,8 @@
 
 Comprehensions and what uses up generators, builtins, ``match``, ``with``, ``try``, classes and their operators,
 closures, ``functools``, ``itertools``, ``operator``, texts, structures, and arrays whose extents change in a loop.
+
+One file: one table, in which whoever adds a program sees what is there of its construct.
 """
 
 #: what the module of each program holds before it

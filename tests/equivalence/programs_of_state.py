@@ -2,6 +2,8 @@
 
 Each is a name, the body of ``f(x)``, what stands above it, and what tells the state; where there is more, it is what
 happens to the world before a call, of which ``k`` is the number.
+
+One file: the tables have what stands above their programs in common.
 """
 
 BOX = "class O:\n    def __init__(self):\n        self.u, self.n, self.s, self.k = np.zeros(3), 0, 0.0, 3.0\n"

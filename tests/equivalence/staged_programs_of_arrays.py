@@ -1,4 +1,7 @@
-"""Writes to arrays in loops, branches and functions, through aliases, views and containers; and arrays made inside."""
+"""Writes to arrays in loops, branches and functions, through aliases, views and containers; and arrays made inside.
+
+One file: one table, and those of it that are refused.
+"""
 
 PROGRAMS = """
 z = np.zeros(20000)

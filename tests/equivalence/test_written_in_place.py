@@ -1,4 +1,7 @@
-"""What a function writes to its arguments is written to their own memory: no copy is made where NumPy makes none."""
+"""What a function writes to its arguments is written to their own memory: no copy is made where NumPy makes none.
+
+One file: all of it is about which memory a call leaves its values in.
+"""
 
 import linecache
 import tracemalloc

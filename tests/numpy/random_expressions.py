@@ -106,7 +106,7 @@ class Program(NamedTuple):
         return f"{self.text}\nprogram({', '.join(one.text for one in self.arguments)})"
 
 
-class _Writer:
+class _Phrases:
     def __init__(self, pick: Pick) -> None:
         self.pick = pick
         self.arguments: list[Argument] = []
@@ -244,7 +244,9 @@ class _Writer:
                 form = form.replace(hole, made()) if hole != "{s}" else _each(form, hole, made)
         return form
 
-    # -- statements ---------------------------------------------------------------------------------------------
+
+class _Writer(_Phrases):
+    """Writes statements of them, and so a function."""
 
     def line(self, depth: int, text: str) -> None:
         self.lines.append("    " * depth + text)

@@ -1,4 +1,7 @@
-"""``executor="auto"``: what it begins with, when machine code takes over, and what must not change by that."""
+"""``executor="auto"``: what it begins with, when machine code takes over, and what must not change by that.
+
+One file: whatever machine code takes over is asked for and looked at by the same fixtures.
+"""
 
 from __future__ import annotations
 

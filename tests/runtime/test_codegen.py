@@ -1,8 +1,10 @@
-"""Generated Python: what it looks like, that it computes what the graph means, and how it fails."""
+"""Generated Python: what it looks like, that it computes what the graph means, and how it fails.
+
+One file: what is written, and that it computes that, is said of the same loops.
+"""
 
 from __future__ import annotations
 
-import ast
 import gc
 import random
 import threading
@@ -19,7 +21,6 @@ from api import (
     Op,
     ReusedArrays,
     RunState,
-    TensorShape,
     apply,
     apply_several,
     call,
@@ -28,7 +29,6 @@ from api import (
     control_flow,
     dtypes,
     emit,
-    gradients,
     identifier,
     lower,
     optimize,
@@ -36,7 +36,6 @@ from api import (
     sizes,
     templates,
 )
-from each_case import each
 from examples import examples
 from graphs import run, traced
 from hypothesis import HealthCheck, given, settings
@@ -93,151 +92,6 @@ def test_branches_and_loops_share_the_users_variables():
         "            x = x + float32_1",
         "    return [x]",
     ])  # fmt: skip
-
-
-def counting(body, cond=lambda i, *_: i < 5, start=0, given=N):
-    """The code of a loop over a counter, and the result and its dtype on all ways."""
-
-    def build(n):
-        return control_flow.while_loop(lambda i, s: cond(i, s, n), lambda i, s: body(i, s, n), (start, 0))
-
-    graph = traced(build, given)
-    graph.outputs = graph.outputs[1:2]
-    graph = optimize(graph)
-    value = np.int32(3)
-    (got,), (expected,) = run(graph, value), interpret(graph, [value])
-    assert got == expected and type(got) is type(expected)
-    return code(graph)
-
-
-def test_a_loop_that_counts_says_so():
-    assert "for i in range(5):\n        s = s + i" in counting(lambda i, s, n: (i + 1, s + i))
-    assert "for i in range(2, n):" in counting(lambda i, s, n: (i + 1, s + i * n), lambda i, s, n: i < n, start=2)
-    made = counting(lambda i, s, n: (i + 1, s + i), lambda i, s, n: call("logical_and", s < 3, i < 5))
-    assert "for i in range(5):\n        if not s < int32_3:\n            break" in made
-
-
-def can_fail_cond(i, s, n):
-    return call("logical_and", i < 4, call("stack", [s, 0])[i % 2] < 9)
-
-
-@pytest.mark.parametrize(
-    "loop",
-    [
-        {"body": lambda i, s, n: (i + 1, s + i * i)},  # might overflow as int32, and a Python number would not
-        {"body": lambda i, s, n: (i + 1, i)},  # is seen afterwards
-        {"body": lambda i, s, n: (i + 1, call("set_item", call("stack", [s, n]), 0, i)[0])},
-        {"body": lambda i, s, n: (i * 2 + 1, s + n)},
-        {"body": lambda i, s, n: (i + 2, s + n), "cond": lambda i, s, n: i < n},  # might go past the end of int32
-        {"body": lambda i, s, n: (i + 1, s + call("maximum", i, n))},
-        {"body": lambda i, s, n: (i + 1, s + n), "cond": lambda i, s, n: i < n - s},  # the limit changes
-        {"body": lambda i, s, n: (i + 1, s + n), "cond": lambda i, s, n: call("logical_or", i < 2, s < 9)},
-        {"body": lambda i, s, n: (i + 1, s + n), "cond": can_fail_cond},
-    ],
-)
-def test_a_counter_that_must_be_numpys_stays_one(loop):
-    assert "range(" not in counting(**loop)
-
-
-@pytest.mark.parametrize(("n", "expected"), [(4, [4, 6]), (1, [2, 0]), (-3, [2, 0])])
-@pytest.mark.parametrize("limit", ["captured", "constant"])
-def test_the_end_of_a_counter_is_its_limit_or_its_start(n, expected, limit):
-    start = 0 if expected == [4, 6] else 2
-
-    def loop(m):
-        return control_flow.while_loop(
-            lambda i, s: i < (m if limit == "captured" else n), lambda i, s: (i + 1, s + i), (start, 0)
-        )
-
-    graph = optimize(traced(loop, N))
-    found = run(graph, np.int32(n))
-    assert found == expected and [x.dtype for x in found] == [np.int32, np.int32]
-    assert "range(" in code(graph)
-
-
-@each(["up", "down"])
-def test_the_end_of_a_counter_has_its_dtype_also_where_a_counter_around_is_its_limit(test):
-    def inner(i, s):
-        if test == "up":
-            return control_flow.while_loop(lambda j, s: j < i, lambda j, s: (j + 1, s + j), (0, s))
-        return control_flow.while_loop(lambda j, s: j > i, lambda j, s: (j - 1, s + j), (3, s))
-
-    def loop(n):
-        def body(i, s, t):
-            t, s = inner(i, s)
-            return i + 1, s, t
-
-        return control_flow.while_loop(lambda i, s, t: i < n, body, (0, 0, -1))[1:]
-
-    graph = optimize(traced(loop, N))
-    found, expected = run(graph, np.int32(5)), interpret(graph, [np.int32(5)])
-    assert found == expected and [type(x) for x in found] == [np.int32, np.int32]
-    assert code(graph).count("range(") == 2
-
-
-def test_a_counter_that_stops_early_stays_if_its_end_is_asked():
-    graph = traced(
-        lambda n: control_flow.while_loop(
-            lambda i, s: call("logical_and", i < n, s < 3), lambda i, s: (i + 1, s + i), (0, 0)
-        ),
-        N,
-    )
-    assert "range(" not in code(optimize(graph)) and run(optimize(graph), np.int32(9)) == [3, 3]
-
-
-def down(body, test=lambda t, s: t >= 0, start=lambda n: n - 1):
-    return traced(lambda n, x: control_flow.while_loop(test, lambda t, s: body(t, s, x), (start(n), 0.0))[1], N, X)
-
-
-@pytest.mark.parametrize(
-    ("loop", "text"),
-    [
-        (down(lambda t, s, x: (t - 1, s * 2.0 + x[t])), "range(n - int32_1, -1, -1)"),
-        (down(lambda t, s, x: (t - 1, s * 2.0 + x[t]), lambda t, s: t >= 2), "range(n - int32_1, 1, -1)"),
-        (down(lambda t, s, x: (t - 2, s * 2.0 + x[t])), "range(n - int32_1, -1, -2)"),
-        (down(lambda t, s, x: (t - 1, s * 2.0 + x[t]), lambda t, s: t > -1), "range(n - int32_1, -1, -1)"),
-        (down(lambda t, s, x: (t + 1, s * 2.0 + x[0]), lambda t, s: t >= 0, lambda n: n * 0 - 3), None),
-        (down(lambda t, s, x: (t - 1, s * 2.0 + call("cast", call("sum", call("stack", [t, t])), "float32"))), None),
-    ],
-)
-@pytest.mark.parametrize("n", [0, 1, 3])
-def test_counting_down(loop, text, n):
-    graph = optimize(loop)
-    assert text in code(graph) if text is not None else "range(" not in code(graph)
-    values = [np.int32(n), np.array([1.0, 2.0, 4.0], np.float32)]
-    np.testing.assert_array_equal(run(graph, *values), interpret(graph, values))
-
-
-@each([0, 1, 3])
-def test_counting_from_what_a_variable_says(n):
-    def loop(first, last, x):
-        return control_flow.while_loop(lambda i, s: i < last, lambda i, s: (i + 1, s * 2.0 + x[i]), (first, 0.0))
-
-    values = [np.int32(1), np.int32(n), np.array([1.0, 2.0, 4.0], np.float32)]
-    graph = optimize(traced(lambda *args: loop(*args)[1], N, N, X))
-    assert "for iteration, i in enumerate(range(n, n_1)):" in code(graph)
-    np.testing.assert_array_equal(run(graph, *values), interpret(graph, values))
-    graph = optimize(traced(loop, N, N, X))  # where it stopped may be where it began
-    assert "range(" not in code(graph)
-    for found, expected in zip(run(graph, *values), interpret(graph, values)):
-        np.testing.assert_array_equal(found, expected)
-
-
-def test_a_failure_in_a_loop_that_counts_down_knows_the_iteration():
-    graph = down(lambda t, s, x: (t - 1, s + x[t]))
-    with pytest.raises(IndexError) as caught:
-        run(optimize(graph), np.int32(5), np.array([1.0, 2.0, 4.0], np.float32))
-    assert "iteration 0" in caught.value.__notes__[0]
-
-
-def test_a_failure_in_a_loop_that_counts_knows_the_iteration():
-    graph = traced(
-        lambda x: control_flow.while_loop(lambda i, s: i < 9, lambda i, s: (i + 1, s + x[i]), (2, 0.0))[1], X
-    )
-    assert "for i in range(2, 9):" in code(optimize(graph))
-    with pytest.raises(IndexError) as caught:
-        run(optimize(graph), np.ones(6, np.float32))
-    assert "iteration 4" in caught.value.__notes__[0]
 
 
 def test_a_swap_is_one_statement():
@@ -634,128 +488,3 @@ def test_an_array_that_somebody_holds_is_not_given_again():
     place = held[0].ctypes.data
     del held
     assert pool().ctypes.data == place and len(pool.arrays) == 4
-
-
-# -- how it fails -----------------------------------------------------------------------------------------
-
-
-def _line_of(error):
-    """The innermost line of this file in the traceback, as text."""
-    lines = []
-    entry = error.__traceback__
-    while entry is not None:
-        if entry.tb_frame.f_code.co_filename == __file__:
-            lines.append(entry.tb_lineno)
-        entry = entry.tb_next
-    with open(__file__) as file:
-        return file.readlines()[lines[-1] - 1].strip()
-
-
-def test_a_failure_names_operation_line_and_iterations():
-    def inner(j, s, x):
-        return j + 1, s + x[j] * 2.0
-
-    def body(i, x):
-        _, s = control_flow.while_loop(lambda j, s: j < i, lambda j, s: inner(j, s, x), (0, 0.0), name="inner")
-        return i + 1, x + s
-
-    graph = traced(lambda x: control_flow.while_loop(lambda i, x: i < 9, body, (0, x), name="outer")[1], X)
-    for version in (graph, optimize(graph)):
-        with pytest.raises(IndexError) as caught:
-            run(version, np.ones(4, np.float32))
-        (note,) = caught.value.__notes__
-        assert "(getitem)" in note and "iteration 4 of the loop 'outer/body/inner'" in note
-        assert note.index("iteration 4") < note.index("iteration 5 of the loop 'outer'")
-        assert _line_of(caught.value) == "return j + 1, s + x[j] * 2.0"
-
-
-def test_a_failure_in_a_nested_expression_is_the_inner_operations():
-    graph = traced(lambda x, y: call("tanh", x + y) * 2.0, X, ("y", dtypes.float32, [None]))
-    assert "return [np.tanh(x + y) * float32_2]" in code(graph)
-    with pytest.raises(ValueError, match="broadcast") as caught:
-        run(graph, np.ones(2, np.float32), np.ones(3, np.float32))
-    assert "(add)" in caught.value.__notes__[0]
-
-
-def test_a_loop_variable_must_keep_its_invariant():
-    grow = Op("grow", lambda x: (x.dtype, TensorShape(None)), lambda x: np.concatenate([x, x]))
-
-    def body(i, x):
-        y = apply(grow, [x])
-        y.set_shape([2])
-        return i + 1, y
-
-    def build(x):
-        return control_flow.while_loop(lambda i, x: i < 3, body, (0, x), (TensorShape([]), TensorShape([2])))[1]
-
-    with pytest.raises(ValueError, match=r"set_shape promised shape \(2,\).* has shape \(4,\)") as caught:
-        run(traced(build, ("x", dtypes.float32, [2])), np.ones(2, np.float32))
-    assert "iteration 0" in caught.value.__notes__[0]
-
-
-def test_an_entry_value_must_fit_the_invariant():
-    def build(x):
-        return control_flow.while_loop(
-            lambda i, x: i < 3, lambda i, x: (i + 1, x + 1.0), (0, x), (TensorShape([]), TensorShape([2]))
-        )[1]
-
-    graph = traced(build, X)
-    assert run(graph, np.zeros(2, np.float32))[0].tolist() == [3, 3]
-    with pytest.raises(ValueError, match="variable 'x' of the loop 'while' has shape .*shape_invariants="):
-        run(graph, np.ones(3, np.float32))
-
-
-def test_a_condition_must_be_a_scalar():
-    graph = traced(lambda p: control_flow.cond(p, lambda: np.int32(1), lambda: np.int32(2)), ("p", dtypes.bool_, None))
-    assert run(graph, np.array(True)) == [1]
-    with pytest.raises(ValueError, match="must be a scalar"):
-        run(graph, np.array([True, False]))
-
-
-def test_a_placeholder_that_is_no_input_is_refused():
-    graph = traced(lambda n: n + 1, N)
-    graph.inputs = []
-    with pytest.raises(ValueError, match="feed it"):
-        emit(graph)
-
-
-def test_emitted_source_is_valid_and_names_everything_it_uses():
-    for seed in range(20):
-        emitted = emit(optimize(Program(random.Random(seed)).graph))
-        tree = ast.parse(emitted.source)
-        loaded = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-        stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        defined = {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
-        arguments = {a.arg for a in ast.walk(tree) if isinstance(a, ast.arg)}
-        assert loaded - stored - arguments - defined <= set(emitted.namespace) | {"abs", "max", "min", "range"}
-        assert not stored & set(emitted.namespace)
-
-
-def test_checkpoints_are_kept_when_they_are_due():
-    def slope(x, n):
-        options = {"gradient_memory": 3}
-        y = control_flow.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, call("sin", y) * y), (0, x), **options)[1]
-        return [y, *gradients(call("sum", y), [x])]
-
-    graph = optimize(traced(slope, ("x", dtypes.float64, [1000]), N))
-    made = code(graph)
-    assert "if i == checkpoints_y.due:\n            checkpoints_y.add(i, y)" in made
-    assert "if done == checkpoints.due:\n                checkpoints.add(done, y_1)" in made
-    assert "AddCheckpoint(" not in made
-    for n in (0, 1, 5, 40):
-        values = [np.linspace(0.5, 1.0, 1000), np.int32(n)]
-        for found, expected in zip(run(graph, *values), interpret(graph, values)):
-            np.testing.assert_allclose(found, expected, rtol=1e-14)
-
-
-def test_what_a_gradient_needs_is_appended():
-    def slope(x, n):
-        with_n = control_flow.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, call("sin", y) * y), (0, x))[1]
-        return [with_n, *gradients(call("sum", with_n), [x])]
-
-    graph = optimize(traced(slope, ("x", dtypes.float64, [3]), N))
-    assert ".append(y)" in code(graph) and "StackPush(" not in code(graph)
-    for n in (0, 1, 5):
-        values = [np.array([0.5, -0.25, 1.5]), np.int32(n)]
-        np.testing.assert_allclose(run(graph, *values), interpret(graph, values), rtol=1e-15)
-        np.testing.assert_array_equal(run(graph, *values), run(graph, *values))  # each run has a list of its own

@@ -1,4 +1,7 @@
-"""Derivatives through loops and branches: first and second order, forward mode, every executor."""
+"""Derivatives through loops and branches: first and second order, forward mode, every executor.
+
+One file: the same loops, differentiated in every way there is.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Machine code takes the gradients, of any order and however values are kept, of the loops that it takes."""
+"""Machine code takes the gradients, of any order and however values are kept, of the loops that it takes.
+
+One file: the same loops, whichever way their values are kept.
+"""
 
 from __future__ import annotations
 

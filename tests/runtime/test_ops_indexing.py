@@ -1,4 +1,7 @@
-"""Indexing as NumPy has it, gather and scatter: values, static shapes, errors, slopes."""
+"""Indexing as NumPy has it, gather and scatter: values, static shapes, errors, slopes.
+
+One file: one notation, read and written.
+"""
 
 from __future__ import annotations
 

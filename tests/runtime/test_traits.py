@@ -1,4 +1,7 @@
-"""What each op states of itself: that it does so at all, and that it is true of the kernel."""
+"""What each op states of itself: that it does so at all, and that it is true of the kernel.
+
+One file: each trait is a statement about the same ops.
+"""
 
 from __future__ import annotations
 
