@@ -168,6 +168,9 @@ AS_PLAIN = [
     "max(n * 2, np.sin(s))", "np.choose(300 > 0, [300, b])", "np.choose(b > 0, [300, b])", "np.choose(b > 0, [0.5, b])",
     "np.select([np.isfinite(n)], [n], x)", "np.select([n > 9, s > 9], [n, s], x)", "np.choose(n > 5, [300, x, b])",
     "np.select([b > 100, b < 0], [b, b], 300)", "b[:1] * [1]", "b + (1, 2, 3, 4)", "b * b.strides", "[1, 2] - b[:2]",
+    "np.outer(int(n), b)", "np.dot(b, int(n))", "np.inner(float(s), np.float32(x))", "sum(x[x > 999], 2.5)",
+    "np.kron(int(n), b)", "np.multiply.outer(b, int(n))", "np.union1d(b, 2)", "np.einsum('i,->i', b, 2)",
+    "np.select([b > 0], [2], b.astype('u1'))", "np.select([b > 0], [2], b)", "sum(b[:0])", "sum(x[:0], 2.5)",
     "b[:2] // [0.5, 2]", "np.float32(s) * [1.5, 2]", "[True, False] * b[:2]", "x[:2] < [1, 2.5]",
 ]  # fmt: skip
 ARE_REFUSED = {

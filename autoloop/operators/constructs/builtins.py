@@ -249,10 +249,13 @@ def _sum(values: Any, start: Any = 0) -> Any:
     added = dtypes.int64 if array.dtype.kind == "b" else array.dtype  # Python adds one by one, from its own 0 on
     total = marked(kind, ops.cast(ops.sum(array, axis=0), added))
     if not (isinstance(start, int) and start == 0):
-        return total + start
-    if kind is Tensor or array.shape.rank != 1 or array.shape.as_list()[0] is not None:
+        total = total + start
+    count = array.shape.as_list()[0] if array.shape.rank else None
+    if kind is Tensor or (count is None and array.shape.rank != 1):
         return total
-    return if_exp(marked(NumberTracer, ops.greater(ops.size(array), 0)), lambda: total, lambda: 0)
+    if count is not None:
+        return total if count else start
+    return if_exp(marked(NumberTracer, ops.greater(ops.size(array), 0)), lambda: total, lambda: start)
 
 
 def _sum_of(values: Any, start: Any = 0) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from ...base.dtypes import of_numbers
 from ...base.parsing import signature_of
 from ...ir.convert import convert_to_tensor, has_tensor
+from ...ir.number_operators import number_type
 from ...ir.numpy_arguments import advice_for, full_name
 from ...ir.numpy_protocols import NUMPY_FUNCTIONS, NUMPY_NUMBERS, NUMPY_UFUNCS
 from ...ir.tensor import Tensor
@@ -107,7 +108,7 @@ def as_operand(value: Any, dtype: Any = None) -> Tensor:
         made = as_operand(value) if has_tensor(value) and not isinstance(value, Tensor) else value
         return assigned("numpy", made, of_numbers(dtype))
     if isinstance(value, Tensor):
-        tensor = value
+        tensor = value if number_type(value) is None else value.plain  # an array of it is not weak
     elif isinstance(value, (list, tuple)) and has_tensor(value):
         parts = [as_operand(one) for one in value]
         common = np.result_type(*[part.dtype for part in parts])

@@ -19,7 +19,7 @@ from ..broadcasting import broadcast_static, broadcast_to
 from ..composed import nonzero as places_of
 from ..joining import unstack
 from ..logic import logical_and
-from ..operands import as_dtype, cast, is_tensor
+from ..operands import as_dtype, cast, is_tensor, weak_type
 from ..selection import argwhere
 from ..selection import where as chosen
 from ..shape_queries import dim
@@ -201,6 +201,10 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
         if test.dtype.kind != "b":
             raise TypeError(f"invalid entry {place} in condlist: should be boolean ndarray (select)")
     *parts, made = as_operands(*choicelist, _wrapped(default, *choicelist))
+    if made.dtype.kind == "u" and int in map(weak_type, choicelist):
+        raise TypeError(
+            f"Cannot cast array data from dtype('int64') to {made.dtype!r} according to the rule 'same_kind'"
+        )
     static = broadcast_static("select", *tests, *parts, made)
     for test, part in zip(reversed(tests), reversed(parts)):
         made = chosen(test, part, made)

@@ -44,7 +44,7 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
         if kwargs[argument] not in ("K", "safe"):
             refused(np.einsum, argument, "cast the operands instead" if argument == "casting" else None)
     equation, given = _equation_and(operands)
-    tensors = as_operands(*given)
+    tensors = as_operands(*map(as_operand, given))  # Python's numbers are no weaker than arrays here
     if dtype is not None:
         for x in tensors:
             if not np.can_cast(x.dtype, dtype, "safe"):
