@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from autoloop_runtime.analysis.ownership import left_in_place
+from autoloop_runtime.analysis.ownership import left_in_place, may_overwrite
+from autoloop_runtime.analysis.sizes import is_large
+from autoloop_runtime.ir.graph import Node
 
 from .concrete import ConcreteFunction
+from .state.places import spoken
 from .state.stateful import StatefulFunction
 
 
@@ -37,14 +40,24 @@ def explained_arguments(concrete: ConcreteFunction | StatefulFunction) -> tuple[
     """Return what a trace does to each of its arguments."""
     graph = concrete.runner.graph
     there = left_in_place(graph, graph.donated)
+    elsewhere = {spoken(name): name for name, _ in concrete.places}
     made = []
     for k, tensor in enumerate(graph.inputs):
         use, why = "read", ""
         if k in there:
             use = "written in place"
         elif k in graph.donated:
-            last = graph.outputs[graph.donated[k]].op.op.name
-            use = "written by a copy"
-            why = f"what it held is read later, or it is small, or it holds in the end an array that {last} makes"
-        made.append(ArgumentReport(tensor.op.name, str(tensor.dtype), str(tensor.shape), use, why))
+            use, why = "written by a copy", _why_copied(graph.outputs[graph.donated[k]].op)
+        parameter = tensor.op
+        name = elsewhere.get(parameter.name, parameter.name)
+        made.append(ArgumentReport(name, str(tensor.dtype), str(tensor.shape), use, why))
     return tuple(made)
+
+
+def _why_copied(last: Node) -> str:
+    """Return why the array that ``last`` makes is copied to the one that is to hold it in the end."""
+    if last.op.traits.elementwise and last.op.into is not None and not is_large(last.outputs[0]):
+        return f"it is small, and holds in the end what {last.op.name} makes"
+    if may_overwrite(last):
+        return f"what it held is read after {last.op.name} has made what it holds in the end"
+    return f"it holds in the end an array that {last.op.name} makes"

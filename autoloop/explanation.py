@@ -120,7 +120,7 @@ class Explanation:
         Draws of random numbers, which each run makes, and calls of functions that are not converted, which only the
         trace has made.
     arguments : tuple of ArgumentReport
-        Which arguments are read, written in place, or written by a copy; the report names those that are written to.
+        Which arguments, and arrays that it finds elsewhere, are read, written in place, or written by a copy, and why.
     places : tuple of (str, str)
         What it finds or leaves outside its arguments, in globals, closures, attributes and items: its name, and
         ``guarded`` (another value is another trace), ``read`` or ``read by reference`` at each call, or ``written``.
@@ -139,8 +139,8 @@ class Explanation:
         lines = [self.name, f"executor: {self.executor} ({self.reason})"]
         lines.append(f"traced {len(self.traces)} time{'s' * (len(self.traces) != 1)}, for")
         lines += [f"  {trace}" for trace in self.traces]
-        written = [f"  {one}" for one in self.arguments if one.use != "read"]
-        lines += ["arguments that it writes to:", *written] if written else []
+        given = [f"  {one}" for one in self.arguments]
+        lines += ["arrays and numbers that it is given:", *given] if given else []
         if not self.loops and self.executor != PLAIN:
             lines += ["", "no loop was reached"]
         for loop in self.loops:

@@ -125,8 +125,28 @@ def test_it_says_what_becomes_of_each_argument():
     report = al.explain(f, *given)
     assert [one.use for one in report.arguments] == ["written in place", "written by a copy", "read", "read"]
     text = str(report)
-    assert (
-        "arguments that it writes to:\n  a (float64(4,)): written in place\n  b (float64(4,)): written by a copy"
-        in text
-    )
-    assert "in the end an array that numpy_partition makes" in text
+    assert "it is given:\n  a (float64(4,)): written in place\n  b (float64(4,)): written by a copy (it holds" in text
+    assert "in the end an array that numpy_partition makes" in text and "  c (float64(4,)): read\n" in text
+
+
+def test_it_says_why_there_is_a_copy_and_where_an_array_is_found():
+    class Box:
+        def __init__(self):
+            self.total = np.zeros(4)
+
+    box = Box()
+
+    def f(a):
+        box.total += a
+        return a
+
+    def g(a, b):
+        held = a * 1
+        a[0] = 5
+        np.add(a, b, out=b)
+        return held
+
+    text = str(al.explain(f, np.ones(4)))
+    assert "  box.total (float64(4,)): written by a copy (it is small, and holds in the end what add makes)" in text
+    assert "  a (float64(4,)): read" in text and "  box.total" in text.partition("state:")[2]
+    assert "  a (float64(4,)): written in place" in str(al.explain(g, np.ones(4), np.ones(4)))

@@ -145,3 +145,8 @@ _STEPS: Mapping[str, _Step] = {
         lambda owner, key, bind: f"{owner}[{repr(key) if type(key) in (int, str) else bind(key)}]",
     ),
 }  # fmt: skip
+
+
+def spoken(name: str) -> str:
+    """Return a name for the input of a graph that stands for what is found at a place of this name."""
+    return "".join(c if c.isalnum() else "_" for c in name) or "state"

@@ -33,7 +33,7 @@ from ..tracing import attempted, finished, placeholders, traced
 from .endless import check_ends, lengths_of
 from .noted import Guard, Reached
 from .overlaps import Related, Relations, guards_of_shared
-from .places import RECEIVER, Place
+from .places import RECEIVER, Place, spoken
 from .reached import reached_from
 from .stateful import TRACING, Variant
 from .unchanging import PLAIN
@@ -272,7 +272,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
     graph.record(LookedAt).names = world.reached.names
     for name, setting in request.settings.items():
         setattr(graph, name, setting)
-    names = [*request.parameters.leaf_names(request.call), *[_spoken(place) for place in found.places]]
+    names = [*request.parameters.leaf_names(request.call), *[spoken(place.name) for place in found.places]]
     with graph.as_default():
         symbolic = placeholders(graph, [*request.leaves, *found.leaves], names, request.specs, relations.earlier)
         relations.make_parts(symbolic)
@@ -379,11 +379,6 @@ def _put_back_constants(guards: Sequence[Guard], request: Request, receiver: tup
                     np.copyto(array, one.known)
                 written.append(one.place.name)
     return written
-
-
-def _spoken(place: Place) -> str:
-    """Return a name for an input of a graph."""
-    return "".join(c if c.isalnum() else "_" for c in place.name) or "state"
 
 
 def _variant(request: Request, made: _Attempt) -> Variant:
