@@ -234,6 +234,31 @@ if n > 2:
     if n > 5: d = [1.5]
     d.append(x)
 return len(e), len(d)
+---
+from collections import deque
+d, e = deque([0.5]), deque([1.5])
+if n > 5: d = e
+d[0] = x
+return e[0] * 1
+---
+d, e = (0.5, [0.5]), (1.5, [1.5])
+if n > 5: d = e
+d[1][0] = x
+return e[1][0] * 1
+---
+from dataclasses import make_dataclass
+P = make_dataclass('P', ['u', 'w'])
+d, e = P(0.5, [0.5]), P(1.5, [1.5])
+if n > 5: d = e
+d.w[0] = x
+return e.w[0] * 1
+---
+from dataclasses import make_dataclass
+P = make_dataclass('P', ['u', 'w'])
+every = [P(0.5, [0.5]), P(1.5, [1.5])]
+d = every[n % 2]
+d.u += x
+return every[0].u * 1, every[1].u * 1
 """.strip().split("\n---\n")
 
 #: such ones of which nobody else holds any: no doubt about them

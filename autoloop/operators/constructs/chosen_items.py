@@ -67,7 +67,7 @@ def _element(sequence: Sequence[Any], index: Any) -> Any:
     columns = zip(*(leaves for leaves, _ in structures), strict=True)
     found = nest.unflatten(structure, [_of_column(list(column), index) for column in columns])
     for one in sequence:
-        may_be("what an index chooses", found, one)
+        may_be("what an index chooses", found, one, of_objects=True)
     return found
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from autoloop_runtime.base.forks import undivided
 
 from .container_contents import CONTAINERS, COPIED_DICTS, fill, is_as
-from .maybe_same import are_maybe_same, are_some, lose, lose_changed, may_be
+from .maybe_same import are_maybe_same, are_some, lose, lose_changed, may_be, may_hold_containers
 from .standins import is_growing
 from .unknown_keys import check_order, leave_unknown
 
@@ -56,7 +56,7 @@ class Rebound:
                     self._rebound.setdefault(name, []).append(originals.get(id(now), now))
                 if not is_as(copy, original):
                     self._changed.add(name)
-            elif now is not copy and isinstance(now, CONTAINERS):
+            elif now is not copy and may_hold_containers(now):
                 self._set.setdefault(name, []).append(originals.get(id(now), now))
 
     def add(self, values: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ markers in place of their elements, and whoever asks for these is refused.
 from __future__ import annotations
 
 import sys
+from collections import deque
 from typing import Any, cast
 
 from autoloop_runtime.base import nest
@@ -15,10 +16,12 @@ from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.graph import current_graph
 
-from .container_contents import CONTAINERS, copied, fill, is_as
+from .container_contents import CONTAINERS, copied, fill, instance_attributes, is_as
 from .standins import Maybe, is_growing, opened
 from .unknown_keys import refuse_unknown
 
+#: what changes in place, and is another one behind a block
+_CHANGING = (*CONTAINERS, deque)
 #: references to what nobody holds but a pair: that, and the argument of who counts
 _ALONE = 2
 
@@ -44,7 +47,7 @@ class _Pair:
 
     def changed(self) -> tuple[bool, bool]:
         """Return which of them has changed."""
-        return not is_as(self.held[0], self.first), not is_as(self.held[1], self.second)
+        return not is_as(self.held[0], _contents(self.first)), not is_as(self.held[1], _contents(self.second))
 
 
 class MaybeSame:
@@ -62,20 +65,41 @@ class MaybeSame:
         return made
 
 
-def may_be(name: str, value: Any, other: Any) -> None:
-    """Note that what a name stands for after a block may be another container."""
+def may_hold_containers(value: Any) -> bool:
+    """Return whether a value is, or may hold, what changes in place."""
+    return isinstance(value, (*_CHANGING, tuple)) or _is_record(value)
+
+
+def _contents(value: Any) -> Any:
+    """Return a container, of a dataclass a dict of what it holds."""
+    return instance_attributes(value) if _is_record(value) else value
+
+
+def _is_record(value: Any) -> bool:
+    return hasattr(type(value), "__dataclass_fields__")
+
+
+def may_be(name: str, value: Any, other: Any, of_objects: bool = False) -> None:
+    """Note that what a name stands for after a block may be another container; dataclasses are if ``of_objects``."""
     graph = current_graph()
     value, other = _there(value), _there(other)
     if graph is None or value is other:
         return
-    if isinstance(value, CONTAINERS) and isinstance(other, CONTAINERS):
-        graph.root.record(MaybeSame).pairs.append(_Pair(name, value, other, (copied(value), copied(other))))
+    is_one = isinstance(value, _CHANGING) and isinstance(other, _CHANGING)
+    if is_one or (of_objects and _is_record(value) and type(value) is type(other)):
+        graph.root.record(MaybeSame).pairs.append(
+            _Pair(name, value, other, (copied(_contents(value)), copied(_contents(other))))
+        )
     if isinstance(value, dict) and isinstance(other, dict):
         for key in [key for key in value if key in other]:
             may_be(f"the {key!r} of {name}", value[key], other[key])
-    elif isinstance(value, (list, tuple)) and isinstance(other, (list, tuple)):
+    elif isinstance(value, (list, tuple, deque)) and isinstance(other, (list, tuple, deque)):
         for k, (one, its) in enumerate(zip(value, other)):
             may_be(f"the element {k} of {name}", one, its)
+    elif _is_record(value) and type(value) is type(other):
+        mine, its = instance_attributes(value), instance_attributes(other)
+        for key in [key for key in mine if key in its]:
+            may_be(f"the {key!r} of {name}", mine[key], its[key])
 
 
 def _there(value: Any) -> Any:
@@ -147,6 +171,9 @@ def lose(name: str, value: Any, changed: Any) -> None:
         marker.refuse()
     if is_growing(value):
         value.arrays = cast(Any, marker)
+    elif _is_record(value):
+        for key in instance_attributes(value):
+            object.__setattr__(value, key, marker)
     elif isinstance(value, dict):
         keys = dict.fromkeys([*value, *(changed if isinstance(changed, dict) else ())], marker)
         fill(value, keys or {marker: marker})
