@@ -179,14 +179,23 @@ class Relations:
         self.parts: dict[int, tuple[int, Part]] = {}
         #: the arrays that are no parts
         self._roots = [k for k in range(count) if isinstance(leaves[k], np.ndarray) and self.first[k] == k]
+        # where arrays begin -> those that are not the same as one before them: a large world has hundreds
+        self._beginning: dict[int, list[int]] = {}
+        for here in self._roots:
+            self._at(here).append(here)
         for here in range(count, len(leaves)):
             if isinstance(leaves[here], np.ndarray) and not self._is_known(here):
                 self._compare(here)
+                self._at(here).append(here)
+
+    def _at(self, here: int) -> list[int]:
+        """Return the arrays noted that begin where one does."""
+        return self._beginning.setdefault(self._leaves[here].__array_interface__["data"][0], [])
 
     def _is_known(self, here: int) -> bool:
         """Return whether an array is the same as one before it, which is noted."""
         leaf = self._leaves[here]
-        for other in (*self._roots, *self.parts):
+        for other in self._at(here):
             if is_same(self._leaves[other], leaf):
                 self.first[here] = other
                 return True
@@ -235,6 +244,7 @@ class Relations:
         self._leaves.append(base)
         self.first.append(len(self._leaves) - 1)
         self._roots.append(len(self._leaves) - 1)
+        self._at(len(self._leaves) - 1).append(len(self._leaves) - 1)
         self.parts[here] = len(self._leaves) - 1, mine
         self._take(other, len(self._leaves) - 1, its)
 
