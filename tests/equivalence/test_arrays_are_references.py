@@ -11,6 +11,7 @@ import pytest
 from each_case import each
 from executors import EXECUTORS
 from harness import arguments, compiled, difference
+from programs_everywhere import PROGRAMS as EVERYWHERE
 from programs_of_control import PROGRAMS as OF_CONTROL
 from programs_of_doubt import ALONE, ONE_OR_ANOTHER
 from programs_of_doubt import PROGRAMS as OF_DOUBT
@@ -101,6 +102,16 @@ def test_some_of_the_wide_programs():
 def test_writes_under_every_executor(executor):
     assert not wrong([*STRAIGHT, *VIEWS], [3, np.int64(3), np.int64(0)], executor)
     assert not wrong(PROGRAMS, [3, np.int64(3)], executor)
+
+
+def test_some_writes_wherever_they_stand():
+    assert not wrong(EVERYWHERE[::29], [np.int64(3)], "sequential")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_all_writes_wherever_they_stand(executor):
+    assert not wrong(EVERYWHERE, [np.int64(3)], executor)
 
 
 @pytest.mark.nightly
