@@ -64,3 +64,17 @@ NOT_FOLLOWED = [
     ("wrapper_of_a_method", "add([1])", "add = log.__iadd__"),
     ("default", "h(1)", "def h(k, l=log): l.append(k)"),
 ]  # fmt: skip
+
+#: what each call finds there now: (name, body, what stands above, state, what happens before call number ``k``)
+FOUND = [
+    ("attribute_in_a_set", "for o in s: x = x * o.n\nreturn x", _METHOD + "c = C()\ns = {c}", "c.n", "c.n = k + 2.0"),
+    ("attribute_of_a_key", "for o in d: x = x * o.n\nreturn x", _METHOD + "c = C()\nd = {c: 1}", "c.n",
+     "c.n = k + 2.0"),
+    ("global_of_a_vectorized", "return v(x)", "W = np.ones(1)\nv = np.vectorize(lambda t: t * W[0], otypes=[float])",
+     "W", "W[0] = k + 2"),
+    ("attribute_of_an_exception", "return x * e.n", "e = ValueError()\ne.n = 1.0", "e.n", "e.n = k + 2.0"),
+    ("class_in_a_partial", "return h(x)",
+     "class C:\n    n = 1.0\nh = functools.partial(lambda c, x: x * c.n, C)", "C.n", "C.n = k + 2.0"),
+    ("property_of_a_text", "return x * c.p", "class C(str):\n    @property\n    def p(self): return W[0]\n"
+     "W, c = np.ones(1), C('a')", "W", "W[0] = k + 2"),
+]  # fmt: skip

@@ -12,7 +12,7 @@ from each_case import each
 from programs_of_classes import CLASSES
 from programs_of_exceptions import ALL, BEHIND, RAISING, TOP
 from programs_of_exceptions import STAGED as RAISING_IN_LOOPS
-from programs_of_holders import HOLDERS, NOT_FOLLOWED
+from programs_of_holders import FOUND, HOLDERS, NOT_FOLLOWED
 from programs_of_sharing import ARGUMENTS, BOX, GIVEN_TOGETHER, KEPT_VIEWS, LEFT_TOGETHER, SAME, TELL
 from programs_of_state import BOX as OBJECT
 from programs_of_state import (
@@ -114,7 +114,7 @@ def test_what_is_kept_where_few_look(name, body):
     check(name, body, KEEPING, "d, h.calls, vars(c), vars(t), P.made")
 
 
-@each(CHANGED, first)
+@each([*CHANGED, *FOUND], first)
 def test_each_call_finds_what_is_there_now(name, *program):
     check(name, *program)
 
