@@ -360,4 +360,29 @@ for k in range(n):
     if a[k] > 1: y = True
 if y is True: return 1
 return y is False
+---
+return functools.reduce(lambda p, q: p + q, [a[k] for k in range(n)], 0.0)
+---
+return (
+    functools.reduce(lambda p, q: p * q, (a[k] for k in range(n)), 1.0),
+    functools.reduce(lambda p, q: p * q, a[:n], 1.0)
+)
+---
+return functools.reduce(lambda p, q: p + q, range(n), 0)
+---
+return functools.reduce(max, [a[k] for k in range(n)])
+---
+return (
+    functools.reduce(lambda p, q: p + q, (v for v in a if v > 1)),
+    functools.reduce(lambda p, q: p + q, [v for v in a if v > 1], 0.0)
+)
+---
+return functools.reduce(lambda p, q: p + q, [v for v in a if v > 100])
+---
+return (
+    functools.reduce(lambda p, q: p + q, a), functools.reduce(np.add, m),
+    functools.reduce(operator.mul, range(1, 5), x)
+)
+---
+return functools.reduce(lambda p, q: (p[0] + q, p[1] * q), a[:n], (0.0, 1.0))
 """.strip().split("\n---\n")

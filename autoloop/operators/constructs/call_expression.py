@@ -32,7 +32,7 @@ from .chosen_items import asking
 from .comprehensions import elements, hashed
 from .door import guarded, is_outside, shielded
 from .effect_calls import known_call
-from .generator_expressions import next_of
+from .generator_expressions import next_of, reduced
 from .numpy_settings import setting_inside
 from .random_calls import drawing
 from .stateful_calls import consumed, left_to_python
@@ -126,8 +126,8 @@ def _calling_back(f: Any, names: tuple[str, ...]) -> Any:
     def handing_on(*args: Any, **kwargs: Any) -> Any:
         given = [made(v) if takes else v for v, takes in zip(args, positions, strict=False)]
         given += args[len(given) :]
-        if f is functools.reduce:
-            given[1:2] = map(elements, given[1:2])  # it runs over what it is given before a tensor has a say
+        if f is functools.reduce and len(given) > 1:
+            return reduced(*given)
         named = {name: made(value) if name in names else value for name, value in kwargs.items()}
         return f(*given, **named)
 

@@ -245,6 +245,38 @@ _USED_UP: dict[Any, Callable[..., Any]] = {
 }
 
 
+def reduced(function: Callable[[Any, Any], Any], values: Any, *initial: Any) -> Any:
+    """Return ``functools.reduce``: a loop of the graph where only the run knows how many values there are."""
+    clauses = clauses_of(values)
+    given = _source(values, _MOST) if clauses is None else clauses
+    is_lazy = clauses is not None and (isinstance(clauses, StagedClauses) or not clauses.is_whole)
+    if not (isinstance(given, StagedIterable) or is_lazy):
+        return functools.reduce(function, elements(values), *initial)
+    if initial:
+        return for_stmt(given, lambda one, result: (function(result, one),), initial, ("result",))[0]
+
+    def joined(one: Any, found: Any, result: Any) -> tuple[Any, Any]:
+        together = if_stmt(found, lambda result: (function(_set(result), one),), lambda result: (one,), ("result",))
+        return True, together(result)[0]
+
+    found, result = for_stmt(given, joined, (False, Undefined("result")), ("found", "result"))
+    if is_staged(found):
+        raise_unless(found, Raising(TypeError, _error_of_no_start))
+    elif not found:
+        raise _error_of_no_start()
+    return when_set(result)
+
+
+def _error_of_no_start() -> BaseException:
+    """Return what ``reduce`` says to no values."""
+    try:
+        functools.reduce(max, ())
+    except TypeError as error:
+        mark_programs_own(error)
+        return error.with_traceback(None)
+    raise AssertionError("unreachable")
+
+
 def next_of(iterator: Any, *default: Any) -> Any:
     """Return ``next``, of a generator expression its first element."""
     if isinstance(iterator, StagedIterable) and iterator.is_used is not None:
