@@ -70,8 +70,11 @@ class _Finder:
             is_set, recipe = self.recipes.output(record.is_set), self.recipes.of(record.value, place.name)
 
             def perhaps(made: Made) -> None:
+                target = made.owners[owner] if owner >= 0 else None
                 if bool(made.outputs[is_set]):
-                    set_at(place, made.owners[owner] if owner >= 0 else None, recipe(made))
+                    set_at(place, target, recipe(made))
+                elif before is not NOTHING:
+                    unset_at(place, target)
 
             self.writes.append(perhaps)
             return

@@ -21,11 +21,11 @@ from ..given_arrays import whole_of
 from ..operators.mutation.heap_snapshot import is_random, stand_ins
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.parts_of_objects import has_state
-from ..operators.staging.container_contents import dict_class, instance_attributes
+from ..operators.staging.container_contents import dict_class, has_objects, instance_attributes
 from ..operators.staging.instances import of_trace, which
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.numbers_or_arrays import as_result
-from ..operators.staging.standins import StandIn, opened
+from ..operators.staging.standins import Maybe, StandIn, opened
 from ..returned_views import copied
 from .overlaps import part_of
 from .places import Place, put
@@ -103,6 +103,8 @@ class Recipes:
         if place is not None:
             owner = self.owner(place)
             return lambda made: made.owners[owner]
+        if isinstance(value, Maybe) and has_objects(opened(value).value):
+            leave(f"whether {name!r} is an object or None depends on a loop or branch", "")
         if isinstance(value, StandIn) and composite_of(value) is None:
             return self.of(self._leaving(value, name), name)
         if isinstance(value, Tensor) and value.node is None:

@@ -12,7 +12,9 @@ NAMED = "import typing\nclass P(typing.NamedTuple):\n    x: float\n    y: float 
 KINDS = {"plain": PLAIN, "data": DATA, "frozen": FROZEN, "slots": SLOTS, "named": NAMED}
 MUTABLE = ("plain", "data", "slots")
 MOST = ("plain", "data")  # of the others every third program
-HELD = "class O: pass\no = O()\ng, h = P(0.0, 1), P(1.0, 2)\no.p, q = g, g\n"
+HELD = "class O: pass\no = O()\ng, h = P(0.0, 1), P(1.0, 2)\no.p, q, o.r = g, g, None\n"
+HELD += "o.s = P(1.0, P(2.0, P(3.0, None)))\nimport enum\nclass E(enum.Enum):\n    A, B = 1, 2\n"
+HELD += "class N(enum.IntEnum):\n    A, B = 1, 2\no.e = N.A\n"
 TOLD = "type(r).__name__, r.x, r.y"
 WHILE = "while x[0] > 1.5:\n    x[0] -= 1\n    "
 IF = "if x[0] > 1.5:\n    "
@@ -66,5 +68,11 @@ LEFT = [
     ("changed_by_a_loop", GROW + "l.append(P(0.0, 1))\nfor q in l: q.x += 2\nreturn [q.x for q in l]", "0"),
     ("of_the_world_in_a_list", GROW + "l.append(g)\nreturn [q is g for q in l]", "0"),
     ("given_and_in_a_list", "p = P(0.0, 1)\n" + GROW + "l.append(p)\nreturn l, p", "0"),
+    ("an_object_or_none", "if x[0] > 1.5: o.r = P(x[0], o.r)\nreturn x", "o.r and o.r.x"),
+    ("respawned", "p = g\n" + WHILE + "p.x += 1\n    if p.x > 2: p = P(0.0, 1)\nreturn p.x", "g.x"),
+    ("walked", "p, k = o.s, 0\nwhile k < x[0] and p.y is not None:\n    p = p.y\n    k += 1\nreturn p.x", "0"),
+    ("a_member", "s = E.A\nfor v in x:\n    if v > 1: s = E.B\no.e = s\nreturn s is E.B", "o.e is E.B"),
+    ("a_member_and_number", "if x[0] > 1.5: o.e = N.B\nreturn o.e is N.B", "o.e is N.B"),
+    ("a_number_s_member", "k = 0\nfor v in x:\n    if v > 1: k = N.B\nreturn k", "0"),
     ("of_two_classes", "p = g\n" + IF + "p = o\nreturn 1 if p is o else 2", "0"),
 ]  # fmt: skip

@@ -60,6 +60,8 @@ WRITES = [
     ("attribute_python_float", "o.s += 0.5\nreturn x*o.s", BOX, "o"),
     ("attribute_born", "o.w = x*2\nreturn x", BOX, "o"),
     ("attribute_deleted", "del o.k\no.k = 2\nreturn x*o.k", BOX, "o"),
+    ("attribute_deleted_in_a_branch", "o.t = x[0]\nif x[0] > 1.5: del o.t\nreturn hasattr(o, 't')", BOX, "o"),
+    ("attribute_none_or_counted", "for v in x:\n    if v > 1: o.m = (o.m or 0) + 1\nreturn x", BOX + "o.m = None", "o"),
     ("attribute_asked", "if not hasattr(o, 'cache'):\n    o.cache = x*2\nreturn x + o.cache", BOX, "o"),
     ("attribute_set_by_name", "setattr(o, 'z', x + getattr(o, 'n'))\no.n += 1\nreturn x", BOX, "o"),
     ("attribute_string", "o.tag += 'b'\nreturn x*len(o.tag)", BOX, "o"),

@@ -84,3 +84,30 @@ def test_gradients_go_through_objects():
         return p.x
 
     assert al.grad(walked)(np.float64(3.0)) == 27.0
+
+
+def found(x):
+    p = None
+    if x > 1:
+        p = Point(x)
+    return p
+
+
+def test_an_object_or_none_is_not_given_back_by_a_graph():
+    with pytest.raises(TypeError, match="is an object or None, as only the run knows: give back its attributes"):
+        al.function(found)(al.constant(2.0))
+
+
+def respawned(x):
+    p = Point(x)
+    while x > 1:
+        x -= 1
+        p.x += 1
+        if p.x > 3:
+            p = Point(x)
+    return p.x
+
+
+def test_an_object_that_a_loop_changes_and_replaces_is_refused_of_tensors():
+    with pytest.raises(TypeError, match="lets its name stand for others, too: let each iteration make a new one"):
+        al.function(respawned)(al.constant(2.0))

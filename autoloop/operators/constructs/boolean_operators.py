@@ -15,7 +15,7 @@ from ..staging.branch_merge import staged_branch
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.optional import MaybeNone, joined, knowing, negated, told_by
 from ..staging.staged_values import answer, asked, is_staged, truth
-from ..staging.standins import opened
+from ..staging.standins import opened, present
 
 _OPERANDS = "the operands of `and`, or of `or`, that a tensor decides on"
 
@@ -92,7 +92,7 @@ def _first(value: Any, is_and: bool) -> Any:
         if is_and:
             name = opened(value).name
             raise TypeError(f"`{name} and ...` would be None if {name!r} is: write `{name} is not None and ...`")
-        return convert_to_tensor(opened(value).value)
+        return _of_its_kind(opened(value).value)
     first = _operand(value)
     if isinstance(first, MixedNumber):
         return first
@@ -111,7 +111,12 @@ def _as_number(value: Any, other: Any) -> Any:
 def _operand(value: Any) -> Any:
     if isinstance(value, MixedNumber):
         return value
-    return asked(value) if type(value) is not MaybeNone else convert_to_tensor(value)
+    return asked(value) if type(value) is not MaybeNone else _of_its_kind(present(value))
+
+
+def _of_its_kind(value: Any) -> Any:
+    """Return a value that may have been None as a tensor that is to the user what it is."""
+    return marked(kind_of((value,)), convert_to_tensor(value))
 
 
 def not_(value: Any) -> Any:

@@ -335,6 +335,8 @@ def _trace_body(
                 raise
             raise_at_run_time(error)
             results = values
+        for watched, _ in entered:
+            watched.refuse_changed()
         loop.rebound.begin()
         loop.rebound.compare((*loop.names, *loop.outside.names), values, copies, results)
         news, tensors = [], []

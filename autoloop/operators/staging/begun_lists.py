@@ -13,7 +13,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, own_kind
 
 from .growing_list import GrowingList, is_list_of_rows
-from .instances import as_rows
+from .instances import as_objects, as_rows
 from .list_columns import as_element, empty_arrays
 
 
@@ -22,6 +22,7 @@ def growing(name: str, elements: Sequence[Any], example: Any, others: Any = ()) 
 
     Its numbers may be of the types that they are in ``others``, a list of another iteration or branch.
     """
+    elements = as_objects(list(elements))
     made = example.empty() if isinstance(example, GrowingList) else _like(name, example)
     made.name = name
     for one in (*elements, *(others if type(others) is list else ())):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -39,10 +40,10 @@ from .mixed_numbers import MixedNumber, codes_of, components, mixed
 from .numbers_or_arrays import is_number_beside_array, is_untold, note, notes_of
 from .staged_blocks import is_run_time_error, raise_at_run_time, staged_block
 from .staged_values import as_maybe, cast_where_made, certain
-from .standins import Maybe, is_growing, is_optional, opened
+from .standins import Maybe, is_optional, opened
 from .twins import Twins, watch
 from .undefined import MaybeUnset, Undefined, is_return_value, maybe, spoken, when_set
-from .unknown_keys import advice_on_keys, leave_containers
+from .unknown_keys import advice_on_keys, leave_containers, leave_objects_apart
 
 if TYPE_CHECKING:
     from autoloop_runtime.control.while_loop import BranchValues
@@ -105,7 +106,7 @@ def staged_branch(
     sides = [value if value is not _NEVER else (_NEVER,) * count for value in values]
     for index, sub in enumerate(graphs):
         with sub.as_default():
-            sides[index] = tuple(map(_as_growing, names, sides[index], sides[1 - index]))
+            sides[index] = tuple(map(as_growing, names, sides[index], sides[1 - index]))
     number = number_of((test,))
     merges = [_Merge(name, a, b, what, number, graphs, ends) for name, a, b in zip(names, *sides, strict=True)]
     tensors = []
@@ -124,10 +125,6 @@ def staged_branch(
     for block in blocks:
         block.lose()
     return results
-
-
-def _as_growing(name: str, value: Any, like: Any) -> Any:
-    return as_growing(name, as_objects(value), like) if is_growing(like) else value
 
 
 def _may_raise(graphs: Sequence[Graph]) -> bool:
@@ -232,8 +229,15 @@ class _Merge:
             self.fixed.append(one)
             return
         self.fixed.append(None)
+        if not any(self.absent) and (isinstance(one, Enum) or isinstance(other, Enum)):  # a number, too, maybe
+            self._refuse_values(one, other)
         if any(self.absent):
-            if not _is_numeric(one) or _is_outer_array(one) or (self.is_raised and _is_outer(one)):
+            if (
+                isinstance(one, Enum)
+                or not _is_numeric(one)
+                or _is_outer_array(one)
+                or (self.is_raised and _is_outer(one))
+            ):
                 self.pairs.append(None)
                 self.fixed[-1] = one  # only ever read where it is set, and there it has this value
                 return
@@ -295,6 +299,7 @@ class _Merge:
         return value if array is None else marked(ArrayTracer, tensor)
 
     def _refuse_values(self, one: Any, other: Any) -> None:
+        leave_objects_apart(spoken(self.name), one, other)
         if one is None or other is None:
             side = "main" if one is None else "else"
             raise TypeError(

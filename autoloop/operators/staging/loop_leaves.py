@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
+from enum import Enum
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -129,6 +130,8 @@ def make_leaf(name: str, value: Any, shape: Any = None, carried: Container[Stora
     """Classify one leaf of a variable; arrays whose memory is ``carried`` stay what they are."""
     name = spoken(name)
     if (storage := kept(value)) is not None and storage in carried:
+        return outside(name, value)
+    if isinstance(value, Enum):
         return outside(name, value)
     if composite_of(value) is not None:
         return Leaf(LoopLeaf.of(name, value), "composite", shape)

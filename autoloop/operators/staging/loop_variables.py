@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Container, Sequence
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ from .numbers_or_arrays import noted
 from .staged_values import certain
 from .standins import is_optional, opened
 from .undefined import MaybeUnset, Undefined, maybe, spoken
-from .unknown_keys import leave_containers
+from .unknown_keys import leave_containers, leave_objects_apart
 
 _NUMBERS = (bool, int, float, complex, np.generic)
 # What to do about a container whose structure changes.
@@ -276,7 +277,7 @@ def make_variable(
 
 
 def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf, list[Tensor]]:
-    if leaf.kind == "outside":
+    if leaf.kind == "outside" or isinstance(value, Enum):
         return _accept_outside(leaf, value), []
     if isinstance(leaf.init, MixedNumber):
         return _accept_mixed(leaf, leaf.init, value, params)
@@ -398,14 +399,18 @@ def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
             f"the set {leaf.name!r} changes in a loop on tensors: what is in it can only be known when the loop runs; "
             f"use a list with append, or a tensor of flags"
         )
+    if leaf.init is None and isinstance(value, Whole):
+        leave_objects_apart(leaf.name, leaf.init, value)
     if leaf.init is None:
         raise TypeError(
             f"{leaf.name!r} is None before the loop and has a value after one iteration; give it a value of the "
             f"type it will have before the loop"
         )
-    if isinstance(leaf.init, (*_NUMBERS, Tensor)) and _is_numeric(value):
+    is_member = isinstance(leaf.init, Enum) or isinstance(value, Enum)
+    if isinstance(leaf.init, (*_NUMBERS, Tensor)) and _is_numeric(value) and not is_member:
         # It does change after all: make it a tensor again, for good.
         return replace(make_leaf(leaf.name, leaf.init), changes=True)
+    leave_objects_apart(leaf.name, leaf.init, value)
     raise TypeError(
         f"{leaf.name!r} is {leaf.init!r} before the loop and {value!r} after one iteration: in a loop on tensors "
         f"only tensors, numbers and structures of them, dataclasses among them, may change"

@@ -20,6 +20,7 @@ from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import Tracer
 
+from .container_contents import has_objects
 from .mixed_numbers import MixedNumber
 from .raising import Raising, raise_unless
 from .staged_values import answer, stands_for
@@ -178,6 +179,8 @@ class _AsComposite(Composite[MaybeNone]):
 
     def components(self, value: MaybeNone) -> Sequence[Any]:
         record = value.__record__
+        if has_objects(record.value):
+            raise TypeError(f"{record.name!r} is an object or None, as only the run knows: give back its attributes")
         return [*nest.flatten(record.value, True), record.is_set]
 
     def spec(self, value: MaybeNone) -> Hashable:

@@ -18,6 +18,7 @@ from ...errors import LeftToPython
 from .container_contents import ObjectsOfTrace, instance_attributes
 from .instances import of_trace, side_by_side, taken_apart, which
 from .standins import Maybe, opened
+from .unknown_keys import refuse_unknown
 
 #: objects that a block has made, or what they were, and what each of them may be
 Twins: TypeAlias = list[tuple[Any, Iterable[Any]]]
@@ -47,6 +48,14 @@ class Watched:
         if now is None or len(now) != len(self._held):
             return False
         return all(name in now and now[name] is one for name, one in self._held.items())
+
+    def refuse_changed(self) -> None:
+        """Refuse an object that has changed, which stands in a loop's body for the one from before in one iteration."""
+        if not self.is_unchanged():
+            refuse_unknown(
+                f"a {self.name} changes in a loop on tensors that lets its name stand for others, too",
+                "let each iteration make a new one",
+            )
 
     def tell(self, pair: Pair) -> Any:
         """Return what lets a pair know when this is gone."""

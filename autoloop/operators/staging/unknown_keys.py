@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from contextvars import ContextVar
+from enum import Enum
 from typing import Any, NoReturn
 
 from autoloop_runtime.base.locations import capture
 from autoloop_runtime.ir.graph import current_graph
 
 from ...errors import LeftToPython
+from .container_contents import Standing
 
 #: the world of the function that is traced; None where there is none
 WORLD: ContextVar[Any] = ContextVar("autoloop_world", default=None)
@@ -60,6 +62,20 @@ def refuse_unknown(what: str, instead: str) -> NoReturn:
     """
     leave_unknown(f"{what}; {instead}")
     raise TypeError(f"{what}: {instead}")
+
+
+def leave_objects_apart(name: str, one: Any, other: Any) -> None:
+    """Let plain Python run the function if a name stands for other objects after a block: no run of a graph has such.
+
+    Parameters
+    ----------
+    name : str
+        What messages call them.
+    one, other : object
+        Members of an enumeration, frozen sets, or what stands for objects of the user's.
+    """
+    if any(isinstance(value, Enum | frozenset | Standing) for value in (one, other)):
+        leave_unknown(f"{name!r} is {one!r} or {other!r} after a loop or branch on tensors")
 
 
 def leave_containers(name: str, one: Any, other: Any) -> None:
