@@ -14,10 +14,10 @@ from ...ir.tensor import Tensor
 from .. import creation
 from ..array import moveaxis
 from ..broadcasting import broadcast_static, unbroadcast
-from ..operands import as_dtype, is_tensor
+from ..operands import as_dtype, is_tensor, weak_type
 from ..powers import pow as power
 from ..reducing import sum as total
-from .counterparts import as_operand, as_operands, counterpart, known, refused, unsupported
+from .counterparts import as_operand, counterpart, known, refused, unsupported
 from .library_rows import library
 
 _FLOAT = np.dtype(np.float64)
@@ -78,8 +78,10 @@ _geometric_of = _counted("geomspace_counted", np.geomspace, _geometric_slopes)
 
 def _ends(start: Any, stop: Any) -> tuple[Tensor, Tensor, np.dtype[Any]]:
     """Return the ends as NumPy computes with them, and the dtype of what lies between."""
-    first, last = as_operands(start, stop)
-    found = first.dtype if first.dtype.kind in "fc" else _FLOAT
+    first, last = as_operand(start), as_operand(stop)
+    weak = zip((start, stop), (first, last))  # a Python int need not fit the integers that it meets: both are floats
+    found = np.result_type(*[x.dtype if (kind := weak_type(one)) is None else kind(0) for one, x in weak])
+    found = found if found.kind in "fc" else _FLOAT
     return as_dtype(first, found), as_dtype(last, found), found
 
 

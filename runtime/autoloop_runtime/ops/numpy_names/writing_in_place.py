@@ -36,7 +36,7 @@ def _known_size(theirs: Any, x: Tensor, what: str) -> int:
 
 def _repeated(theirs: Any, values: Any, dtype: Any, count: int) -> Any:
     """Return as many of ``values``, from the start again and again, cast as an assignment casts."""
-    flat = ravel(as_dtype(as_operand(values), dtype))
+    flat = ravel(as_operand(values, dtype))  # numbers of Python's have to fit
     size = _known_size(theirs, flat, "the values")
     if size == count:
         return flat
@@ -82,7 +82,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
         _writes(np.place, arr, "arr[mask] = vals")
     held = arr.current()
     _refuse_unsafe(vals, as_operand(vals), arr.dtype)
-    given = ravel(as_dtype(as_operand(vals), arr.dtype))
+    given = ravel(as_operand(vals, arr.dtype))
     count = _known_size(np.place, given, "the values")
     flags = as_operand(mask) != 0
     if not count:
@@ -97,9 +97,8 @@ def putmask(a: Any, /, mask: Any, values: Any) -> None:
     if not isinstance(a, References):
         _writes(np.putmask, a, "a = numpy.where(mask, values, a)")
     held = a.current()
-    given = as_operand(values)
-    _refuse_unsafe(values, given, a.dtype)
-    every = _repeated(np.putmask, given, a.dtype, _known_size(np.putmask, held, "the array"))
+    _refuse_unsafe(values, as_operand(values), a.dtype)
+    every = _repeated(np.putmask, values, a.dtype, _known_size(np.putmask, held, "the array"))
     a.absorb(choose(as_operand(mask) != 0, reshape(every, shape_of(held)), held))
 
 
@@ -115,6 +114,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
         raise TypeError(
             f"Cannot cast array data from {given.dtype!r} to {dst.dtype!r} according to the rule {casting!r}"
         )
+    given = as_operand(src, dst.dtype) if number is not None else given
     dst.check_writeable()
     if where is True:
         dst.assign(Ellipsis, given)
