@@ -49,6 +49,8 @@ HOLDERS = [
     ("method_by_name", "g(c)", "import operator\n" + _METHOD + "g, c = operator.methodcaller('go'), C()"),
     ("attribute_by_name", "g(c)", "import operator\n" + _PROPERTY + "\ng = operator.attrgetter('p')"),
     ("vectorized", "v(1.0)", "v = np.vectorize(lambda k: log.append(1) or k, otypes=[float])"),
+    ("vectorized_over_an_array", "v(x)", "v = np.vectorize(lambda k: log.append(1) or k)"),
+    ("each_row", "np.apply_along_axis(h, 0, np.stack([x, x]))", "def h(r):\n    log.append(1)\n    return r.sum()"),
     ("namespace", "h()", _NAMESPACES),
     ("exception", "h()", _NAMESPACES.replace("types.SimpleNamespace(n=0)", "ValueError(); s.n = 0")),
     ("module_in_a_closure", "h()", _MODULE + "def made():\n    n = m\n    return lambda: n.bump()\nh = made()"),

@@ -19,6 +19,9 @@ from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, ZeroDim
 from autoloop_runtime.ops.numpy_names.numpy_creation import of_python_ints
 
 from ...conversion.pipeline import convert_callee
+from ..mutation.heap_snapshot import has_changed, snapshots
+from ..mutation.outside_world import leave
+from ..mutation.side_effects import restore
 
 
 def _array(value: Any, dtype: Any = None) -> Tensor:
@@ -40,6 +43,20 @@ def _as_array(kind: Kind, made: Any) -> Any:
     return marked(ZeroDimArray if kind is ArrayTracer else kind, made)
 
 
+def _mapped(f: Any, each: Callable[[Any], Any], rows: Any) -> Any:
+    """Return what a function of the user's gives for each of some rows; one that changes something is Python's."""
+    before, variables = snapshots([f], (), ())
+    made = map_fn(each, rows)
+    changed = [slot.name for slot, value in variables if slot.get() is not value]
+    changed += [one.name for one in before if has_changed(one)]
+    if changed:
+        restore(before, variables)
+        leave(
+            f"{changed[0]!r} is changed by a function that NumPy calls again and again", "call it in a `for` statement"
+        )
+    return made
+
+
 def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
     """Return ``np.apply_along_axis``: the rows are those of a loop."""
     x, kind = _array(arr), kind_of((arr, *args, *kwargs.values()), ArrayTracer)
@@ -50,7 +67,7 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     function = convert_callee(func1d)
     rows = ops.reshape(moved, [-1, _extents(moved)[-1]])
-    made = map_fn(lambda row: _array(function(marked(kind, row), *args, **kwargs)), rows)
+    made = _mapped(func1d, lambda row: _array(function(marked(kind, row), *args, **kwargs)), rows)
     inner = _extents(made)[1:]
     made = ops.reshape(made, [*rest, *inner])
     places = range(axis, axis + len(inner))
@@ -119,8 +136,10 @@ def vectorized(f: np.vectorize) -> Callable[..., Any]:
             first = function(*[marked(kind, ops.ravel(one)[0]) for one in arrays])
             wanted = [_array(one).dtype for one in (first if isinstance(first, tuple) else (first,))]
         columns = [ops.ravel(ops.cast(one, _of_numbers(one))) for one in arrays]
-        made = map_fn(
-            lambda row: nest.map_structure(_array, function(*[marked(number, one) for one in row])), tuple(columns)
+        made = _mapped(
+            f.pyfunc,
+            lambda row: nest.map_structure(_array, function(*[marked(number, one) for one in row])),
+            tuple(columns),
         )
         parts = [
             ops.reshape(_as_asked(one, to), _extents(arrays[0]))
