@@ -173,6 +173,8 @@ def _quantile(theirs: Any, a: Any, q: Any, axis: Any, method: Any, keepdims: Any
     x = as_operand(a)
     if x.dtype.kind != "c" and not has_tensor(q):
         _in_range(theirs, np.asarray(q))
+    if x.dtype.kind == "f" and has_tensor(q) and operands.weak_type(q) in (int, float):
+        q = as_dtype(as_operand(q), x.dtype)
     attrs = {
         "axis": axes_in(theirs, x, axis), "method": known(theirs, method=method), "keepdims": kept(keepdims),
         "number": q if type(q) in (int, float) and x.dtype.kind == "f" else None,
