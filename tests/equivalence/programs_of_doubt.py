@@ -259,6 +259,33 @@ every = [P(0.5, [0.5]), P(1.5, [1.5])]
 d = every[n % 2]
 d.u += x
 return every[0].u * 1, every[1].u * 1
+---
+l = [0.5]
+t = (1.5, l)
+if n > 5: t[1][0] = x
+return l[0] * 1, t[1][0] * 1
+---
+l = [0.5]
+d = {'a': l}
+for k in range(n): d['a'][0] += x
+return l[0] * 1, d['a'][0]
+---
+l = [0.5]
+d = [l, l]
+for k in range(n): d[0][0] += x
+return l[0] * 1, d[1][0] * 1
+---
+l = [0.5]
+d = [l, [1.5]]
+if n > 5: d[0], d[1] = d[1], d[0]
+d[0][0] = x
+return l[0] * 1, d[1][0]
+---
+l = [0.5]
+d = [l, [1.5]]
+if n > 5: d[0] = [2.5]
+d[0][0] = x
+return l[0] * 1, d[1][0]
 """.strip().split("\n---\n")
 
 #: such ones of which nobody else holds any: no doubt about them

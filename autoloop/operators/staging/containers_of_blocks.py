@@ -13,7 +13,7 @@ from typing import Any
 from autoloop_runtime.base.forks import undivided
 
 from .container_contents import CONTAINERS, COPIED_DICTS, fill, is_as
-from .maybe_same import are_maybe_same, are_some, lose, lose_changed, may_be, may_hold_containers
+from .maybe_same import are_maybe_same, are_some, lose, lose_changed, may_be, may_hold_containers, part_inside
 from .standins import is_growing
 from .unknown_keys import check_order, leave_unknown
 
@@ -99,6 +99,8 @@ class Rebound:
             If nobody can tell whether ``original`` has changed, and no marker can stand in it.
         """
         if not self.is_rebound(name):
+            if value is not original:
+                part_inside(repr(name), original, value)
             value = written_back(original, value)
             for one in self._set.get(name, ()):
                 may_be(repr(name), value, one)

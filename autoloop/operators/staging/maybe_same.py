@@ -24,6 +24,8 @@ from .unknown_keys import refuse_unknown
 _CHANGING = (*CONTAINERS, deque)
 #: references to what nobody holds but a pair: that, and the argument of who counts
 _ALONE = 2
+#: those to one inside another: that, a list of parts, one of these, a variable, and the argument of who counts
+_ALONE_INSIDE = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +102,26 @@ def may_be(name: str, value: Any, other: Any, of_objects: bool = False) -> None:
         mine, its = instance_attributes(value), instance_attributes(other)
         for key in [key for key in mine if key in its]:
             may_be(f"the {key!r} of {name}", mine[key], its[key])
+
+
+def part_inside(name: str, original: Any, value: Any) -> None:
+    """Note which containers inside another one, that somebody else may hold, a block has put others in the place of."""
+    if isinstance(original, dict) and isinstance(value, dict):
+        parts = [(f"the {key!r} of {name}", original[key], value[key]) for key in original if key in value]
+    elif isinstance(original, (list, tuple, deque)) and isinstance(value, (list, tuple, deque)):
+        parts = [(f"the element {k} of {name}", *both) for k, both in enumerate(zip(original, value))]
+    else:
+        return
+    for inner, one, its in parts:
+        if its is one:
+            continue
+        if isinstance(one, _CHANGING) and isinstance(its, _CHANGING) and sys.getrefcount(one) > _ALONE_INSIDE:
+            if is_as(copied(its), one):
+                may_be(inner, its, one)
+            else:
+                lose(inner, one, its)
+        else:
+            part_inside(inner, one, its)
 
 
 def _there(value: Any) -> Any:
