@@ -11,6 +11,29 @@ def pred(v):
 """
 
 PROGRAMS = """
+return (
+    max((noisy(v) for v in a[:3]), key=noisy),
+    min((noisy(v) for v in a[:n]), key=noisy), sum(noisy(v) for v in a[:n])
+)
+---
+return [noisy(p) for r in m[:n] for p in r if noisy(p) > 3], next(noisy(v) for v in a if noisy(v) > 1)
+---
+g = (noisy(v) for v in a if v > 1)
+print('before')
+for v in g:
+    print('body', v)
+    if v > 3: break
+return v
+---
+def use(g):
+    print('use')
+    return sum(g)
+return use(noisy(v) for v in a[:n]), use(noisy(k) for k in range(n) if k), use(noisy(k) for k in range(3))
+---
+match x, noisy(n):
+    case (2.5, k) if noisy(k) > 2: return k
+    case _: return noisy(9)
+---
 with contextlib.ExitStack() as s:
     for k in range(3): s.callback(print, 'cb', k)
 return a

@@ -200,7 +200,7 @@ def _extreme(plain: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``max`` or ``min`` of what an iterable gives."""
 
     def extreme(values: Any, *, key: Any = None, **default: Any) -> Any:
-        return extreme_of(plain, list(values), _key(key), **default)
+        return extreme_of(plain, values, _key(key), **default)
 
     return extreme
 

@@ -253,11 +253,14 @@ def _extreme_of_nothing(plain: Callable[..., Any]) -> Any:
         raise
 
 
-def extreme_of(plain: Callable[..., Any], values: list[Any], key: Any, default: Any = _NO_DEFAULT) -> Any:
+def extreme_of(plain: Callable[..., Any], given: Iterable[Any], key: Any, default: Any = _NO_DEFAULT) -> Any:
     """Return ``max`` or ``min`` of some values: as in Python the first of equal ones, and of what cannot be ordered."""
+    values, keys = list[Any](), list[Any]()
+    for one in given:
+        values.append(one)
+        keys.append(one if key is None else key(one))  # before the next value is made
     if not values:
         return _extreme_of_nothing(plain) if default is _NO_DEFAULT else default
-    keys = values if key is None else [key(one) for one in values]
     if not builtins.any(is_staged(one) or isinstance(one, MixedNumber) for one in nest.flatten(keys)):
         return values[plain(range(len(values)), key=keys.__getitem__)]
     if builtins.any(type(one) is tuple for one in (*values, *keys)):

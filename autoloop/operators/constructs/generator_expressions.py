@@ -195,7 +195,7 @@ def _extreme_of(plain: Callable[..., Any], clauses: Clauses, *, key: Any = None,
     few = not isinstance(clauses.source, range) or len(clauses.source) <= _FEW
     if clauses.is_whole and few and not isinstance(clauses.source, StagedIterable):
         given = () if default is _NO_DEFAULT else (default,)
-        return extreme_of(plain, list(clauses.generator or generator_of(clauses, elements)), key, *given)
+        return extreme_of(plain, clauses.generator or generator_of(clauses, elements), key, *given)
     return extreme_of_each(plain, clauses, key=key, default=default)
 
 
