@@ -180,6 +180,12 @@ FAILING = (
 
 
 @needs_native
+def test_an_element_takes_no_array_in_machine_code():
+    text = HEAD + "    i[0] = a[np.array([4])]\n    a[1] = a[2:3]\n"
+    assert verdict(text, "apart", 3, "native")[0] in ("refused", "fine", "raises")
+
+
+@needs_native
 def test_random_programs_in_machine_code():
     found = Counter(checked(random.Random(seed), ["native"]) for seed in range(2_000_000, 2_000_025))
     assert found["fine"] > found.total() / 2, found.most_common()

@@ -229,6 +229,9 @@ def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         value = values[1] = value if update else _apart(ctx, value, resolve(x))
         out = writable(ctx, node, x, values[1 + update :])
         part = Basic(ctx, node, 2, [out, *values[1:]], out).part()
+        if not part.shape and ctx.shape_of(node.inputs[1]) and node.inputs[0].dtype.kind != "b":
+            ctx.refuse(node, "whether an array of one element may be assigned to one element depends on NumPy")
+            return []
         put(ctx, fitted(value, part.shape), part)
         return [out]
     axis = only_rows(ctx, node, 2)
