@@ -16,6 +16,7 @@ np.array(3); np.where(A > 1, 1, 2); np.where(A > 1, A, 0) + 1; np.where(Z > 1, A
 np.where(A > 1, 1, 2).item(); np.asarray(Z); np.broadcast_to(A, ()); np.full((), A); np.full_like(A, 2)
 np.zeros_like(Z); np.select([A > 1], [A], 0); np.zeros(()) + A; x[0, 0]; x[0, 0, ...]; A[...]; A[()]; Z[...]
 Z[()]; x[0][1]; x.item(0); Z.item(); x[0][np.asarray(1)]; np.take(x, 1); np.squeeze(x[:1, :1])
+np.squeeze([A]); np.reshape([[A]], ())
 x[:1, :1].squeeze(); x[:1, :1].reshape(()); np.squeeze(x[:1, :1]) + 1; Z.reshape(()); Z.T; A.T; Z.real
 np.imag(Z); A.real; np.real(A); Z.astype('i4'); A.astype('i4'); Z.conj(); np.conj(Z); -Z; Z * 2; Z > 1; abs(Z)
 np.sin(Z); Z.sum(); Z.round(); Z.clip(0, 1); np.clip(Z, 0, 1); np.nan_to_num(Z); np.real_if_close(A); np.i0(A)

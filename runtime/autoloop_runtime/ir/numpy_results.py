@@ -59,7 +59,9 @@ def gives_array(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], w
             return True
         if theirs in _WEIGHTED:
             return kwargs.get("weights") is not None
-        return theirs in _OF_ARRAYS and bool(args) and is_array(args[0], without_axes)
+        return (
+            theirs in _OF_ARRAYS and bool(args) and (type(args[0]) in (list, tuple) or is_array(args[0], without_axes))
+        )
     except TypeError:  # not hashable
         return False
 
