@@ -422,3 +422,18 @@ def vadv(stage, u, w, weight):
     for k in range(count - 2, -1, -1):
         data = dcol[:, :, k] - ccol[:, :, k] * data
         stage[:, :, k] = weight * (data - u[:, :, k])
+
+
+@kernel(0.7, 1.3, array(4, 4), array(4, 4), array(4))
+def gesummv(alpha, beta, a, b, x):
+    return alpha * a @ x + beta * b @ x
+
+
+@kernel(0.7, 1.3, array(3, 4), array(4, 5), array(5, 2), array(3, 2))
+def k2mm(alpha, beta, a, b, c, d):
+    d[:] = alpha * a @ b @ c + beta * d
+
+
+@kernel(array(3, 4), array(4, 5), array(5, 2), array(2, 3))
+def k3mm(a, b, c, d):
+    return a @ b @ c @ d

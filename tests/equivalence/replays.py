@@ -128,7 +128,9 @@ def _is_chosen(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 
 def _is_plain_value(leaf: Any) -> bool:
-    return isinstance(leaf, np.ndarray) or not (_makes_tensors(leaf) or hasattr(leaf, "__dlpack__"))
+    return isinstance(leaf, np.ndarray) or not (
+        _makes_tensors(leaf) or hasattr(leaf, "__dlpack__") or hasattr(leaf, "write")
+    )
 
 
 def _makes_tensors(value: Any) -> bool:
