@@ -11,6 +11,7 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.records import CallRecord, record_call
+from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.text_operators import refused_by_numpy
 from autoloop_runtime.ir.tracers import ArrayTracer, TextTracer, Tracer
 
@@ -47,6 +48,8 @@ def call(f: Any) -> Any:
     The user's functions, methods, partials and callable objects are converted (once); builtins with a meaning
     for tensors are exchanged; everything else is ``f`` itself.
     """
+    if isinstance(f, Tensor):
+        return f  # which says that it cannot be called
     if current_graph() is not None and (setting := setting_inside(f)) is not None:
         return setting
     drawn = drawing(f)
