@@ -11,7 +11,6 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.records import CallRecord, record_call
-from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.text_operators import refused_by_numpy
 from autoloop_runtime.ir.tracers import ArrayTracer, TextTracer, Tracer
 
@@ -25,7 +24,7 @@ from ..staging.growing_list import GrowingList
 from ..staging.maybe_same import are_some, lose_changed, watched
 from ..staging.mixed_numbers import settled
 from ..staging.staged_blocks import in_staged_block
-from ..staging.staged_values import is_staged
+from ..staging.staged_values import is_staged, stands_for
 from ..staging.unknown_keys import is_followed
 from .builtins import staged_for
 from .called_special_methods import special_method
@@ -48,8 +47,10 @@ def call(f: Any) -> Any:
     The user's functions, methods, partials and callable objects are converted (once); builtins with a meaning
     for tensors are exchanged; everything else is ``f`` itself.
     """
-    if isinstance(f, Tensor):
-        return f  # which says that it cannot be called
+    if isinstance(f, Tracer):
+        kind = stands_for(f)
+        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+        raise TypeError(f"{name!r} object is not callable")
     if current_graph() is not None and (setting := setting_inside(f)) is not None:
         return setting
     drawn = drawing(f)
