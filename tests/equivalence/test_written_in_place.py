@@ -246,6 +246,42 @@ def fails_in_a_loop(a, b, i):
         n += 1
 
 
+def parts_moved(a, m, t, n):
+    a[:-1] = a[1:]
+    a[3:] = a[:-3]
+    a[2::2] = a[:-2:2]
+    a[:-2:2] = a[1:-1:2]
+    a[::-1][:-1] = a[::-1][1:]
+    a[:-1] = a[:0:-1]
+    a[1:3] = a[:1]
+    m[:, :-1] = m[:, 1:]
+    m[:-1, 1:] = m[1:, :-1]
+    m[1:, :-1] = m[:-1, 1:]
+    m[1:, 2:8:2] = m[:-1, 1:7:2]
+    m.T[1:, 1:] = m.T[:-1, :-1]
+    m[1:5, 1:5] = m[:4, :4].T
+    m[2:] = m[:1]
+    t[1:, :, 1:] = t[:-1, :, :-1]
+    t[:-1, 1:, 2:] = t[1:, :-1, :-2]
+    t[:, :, 0] = t[:, :, 1]
+    for i in range(n):
+        a[i : i + 4] = a[i + 1 : i + 5]
+        m[1:] = m[:-1]
+    kept = a[1:].copy()
+    a[:-1] = a[1:]
+    return kept
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_parts_move_within_an_array(executor):
+    for dtype in (np.float64, np.int8, np.bool_):
+        given = [(np.arange(3 * k) * k % 251).astype(dtype) for k in (11, 30, 40)]
+        plain, ours = ([a.copy(), m.reshape(9, 10).copy(), t.reshape(4, 5, 6).copy()] for a, m, t in (given, given))
+        kept = parts_moved(*plain, 3)
+        assert np.array_equal(kept, al.function(parts_moved, executor=executor)(*ours, 3))
+        assert all(map(np.array_equal, plain, ours))
+
+
 @pytest.mark.parametrize("executor", [name for name in EXECUTORS if name != "dataflow"])
 def test_what_was_written_before_an_exception_stays(executor):
     cases = [(fails_after_a_write, 9), (fails_before_a_write, 9), (fails_in_a_loop, 3)]

@@ -16,7 +16,7 @@ from ..ir.casts import cast
 from ..ir.elements import INT64
 from ..typing.static_slices import span_of, step_of
 from ..writer.context import Context
-from ..writer.memory import is_one_value, put, seen, shifted, splat
+from ..writer.memory import is_one_value, move, put, seen, shifted, splat
 from ..writer.nests import Nest, store, store_all
 from ..writer.node_writer import array_of, flush, value_of
 from ..writer.registry import rule
@@ -225,14 +225,17 @@ def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         return [_masked(ctx, node, values)]
     if is_basic(ctx, node, 2):
         # the index is checked before anything is changed
-        update = _updates(ctx, node, value, resolve(x))
-        value = values[1] = value if update else _apart(ctx, value, resolve(x))
-        out = writable(ctx, node, x, values[1 + update :])
+        update, within = _updates(ctx, node, value, resolve(x)), _is_part(ctx, value, resolve(x))
+        value = values[1] = value if update or within else _apart(ctx, value, resolve(x))
+        out = writable(ctx, node, x, values[1 + (update or within) :])
         part = Basic(ctx, node, 2, [out, *values[1:]], out).part()
         if not part.shape and ctx.shape_of(node.inputs[1]) and node.inputs[0].dtype.kind != "b":
             ctx.refuse(node, "whether an array of one element may be assigned to one element depends on NumPy")
             return []
-        put(ctx, fitted(value, part.shape), part)
+        if within:
+            move(ctx, fitted(value, part.shape), part)  # type: ignore[arg-type]
+        else:
+            put(ctx, fitted(value, part.shape), part)
         return [out]
     axis = only_rows(ctx, node, 2)
     if axis is None:
@@ -253,18 +256,18 @@ def _updates(ctx: Context, node: Node, value: Value, x: Value) -> bool:
     return all(leaf is part or x.buffer not in buffers(leaf) for leaf in leaves(value))
 
 
+def _is_part(ctx: Context, value: Value, x: Value) -> bool:
+    """Return whether ``value`` is a part of the array ``x``, which may be changed where it is."""
+    if not isinstance(x, Array) or not isinstance(value, Array) or x.buffer not in buffers(value):
+        return False
+    return value.t == x.t and ctx.is_free(x) and size_of(value.shape) < size_of(x.shape)
+
+
 def _apart(ctx: Context, value: Value, x: Value) -> Value:
-    """Return what is assigned to a part of ``x`` in memory of its own, if it is a part of what may be changed, or is
-    computed from that."""
+    """Return what is assigned to a part of ``x`` in memory of its own, if it is computed from ``x``."""
     if isinstance(value, Expr) and isinstance(x, Array) and x.buffer in buffers(value):
         return array_of(ctx, value)
-    if not isinstance(x, Array) or not isinstance(value, Array) or x.buffer not in buffers(value):
-        return value
-    if not ctx.is_free(x) or size_of(value.shape) >= size_of(x.shape):
-        return value
-    made = ctx.temporary(value.t, value.shape)
-    store(ctx, value, made)
-    return made
+    return value
 
 
 def _scatter_rows(ctx: Context, node: Node, out: Array, axis: int, values: Sequence[Value]) -> None:

@@ -9,7 +9,7 @@ from ...ir.graph import Node
 from ..ir.elements import BOOL
 from .context import Context
 from .nests import store
-from .values import Array, Nothing, Rows, Scalar, Shape, Splat, Value, buffers, fills, parts_of, resolve
+from .values import Array, Nothing, Rows, Scalar, Shape, Splat, Value, buffers, fills, parts_of, resolve, size_of
 
 
 def shifted(ctx: Context, array: Array, offset: int | str, shape: Shape, strides: Shape) -> Array:
@@ -95,3 +95,66 @@ def _shuffled(value: Value, place: Array) -> bool:
     if isinstance(value, Array) and fills(value):
         return False  # the same order: copied onto itself at worst
     return place.buffer in set(buffers(value))
+
+
+# -- parts of one array -------------------------------------------------------------------------------------
+
+
+def move(ctx: Context, source: Array, place: Array) -> None:
+    """Copy ``source``, which broadcasts to the shape of ``place``, there: its elements may be in the same memory.
+
+    Where both step alike, the one that lies first in memory is copied in that order, and the other backwards, as
+    ``memmove`` does: nothing is written before it is read. Otherwise the elements are copied elsewhere first.
+    """
+    if 0 in place.shape:
+        return
+    axes = _outer_axes(place) if source.shape == place.shape and _steps(source) == _steps(place) else None
+    if axes is None:
+        copy: Array = ctx.temporary(source.t, source.shape)
+        store(ctx, source, copy)
+        store(ctx, copy, place)
+        return
+    size = place.t.size * size_of(place.shape)
+    for axis in axes:
+        size //= place.shape[axis]
+    ahead = ctx.writer.let(f"icmp ule ptr {place.pointer}, {source.pointer}") if axes else ""
+    _move_rows(ctx, source, place, axes, ahead, size)
+
+
+def _steps(array: Array) -> list[int]:
+    """Return the strides of ``array`` along axes that it has more than one element of."""
+    return [s for s, n in zip(array.strides, array.shape) if n != 1]
+
+
+def _outer_axes(array: Array) -> list[int] | None:
+    """Return, from the one with the largest steps, the axes around those along which ``array`` has no gaps; None if the
+    elements are not in the order of their addresses then."""
+    outer: list[int] = []
+    filled, behind = 1, 1
+    for axis in sorted(range(len(array.shape)), key=lambda k: array.strides[k]):
+        n, stride = array.shape[axis], array.strides[axis]
+        if n == 1:
+            continue
+        if stride < behind:
+            return None
+        if not outer and stride == filled:
+            filled *= n
+        else:
+            outer.append(axis)
+        behind += (n - 1) * stride
+    return outer[::-1]
+
+
+def _move_rows(ctx: Context, source: Array, place: Array, axes: Sequence[int], ahead: str, size: int) -> None:
+    """Move ``size`` bytes at each index along ``axes``, from the last on unless ``ahead``."""
+    let, pointers = ctx.writer.let, f"ptr {place.pointer}, ptr {source.pointer}"
+    if not axes:
+        ctx.writer.do(f"call void @llvm.memmove.p0.p0.i64({pointers}, i64 {size}, i1 false)")
+        return
+    axis, n = axes[0], place.shape[axes[0]]
+    with ctx.writer.loop(n) as loop:
+        last = let(f"sub nuw nsw i64 {n - 1}, {loop.index}")
+        at = let(f"select i1 {ahead}, i64 {loop.index}, i64 {last}")
+        offset = let(f"mul nsw i64 {at}, {place.strides[axis]}")
+        parts = [shifted(ctx, one, offset, one.shape, one.strides) for one in (source, place)]
+        _move_rows(ctx, parts[0], parts[1], axes[1:], ahead, size)
