@@ -34,9 +34,26 @@ DO_NOT_CONVERT = "__autoloop_do_not_convert__"
 
 # Builtins that mean something else when an argument is, or gives, a tensor; and what runs over its argument as they do.
 STAGED_BUILTINS: frozenset[Any] = frozenset(
-    (abs, all, any, bin, bool, chr, complex, dict, divmod, enumerate, filter, float, format, frozenset, getattr)
+    (
+        abs,
+        all,
+        any,
+        bin,
+        bool,
+        chr,
+        complex,
+        delattr,
+        dict,
+        divmod,
+        enumerate,
+        filter,
+        float,
+        format,
+        frozenset,
+        getattr,
+    )
     + (hasattr, hash, hex, int, isinstance, len, list, map, max, min, oct, pow, print, range, repr, reversed, round)
-    + (set, sorted, str, sum, tuple, type, zip)
+    + (set, setattr, sorted, str, sum, tuple, type, zip)
     + (operator.contains, operator.index, operator.not_, operator.truth, np.fromiter)
 )
 # Library functions that look into their arguments before a tensor can take over.
@@ -50,6 +67,7 @@ _ASKING_NOBODY: frozenset[Any] = frozenset(
     (np.vectorize, np.broadcast, np.ndindex, np.ndenumerate, np.nditer, np.errstate, np.poly, np.roots)
     + (np.ravel_multi_index, np.vstack, np.hstack, np.dstack, np.column_stack)
 )
+_OF_DESCRIPTORS = ("__get__", "__set__", "__delete__")
 _DISPLAYS = (gast.List, gast.Tuple, gast.ListComp)
 _MAY_BE_LISTS = (gast.Name, gast.Attribute, gast.Subscript, gast.Call, gast.Starred, gast.IfExp, gast.NamedExpr)
 #: where functions are that mean something else for what is staged
@@ -309,8 +327,14 @@ class Environment:
         return isinstance(target, type) and is_users_class(target)
 
     def is_property(self, name: str) -> bool:
-        """Return whether a class of the user's in reach has a property of this name."""
-        return name in self._members[0]
+        """Return whether a class of the user's in reach has a property of this name, or another descriptor."""
+        return name in self._members[0] or not self.inner_members.isdisjoint(_OF_DESCRIPTORS)
+
+    def is_set_by_users(self, name: str) -> bool:
+        """Return whether assigning to an attribute of this name, or deleting it, may call a method of the user's."""
+        if name in self._members[0] or self.is_overloaded("__setattr__", "__delattr__"):
+            return True
+        return not self.inner_members.isdisjoint(_OF_DESCRIPTORS)
 
     def is_overloaded(self, *names: str) -> bool:
         """Return whether a class of the user's in reach has one of these special methods."""
@@ -330,7 +354,7 @@ class Environment:
         kinds = dict.fromkeys(one if isinstance(one, type) else type(one) for one in reach)
         classes = dict.fromkeys(base for one in kinds for base in one.__mro__ if is_users_class(base))
         members = [(name, value) for cls in classes for name, value in vars(cls).items()]
-        properties = {name for name, value in members if isinstance(value, property | functools.cached_property)}
+        properties = {name for name, value in members if _is_asked(value)}
         special = {
             name
             for name, value in members
@@ -363,6 +387,14 @@ class Environment:
             return False
         module = str(getattr(target, "__module__", None) or type(target).__module__).split(".")[0]
         return module in ("autoloop", "autoloop_runtime", "numpy", "threading", "_thread", "io", "_io")
+
+
+def _is_asked(value: Any) -> bool:
+    """Return whether what stands in a class is a property, or a descriptor whose methods the user has written."""
+    if isinstance(value, property | functools.cached_property):
+        return True
+    written = (getattr(type(value), name, None) for name in _OF_DESCRIPTORS)
+    return is_users_class(type(value)) and any(isinstance(one, types.FunctionType) for one in written)
 
 
 def is_written(function: types.FunctionType) -> bool:

@@ -1,4 +1,7 @@
-"""Assignments to items: ``a[i] = v`` and its kin become operators that give the changed array."""
+"""Assignments to items: ``a[i] = v`` and its kin become operators that give the changed array.
+
+And to attributes that a method of the user's sets: ``o.v = x`` calls the setter of a property.
+"""
 
 from __future__ import annotations
 
@@ -77,6 +80,28 @@ class ItemTargets:
         return make.call(
             self.expressions.operator(make, "update_item_of"), owner, make.constant(target.attr), index, sign, value
         )
+
+    def set_attribute(self, target: Node, value: Node, around: Surroundings) -> Node:
+        """Return ``ops.set_attribute(o, 'v', x)`` for ``o.v = x``; ``value`` is already converted."""
+        make = Maker(target)
+        owner, name = self.expressions.rewrite(target.value, around), make.constant(target.attr)
+        function = self.expressions.operator(make, "set_attribute")
+        if isinstance(value, SIMPLE):
+            return make.call(function, owner, name, value)
+        return make.call(function, value=value, owner=owner, name=name)
+
+    def update_attribute(self, node: Node, around: Surroundings) -> Node:
+        """Return ``ops.update_attribute(o, 'v', '+=', lambda: x)`` for ``o.v += x``."""
+        make, target = Maker(node), node.target
+        owner, name = self.expressions.rewrite(target.value, around), make.constant(target.attr)
+        value, sign = self.expressions.later(node.value, around), make.constant(AUGMENTED[type(node.op)])
+        return make.call(self.expressions.operator(make, "update_attribute"), owner, name, sign, value)
+
+    def delete_attribute(self, target: Node, around: Surroundings) -> Node:
+        """Return ``ops.delete_attribute(o, 'v')`` for ``del o.v``."""
+        make = Maker(target)
+        owner, name = self.expressions.rewrite(target.value, around), make.constant(target.attr)
+        return make.call(self.expressions.operator(make, "delete_attribute"), owner, name)
 
     def update_item(self, node: Node, around: Surroundings) -> Node:
         """Return ``a = ops.update_item(a, i, '+=', lambda: v)`` for ``a[i] += v``."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import collections
 import datetime as dt
+import dis
 import sys
 import time
 import types
@@ -48,6 +49,8 @@ _NAMED |= {np.get_printoptions, np.set_printoptions}
 #: modules whose classes start something, or open it
 _MAKERS = ("subprocess", "socket", "sqlite3", "multiprocessing", "concurrent")
 _THREADS = ("Thread", "Timer")
+#: what reads a global name; an attribute of that name is another thing
+_OF_GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
 #: so many functions that call each other are looked into
 _DEEPEST = 8
 _NOW = frozenset(("now", "utcnow", "today"))
@@ -151,8 +154,9 @@ def effect_inside(function: Any, kind: type | None = None, seen: frozenset[Any] 
     if not isinstance(function, types.FunctionType) or function in seen or len(seen) > _DEEPEST:
         return None
     names, namespace, seen = function.__code__.co_names, function.__globals__, seen | {function}
+    variables = {one.argval for one in dis.get_instructions(function.__code__) if one.opname in _OF_GLOBALS}
     for name in names:
-        one = namespace.get(name, getattr(builtins, name, None))
+        one = namespace.get(name, getattr(builtins, name, None)) if name in variables else None
         if one is print or (callable(one) and one is not next and has_effect(one)):
             return name
         if isinstance(one, types.ModuleType) and (found := next((n for n in names if has_effect_in(one, n)), None)):

@@ -28,7 +28,7 @@ from .callables import (
 from .control_flow import rewrite_function
 from .loading import compile_function, instantiate
 from .mutated_parameters import mutated_parameters
-from .nodes import Node, walk
+from .nodes import Node, children, walk
 from .source import FunctionSource, find_source
 from .statements import Names
 from .translation import to_ast
@@ -76,6 +76,8 @@ def _convert_tree(function: types.FunctionType) -> _ConvertedTree:
     source = find_source(function.__code__)  # text -> tree, parsed once
     refuse_unsupported(source)
     tree = _without_decorators(source.node)
+    if source.class_name is not None:
+        _spell_out(tree, source.class_name.lstrip("_"))
     nodes = list(walk(tree))
     names = _names_for(nodes, function)
     environment = Environment(function.__globals__, _enclosed(function, nodes), _inner_members(nodes))
@@ -119,6 +121,15 @@ def _inner_members(nodes: Sequence[Node]) -> frozenset[str]:
     """Return the names of the methods of the classes that a function defines."""
     classes = [node for node in nodes if isinstance(node, gast.ClassDef)]
     return frozenset(one.name for cls in classes for one in cls.body if isinstance(one, gast.FunctionDef))
+
+
+def _spell_out(node: Node, class_name: str) -> None:
+    """Write ``self.__v`` of a method as ``self._C__v``: operators are given names as texts, which stay."""
+    if isinstance(node, gast.Attribute) and node.attr[:2] == "__" != node.attr[-2:] and class_name:
+        node.attr = f"_{class_name}{node.attr}"
+    for one in children(node):
+        if not isinstance(one, gast.ClassDef):
+            _spell_out(one, class_name)
 
 
 def _without_decorators(node: Node) -> Node:

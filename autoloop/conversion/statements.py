@@ -140,7 +140,7 @@ class SimpleStatements:
             return any(map(self._has_items, target.elts))
         if isinstance(target, gast.Starred):
             return self._has_items(target.value)
-        if _is_item_of_attribute(target):
+        if _is_item_of_attribute(target) or self._is_set_by_users(target):
             return True
         if not isinstance(target, gast.Subscript):
             return False
@@ -152,12 +152,18 @@ class SimpleStatements:
         name = getattr(target, "id", None)
         return name in self.scope.order or name in self.scope.declared
 
+    def _is_set_by_users(self, target: Node) -> bool:
+        """Return whether a target is ``o.v`` with a name that a method of the user's may set."""
+        return isinstance(target, gast.Attribute) and self.expressions.environment.is_set_by_users(target.attr)
+
     def _assign_to(self, target: Node, value: Node) -> Block:
         """Return statements that assign a converted value to any target."""
         if not self._has_items(target):
             return [Maker(target).assign(self.expr(target), value)]
         if _is_item_of_attribute(target):
             return [Maker(target).expression(self.items.set_item_of(target, value, self.around))]
+        if isinstance(target, gast.Attribute):
+            return [Maker(target).expression(self.items.set_attribute(target, value, self.around))]
         if isinstance(target, gast.Subscript):
             nested = isinstance(target.value, gast.Subscript)
             make_setter = self.items.set_items if nested else self.items.set_item
@@ -180,6 +186,8 @@ class SimpleStatements:
     def _augassign(self, node: Node) -> Block:
         if _is_item_of_attribute(node.target):
             return [Maker(node).expression(self.items.update_item_of(node, self.around))]
+        if self._is_set_by_users(node.target):
+            return [Maker(node).expression(self.items.update_attribute(node, self.around))]
         if self._has_items(node.target):
             nested = isinstance(node.target.value, gast.Subscript)
             make_update = self.items.update_items if nested else self.items.update_item
@@ -202,6 +210,8 @@ class SimpleStatements:
     def _annassign(self, node: Node) -> Block:
         if node.value is not None:
             node.value = self.expr(node.value)
+            if self._is_set_by_users(node.target):  # the annotation is not evaluated in a function
+                return self._assign_to(node.target, node.value)
         shared = isinstance(node.target, gast.Name) and self.around.nested
         if not shared:
             node.target = self.expr(node.target)
@@ -217,6 +227,8 @@ class SimpleStatements:
                 if target.id in self.around.checked:
                     done.append(make.expression(self.expr(make.load(target.id))))
                 done.append(self._mark(make, target.id))
+            elif self._is_set_by_users(target):
+                done.append(make.expression(self.items.delete_attribute(target, self.around)))
             else:
                 done.append(make.place(gast.Delete([self.expr(target)])))
         return done

@@ -43,7 +43,7 @@ from ..errors import hide_own_frames, refusals
 
 if TYPE_CHECKING:
     from .constructs.attempts import attempt, managed
-    from .constructs.attributes import attribute
+    from .constructs.attributes import attribute, delete_attribute, set_attribute, update_attribute
     from .constructs.boolean_operators import and_, not_, or_
     from .constructs.builtins import staged_for as staged_for
     from .constructs.call_expression import call
@@ -89,6 +89,7 @@ __all__ = [
     "checked",
     "compare",
     "defined",
+    "delete_attribute",
     "elements",
     "for_stmt",
     "fstring",
@@ -115,6 +116,7 @@ __all__ = [
     "raised",
     "refusals",
     "returned",
+    "set_attribute",
     "set_item",
     "set_item_of",
     "set_items",
@@ -123,6 +125,7 @@ __all__ = [
     "unary",
     "unpack",
     "update",
+    "update_attribute",
     "update_item",
     "update_item_of",
     "update_items",
@@ -135,7 +138,9 @@ _MODULES = {
     "autoloop.operators.constructs.attempts": ("attempt", "managed"),
     "autoloop.operators.constructs.boolean_operators": ("and_", "not_", "or_"),
     "autoloop.operators.constructs.builtins": ("staged_for",),
-    "autoloop.operators.constructs.attributes": ("attribute",),
+    "autoloop.operators.constructs.attributes": (
+        "attribute", "delete_attribute", "set_attribute", "update_attribute",
+    ),
     "autoloop.operators.constructs.call_expression": ("call",),
     "autoloop.operators.constructs.comprehensions": ("elements", "hashed", "kept", "listed"),
     "autoloop.operators.constructs.container_comparisons": ("compare",),

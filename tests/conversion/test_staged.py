@@ -7,6 +7,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import attribute_programs
 import autoloop as al
 import iterable_programs
 import list_programs
@@ -26,6 +27,7 @@ CASES = [
     *state_programs.CASES,
     *optional_programs.CASES,
     *overloaded_programs.CASES,
+    *attribute_programs.CASES,
 ]
 if sys.version_info >= (3, 12):
     path = Path(__file__).with_name("new_syntax.txt")

@@ -273,6 +273,19 @@ return o.total
 """,
 )
 program(
+    "attributes_of_names_with_effects",
+    """
+class C:
+    def __init__(self): self.open, self.n = True, 0
+    def __enter__(self): self.n += 1; self.open = self.print(self.open); return self
+    def __exit__(self, *e): self.open = False
+    def print(self, what): return not what
+""",
+    """
+with o as c: return x*c.n if c.open else x
+""",
+)
+program(
     "ctx_gen",
     """
 @contextlib.contextmanager

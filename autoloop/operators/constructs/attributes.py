@@ -1,4 +1,7 @@
-"""``x.name`` and ``getattr(x, 'name')``, of arrays and of objects whose properties the user has written."""
+"""``x.name`` and ``getattr(x, 'name')``, of arrays and of objects whose properties the user has written.
+
+And ``o.v = x``, ``o.v += x`` and ``del o.v``, where methods of the user's do that.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,14 @@ from autoloop_runtime.ir.numpy_results import lacking
 from autoloop_runtime.ir.text_operators import called_method
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, Tracer, ZeroDimArray
 
+from ...conversion.callables import is_users_class
 from ...conversion.pipeline import convert_callee
+from ..mutation.parts_of_objects import in_class, is_data_descriptor
 from ..staging.maybe_numbers import MaybeNumber
 from ..staging.staged_values import stands_for
 from ..staging.undefined import MaybeUnset
+from ..staging.users_methods import method_of
+from .overloads import update_in_place
 
 
 def attribute(owner: Any, name: str) -> Any:
@@ -40,7 +47,7 @@ def attribute(owner: Any, name: str) -> Any:
     plain: Any = object.__getattribute__
     if current_graph() is None or type(owner).__getattribute__ is not plain:
         return getattr(owner, name)
-    found = getattr(type(owner), name, None)
+    found = in_class(type(owner), name)
     if isinstance(found, property) and found.fget is not None:
         return convert_callee(found.fget)(owner)
     if isinstance(found, functools.cached_property):
@@ -51,7 +58,53 @@ def attribute(owner: Any, name: str) -> Any:
             )
         if name not in vars(owner):
             vars(owner)[name] = convert_callee(found.func)(owner)
+    if (method := method_of(found, "__get__")) is not None and _is_asked_first(owner, name, found):
+        return method(owner, type(owner))
     return getattr(owner, name)
+
+
+def _is_asked_first(owner: Any, name: str, found: Any) -> bool:
+    return is_data_descriptor(found) or name not in getattr(owner, "__dict__", ())
+
+
+def set_attribute(owner: Any, name: str, value: Any) -> None:
+    """Do ``owner.name = value``; setters, ``__set__`` and ``__setattr__`` of the user's are converted."""
+    method = _changing(owner, name, "__setattr__", "__set__", "fset")
+    if method is None:
+        setattr(owner, name, value)
+    else:
+        method(value)
+
+
+def update_attribute(owner: Any, name: str, sign: str, value: Callable[[], Any]) -> None:
+    """Do ``owner.name += value()``, or with another ``sign``."""
+    set_attribute(owner, name, update_in_place(attribute(owner, name), sign, value()))
+
+
+def delete_attribute(owner: Any, name: str) -> None:
+    """Do ``del owner.name``."""
+    method = _changing(owner, name, "__delattr__", "__delete__", "fdel")
+    if method is None:
+        delattr(owner, name)
+    else:
+        method()
+
+
+def _changing(owner: Any, name: str, of_owner: str, of_descriptor: str, of_property: str) -> Callable[..., Any] | None:
+    """Return the method of the user's that sets or deletes an attribute, converted; None if there is none."""
+    kind = type(owner)
+    if current_graph() is None or not is_users_class(kind):
+        return None
+    if (method := method_of(owner, of_owner)) is not None:
+        return functools.partial(method, name)
+    if getattr(kind, of_owner) is not getattr(object, of_owner):
+        return None
+    found = in_class(kind, name)
+    if isinstance(found, property):
+        function = getattr(found, of_property)
+        return None if function is None else functools.partial(convert_callee(function), owner)
+    method = method_of(found, of_descriptor)
+    return None if method is None else functools.partial(method, owner)
 
 
 _OF_NUMPY_AND_PYTHON = (ArrayTracer, ZeroDimArray, NumberTracer)

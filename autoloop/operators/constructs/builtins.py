@@ -32,6 +32,7 @@ from ..staging.standins import present
 from ..staging.unknown_keys import leave_unknown
 from ..staging.users_methods import method_of, says_itself
 from . import library_calls as libraries
+from .attributes import delete_attribute, set_attribute
 from .boolean_operators import not_
 from .chosen_elements import staged_filter, staged_map
 from .comprehensions import (
@@ -356,6 +357,7 @@ STAGED: dict[Any, Callable[..., Any]] = {
     bool: _with_staged(bool, lambda x: truth(asked(x))),
     chr: _with_staged(chr, of_number(chr, str)),
     complex: _with_staged(complex, _complex),
+    delattr: delete_attribute,
     dict: _with_staged(dict, _dict),
     divmod: _with_staged(divmod, lambda a, b: (a // b, a % b)),
     enumerate: _with_staged(enumerate, staged_enumerate),
@@ -387,6 +389,7 @@ STAGED: dict[Any, Callable[..., Any]] = {
     reversed: _with_staged(reversed, staged_reversed),
     round: _with_staged(round, _round),
     set: _with_staged(set, functools.partial(hashed_all, set)),
+    setattr: set_attribute,
     sorted: _iterated(sorted, _sorted, _sorted_of),
     str: _as_text(str, text_of),
     sum: _sum_of,

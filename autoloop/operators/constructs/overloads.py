@@ -103,6 +103,13 @@ def update(value: Any, sign: str, other: Any) -> Any:
     return binary(value, sign[:-1], other)
 
 
+def update_in_place(value: Any, sign: str, other: Any) -> Any:
+    """Return what ``value += other`` leaves, or another sign; an array is written to, whoever else holds it."""
+    if isinstance(value, np.ndarray):
+        return _IN_PLACE[sign](value, other)
+    return update(value, sign, other)
+
+
 def _operated(plain: Callable[[Any, Any], Any], left: Any, right: Any, name: str, mirrored: str) -> Any:
     """Ask the operands in the order in which Python asks them."""
     own, other = method_of(left, name), method_of(right, mirrored)

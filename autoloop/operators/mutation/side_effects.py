@@ -346,6 +346,8 @@ def _sets_attribute(code: types.CodeType, name: str) -> bool:
         op.opname == "STORE_ATTR" and op.argval == name for op in dis.get_instructions(code)
     ):
         return True
+    if "set_attribute" in code.co_names and name in code.co_consts:
+        return True
     return any(_sets_attribute(one, name) for one in code.co_consts if isinstance(one, types.CodeType))
 
 
