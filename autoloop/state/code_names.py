@@ -7,38 +7,35 @@ from collections.abc import Iterator
 from opcode import opmap
 from typing import Any
 
-from ..operators.mutation.parts_of_objects import names_by_text
+from ..operators.mutation.parts_of_objects import codes_of, names_by_text, names_of_values
 
 #: who uses one of these may read and write attributes of any name
 _ANY_NAME = frozenset(
     ("getattr", "setattr", "hasattr", "delattr", "vars", "__dict__", "asdict", "astuple", "replace", "fields")
     + ("attrgetter", "methodcaller", "globals", "eval", "exec", "copy", "deepcopy", "__slots__")
+    + ("__getattribute__", "getmembers", "getattr_static")
 )
 #: methods of containers that add to what is there, whatever it is
 _ADDING = frozenset(("append", "extend", "appendleft", "add"))
 
 
-def _codes_of(*names: str) -> frozenset[int]:
-    return frozenset([opmap[name] for name in names if name in opmap])
-
-
 _EXTENDED = opmap["EXTENDED_ARG"]
-_LOAD_GLOBAL = _codes_of("LOAD_GLOBAL")
-_GLOBALS = _codes_of("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "STORE_NAME", "DELETE_NAME")
-_GLOBALS |= _codes_of("LOAD_FROM_DICT_OR_GLOBALS")
-_ATTRIBUTES = _codes_of("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
-_STORED_NAMES = _codes_of("STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "STORE_NAME")
+_LOAD_GLOBAL = codes_of("LOAD_GLOBAL")
+_GLOBALS = codes_of("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "STORE_NAME", "DELETE_NAME")
+_GLOBALS |= codes_of("LOAD_FROM_DICT_OR_GLOBALS")
+_ATTRIBUTES = codes_of("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
+_STORED_NAMES = codes_of("STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "STORE_NAME")
 _STORE_CELL = opmap["STORE_DEREF"]
 _MATCH_CLASS = opmap["MATCH_CLASS"]
 _IS, _CONSTANT = opmap["IS_OP"], opmap["LOAD_CONST"]
 _IMPORT_NAME, _IMPORT_FROM = opmap["IMPORT_NAME"], opmap["IMPORT_FROM"]
-_CELLS = _codes_of("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
-_LOADS = _codes_of("LOAD_GLOBAL", "LOAD_NAME") | _ATTRIBUTES | _CELLS
+_CELLS = codes_of("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
+_LOADS = codes_of("LOAD_GLOBAL", "LOAD_NAME") | _ATTRIBUTES | _CELLS
 #: how far the number of a name is shifted in the argument of an instruction
 _SHIFTS = {
     **dict.fromkeys(_LOAD_GLOBAL, 1),
-    **dict.fromkeys(_codes_of("LOAD_ATTR"), 0 if "LOAD_METHOD" in opmap else 1),
-    **dict.fromkeys(_codes_of("LOAD_SUPER_ATTR"), 2),
+    **dict.fromkeys(codes_of("LOAD_ATTR"), 0 if "LOAD_METHOD" in opmap else 1),
+    **dict.fromkeys(codes_of("LOAD_SUPER_ATTR"), 2),
 }
 
 
@@ -60,6 +57,10 @@ class Names:
         Modules that code imports when it runs; relative names without their dots.
     identities : bool
         Whether some code asks if two variables are one object.
+    values : set of str
+        Variables and attributes that are used for more than to ask them for an attribute of a name in the code.
+    opened : dict of int to module
+        By the id of what it holds, the user's modules that code may ask for any name.
     """
 
     def __init__(self) -> None:
@@ -69,12 +70,14 @@ class Names:
         self.every = False
         self.identities = False
         self.imported: set[str] = set()
+        self.values: set[str] = set()
+        self.opened: dict[int, types.ModuleType] = {}
         self._seen: dict[int, tuple[Any, frozenset[str]]] = {}
 
     @property
-    def count(self) -> tuple[int, int, bool]:
+    def count(self) -> tuple[int, int, bool, int, int]:
         """Another after names were added."""
-        return len(self.read), len(self.added_to), self.every
+        return len(self.read), len(self.added_to), self.every, len(self.values), len(self.opened)
 
     def __contains__(self, name: str) -> bool:
         return self.every or name in self.read
@@ -92,6 +95,7 @@ class Names:
         for one in _nested(code):
             self._scan(one, globals_used)
             self.read.update(names_by_text(one))
+            self.values |= names_of_values(one)
         self.every = self.every or not self.read.isdisjoint(_ANY_NAME)
         found = frozenset(globals_used)
         self._seen[id(code)] = code, found

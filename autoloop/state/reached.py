@@ -22,9 +22,9 @@ from ..conversion.callables import is_users_class, is_users_module
 from ..errors import is_own_file
 from ..operators.mutation.heap_snapshot import contents, is_random
 from ..operators.mutation.parts_of_objects import (
-    BY_NAME,
     MOST_ELEMENTS,
     MOST_OBJECTS,
+    asks_by_name,
     has_state,
     in_class,
     is_made_anew,
@@ -50,6 +50,8 @@ from .unchanging import (
     is_hiding,
 )
 
+#: kinds of places that code has a name for
+_NAMED = ("global", "cell", "attribute", "member")
 #: what is no object with attributes, and may be of a class of the user's with methods
 _WITH_METHODS = (*PLAIN, Enum, tuple, np.ndarray)
 
@@ -130,6 +132,7 @@ class _Walk(CodeWalk):
                 self.guard("is" if isinstance(value, Enum) else "equal", place, value)
             return
         if isinstance(value, types.ModuleType):
+            self.open_module(value, _name(place) if place.kind in _NAMED and _name(place)[:2] != "__" else None)
             if id(value) not in self.seen and is_users_module(value):
                 self.seen[id(value)] = value, place
                 self.guard("is", place, value)
@@ -174,12 +177,14 @@ class _Walk(CodeWalk):
         elif isinstance(value, types.FunctionType):
             self.walk_function(place, value)
         elif is_wrapper(value):
+            self.names.every = self.names.every or asks_by_name(value)
             self.guard("type" if is_made_anew(value) else "is", place, kind if is_made_anew(value) else value)
             self.walk_parts(place, value)
             if isinstance(value, SentByName):
                 self._decorated(place, value)
         elif isinstance(value, type):
             self.guard("is", place, value)
+            self.names.every = self.names.every or asks_by_name(value)
             self.walk_class(value)
             self.inherited(value)
         elif has_state(value):
@@ -188,7 +193,7 @@ class _Walk(CodeWalk):
             self.hidden.append(f"the {kind.__name__} {place.name!r} is used")
         elif not (place.kind == "global" and is_random(value)):  # which each run looks up
             self.guard("is", place, value)
-            self.names.every = self.names.every or isinstance(value, BY_NAME)
+            self.names.every = self.names.every or asks_by_name(value)
             self.walk_parts(place, value)
 
     def _decorated(self, place: Place, value: SentByName) -> None:
@@ -198,7 +203,7 @@ class _Walk(CodeWalk):
                 self.hidden.append(f"{name!r}, an attribute of the decorated function {place.name!r}, is used")
 
     def _is_only_added_to(self, place: Place) -> bool:
-        if place.kind not in ("global", "cell", "attribute", "member") or _name(place) in self.names:
+        if place.kind not in _NAMED or _name(place) in self.names:
             return False
         return _name(place)[:2] != "__" and _name(place) not in ("args", "keywords")
 

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any
 
 from ..conversion.callables import is_library_file, is_users_class, is_users_module, is_written
-from ..operators.mutation.parts_of_objects import DESCRIPTORS, has_state, is_data_descriptor, parts_of
+from ..operators.mutation.parts_of_objects import DESCRIPTORS, has_state, is_data_descriptor, own_names, parts_of
 from .noted import Reached
 from .places import CALL, Place
 from .unchanging import LISTS
@@ -69,6 +69,9 @@ class CodeWalk(Reached):
                 self.visit(place, value)
         namespace = function.__globals__
         modules = [one for name in used if isinstance(one := namespace.get(name), types.ModuleType)]
+        for name in used & self.names.values:
+            if isinstance(one := namespace.get(name), types.ModuleType):
+                self.open_module(one, name)
         self._globals(namespace, used)
         self.modules.update((id(one), one) for one in modules)
         self.packages.add(namespace.get("__package__") or "")
@@ -90,13 +93,22 @@ class CodeWalk(Reached):
     def walk_module(self, module: types.ModuleType) -> None:
         """Look at what code uses of a module, if that is the user's."""
         if is_users_module(module):
-            self._globals(vars(module), vars(module).keys() & self.names.read)
+            held = vars(module)
+            names = own_names(module) if id(held) in self.names.opened else held.keys() & self.names.read
+            self._globals(held, names)
+
+    def open_module(self, module: types.ModuleType, name: str | None) -> None:
+        """Note that code holds a module, as a variable or an attribute or, without a name, in something else."""
+        if (name is None or name in self.names.values) and is_users_module(module):
+            self.names.opened[id(vars(module))] = module
 
     def _imported(self, name: str, package: str) -> None:
         """Look at a module that code imports when it runs."""
         first = name.partition(".")[0]
         known = [one for one in (name, first, f"{package}.{name}") if one in sys.modules]
         for one in known:
+            if name in self.names.values:
+                self.open_module(sys.modules[one], name)
             self.walk_module(sys.modules[one])
         if name not in known and f"{package}.{name}" not in known:
             with contextlib.suppress(ImportError, ValueError, AttributeError):
@@ -111,7 +123,8 @@ class CodeWalk(Reached):
             value = namespace.get(name, self)
             if value is self and name in self.names and not hasattr(builtins, name):
                 self.guard("absent", Place("value", None, namespace, name), name)
-            if value is not self and (self.names.use(name) or isinstance(value, (*LISTS, set))):
+            is_used = self.names.use(name) or id(namespace) in self.names.opened
+            if value is not self and (is_used or isinstance(value, (*LISTS, set))):
                 self.visit(Place("global", None, (namespace, name), name), value)
 
     def inherited(self, kind: type) -> None:

@@ -6,6 +6,7 @@ a class, an element of a container.
 
 _NAMESPACES = "s = types.SimpleNamespace(n=0)\nlog = [s]\ndef h(): s.n += 1"
 _MODULE = "m = types.ModuleType('m')\ndef bump(): log.append(1)\nm.bump = bump\ndel bump\n"
+_BY_NAME = "import operator\n" + _MODULE + "m.log, name = log, 'bu' + 'mp'\n"
 _METHOD = "class C:\n    n = 0\n    def go(self): log.append(1)\n    def __hash__(self): return 1\n"
 _DATA = (
     "class D:\n    def __get__(self, o, t=None): log.append(1)\n    def __set__(self, o, v): log.append(v)\n"
@@ -56,6 +57,15 @@ HOLDERS = [
     ("module_in_a_closure", "h()", _MODULE + "def made():\n    n = m\n    return lambda: n.bump()\nh = made()"),
     ("module_in_an_object", "s.m.bump()", _MODULE + "s = types.SimpleNamespace(m=m)\ndel m"),
     ("module_by_text", "getattr(m, 'bump')()", _MODULE),
+    ("module_by_a_name", "getattr(m, name)()", _BY_NAME),
+    ("module_in_a_partial", "g()()", _BY_NAME + "g = functools.partial(getattr, m, name)\ndel m"),
+    ("module_in_its_own_method", "g(name)()", _BY_NAME + "g = m.__getattribute__\ndel m"),
+    ("module_asked_by_an_object", "g(m)", _BY_NAME + "g = operator.methodcaller(name)"),
+    ("module_asked_by_an_alias", "g(m, name)()", _BY_NAME + "g = getattr"),
+    ("namespace_of_a_module", "vars(m)[name]()", _BY_NAME),
+    ("dict_of_a_module", "[*m.__dict__.values()][-2]()", _BY_NAME + "m.__dict__['last'] = None"),
+    ("module_in_a_list", "for o in s: getattr(o, name)()", _BY_NAME + "s = [m]\ndel m"),
+    ("module_of_a_local_name", "n = m\nn.bump()", _BY_NAME),
     ("text_of_code", "exec('log.append(1)')", ""),
     ("expression_in_text", "eval('log.append(1)')", ""),
 ]  # fmt: skip
@@ -77,6 +87,13 @@ FOUND = [
     ("attribute_of_an_exception", "return x * e.n", "e = ValueError()\ne.n = 1.0", "e.n", "e.n = k + 2.0"),
     ("class_in_a_partial", "return h(x)",
      "class C:\n    n = 1.0\nh = functools.partial(lambda c, x: x * c.n, C)", "C.n", "C.n = k + 2.0"),
+    ("module_in_a_partial", "return x * g()",
+     "import types\nm = types.ModuleType('m')\nm.n = 1.0\ng = functools.partial(getattr, m, 'n')", "m.n",
+     "m.n = k + 2.0"),
+    ("object_in_a_partial", "return x * g()",
+     "import types\nc = types.SimpleNamespace(n=1.0)\ng = functools.partial(getattr, c, 'n')", "c.n", "c.n = k + 2.0"),
+    ("object_in_its_own_method", "return x * g('n')",
+     "import types\nc = types.SimpleNamespace(n=1.0)\ng = c.__getattribute__", "c.n", "c.n = k + 2.0"),
     ("property_of_a_text", "return x * c.p", "class C(str):\n    @property\n    def p(self): return W[0]\n"
      "W, c = np.ones(1), C('a')", "W", "W[0] = k + 2"),
 ]  # fmt: skip

@@ -32,6 +32,8 @@ from .parts_of_objects import (
     MOST_OBJECTS,
     has_state,
     names_by_text,
+    names_of_values,
+    own_names,
     parts_of,
 )
 from .slots import Attribute, Cell, Global, Slot
@@ -131,11 +133,18 @@ class _Walker:
         # names in the code in reach, the modules that it has a name for, and what was known of both at the last look
         self._names: set[str] = set()
         self._modules: dict[int, types.ModuleType] = {}
-        self._looked = (0, 0)
+        # names that code uses as values, those that modules have, and modules that something without a name holds
+        self._values: set[str] = set()
+        self._called: dict[int, set[str]] = {}
+        self._opened: set[int] = set()
+        self._looked = (0, 0, 0, 0)
         self._slots: set[Any] = set()
 
     def visit(self, value: Any, name: str, slot: Slot | None) -> None:
         kind = type(value)
+        if kind is types.ModuleType:
+            self._module(value, slot.name.rpartition(".")[2] if slot is not None and name == slot.name else None)
+            return
         if kind in _EXACTLY_PLAIN or id(value) in self.seen or len(self.seen) > MOST_OBJECTS:
             return
         if isinstance(value, _PLAIN):
@@ -182,7 +191,7 @@ class _Walker:
         elif isinstance(value, types.FunctionType):
             self._function(value, name)
         elif isinstance(value, types.ModuleType):
-            self._modules[id(value)] = value
+            self._module(value, None)
         elif isinstance(value, type):
             self._class(value)
         elif has_state(value):
@@ -219,26 +228,37 @@ class _Walker:
     def _globals(self, code: types.CodeType, namespace: dict[str, Any]) -> None:
         used = set(_names_in(code))
         self._names |= used
+        self._values.update(*map(names_of_values, _nested(code)))
         for name in sorted(used):
             value = namespace.get(name)
             if isinstance(value, types.ModuleType):
-                self._modules[id(value)] = value
+                self._module(value, name)
             elif name in namespace:
                 self._variable(Global(name, namespace))
             elif (imported := sys.modules.get(name)) is not None and is_users_module(imported):
-                self._modules[id(imported)] = imported
+                self._module(imported, name)
+
+    def _module(self, module: types.ModuleType, name: str | None) -> None:
+        """Note a module to be looked at, and what holds it: a variable or attribute of a name, or something else."""
+        self._modules[id(module)] = module
+        if name is None:
+            self._opened.add(id(module))
+        else:
+            self._called.setdefault(id(module), set()).add(name)
 
     def _look_at_modules(self) -> bool:
         """Look at what code uses of the modules that it has a name for, once all else was looked at. Return whether
         there was more to look at than the last time."""
-        known = len(self._names), len(self._modules)
+        known = len(self._names), len(self._modules), len(self._values), len(self._opened)
         if known == self._looked:
             return False
         self._looked = known
         for module in list(self._modules.values()):
             self._hidden_random(module, self._names)
             if is_users_module(module):
-                for name in sorted(self._names & vars(module).keys()):
+                is_open = id(module) in self._opened or not self._values.isdisjoint(self._called.get(id(module), ()))
+                used = own_names(module) if is_open else self._names & vars(module).keys()
+                for name in sorted(used):
                     self._variable(Global(name, vars(module)))
         return True
 
@@ -281,13 +301,18 @@ class _Walker:
                 self.visit(inner, kind.__name__, None)
 
 
-def _names_in(code: types.CodeType) -> Iterator[str]:
-    """Yield the global names and attributes that a function, with those inside it, uses."""
-    yield from code.co_names
-    yield from names_by_text(code)
+def _nested(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
     for one in code.co_consts:
         if isinstance(one, types.CodeType):
-            yield from _names_in(one)
+            yield from _nested(one)
+
+
+def _names_in(code: types.CodeType) -> Iterator[str]:
+    """Yield the global names and attributes that a function, with those inside it, uses."""
+    for one in _nested(code):
+        yield from one.co_names
+        yield from names_by_text(one)
 
 
 # -- what containers hold -----------------------------------------------------------------------------------

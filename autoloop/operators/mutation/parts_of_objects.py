@@ -14,6 +14,7 @@ import operator
 import sys
 import types
 from collections.abc import Iterator, Mapping
+from opcode import opmap
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,8 @@ DESCRIPTORS = (
 #: those that are made anew wherever they are asked for
 _MADE_ANEW = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType, functools.partial, BoundFunction)
 #: what asks other objects for attributes of certain names
-BY_NAME = (operator.attrgetter, operator.methodcaller)
+_BY_NAME = (operator.attrgetter, operator.methodcaller)
+_ASKING: tuple[Any, ...] = (*_BY_NAME, getattr, hasattr, setattr, delattr, vars)
 _BY_TEXT = frozenset(("getattr", "vars", "__dict__", "attrgetter", "methodcaller"))
 #: so many steps inside a library lead to something of the user's
 _MOST_STEPS = 4
@@ -148,6 +150,79 @@ def _texts(constants: tuple[Any, ...]) -> Iterator[str]:
             yield one
         elif isinstance(one, tuple):
             yield from _texts(one)
+
+
+def asks_by_name(value: Any) -> bool:
+    """Return whether a value asks, or makes what asks, other objects for attributes of names that no code has."""
+    if isinstance(value, types.MethodWrapperType | types.WrapperDescriptorType):
+        return value.__name__ in ("__getattribute__", "__setattr__", "__delattr__")
+    return isinstance(value, _BY_NAME) or any(value is one for one in _ASKING)
+
+
+# -- modules that code holds as values ----------------------------------------------------------------------------
+#
+# ``m.bump()`` asks a module for one name, which stands in the code. ``getattr(m, name)``, ``vars(m)[name]``,
+# ``m.__dict__``, a partial or a list that holds ``m`` may ask for any: all that the module holds is in reach then.
+
+
+def codes_of(*names: str) -> frozenset[int]:
+    """Return the numbers of instructions, of those that this Python has."""
+    return frozenset([opmap[name] for name in names if name in opmap])
+
+
+_EXTENDED, _IMPORT_NAME, _IMPORT_FROM = opmap["EXTENDED_ARG"], opmap["IMPORT_NAME"], opmap["IMPORT_FROM"]
+_GLOBALS = codes_of("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
+_CELLS = codes_of("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
+_LOCALS = codes_of("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW")
+#: of two variables at once, numbered in four bits each
+_PAIRS = codes_of("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW")
+_ATTRIBUTES = codes_of("LOAD_ATTR", "LOAD_METHOD")
+_SET = codes_of("STORE_ATTR", "DELETE_ATTR")
+_STORED_LOCAL = codes_of("STORE_FAST")
+_STORED_CELL = codes_of("STORE_DEREF")
+#: how far the number of a name is shifted in the argument of an instruction
+_SHIFTS = {opmap["LOAD_GLOBAL"]: 1, opmap["LOAD_ATTR"]: 0 if "LOAD_METHOD" in opmap else 1}
+#: what gives all that a module holds, or asks for any of it
+_OPENING = frozenset(("__dict__", "__getattribute__", "__setattr__", "__delattr__"))
+
+
+def own_names(module: types.ModuleType) -> set[str]:
+    """Return the names of a module, but for those that the import system has put there."""
+    return {name for name in vars(module) if not name[:2] == "__" == name[-2:]}
+
+
+@functools.lru_cache(maxsize=4096)
+def names_of_values(code: types.CodeType) -> frozenset[str]:
+    """Return the variables, attributes and imported modules that a function uses for more than to ask for a name.
+
+    Functions inside it are not looked at.
+    """
+    names, found, imported = code.co_names, set[str](), dict[str, str]()
+    cells = [*[name for name in code.co_cellvars if name not in code.co_varnames], *code.co_freevars]
+    variables = [*code.co_varnames, *cells]
+    loaded, brought, extended, raw = "", "", 0, code.co_code
+    for place in range(0, len(raw), 2):
+        op, argument = raw[place], raw[place + 1] | extended
+        if not op:  # room for caches
+            continue
+        extended = argument << 8 if op == _EXTENDED else 0
+        if op == _EXTENDED:
+            continue
+        is_asked = op in _ATTRIBUTES or op in _SET
+        name = names[argument >> _SHIFTS.get(op, 0)] if is_asked or op in _GLOBALS else ""
+        if loaded and (not is_asked or name in _OPENING):
+            found.add(loaded)
+        if brought and (op in _STORED_LOCAL or op in _STORED_CELL):
+            imported[variables[argument]] = brought
+        brought = names[argument] if op == _IMPORT_NAME else ""
+        if op in _LOCALS or op in _CELLS:
+            name = variables[argument]
+        elif op in _PAIRS:
+            found.add(variables[argument >> 4])
+            name = variables[argument & 15]
+        loaded = "" if op in _SET else name
+    found.update([module for name, module in imported.items() if name in found])
+    return frozenset(found)
 
 
 # -- objects with attributes of their own -----------------------------------------------------------------------
