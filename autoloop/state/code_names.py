@@ -57,8 +57,6 @@ class Names:
         Modules that code imports when it runs; relative names without their dots.
     identities : bool
         Whether some code asks if two variables are one object.
-    values : set of str
-        Variables and attributes that are used for more than to ask them for an attribute of a name in the code.
     opened : dict of int to module
         By the id of what it holds, the user's modules that code may ask for any name.
     """
@@ -70,14 +68,32 @@ class Names:
         self.every = False
         self.identities = False
         self.imported: set[str] = set()
-        self.values: set[str] = set()
+        self._values: set[str] | None = None
+        self._unread: list[types.CodeType] = []
         self.opened: dict[int, types.ModuleType] = {}
         self._seen: dict[int, tuple[Any, frozenset[str]]] = {}
 
     @property
     def count(self) -> tuple[int, int, bool, int, int]:
         """Another after names were added."""
-        return len(self.read), len(self.added_to), self.every, len(self.values), len(self.opened)
+        return (
+            len(self.read),
+            len(self.added_to),
+            self.every,
+            len(self.values) if self._values is not None else 0,
+            len(self.opened),
+        )
+
+    @property
+    def values(self) -> set[str]:
+        """Variables and attributes that are used for more than to ask them for an attribute of a name in the code.
+
+        Found when a module of the user's has such a name, as in few programs.
+        """
+        self._values = set() if self._values is None else self._values
+        while self._unread:
+            self._values |= names_of_values(self._unread.pop())
+        return self._values
 
     def __contains__(self, name: str) -> bool:
         return self.every or name in self.read
@@ -95,7 +111,7 @@ class Names:
         for one in _nested(code):
             self._scan(one, globals_used)
             self.read.update(names_by_text(one))
-            self.values |= names_of_values(one)
+            self._unread.append(one)
         self.every = self.every or not self.read.isdisjoint(_ANY_NAME)
         found = frozenset(globals_used)
         self._seen[id(code)] = code, found

@@ -68,12 +68,11 @@ class CodeWalk(Reached):
             if self.names.use(name) or isinstance(value, (*LISTS, set)):
                 self.visit(place, value)
         namespace = function.__globals__
-        modules = [one for name in used if isinstance(one := namespace.get(name), types.ModuleType)]
-        for name in used & self.names.values:
+        self._globals(namespace, used)
+        for name in used:
             if isinstance(one := namespace.get(name), types.ModuleType):
                 self.open_module(one, name)
-        self._globals(namespace, used)
-        self.modules.update((id(one), one) for one in modules)
+                self.modules[id(one)] = one
         self.packages.add(namespace.get("__package__") or "")
 
     def walk_modules(self) -> bool:
@@ -99,7 +98,7 @@ class CodeWalk(Reached):
 
     def open_module(self, module: types.ModuleType, name: str | None) -> None:
         """Note that code holds a module, as a variable or an attribute or, without a name, in something else."""
-        if (name is None or name in self.names.values) and is_users_module(module):
+        if is_users_module(module) and (name is None or name in self.names.values):
             self.names.opened[id(vars(module))] = module
 
     def _imported(self, name: str, package: str) -> None:
@@ -107,8 +106,7 @@ class CodeWalk(Reached):
         first = name.partition(".")[0]
         known = [one for one in (name, first, f"{package}.{name}") if one in sys.modules]
         for one in known:
-            if name in self.names.values:
-                self.open_module(sys.modules[one], name)
+            self.open_module(sys.modules[one], name)
             self.walk_module(sys.modules[one])
         if name not in known and f"{package}.{name}" not in known:
             with contextlib.suppress(ImportError, ValueError, AttributeError):

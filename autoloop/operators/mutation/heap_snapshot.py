@@ -31,6 +31,7 @@ from .parts_of_objects import (
     MOST_ELEMENTS,
     MOST_OBJECTS,
     has_state,
+    held_by,
     names_by_text,
     names_of_values,
     own_names,
@@ -135,6 +136,7 @@ class _Walker:
         self._modules: dict[int, types.ModuleType] = {}
         # names that code uses as values, those that modules have, and modules that something without a name holds
         self._values: set[str] = set()
+        self._codes: list[types.CodeType] = []
         self._called: dict[int, set[str]] = {}
         self._opened: set[int] = set()
         self._looked = (0, 0, 0, 0)
@@ -202,10 +204,8 @@ class _Walker:
             self._parts(value, name)
 
     def _parts(self, value: Any, name: str) -> None:
-        for _, key, one in parts_of(value):
-            arguments = one if key == "args" else one.values() if key == "keywords" else (one,)
-            for inner in arguments:
-                self.visit(inner, name, None)
+        for _, inner in held_by(value):
+            self.visit(inner, name, None)
 
     def _elements(self, value: Any, name: str, slot: Slot | None) -> None:
         if len(value) > MOST_ELEMENTS:
@@ -228,7 +228,7 @@ class _Walker:
     def _globals(self, code: types.CodeType, namespace: dict[str, Any]) -> None:
         used = set(_names_in(code))
         self._names |= used
-        self._values.update(*map(names_of_values, _nested(code)))
+        self._codes += _nested(code)
         for name in sorted(used):
             value = namespace.get(name)
             if isinstance(value, types.ModuleType):
@@ -249,6 +249,9 @@ class _Walker:
     def _look_at_modules(self) -> bool:
         """Look at what code uses of the modules that it has a name for, once all else was looked at. Return whether
         there was more to look at than the last time."""
+        users = [module for module in self._modules.values() if is_users_module(module)]
+        while users and self._codes:
+            self._values |= names_of_values(self._codes.pop())
         known = len(self._names), len(self._modules), len(self._values), len(self._opened)
         if known == self._looked:
             return False

@@ -101,6 +101,13 @@ def parts_of(value: Any) -> Iterator[Part]:
             yield part
 
 
+def held_by(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield names and what such an object holds under them, the arguments of a partial one by one."""
+    for _, key, one in parts_of(value):
+        for inner in one if key == "args" else one.values() if key == "keywords" else (one,):
+            yield key, inner
+
+
 def _inside_library(value: Any) -> Iterator[Part]:
     """Yield all that a function of a library is closed over, and what another object of one holds."""
     if isinstance(value, types.FunctionType):

@@ -9,7 +9,6 @@ then traced again with the variables and attributes that hold them as places. Wh
 from __future__ import annotations
 
 import dis
-import functools
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -36,13 +35,12 @@ from .heap_snapshot import (
     put_back,
     snapshots,
 )
-from .parts_of_objects import in_class, is_property
+from .parts_of_objects import held_by, in_class, is_property, is_wrapper
 from .rebinding import IsOther, is_born, is_perhaps_own, may_be_other
 from .slots import Attribute, Cell, Contents, Global, Slot
 
 Places = Callable[[], tuple[tuple[Any, str], ...]]
 
-_CALLED = (types.FunctionType, types.MethodType, functools.partial)
 _MADE_OWN = "{0!r} is an array of the class, which a loop or branch on tensors may have made the object's own, and {1}"
 _OWN_BEFORE = "give the object an array of its own before"
 # Containers that a graph can carry, if a variable holds them.
@@ -368,28 +366,17 @@ def _users_functions(functions: Iterable[Any]) -> tuple[list[types.FunctionType]
         if id(one) in seen:
             continue
         seen.add(id(one))
-        if isinstance(one, functools.partial):
-            bound = (*one.args, *one.keywords.values())
-            given += bound
-            todo += [*(value for value in bound if isinstance(value, _CALLED)), one.func]
-        elif isinstance(one, types.MethodType):
-            given.append(one.__self__)
-            todo.append(one.__func__)
-        elif isinstance(one, types.FunctionType):
-            held = [cell.cell_contents for cell in one.__closure__ or () if _is_filled(cell)]
-            inner = [value for value in held if isinstance(value, _CALLED)]
-            if inner and is_own_file(one.__code__.co_filename):
-                todo += inner[::-1]
-            else:
-                found.append(one)
+        is_function = isinstance(one, types.FunctionType)
+        if is_function and not is_own_file(one.__code__.co_filename):
+            found.append(one)
+            continue
+        held = list(held_by(one))
+        inner = [value for _, value in held if isinstance(value, types.FunctionType) or is_wrapper(value)]
+        if is_function and not inner:
+            found.append(one)
+        given += [value for key, value in held if not is_function and key not in ("func", "__func__")]
+        todo += inner[::-1]
     return found, given
-
-
-def _is_filled(cell: types.CellType) -> bool:
-    try:
-        return cell.cell_contents is not cell
-    except ValueError:
-        return False
 
 
 def _variable(name: str, functions: Sequence[types.FunctionType]) -> Cell | Global:
