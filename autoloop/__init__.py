@@ -21,6 +21,7 @@ with _NoCollection():
     from autoloop_runtime.base import locations as _locations
     from autoloop_runtime.base import nest as nest
     from autoloop_runtime.base import profiler as profiler
+    from autoloop_runtime.base.callbacks import WATCHES as _WATCHES
     from autoloop_runtime.base.doors import door as _door
     from autoloop_runtime.base.dtypes import as_dtype as as_dtype
     from autoloop_runtime.base.dtypes import bool_ as bool_
@@ -118,6 +119,12 @@ if _typing.TYPE_CHECKING:
     from .spellings import *  # noqa: F403
 else:
     globals().update({_name: vars(_ops)[_name] for _name in _ops.AT_ONCE})
+
+#: what watches functions that are called with tensors: few programs need it at once
+_watching: dict[str, _typing.Any] = {"__name__": __name__}
+_WATCHER = "no_tensors_left"
+_watcher = _door(_watching, {_WATCHER: "autoloop.operators.mutation.left_tensors"})
+_WATCHES.append(lambda *given: (_watching.get(_WATCHER) or _watcher(_WATCHER))(*given))
 
 _locations.mark_internal(_os.path.dirname(__file__))
 bool = bool_  # the dtype, under the name the field uses

@@ -101,6 +101,14 @@ def snapshots(
     return walker.found, walker.variables
 
 
+def without_arrays(roots: Sequence[Any]) -> tuple[list[Snapshot], list[tuple[Slot, Any]], dict[int, tuple[Any, str]]]:
+    """Return what ``snapshots`` does, but for what arrays hold, and what ``reached_from`` does, of the same walk."""
+    walker = _Walker(of_arrays=False)
+    _walk(walker, roots)
+    known = {key: (value, walker.names[key]) for key, value in walker.seen.items()}
+    return walker.found, walker.variables, known
+
+
 def stand_ins(roots: Sequence[Any]) -> tuple[list[tuple[StandIn, str]], list[tuple[Tensor, str]]]:
     """Return the stand-ins and the symbolic tensors that can be got at from some objects, with a name for messages of
     what holds each."""
@@ -116,14 +124,19 @@ def reached_from(roots: Sequence[Any]) -> dict[int, tuple[Any, str]]:
 
 def _walked(roots: Sequence[Any]) -> _Walker:
     walker = _Walker()
-    for root in roots:
-        walker.visit(root, "", None)
-    walker.run()
+    _walk(walker, roots)
     return walker
 
 
+def _walk(walker: _Walker, roots: Sequence[Any]) -> None:
+    for root in roots:
+        walker.visit(root, "", None)
+    walker.run()
+
+
 class _Walker:
-    def __init__(self) -> None:
+    def __init__(self, of_arrays: bool = True) -> None:
+        self._of_arrays = of_arrays
         self.names: dict[int, str] = {}
         self.stand_ins: list[tuple[StandIn, str]] = []
         self.symbolic: list[tuple[Tensor, str]] = []
@@ -168,7 +181,7 @@ class _Walker:
             self._open(*self._todo.popleft())
 
     def _open(self, value: Any, name: str, slot: Slot | None) -> None:
-        old = contents(value)
+        old: Any = contents(value) if self._of_arrays or not isinstance(value, np.ndarray) else None
         if old is not None:
             self.found.append(Snapshot(value, old, name, slot))
         if isinstance(value, tuple):

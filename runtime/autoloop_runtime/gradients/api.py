@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import ops
 from ..base import nest
+from ..base.callbacks import watched
 from ..base.dataclass import dataclass
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, current_graph
@@ -154,7 +155,8 @@ def _evaluate(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
         return _Point(value, arguments, back)
     tape = GradientTape(persistent=True, watch_accessed_variables=False)
     tape.watch(flat)
-    with tape:
+    same = [pair for k in positions for pair in zip(nest.flatten(made[k]), nest.flatten(args[k]))]
+    with watched(f, args, kwargs, same=same), tape:
         value = f(*made, **kwargs)
 
     def replay(ys: Sequence[Tensor], gs: Sequence[Any]) -> list[Tensor | None]:

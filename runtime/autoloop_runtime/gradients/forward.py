@@ -14,6 +14,7 @@ from typing import Any
 from .. import ops
 from ..analysis.needed import needed_nodes
 from ..base import nest
+from ..base.callbacks import watched
 from ..collections import accumulators
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import PARAMETER, Graph, Node, current_graph
@@ -211,7 +212,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], directions: Sequence[Any]
     if current_graph() is not None:
         return _jvp(f, structure, [ops.identity(x) for x in xs], vs, kinds)
     graph = Graph(ordered=True)
-    with graph.as_default():
+    with watched(f, primals), graph.as_default():
         inside = [graph.parameter(t.dtype, t.shape) for t in (*xs, *vs)]
         answer = _jvp(f, structure, inside[: len(xs)], inside[len(xs) :], kinds)
         parts, form = nest.flatten_with_structure(answer)

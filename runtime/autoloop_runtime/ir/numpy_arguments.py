@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..base.callbacks import FOUND
 from ..base.parsing import signature_of
 
 #: NumPy's name of a parameter -> ours, where the place does not say it and the names differ
@@ -58,6 +59,17 @@ def advice_for(argument: str) -> str:
 def refuse(name: str, argument: str) -> NoReturn:
     """Raise ``TypeError``: the function ``name`` of NumPy's does not take ``argument`` where tensors take part."""
     raise TypeError(f"{name} does not take the argument {argument!r} where tensors take part; {advice_for(argument)}")
+
+
+def refuse_found(array: Any) -> None:
+    """Raise ``TypeError`` if ``array += tensor`` would leave as it is an array that the function has found."""
+    name_of = FOUND.get()
+    if name_of is not None and (name := name_of(array)) is not None:
+        raise TypeError(
+            f"the array{f' {name!r}' if name else ''}, which the function finds, is changed in place (as by `+=`) by "
+            f"what is traced or differentiated: it would stay as it is. Decorate the function with autoloop.function, "
+            f"or let it make a new array, x = x + y"
+        )
 
 
 def is_neutral(argument: str, value: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .followers import refuse_leaving
-from .numpy_arguments import as_in_numpy, full_name, is_augmented, is_neutral, refuse
+from .numpy_arguments import as_in_numpy, full_name, is_augmented, is_neutral, refuse, refuse_found
 from .python_protocols import INSTEAD, refuse_symbolic
 
 #: ufunc of NumPy's -> our public function of its operands; filled while the ops floor is imported, as are the others
@@ -78,6 +78,7 @@ class NumpyProtocols:
         if out is not None:
             if not (out[0] is inputs[0] and is_augmented(sys._getframe(1))):
                 refuse(name, "out")
+            refuse_found(out[0])
             return NumpyProtocols.__array_ufunc__(self, ufunc, method, *inputs, **kwargs)
         called = _found(UFUNC_METHODS, method, ufunc)
         made = NotImplemented if called is None else called(ufunc, *inputs, **kwargs)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base import nest
+from ..base.callbacks import watched
 from ..base.collector import NoCollection
 from ..base.contexts import undisturbed
 from ..base.forks import undivided
@@ -76,7 +77,7 @@ def run_now(build: Callable[[], Any]) -> Any:
     graph = Graph(ordered=True)
 
     def trace() -> tuple[list[Any], Any]:
-        with graph.as_default():
+        with watched(build), graph.as_default():
             leaves, structure = nest.flatten_with_structure(build(), expand_composites=True)
             set_outputs(graph, [convert_to_tensor(leaf) for leaf in leaves])
         return leaves, structure
