@@ -119,6 +119,11 @@ def test_a_mistake_is_told_in_the_words_of_plain_python(f, *given):
     assert not [one.filename for one in frames if "autoloop" in one.filename.replace(__file__, "")]
 
 
+def test_what_cannot_be_called():
+    with pytest.raises(TypeError, match=r"^'numpy\.ndarray' object is not callable"):
+        al.function(lambda x: x(3))(X)
+
+
 def test_lists_whose_elements_have_other_shapes():
     def parts(x, n):
         found = []
