@@ -202,10 +202,14 @@ class SimpleStatements:
             call = make.call(self.expressions.operator(make, "update"), old, make.constant(sign), node.value)
             call.args = [self.expr(one) for one in call.args]
             return [make.assign(node.target, call)]
+        read: Block = []
         if not isinstance(node.target, gast.Name):
             node.target = self.expr(node.target)
+        elif node.target.id in self.around.checked:  # the name is read first, then what it meets
+            make = Maker(node.target)
+            read.append(make.expression(self.expr(make.load(node.target.id))))
         node.value = self.expr(node.value)
-        return [node]
+        return [*read, node]
 
     def _annassign(self, node: Node) -> Block:
         if node.value is not None:

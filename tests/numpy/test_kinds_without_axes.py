@@ -29,6 +29,10 @@ np.shape(A); np.iscomplexobj(A); np.array_equal(x, x); np.allclose(x, x); np.iss
 isinstance(Z, np.ndarray); isinstance(A, np.ndarray); isinstance(A, float); len(x); x.size; Z.ndim; x.nbytes
 f'{Z}'; repr(Z); str(A); repr([Z, A]); divmod(Z, 1); round(A, 1); float(Z); int(Z); Z.tolist()
 np.asfortranarray(A); (A > 1) ** 2; (Z > 1) ** 2; (np.asarray(A > 1)) ** 2; (x > 1) ** 2; (A > 1) ** 3
+np.real(int(A)); np.imag(int(A)); np.real(float(A)); np.imag(float(A)); np.real(bool(A)); np.imag(bool(A))
+np.real(complex(A)); np.imag(complex(A)); np.isreal(int(A)); np.isreal(complex(A)); np.squeeze(int(A))
+np.transpose(float(A)); np.real_if_close(int(A)); np.angle(int(A)); np.fix(int(A)); np.round(int(A)); np.abs(int(A))
+np.asarray_chkfinite(int(A)); np.clip(int(A), 0, 1); np.real([A]); np.conj(int(A))
 """
 
 

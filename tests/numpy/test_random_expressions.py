@@ -175,6 +175,13 @@ AS_PLAIN = [
     "np.place(b, b > 0, [300])", "np.copyto(b, 300)", "np.copyto(b, int(n) * 150)", "np.copyto(b, int(n)) or b",
     "np.fill_diagonal(b.reshape(2, 2), 300)", "np.linspace(b[0], 300, 3)", "np.linspace(np.float32(1), 300, 3)",
     "np.kron(int(n), b)", "np.multiply.outer(b, int(n))", "np.union1d(b, 2)", "np.einsum('i,->i', b, 2)",
+    "np.histogram(np.float32(x), 3, range=(0, int(n)))[1]",
+    "np.histogram(x.astype('f4'), 3, (np.float32(0), float(s)))[1]",
+    "np.histogram_bin_edges(x.astype('f4'), 3, [float(s) - 2, n])", "np.tensordot(x.astype('f4'), int(n), 0)",
+    "np.array([1, int(n) * 100], 'u1')", "np.array([1, np.float64(300)], 'u1')", "np.place(b, b > 0, [int(n) * 99])",
+    "np.where(b > 0, b, int(n) * 100)", "np.pad(b, 1, constant_values=300)",
+    "np.pad(b, 1, constant_values=(n * 99, 1))", "np.pad(b.astype('u1'), 1, constant_values=(n * 99, 300))",
+    "np.unwrap(b.astype('u1'), period=int(n))", "np.full(2, [1, int(n) * 99], 'u1')", "np.asarray([n * 99, s], 'u1')",
     "np.select([b > 0], [2], b.astype('u1'))", "np.select([b > 0], [2], b)", "sum(b[:0])", "sum(x[:0], 2.5)",
     "b[:2] // [0.5, 2]", "np.float32(s) * [1.5, 2]", "[True, False] * b[:2]", "x[:2] < [1, 2.5]",
 ]  # fmt: skip
@@ -249,6 +256,28 @@ STATEMENTS = {
         "    b, j = 1.5, 0\n    while j < 2 and (a.max() > 9 or b != 0):\n        j += 1\n"
         "        b = a // np.absolute(b)\n    return n\n",
         ("np.array([2.0, 0.0, -3.5])", "2"), "raises",
+    ),
+    "a part of an array is a number that does not fit": (
+        "    a.flat = int(n)\n    return a\n", ("np.zeros(2, 'u1')", "np.array(300)"), "raises",
+    ),
+    "a part of an array is a list with a number that does not fit": (
+        "    a.flat = [n, -1]\n    return a\n", ("np.zeros(2, 'u1')", "np.array(3)"), "raises",
+    ),
+    "a part of an array is a number that wraps": (
+        "    a.real = int(n)\n    return a\n", ("np.zeros(2, 'u1')", "np.array(300)"), "value",
+    ),
+    "a part of an array is a scalar that wraps": (
+        "    a.flat = n\n    return a\n", ("np.zeros(2, 'u1')", "np.array(300)"), "value",
+    ),
+    "an array takes a list with a number that does not fit": (
+        "    a[:] = [1, int(n)]\n    return a\n", ("np.zeros(2, 'u1')", "np.array(300)"), "raises",
+    ),
+    "an array takes a list with a scalar that wraps": (
+        "    a[:] = [1, n]\n    return a\n", ("np.zeros(2, 'u1')", "np.array(300)"), "value",
+    ),
+    "a name that is not set is read before what it meets": (
+        "    if n > 9:\n        s = 1\n    s &= a.ravel()[0]\n    return s\n",
+        ("np.zeros(0, int)", "np.array(3)"), "raises",
     ),
     "what raises first, though the other is known before the run": (
         "    if a.max() < a.ravel()[0]:\n        return n\n    return a\n", ("np.array([])", "2"), "raises",

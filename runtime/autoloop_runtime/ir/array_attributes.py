@@ -8,13 +8,16 @@ everything else, results of operations above all, nobody knows: that is refused.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from .array_storage import BLOCK
 from .array_views import new_layout
+from .numpy_protocols import counterpart_of
 from .op import call
+from .tensor import Tensor
 
 if TYPE_CHECKING:
     from .array_layouts import Lying
@@ -167,3 +170,27 @@ def _refuse(what: str) -> NoReturn:
         f"x.{what} asks how an array lies in memory, which is known while the graph is built of arguments, of copies, "
         f"x.copy(), and of views of these: ask it of such an array, or outside of the decorated function"
     )
+
+
+def part_setter(name: str) -> Callable[[Any, Any], None]:
+    """Return what sets ``x.real`` and its like: the elements of the part."""
+
+    def put(self: Any, value: Any) -> None:
+        if name == "imag" and self.dtype.kind != "c":
+            raise TypeError("array does not have imaginary part to set")
+        part = getattr(self, name)
+        if value is part:  # which ``x.real += y`` has written to
+            return
+        if part.view_of is not None and part.view_of.is_flat:  # which takes as many as it needs, and begins anew
+            value = _numpys(np.resize, _numpys(np.asarray, value, part.dtype), part.shape.as_tuple())
+        elif type(value) is int or (isinstance(value, Tensor) and not hasattr(value, "is_scalar")):
+            value = _numpys(np.asarray, value)  # an int that does not fit wraps
+        part[...] = value
+
+    return put
+
+
+def _numpys(theirs: Any, *args: Any) -> Any:
+    ours = counterpart_of(theirs)
+    assert ours is not None
+    return ours(*args)

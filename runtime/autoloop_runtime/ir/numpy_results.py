@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base import nest
+from .convert import is_number
 from .numpy_protocols import NUMPY_NUMBERS
 from .tensor import Tensor
 
@@ -22,7 +23,7 @@ _ALWAYS = frozenset((
     np.real_if_close, np.require, np.select, np.tensordot, np.linalg.tensordot, np.where, np.zeros, np.zeros_like,
     np.linalg.cross, np.apply_along_axis, np.pad,
 ))  # fmt: skip
-#: functions that give scalars of scalars, and arrays of arrays
+#: functions that give scalars of scalars, and arrays of arrays, lists and Python's numbers
 _OF_ARRAYS = frozenset((
     np.imag, np.matrix_transpose, np.moveaxis, np.permute_dims, np.real, np.reshape, np.squeeze, np.swapaxes,
     np.transpose, np.astype,
@@ -45,6 +46,13 @@ def is_array(value: Any, without_axes: type[Tensor]) -> bool:
     return isinstance(value, np.ndarray)
 
 
+def _is_pythons(value: Any) -> bool:
+    """Return whether a value is a list or number of Python's, which NumPy makes an array of."""
+    if isinstance(value, Tensor):
+        return not hasattr(value, "is_scalar")
+    return isinstance(value, list | tuple) or is_number(value)
+
+
 def gives_number(theirs: Any, args: tuple[Any, ...]) -> bool:
     """Return whether a function of NumPy's gives a number of Python's."""
     if theirs is np.linalg.matrix_rank:  # which does not compute that of a vector
@@ -59,9 +67,7 @@ def gives_array(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], w
             return True
         if theirs in _WEIGHTED:
             return kwargs.get("weights") is not None
-        return (
-            theirs in _OF_ARRAYS and bool(args) and (type(args[0]) in (list, tuple) or is_array(args[0], without_axes))
-        )
+        return theirs in _OF_ARRAYS and bool(args) and (_is_pythons(args[0]) or is_array(args[0], without_axes))
     except TypeError:  # not hashable
         return False
 

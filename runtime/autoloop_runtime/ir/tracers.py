@@ -19,7 +19,7 @@ import numpy as np
 from ..base import nest
 from ..base.dataclass import replace
 from ..base.shapes import ShapeLike
-from .array_attributes import Attributes
+from .array_attributes import Attributes, part_setter
 from .array_methods import Methods
 from .array_references import References
 from .array_storage import Storage
@@ -288,6 +288,8 @@ def _array_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, 
         views = values[place].given_views(theirs, made, _again(theirs, args, kwargs, place), is_array)
         if views is not None:
             return views
+    if isinstance(made, NumberTracer) and not any(made is one for one in values):
+        return made  # a number of Python's, as the counterpart says
     made = own(theirs, args, kwargs, made)
     return taken(values, marked(ZeroDimArray if is_array else kind, made), TextTracer)
 
@@ -410,31 +412,13 @@ def _kept_attribute(f: Callable[..., Any], of_arrays: bool) -> Callable[[Any], A
     )
 
 
-def _part_setter(name: str) -> Callable[[Any, Any], None]:
-    """Return what sets ``x.real`` and its like: the elements of the part."""
-
-    def put(self: Any, value: Any) -> None:
-        if name == "imag" and self.dtype.kind != "c":
-            raise TypeError("array does not have imaginary part to set")
-        part = getattr(self, name)
-        if value is part:  # which ``x.real += y`` has written to
-            return
-        if part.view_of is not None and part.view_of.is_flat:  # which takes as many as it needs, and begins anew
-            resize = counterpart_of(np.resize)
-            assert resize is not None
-            value = resize(value, part.shape.as_tuple())
-        part[...] = value
-
-    return put
-
-
 def _keep_kinds(base: type) -> None:
     for name, f in vars(base).items():
         theirs = any(name in vars(kind) for kind in (Attributes, Changing, References))
         if theirs or name in ("__hash__", "__init_subclass__", "__round__"):
             continue
         if isinstance(f, property) and f.fget is not None:
-            setter = _part_setter(name) if hasattr(getattr(np.ndarray, name, None), "__set__") else None
+            setter = part_setter(name) if hasattr(getattr(np.ndarray, name, None), "__set__") else None
             setattr(
                 ArrayTracer, name, property(_kept_attribute(f.fget, name in METHODS_OF_ARRAYS), setter, doc=f.__doc__)
             )

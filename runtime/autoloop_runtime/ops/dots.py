@@ -62,7 +62,7 @@ def _scaled(a: Tensor, b: Tensor, name: str | None = None) -> Tensor:
     return where(logical_or(not_equal(scalar, zero), isfinite(array)), add(made, zero), zero)
 
 
-@public(numpy=np.tensordot)
+@public()
 def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Axes] = 2, name: str | None = None) -> Tensor:
     """Return the sum of products over axes of ``a`` and of ``b``.
 

@@ -64,7 +64,9 @@ HOLDS: Mapping[str, str] = {
     "padding": "pad",
     "polynomials": "poly polyadd polyder polydiv polyfit polyint polymul polysub polyval roots vander",
     "sample_statistics": "average corrcoef cov",
-    "tensor_products": "cross dot einsum einsum_path inner kron matrix_transpose matvec outer vdot vecdot vecmat",
+    "tensor_products": (
+        "cross dot einsum einsum_path inner kron matrix_transpose matvec outer tensordot vdot vecdot vecmat"
+    ),
     "writing_in_place": "copyto fill_diagonal place put put_along_axis putmask",
 }
 

@@ -12,7 +12,7 @@ from ..base import dtypes
 from ..base.dtypes import DType, Kind
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DTypeLike
-from ..ir.convert import as_constant, convert_to_tensor, to_array
+from ..ir.convert import as_constant, convert_to_tensor, has_tensor, to_array
 from ..ir.number_operators import CARRIERS, number_type
 from ..ir.op import function
 from ..ir.tensor import Tensor
@@ -250,6 +250,10 @@ def assigned(name: str, value: Any, dtype: DType) -> Tensor:
     """
     if not isinstance(value, Tensor) and _listed_type(value) is not None:
         return as_constant(stored(value, dtype))
+    if isinstance(value, (list, tuple)) and dtype.kind in "biufc":  # each element is assigned
+        if not has_tensor(value):
+            return as_constant(stored(value, dtype))
+        return convert_to_tensor([assigned(name, one, dtype) for one in value])
     tensor = convert_to_tensor(value)
     if weak_type(value) is not None:
         return fitted(tensor.plain, dtype)

@@ -105,8 +105,7 @@ def as_operand(value: Any, dtype: Any = None) -> Tensor:
     Lists may hold tensors.
     """
     if dtype is not None and (weak_type(value) is not None or isinstance(value, (list, tuple))):
-        made = as_operand(value) if has_tensor(value) and not isinstance(value, Tensor) else value
-        return assigned("numpy", made, of_numbers(dtype))
+        return assigned("numpy", value, of_numbers(dtype))
     if isinstance(value, Tensor):
         tensor = value if number_type(value) is None else value.plain  # an array of it is not weak
     elif isinstance(value, (list, tuple)) and has_tensor(value):

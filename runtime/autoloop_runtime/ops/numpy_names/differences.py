@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.number_operators import number_type
 from ...ir.tensor import Tensor
 from .. import arithmetic, array, broadcasting, joining, logic, running_sums, selection
 from ..operands import as_dtype, is_tensor
@@ -181,8 +182,8 @@ def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 6.28318
     kind = steps.dtype
     if kind.kind in "iu":
         half, odd = turn // 2, turn % 2
-        if kind.kind == "u" and type(period) is int and period > 1:
-            raise OverflowError(f"Python integer {-(period // 2)} out of bounds for {kind}")
+        if kind.kind == "u" and number_type(period) is int:
+            half = -as_operand(-(period // 2), kind)  # a negative one does not fit
         ambiguous = logic.equal(odd, 0)
     else:
         half, ambiguous = turn / 2, as_operand(True)

@@ -30,7 +30,7 @@ from .. import (
 )
 from ..define import primitive
 from ..direct_calls import calls
-from ..operands import as_dtype, is_tensor
+from ..operands import as_dtype, is_tensor, weak_type
 from .axes_of_numpy import cast_safely, rank_of
 from .counterparts import as_operand, counterpart, known
 from .library_rows import LIBRARY, library
@@ -92,25 +92,26 @@ def _edges_vjp(g: Any, x: Tensor) -> Any:
     return array.reshape(least + largest, shape_queries.shape(x))
 
 
-def _histogram_infer(a: Tensor, *given: Tensor, bins: Any, range: Any, ranged: bool, weighted: bool) -> Any:
+def _histogram_infer(a: Tensor, *given: Tensor, bins: Any, range: Any, ranged: Any, weighted: bool) -> Any:
     count = None if isinstance(bins, str) else bins
     if bins is None:
         first = given[0].shape.known[0] if given[0].shape.rank == 1 else None
         count, kind = None if first is None else first - 1, given[0].dtype
     else:
         span = list(range) if range is not None else []
-        kind = np.result_type(*span, *[one.dtype for one in given[:ranged]], a.dtype)
+        staged = [one.dtype if number is None else number(0) for one, number in zip(given, ranged)]
+        kind = np.result_type(*span, *staged, a.dtype)
         kind = np.result_type(kind, np.float64) if kind.kind in "biu" else kind
     counts = dtypes.int64 if not weighted else given[-1].dtype
     return [(counts, TensorShape([count])), (kind, TensorShape([None if count is None else count + 1]))]
 
 
-def _histogram_kernel(a: Any, *given: Any, bins: Any, range: Any, ranged: bool, weighted: bool) -> Any:
+def _histogram_kernel(a: Any, *given: Any, bins: Any, range: Any, ranged: Any, weighted: bool) -> Any:
     weights = given[-1] if weighted else None
     if bins is None:
         bins = given[0]
     elif ranged:
-        range = tuple(given[0])
+        range = tuple([one if number is None else number(one) for one, number in zip(given, ranged)])
     return np.histogram(a, bins, range, weights=weights)
 
 
@@ -134,7 +135,8 @@ def _histogram_vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], 
         way = as_dtype(creation.range(shape_queries.size(g[1])), g[1].dtype) / as_dtype(
             shape_queries.size(g[1]) - 1, g[1].dtype
         )
-        made[1] = as_dtype(joining.stack([reducing.sum(g[1] * (1 - way)), reducing.sum(g[1] * way)]), given[0].dtype)
+        made[1] = as_dtype(reducing.sum(g[1] * (1 - way)), given[0].dtype)
+        made[2] = as_dtype(reducing.sum(g[1] * way), given[1].dtype)
     elif g[1] is not None and attrs["range"] is None:
         made[0] = _edges_vjp(g[1], a)
     return made
@@ -161,12 +163,12 @@ def _is_one(bins: Any) -> bool:
     return not isinstance(bins, (list, tuple)) and np.ndim(bins) == 0
 
 
-def _range_of(given: Any) -> tuple[Any, list[Tensor]]:
-    """Return ends that are numbers, or None and the ends as a tensor."""
+def _range_of(given: Any) -> tuple[Any, list[Any]]:
+    """Return ends that are numbers, or None and the ends, of which one is a tensor."""
     if given is None:
         return None, []
     first, last = given
-    return (None, [as_operand([first, last])]) if is_tensor(first) or is_tensor(last) else ((first, last), [])
+    return (None, [first, last]) if is_tensor(first) or is_tensor(last) else ((first, last), [])
 
 
 def _histogram(theirs: Any, a: Any, bins: Any, range: Any, weights: Any) -> Any:
@@ -187,8 +189,9 @@ def _histogram(theirs: Any, a: Any, bins: Any, range: Any, weights: Any) -> Any:
         given = [array.ravel(given[0])]
     if x.dtype.kind == "b":
         x = as_dtype(x, np.dtype(np.uint8))
-    attrs = {"bins": count, "range": ends, "ranged": bool(staged), "weighted": bool(given)}
-    return apply_several(_HISTOGRAM, [array.ravel(x), *edges, *staged, *given], attrs)
+    # Python's numbers take the dtype of the array
+    attrs = {"bins": count, "range": ends, "ranged": tuple(map(weak_type, staged)), "weighted": bool(given)}
+    return apply_several(_HISTOGRAM, [array.ravel(x), *edges, *map(as_operand, staged), *given], attrs)
 
 
 @counterpart(np.histogram)

@@ -55,7 +55,7 @@ def _filled(theirs: Any, shape: Any, value: Any, dtype: Any, order: Any, **other
     if others.pop("device", None) not in (None, "cpu"):
         refused(theirs, "device")
     unsupported(theirs, **others)
-    fill = as_operand(value, dtype)
+    fill = _as_fill(value, dtype)
     return filled.full(shape, fill) if fill.shape.rank == 0 else broadcast_to(fill, shape)
 
 
@@ -201,8 +201,13 @@ def _like(theirs: Any, a: Any, value: Any, dtype: Any, order: Any, shape: Any, d
     x = as_operand(a)
     wanted = x.dtype if dtype is None else of_numbers(dtype)
     extents = shape_of(x) if shape is None else shape
-    fill = as_operand(_written(value, wanted), wanted)
+    fill = _as_fill(_written(value, wanted), wanted)
     return filled.full(extents, fill) if fill.shape.rank == 0 else broadcast_to(fill, extents)
+
+
+def _as_fill(value: Any, dtype: Any) -> Tensor:
+    """Return what fills an array: of a list the array that NumPy makes first, of which what does not fit wraps."""
+    return as_operand(as_operand(value) if isinstance(value, (list, tuple)) else value, dtype)
 
 
 def _written(value: Any, dtype: np.dtype[Any]) -> Any:

@@ -293,8 +293,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: Any = -1) -> Tensor:
 @counterpart(np.linalg.tensordot)
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Tensor:
     """Return ``np.linalg.tensordot``."""
-    a, b = as_operands(x1, x2)
-    return dots.tensordot(a, b, known(np.linalg.tensordot, axes=axes))
+    return dots.tensordot(as_operand(x1), as_operand(x2), known(np.linalg.tensordot, axes=axes))
 
 
 @counterpart(np.linalg.multi_dot)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.number_operators import number_type
 from ...ir.tensor import Tensor
 from .. import composed, trigonometry
 from ..complex_numbers import imag as imaginary
@@ -96,8 +97,10 @@ def iscomplex(x: Any) -> Tensor:
 
 
 @counterpart(np.isreal)
-def isreal(x: Any) -> Tensor:
-    """Return ``np.isreal``."""
+def isreal(x: Any) -> Any:
+    """Return ``np.isreal``: of a number of Python's a ``bool``."""
+    if number_type(x) is not None:
+        return x.imag == 0
     x = as_operand(x)
     return equal(imaginary(x), 0) if x.dtype.kind == "c" else ones_like(x, bool)
 
@@ -148,15 +151,15 @@ def angle(z: Any, deg: Any = False) -> Tensor:
 
 
 @counterpart(np.real)
-def real(val: Any) -> Tensor:
-    """Return ``np.real``."""
-    return real_part(as_operand(val))
+def real(val: Any) -> Any:
+    """Return ``np.real``: of a number of Python's what that says."""
+    return real_part(as_operand(val)) if number_type(val) is None else val.real
 
 
 @counterpart(np.imag)
-def imag(val: Any) -> Tensor:
-    """Return ``np.imag``."""
-    return imaginary(as_operand(val))
+def imag(val: Any) -> Any:
+    """Return ``np.imag``: of a number of Python's what that says."""
+    return imaginary(as_operand(val)) if number_type(val) is None else val.imag
 
 
 def _of_dtypes(theirs: Any) -> Any:

@@ -52,10 +52,10 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
 def _wrapped(one: Any, *others: Any) -> Any:
     """Return an operand; an int that the arrays' dtype does not hold wraps, where ``np.where`` and its like take it."""
     arrays = [other for other in others if number_type(other) is None]
-    if type(one) is not int or not arrays:
+    if number_type(one) is not int or not arrays:
         return one
     dtype = np.result_type(*[as_operand(array).dtype for array in arrays])
-    return np.asarray(one).astype(dtype) if dtype.kind in "iu" else one
+    return as_dtype(as_operand(one), dtype) if dtype.kind in "iu" else one
 
 
 @counterpart(np.nonzero)

@@ -12,7 +12,7 @@ from ...ir.convert import as_constant, has_tensor
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
 from .. import array, broadcasting, gathering, joining, repeating, rounding
-from ..operands import as_dtype
+from ..operands import as_dtype, fitted
 from ..shape_queries import dim
 from .axes_of_numpy import part, rank_of, spread_along
 from .counterparts import as_operand, counterpart, known, refused
@@ -69,12 +69,18 @@ def _ends(x: Tensor, axis: int, left: Any, right: Any) -> Tensor:
     return joining.concat([p for p in parts if p is not None], axis)
 
 
+def _as_constant_of(value: Any, dtype: Any) -> Tensor:
+    """Return what NumPy's scalars are in an array: what does not fit is an error in signed integers, else it wraps."""
+    number = as_operand(value)
+    return fitted(number, dtype) if dtype.kind == "i" else as_dtype(number, dtype)
+
+
 def _spread(value: Any, x: Tensor, axis: int, width: Any) -> Any:
     """Return one value, or a slice of extent 1, so often along an axis; None for not at all."""
     if isinstance(width, int) and width == 0:
         return None
     extents = [width if a == axis else dim(x, a) for a in range(len(x.shape))]
-    return broadcasting.broadcast_to(as_operand(value, x.dtype), extents)
+    return broadcasting.broadcast_to(_as_constant_of(value, x.dtype), extents)
 
 
 def _by_places(x: Tensor, axis: int, pair: tuple[int, int], mode: str) -> Any:
@@ -167,7 +173,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     if mode in ("constant", "empty"):
         values = given.get("constant_values", 0)
         if not isinstance(values, (list, tuple)) and np.ndim(values) == 0:
-            return repeating.pad(x, pairs, "constant", as_operand(values, x.dtype))
+            return repeating.pad(x, pairs, "constant", _as_constant_of(values, x.dtype))
     extra = next(iter(given.values()), None)
     default = {"constant": 0, "linear_ramp": 0}.get(mode)
     many = [(None, None)] * rank if extra is None and default is None else None

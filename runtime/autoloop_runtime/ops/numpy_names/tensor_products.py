@@ -136,6 +136,13 @@ def dot(a: Any, b: Any, out: Any = None) -> Tensor:
     return dots.dot(first, second)
 
 
+@counterpart(np.tensordot)
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Tensor:
+    """Return ``np.tensordot``."""
+    first, second = _arrays(a, b)
+    return dots.tensordot(first, second, axes)
+
+
 @counterpart(np.outer)
 def outer(a: Any, b: Any, out: Any = None) -> Tensor:
     """Return ``np.outer``."""
