@@ -214,7 +214,7 @@ def is_plain(target: Any) -> bool:
     except TypeError:  # not hashable
         return False
     if isinstance(target, type | types.BuiltinFunctionType):
-        return True
+        return initializer_of(target) is None
     module = sys.modules.get(type(target).__module__)
     return is_library_file(getattr(module, "__file__", None) or "")
 
@@ -387,6 +387,19 @@ class Environment:
             return False
         module = str(getattr(target, "__module__", None) or type(target).__module__).split(".")[0]
         return module in ("autoloop", "autoloop_runtime", "numpy", "threading", "_thread", "io", "_io")
+
+
+def initializer_of(kind: Any) -> types.FunctionType | None:
+    """Return the method by which the user begins an object of a class, if it is to be converted; None otherwise.
+
+    That of a dataclass is ``__post_init__``. What an exception holds, Python knows at once.
+    """
+    if not isinstance(kind, type) or issubclass(kind, BaseException) or type(kind).__call__ is not type.__call__:
+        return None
+    first: Any = kind.__init__
+    if isinstance(first, types.FunctionType) and not is_written(first) and kind.__dictoffset__:
+        first = getattr(kind, "__post_init__", None)
+    return first if isinstance(first, types.FunctionType) and is_convertible_function(first) else None
 
 
 def _is_asked(value: Any) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import attribute_programs
 import autoloop as al
+import construction_programs
 import iterable_programs
 import list_programs
 import numpy as np
@@ -28,6 +29,7 @@ CASES = [
     *optional_programs.CASES,
     *overloaded_programs.CASES,
     *attribute_programs.CASES,
+    *construction_programs.CASES,
 ]
 if sys.version_info >= (3, 12):
     path = Path(__file__).with_name("new_syntax.txt")
@@ -246,3 +248,10 @@ def test_beside_a_numpy_scalar_in_another_branch_a_number_takes_its_dtype():
     for c, want in ((True, (5, 0.1)), (False, (7, 1.0))):
         h, q = choose(al.constant(c))
         assert (h.dtype, q.dtype) == (np.int64, np.float64) and (h, q) == want
+
+
+def test_what_is_no_object_to_begin_with_raises_what_python_raises():
+    with pytest.raises(TypeError, match=r"__init__\(\) should return None, not 'bool'"):
+        al.function(construction_programs.wrongly_made)(3.0)
+    with pytest.raises(TypeError, match=r"'numpy.float64' object is not callable"):
+        al.function(lambda x: x[0]())(np.ones(2))

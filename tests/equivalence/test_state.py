@@ -98,6 +98,7 @@ def test_arrays_of_a_class_that_several_branches_change():
         "if x.sum() > 4: h.w += x\nh.w += 1\nreturn h.w*1",
         "if x.sum() > 4: h.w = x*2\nif x.sum() > 7: h.w *= 2\nreturn x",
         "h.n = 3\nif x[0] > 0: del h.n\nreturn x*h.n",
+        "for v in x:\n    if v > 1: h.w += v\nreturn x",
         IF + "h.items += [1]\nreturn x",
     ):
         check("branches", body, CLASS, "(vars(h), H.w, h.w is H.w, H.items)", is_left=True)

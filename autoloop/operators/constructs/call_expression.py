@@ -30,6 +30,7 @@ from .builtins import staged_for
 from .called_special_methods import special_method
 from .chosen_items import asking
 from .comprehensions import elements, hashed
+from .constructions import constructing
 from .door import guarded, is_outside, shielded
 from .effect_calls import known_call
 from .generator_expressions import next_of, reduced
@@ -110,6 +111,8 @@ def _called(f: Any) -> Any:
         return consumed(asking(f)) if is_followed() else asking(f)
     if isinstance(f, functools._lru_cache_wrapper):
         return _cached(f)
+    if (construct := constructing(f, call)) is not None:
+        return construct
     converted = convert_callee(f)
     if current_graph() is None:
         return converted

@@ -22,6 +22,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer
 
 from ...errors import mark_programs_own
 from ...given_arrays import whole_of
+from ..staging.unknown_keys import refuse_unknown
 
 #: functions whose arrays are there to be written to: with one of them all are lifted
 _BUFFERS = {
@@ -146,11 +147,11 @@ def set_in_block(array: Any) -> None:
 
 
 def refuse(array: Any) -> NoReturn:
-    """Raise the error for an array that the trace has not made."""
+    """Let plain Python write to an array that the trace has not made, or raise."""
     written(array)
-    raise TypeError(
-        "an array that is neither an argument nor made in the function is given values that only the run knows: pass "
-        "it as an argument, or write to a copy, x = x.copy()"
+    refuse_unknown(
+        "an array that is neither an argument nor made in the function is given values that only the run knows",
+        "pass it as an argument, or write to a copy, x = x.copy()",
     )
 
 
