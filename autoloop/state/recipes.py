@@ -20,7 +20,7 @@ from ..conversion.callables import is_users_class
 from ..given_arrays import whole_of
 from ..operators.mutation.heap_snapshot import is_random, stand_ins
 from ..operators.mutation.outside_world import leave
-from ..operators.mutation.parts_of_objects import has_state
+from ..operators.mutation.parts_of_objects import has_state, is_wrapper, parts_of
 from ..operators.staging.container_contents import dict_class, has_objects, instance_attributes
 from ..operators.staging.instances import of_trace, which
 from ..operators.staging.moved_lists import Moved
@@ -32,6 +32,9 @@ from .places import Place, put
 from .stateful import Made
 from .unchanging import PLAIN
 from .world import Holder, Recipe, World
+
+#: so many steps into what functions hold are gone
+_DEEPEST = 6
 
 
 class Recipes:
@@ -216,8 +219,8 @@ class Recipes:
             return lambda made: deque([part(made) for part in parts], maxlen)
         if isinstance(value, dict):
             return self._dict(value, name)
-        if isinstance(value, types.FunctionType | types.MethodType | types.BuiltinFunctionType):
-            self._check_function(value, name)
+        if is_wrapper(value) or isinstance(value, types.FunctionType | types.BuiltinFunctionType):
+            self._check_callable(value, name)
             return lambda made: value
         if is_random(value):
             return lambda made: copy.deepcopy(value)
@@ -260,15 +263,34 @@ class Recipes:
 
         return made_object
 
-    def _check_function(self, value: Any, name: str) -> None:
-        """Raise if a function holds, in its closure or as its instance, what only a run knows."""
-        inner = getattr(value, "__func__", value)
-        held = [getattr(cell, "cell_contents", None) for cell in getattr(inner, "__closure__", None) or ()]
-        held += [*(getattr(inner, "__defaults__", None) or ()), getattr(value, "__self__", None)]
-        if any(isinstance(one, Tensor) and one.node is not None for one in held) or any(stand_ins([value])):
+    def _check_callable(self, value: Any, name: str) -> None:
+        """Raise if a function, or what is around one, holds what only a run knows."""
+        if any(_is_of_graph(one, _DEEPEST) for one in _held_by_callable(value)) or any(stand_ins([value])):
             self.refuse(name, "a function that holds values of the graph")
 
     @staticmethod
     def refuse(name: str, what: str) -> NoReturn:
         """Leave a function to plain Python that leaves in the world what cannot be made at each call."""
         leave(f"{name!r} is left holding {what}", "return it from the decorated function")
+
+
+def _held_by_callable(value: Any) -> list[Any]:
+    """Return what a function holds in its closure, or as its instance, and what is around one holds."""
+    inner = getattr(value, "__func__", value)
+    held = [getattr(cell, "cell_contents", None) for cell in getattr(inner, "__closure__", None) or ()]
+    held += [*(getattr(inner, "__defaults__", None) or ()), *(getattr(inner, "__kwdefaults__", None) or {}).values()]
+    held.append(getattr(value, "__self__", None))
+    return held + ([one for _, _, one in parts_of(value)] if is_wrapper(value) else [])
+
+
+def _is_of_graph(value: Any, steps: int) -> bool:
+    """Return whether something is, or a function or what is around one holds, a value that only a run knows."""
+    if isinstance(value, Tensor):
+        return value.node is not None
+    if not steps:
+        return False
+    if isinstance(value, (tuple, list, dict)):
+        return any(_is_of_graph(one, steps - 1) for one in (value.values() if isinstance(value, dict) else value))
+    if is_wrapper(value) or isinstance(value, types.FunctionType):
+        return any(_is_of_graph(one, steps - 1) for one in _held_by_callable(value))
+    return False

@@ -32,6 +32,7 @@ TRACING = _KIND.lock()
 MOST_VARIANTS = 32
 #: so often a call looks for a trace that fits what it finds
 MOST_TRIES = 8
+_NEVER_FITS = "what the function finds outside its arguments is not what it was traced with"
 
 
 class OtherWorld(Exception):
@@ -197,6 +198,8 @@ class StatefulFunction:
             return self.run(given, [one for one in given if isinstance(one, np.ndarray)])
         except CalledPlain as plain:
             raise plain.__cause__ or plain from None
+        except OtherWorld:
+            raise TypeError(_NEVER_FITS) from None
 
     @property
     def places(self) -> Sequence[tuple[str, str]]:
@@ -259,7 +262,13 @@ def with_variant(
 def called_again(
     call: tuple[Any, ...], nested: Callable[..., Any], with_memory: Callable[..., Any], exactly: bool | None = None
 ) -> Any:
-    """Run a call whose trace did not fit the memory of its arrays, or the world, which other threads may change."""
+    """Run a call whose trace did not fit the memory of its arrays, or the world, which other threads may change.
+
+    Raises
+    ------
+    CalledPlain
+        If no trace ever fits.
+    """
     for _ in range(MOST_TRIES):
         try:
             return nested(call) if exactly is None else with_memory(call, exactly)
@@ -267,7 +276,10 @@ def called_again(
             exactly = other.exactly
         except OtherWorld:
             pass
-    return nested(call)
+    try:
+        return nested(call)
+    except OtherWorld:
+        raise CalledPlain from TypeError(_NEVER_FITS)
 
 
 def run_or_refused(concrete: Any, run: Callable[[Any], Any], again: Callable[[], Any]) -> Any:

@@ -175,13 +175,15 @@ def prints_last_in_a_loop(v):
             print("last", x)
 
 
-@each([prints_last, prints_last_in_a_loop])
-def test_what_finally_adds_to_the_graph_would_not_be_done(f):
-    with pytest.raises(
-        ConversionError,
-        match="where what the graph does in `finally` would not be done any more: catch it around the call, and do",
-    ):
-        al.function(f)(V)
+def test_what_finally_prints_is_printed_after_an_exception(capsys):
+    with pytest.warns(UserWarning, match="does what others see"), pytest.raises(KeyError):
+        al.function(prints_last)(V)
+    assert capsys.readouterr().out == "last\n"
+
+
+def test_what_finally_prints_in_a_loop_would_not_be_printed():
+    with pytest.raises(TypeError, match="it would not be done then; catch it around the call, and do that there"):
+        al.function(prints_last_in_a_loop)(V)
 
 
 class Manager:

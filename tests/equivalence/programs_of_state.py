@@ -88,6 +88,12 @@ WRITES = [
     ("class_method", "return x*M.tick()", METHODS, "M.count"),
     ("instance_shadows_class", "m.count += 1\nreturn x*m.count", METHODS, "(m, M.count)"),
     ("static_method", "return m.twice(x) + M.twice(1)", METHODS, "m"),
+    ("method_set", "def grow(self, v):\n    self.w = self.w + v\n    return self.w.sum()\nM.step = grow\n"
+     "return list(map(m.step, x))", METHODS, "m"),
+    ("method_set_again", "M.step = up\nreturn m.step(x)", METHODS + "def up(self, v): return v + 1", "M.step is up",
+     "if k: del M.step"),
+    ("method_set_for_now", "old, M.__call__ = M.__call__, lambda self, v: v + 1\ny = m(x)\nM.__call__ = old\n"
+     "return y + m(x)", METHODS, "m, m(1)"),
     ("callable_object", "return m(x)", METHODS, "m"),
     ("recursion", "def down(k):\n    o.n += 1\n    return 0 if k == 0 else down(k - 1)\ndown(3)\nreturn x*o.n", BOX,
      "o"),

@@ -65,14 +65,21 @@ FINALLY = (
     "try:\n    if x == 3.5: return 1\n    else: raise ValueError('none')\nfinally: a[0] = 9",
     "try:\n    for k in range(n):\n        if a[k] > 1: raise ValueError('none')\nfinally: a[0] = 9\nreturn a",
     "try: assert x > 3, 'small'\nfinally: m[1] = a[2]",
+    "try: return a[n + len(a)]\nfinally: a[0] = 9",
+    "try: return np.linalg.inv(m[:2, :2] * (x - x))\nfinally: m[1] = a[2]",
+    "try: return {0: x}[n]\nfinally: a[0] = 9",
+    "with contextlib.ExitStack() as s:\n    s.callback(a.fill, 1)\n    return a[n + len(a)]",
 )
 
 
 def test_what_finally_writes_is_there_after_an_exception():
     for number, source in enumerate(FINALLY):
-        program, (plain, decorated) = compiled(source, f"finally {number}"), (arguments(3), arguments(3))
+        program, (plain, decorated) = (
+            compiled(source, f"finally {number}", BEFORE),
+            (arguments(np.int64(3)), arguments(np.int64(3))),
+        )
         for function, given in ((program, plain), (al.function(program, executor="sequential"), decorated)):
-            with warnings.catch_warnings(), pytest.raises((ValueError, AssertionError)):
+            with warnings.catch_warnings(), pytest.raises((ValueError, AssertionError, LookupError)):
                 warnings.simplefilter("ignore")  # plain Python runs
                 function(*given)
         assert alike(plain, decorated), source
@@ -118,6 +125,10 @@ REFUSED = (
     (
         "with contextlib.ExitStack() as s:\n    s.callback(a.fill, 1)\n    if x > 2: raise KeyError\n",
         "would not be told",
+    ),
+    (
+        "for k in range(n):\n    try: x += a[k]\n    finally: print(k)",
+        "and what comes last, `finally` or `__exit__`, does",
     ),
     ("return {k: 1 for k in range(n)}", "append to a list in a `for` loop"),
     ("g = (v for v in a if v > 1)\nif any(v > 2 for v in g): return next(g)", "left when a tensor said so"),

@@ -8,6 +8,8 @@ import types
 import autoloop as al
 import numpy as np
 import pytest
+from autoloop.concrete import CalledPlain
+from autoloop.state.stateful import OtherWorld, called_again
 from each_case import each
 from programs_of_classes import CLASSES
 from programs_of_exceptions import ALL, BEHIND, RAISING, TOP
@@ -26,6 +28,7 @@ from programs_of_state import (
     KEPT,
     LEFT,
     LOOP,
+    METHODS,
     PERHAPS_WANTED,
     STAGED,
     WRITES,
@@ -242,6 +245,20 @@ def test_who_asks_for_a_graph_gets_the_exception_of_the_trace():
 @each(list(CLASSES.values()), first)
 def test_classes_as_people_write_them(name, *program):
     check(name, *program)
+
+
+def test_what_is_around_a_function_that_holds_what_only_the_run_knows_is_left_to_plain_python():
+    check("property", "M.p = property(lambda self: x.sum())\nreturn m.p", METHODS, "m.p", is_left=True)
+    check("partial", "m.h = functools.partial(abs, x.sum())\nreturn m.h()", METHODS, "m.h()", is_left=True)
+
+
+def test_traces_of_which_none_fits_are_left_to_plain_python():
+    def none_fits(*_):
+        raise OtherWorld
+
+    with pytest.raises(CalledPlain) as left:
+        called_again((), none_fits, none_fits)
+    assert "is not what it was traced with" in str(left.value.__cause__)
 
 
 RATE = 1

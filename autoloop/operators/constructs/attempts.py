@@ -26,6 +26,7 @@ from ..staging.raising import Raising, flat_kinds
 from .stateful_calls import entered
 
 _NUMBERS = "biufc"
+_ELSEWHERE = "catch it around the call, and do that there"
 
 
 class attempt:
@@ -44,7 +45,8 @@ class attempt:
 
     def __init__(self, caught: Callable[[], tuple[Any, ...]] | None = None) -> None:
         self._caught = caught
-        self.said: Node | None = None
+        self.said: Node | None = None  # a ``raise`` or an ``assert``
+        self._failing: Node | None = None  # that, or whatever else may raise in the run
 
     def __enter__(self) -> None:
         self._made = Made()
@@ -54,6 +56,7 @@ class attempt:
             return
         nodes = list(self._made.nodes())
         self.said = next((node for node in nodes if node.op.ends_run), None)
+        self._failing = self.said or next((node for node in nodes if _raised_by(node) is not None), None)
         kinds = flat_kinds(self._caught()) if self._caught is not None and nodes else []
         for node in nodes if kinds else ():
             raised = _raised_by(node)
@@ -64,12 +67,12 @@ class attempt:
                 )
 
     def last(self) -> _Last:
-        """Return the manager for the ``finally`` of the statement."""
-        return _Last(self.said)
+        """Return the manager for what is done after the body, whatever became of that: a ``finally``, ``__exit__``."""
+        return _Last(self._failing)
 
 
 class _Last:
-    """The ``finally`` of a ``try``: what it adds to a graph is not run where the ``try`` has raised in the run."""
+    """What is done last, after a body: what that adds to a graph is not run where the body has raised in the run."""
 
     def __init__(self, said: Node | None) -> None:
         self._said = said
@@ -85,17 +88,11 @@ class _Last:
             self._block.__exit__()
         if self._said is None or (error is not None and not isinstance(error, NeverReturnsError)):
             return
+        raised = f"{_what(self._said, _raised_by(self._said))}, and what comes last, `finally` or `__exit__`,"
         if self._block is not None and any(one.argument is not None for one in self._block.written):
-            leave(
-                f"{_what(self._said, _raised_by(self._said))}, and `finally` writes to an array of the caller's",
-                "it would not be written then; catch it around the call, and do that there",
-            )
+            leave(f"{raised} writes to an array of the caller's", f"it would not be written then; {_ELSEWHERE}")
         if any(node.op.effect for node in self._made.nodes()):
-            raised = _raised_by(self._said)
-            raise ConversionError(
-                f"{_what(self._said, raised)}, where what the graph does in `finally` would not be done any more: "
-                f"catch it around the call, and do that there"
-            )
+            leave(f"{raised} does what others see", f"it would not be done then; {_ELSEWHERE}")
 
 
 class managed:
@@ -133,7 +130,8 @@ class managed:
         except ConversionError as refusal:
             type(manager).__exit__(manager, type(refusal), refusal, refusal.__traceback__)
             raise
-        return type(manager).__exit__(manager, kind, error, traceback)
+        with self._body.last():
+            return type(manager).__exit__(manager, kind, error, traceback)
 
 
 def _suppresses(manager: Any) -> bool:

@@ -387,12 +387,13 @@ def _random_state(value: Any) -> Any:
 
 
 def _attributes_of_class(value: type) -> dict[str, Any]:
-    plain = (types.FunctionType, *DESCRIPTORS)
-    own = {name: one for name, one in vars(value).items() if not (name[:2] == name[-2:] == "__")}
+    """Return the attributes of a class that a program may set: methods too, of those that Python names only methods."""
+    methods = (types.FunctionType, *DESCRIPTORS)
     return {
         name: one
-        for name, one in own.items()
-        if not isinstance(one, plain) and not hasattr(type(one), "__set__") and not name.startswith("_abc_")
+        for name, one in vars(value).items()
+        if isinstance(one, methods)
+        or not (name[:2] == name[-2:] == "__" or hasattr(type(one), "__set__") or name.startswith("_abc_"))
     }
 
 
