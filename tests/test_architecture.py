@@ -80,6 +80,7 @@ LAZY = {
     ("autoloop_runtime.dataflow.execution_plan", "autoloop_runtime.dataflow.overlap"),
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.workers"),
     ("autoloop_runtime.python_code.compile_python", "autoloop_runtime.ir.failures"),
+    ("autoloop_runtime.python_code.compile_python", "autoloop_runtime.passes.given_places"),
     ("autoloop_runtime.python_code.emitter", "autoloop_runtime.python_code.emitted_branches"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.native"),
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.main_namespace"),

@@ -77,10 +77,31 @@ def functions_with_out(a):
     np.cumsum(a, out=a)
 
 
+@given(vectors(2))
+def other_arrays_as_out(a, b):
+    np.multiply(a, 0.5, out=b)
+    a[0] = b[0]
+    np.sqrt(b, out=a)
+    np.cumsum(a, out=b)
+    b += 1
+
+
+@given(squares(1, np.ones((1000, 4)), np.ones((4, 1000))))
+def products_as_out(m, x, y):
+    n = len(m)
+    np.matmul(x[:n], y[:, :n], out=m)
+    m += 1
+
+
 @given(vectors())
 def sorted_in_place(a):
     a.fill(4)
     a.sort()
+
+
+@given(vectors())
+def partly_sorted_in_place(a):
+    a.partition(7)
 
 
 @given(vectors(1, PLACES))

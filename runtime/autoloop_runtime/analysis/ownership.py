@@ -100,6 +100,12 @@ def left_in_place(graph: Graph, donated: Mapping[int, int]) -> set[int]:
     return {k for k, output in donated.items() if _walk(reading, graph.inputs[k], _Marks()) == output}
 
 
+def put_elsewhere(graph: Graph) -> list[int]:
+    """Return the inputs of ``graph``, large arrays, that are given away and do not hold what is wanted there."""
+    wanted = {k: output for k, output in graph.donated.items() if output != NOWHERE and is_large(graph.inputs[k])}
+    return sorted({*wanted} - left_in_place(graph, wanted)) if wanted else []
+
+
 def _worth_a_search(graph: Graph) -> bool:
     pending = [(graph, False)]
     while pending:

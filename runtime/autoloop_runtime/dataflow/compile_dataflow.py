@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..analysis.ownership import find_owned
+from ..base.fp_warnings import asked
 from ..ir.graph import Graph, Node
 from ..ir.tensor import Tensor
+from ..passes.given_places import with_given_places
 from ..passes.rewrite import detached
 from .executable import Executable
 from .lowering import lower
@@ -34,7 +36,9 @@ def compile_dataflow(graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Te
 def _written_in_place(graph: Graph) -> Graph:
     """Return a graph that does the same as ``graph``, which is given arrays to write to, and copies none of them."""
     made = graph
-    for change in (with_part_kernels, with_reads_first):
+    # where floating-point errors are asked for, each operation may fail: then nothing is written before its time
+    first = () if asked() else (with_given_places,)
+    for change in (*first, with_part_kernels, with_reads_first):
         made = change(made)
         made.donated = graph.donated
     if made is graph:

@@ -12,7 +12,6 @@ value at rest costs nothing per iteration.
 from __future__ import annotations
 
 import functools
-import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -25,7 +24,7 @@ from ..analysis.sizes import may_hold_memory
 from ..analysis.weight import Weight, holds_memory, weigh
 from ..base.forks import undivided
 from ..ir.graph import Node
-from ..ir.op import Op
+from ..passes.given_places import over
 from .flat_graph import FlatNode, FrameInfo, Kind, Lowered, Port
 
 MISSING: Final = object()
@@ -307,18 +306,6 @@ def _taken(flat: FlatNode) -> tuple[int, ...]:
 def _offered(node: Node, wanted: Mapping[Node, int]) -> tuple[tuple[int, bool], ...]:
     """Return the inputs of a node that its result may be put into, and whether arrays of the caller's may be."""
     return tuple([(k, wanted.get(node) == k) for k in overwritten(node)])
-
-
-@functools.cache
-def over(op: Op) -> Callable[..., Any]:
-    """Return the kernel of an op that takes the array for its result as the last argument."""
-    assert op.into is not None
-    names = re.findall(r"\{(\d)\}", op.into)
-    parameters = [f"x{k}" for k in range(1 + max(map(int, names)))]
-    made: Callable[..., Any] = eval(
-        f"lambda {', '.join(parameters)}, out: {op.into.replace('{out}', 'out').format(*parameters)}", {"np": np}
-    )
-    return made
 
 
 def _kernel(flat: FlatNode, takes: bool) -> Callable[..., Any] | None:

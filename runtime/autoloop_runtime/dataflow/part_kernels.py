@@ -6,7 +6,6 @@ Of two kernels, one computes the value and the other one puts it there.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,9 @@ from ..analysis.uses import Readers, readers
 from ..ir.graph import Graph, Node
 from ..ir.op import Op, Taking
 from ..ir.traits import UPDATING, NoRule
+from ..passes.given_places import over
 from ..passes.prune import prune
 from ..passes.rewrite import Copy, rewrite
-from .execution_plan import over
 
 
 def with_part_kernels(graph: Graph) -> Graph:
@@ -56,7 +55,8 @@ class _Joined:
 @functools.cache
 def _joined(op: Op) -> Op:
     """Return the operation that writes to a part of its first input what ``op`` makes of that and others."""
-    compute: Callable[..., Any] = over(op)
+    compute = over(op)
+    assert compute is not None
     count = compute.__code__.co_argcount - 2
 
     def write(x: Any, *values: Any, index: Any, k: int) -> Any:

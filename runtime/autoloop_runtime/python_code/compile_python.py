@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.inside import nodes_inside
-from ..analysis.ownership import NOWHERE, find_owned, worth_giving_away
+from ..analysis.ownership import NOWHERE, find_owned, put_elsewhere, worth_giving_away
 from ..base.dataclass import dataclass
 from ..base.forks import undivided
 from ..base.fp_warnings import restore, silence
@@ -22,6 +22,7 @@ from ..ir.op import Taking
 from ..ir.prices import Price
 from ..ir.run_state import EAGER, RunState
 from ..ir.structured import WHILE
+from ..passes.rewrite import detached
 from .appending import find_appended
 from .block_chains import find_chains
 from .counted_loops import find_counted
@@ -74,6 +75,7 @@ def emit(graph: Graph, counted: bool = False, sites: SiteFactory | None = None) 
     ValueError
         If a placeholder is needed that is no input.
     """
+    graph = _computed_there(graph)
     stateful = any(node.op.stateful for node in nodes_inside(graph))
     chains = find_chains(graph)
     owned = find_owned(graph, chains)
@@ -92,6 +94,22 @@ def emit(graph: Graph, counted: bool = False, sites: SiteFactory | None = None) 
         if spans:
             line_map[number] = Place(tuple(spans), line.loops)
     return Emitted("\n".join(texts) + "\n", out.expressions.namespace, line_map, stateful)
+
+
+def _computed_there(graph: Graph) -> Graph:
+    """Return ``graph``, in which what the caller's arrays hold in the end is computed in their memory where it can be;
+    loops stay the nodes that others know."""
+    if not put_elsewhere(graph) or any(node.op is WHILE for node in nodes_inside(graph)):
+        return graph
+    with undivided():
+        from ..passes.given_places import with_given_places
+
+    made = with_given_places(graph)
+    if made is graph:
+        return graph
+    donated, made = made.donated, detached(made)
+    made.donated = donated
+    return made
 
 
 def compile_graph(graph: Graph, sites: SiteFactory | None = None) -> Callable[[Sequence[Any], RunState], list[Any]]:

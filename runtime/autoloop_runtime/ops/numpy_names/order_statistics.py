@@ -10,6 +10,7 @@ import numpy as np
 from ...base import dtypes
 from ...ir.apply import apply
 from ...ir.convert import has_tensor
+from ...ir.op import Taking
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
 from .. import (
@@ -268,9 +269,14 @@ def _partition_vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor
     return [apply(PUT_ALONG, [shape_queries.shape(x), of_x, moved], {"axis": axis, "static": x.shape})]
 
 
+def _partition_in_place(x: Any, kth: Any, axis: int, kind: Any) -> Any:
+    x.partition(kth, axis, kind)
+    return x
+
+
 _partition = library(
     "numpy_partition", lambda x, kth, axis, kind: np.partition(x, kth, axis, kind), "same", _partition_vjp,
-    dtype=lambda x, **_: x.dtype,
+    dtype=lambda x, **_: x.dtype, taking=Taking(_partition_in_place, (0,), is_update=True),
 )  # fmt: skip
 _argpartition = library(
     "numpy_argpartition", lambda x, kth, axis, kind: np.argpartition(x, kth, axis, kind), "same", NO_GRADIENT,
