@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from autoloop_runtime.analysis.inside import loops_inside
 from autoloop_runtime.analysis.ownership import left_in_place, may_overwrite
 from autoloop_runtime.analysis.sizes import is_large
 from autoloop_runtime.ir.graph import Node
+from autoloop_runtime.passes.given_places import with_given_places
 
 from .concrete import ConcreteFunction
 from .state.places import spoken
@@ -39,6 +41,8 @@ class ArgumentReport:
 def explained_arguments(concrete: ConcreteFunction | StatefulFunction) -> tuple[ArgumentReport, ...]:
     """Return what a trace does to each of its arguments."""
     graph = concrete.runner.graph
+    if concrete.runner.asked != "auto" or not loops_inside(graph):  # else its loops stay as they are
+        graph = with_given_places(graph)
     there = left_in_place(graph, graph.donated)
     elsewhere = {spoken(name): name for name, _ in concrete.places}
     made = []

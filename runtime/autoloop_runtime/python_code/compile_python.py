@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.inside import nodes_inside
+from ..analysis.inside import loops_inside, nodes_inside
 from ..analysis.ownership import NOWHERE, find_owned, put_elsewhere, worth_giving_away
 from ..base.dataclass import dataclass
 from ..base.forks import undivided
@@ -75,7 +75,8 @@ def emit(graph: Graph, counted: bool = False, sites: SiteFactory | None = None) 
     ValueError
         If a placeholder is needed that is no input.
     """
-    graph = _computed_there(graph)
+    if sites is None or not loops_inside(graph):  # else others know the loops by their nodes
+        graph = _computed_there(graph)
     stateful = any(node.op.stateful for node in nodes_inside(graph))
     chains = find_chains(graph)
     owned = find_owned(graph, chains)
@@ -97,9 +98,8 @@ def emit(graph: Graph, counted: bool = False, sites: SiteFactory | None = None) 
 
 
 def _computed_there(graph: Graph) -> Graph:
-    """Return ``graph``, in which what the caller's arrays hold in the end is computed in their memory where it can be;
-    loops stay the nodes that others know."""
-    if not put_elsewhere(graph) or any(node.op is WHILE for node in nodes_inside(graph)):
+    """Return ``graph``, in which what the caller's arrays hold in the end is computed there, where it can be."""
+    if not put_elsewhere(graph):
         return graph
     with undivided():
         from ..passes.given_places import with_given_places
