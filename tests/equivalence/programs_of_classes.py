@@ -409,6 +409,27 @@ return o.w * 1
     state="o.d",
 )
 program(
+    "getattr_and_setattr_counted",
+    """
+class C:
+    def __init__(self): self.d = {'p': 1.0}; self.asked = 0
+    def __getattr__(self, n):
+        if n.startswith('__'): raise AttributeError(n)
+        self.asked += 1
+        return self.d[n]
+    def __setattr__(self, n, v):
+        if n in ('d', 'asked'): object.__setattr__(self, n, v)
+        else: self.d[n] = v
+""",
+    """
+o.p = o.p + x[0]
+o.q = x * o.p
+if x[0] > 2: o.p = 0.0
+return o.q, o.p
+""",
+    state="o.d, o.asked",
+)
+program(
     "setattr",
     """
 class C:

@@ -92,6 +92,16 @@ def test_what_an_object_finds_in_its_class_becomes_its_own_where_plain_python_ma
     check(name, body, CLASS, "(vars(h), H.w, H.n, H.items, h.w is H.w, h.items is H.items, s.w, s.n)")
 
 
+def test_what_getattr_counts_is_counted_by_plain_python():
+    asking = (
+        "class C:\n    asked = 0\n    def __getattr__(self, n):\n        self.asked += 1\n        return 2.0\no = C()"
+    )
+    body = "r = o.p\nif x[0] > 2: o.p = 0.0\nreturn o.p + r"
+    check("asked", body, asking, "vars(o)", is_left=True)
+    with pytest.raises(TypeError, match="is asked, which may change something: set it before"):
+        al.function(world("asked", module(body, asking))["f"])(al.ones([3]))
+
+
 def test_arrays_of_a_class_that_several_branches_change():
     for body in (
         "for k in range(3):\n    if x[k] > 1: h.w += k\nreturn x",

@@ -19,6 +19,8 @@ from autoloop_runtime.ir.array_storage import BLOCK, Storage, kept
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 
+from ...conversion.known_effects import effect_inside
+from ...conversion.scopes import MUTATORS
 from ...errors import LeftToPython, is_own_file
 from ..staging.container_contents import CONTAINERS, COPIED_DICTS, is_as
 from ..staging.staged_values import is_staged
@@ -91,7 +93,17 @@ class Outside:
             ]
 
     def _attribute(self, owner: Any, name: str) -> Attribute:
-        """Return an attribute that the block sets; a container that it only changes is one of the class that has it."""
+        """Return an attribute that the block sets; a container that it only changes is one of the class that has it.
+
+        What ``__getattr__`` would change, if it is asked what stands there, plain Python has to change.
+        """
+        kind = type(owner)
+        if not isinstance(owner, Maybe) and _is_asked_with_effect(owner, name):
+            refuse_unknown(
+                f"'{kind.__name__}.{name}' is set in a loop or branch on tensors, and where it is not there "
+                f"{kind.__name__}.__getattr__ is asked, which may change something",
+                "set it before",
+            )
         slot = Attribute(owner, name)
         cls = slot.class_with_it() if slot.is_inherited and isinstance(slot.get(), CONTAINERS) else None
         if cls is None or any(_sets_attribute(function.__code__, name) for function in self._functions):
@@ -338,6 +350,21 @@ def _refusal(one: Snapshot) -> tuple[str, str]:
     )
 
 
+def _is_asked_with_effect(owner: Any, name: str) -> bool:
+    """Return whether an object has no attribute of a name, and what the user has written to find it does more."""
+    asked = in_class(type(owner), "__getattr__")
+    if not isinstance(asked, types.FunctionType) or in_class(type(owner), name) is not None:
+        return False
+    if name in getattr(owner, "__dict__", ()):
+        return False
+    stores = any(one.opname.startswith(_STORING) for one in dis.get_instructions(asked.__code__))
+    return stores or not MUTATORS.isdisjoint(asked.__code__.co_names) or effect_inside(asked, type(owner)) is not None
+
+
+#: instructions that change more than a variable of the function's own
+_STORING = ("STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "DELETE_ATTR", "DELETE_SUBSCR")
+
+
 def _sets_attribute(code: types.CodeType, name: str) -> bool:
     """Return whether code, or that of a function inside it, assigns to an attribute of a name."""
     if name in code.co_names and any(
@@ -350,8 +377,12 @@ def _sets_attribute(code: types.CodeType, name: str) -> bool:
 
 
 def _is_property(owner: Any, name: str) -> bool:
-    in_slots = isinstance(in_class(type(owner), name), types.MemberDescriptorType)
-    return is_property(type(owner), name) and not in_slots
+    """Return whether a method of the user's sets an attribute."""
+    kind = type(owner)
+    if not isinstance(owner, Maybe) and isinstance(kind.__setattr__, types.FunctionType):
+        return True
+    in_slots = isinstance(in_class(kind, name), types.MemberDescriptorType)
+    return is_property(kind, name) and not in_slots
 
 
 def _users_functions(functions: Iterable[Any]) -> tuple[list[types.FunctionType], list[Any]]:
