@@ -275,9 +275,44 @@ STATEMENTS = {
     "an array takes a list with a scalar that wraps": (
         "    a[:] = [1, n]\n    return a\n", ("np.zeros(2, 'u1')", "np.array(300)"), "value",
     ),
+    "an element of signed integers is a scalar that does not fit": (
+        "    a[0] = n\n    return a\n", ("np.zeros(2, 'i1')", "np.int64(300)"), "raises",
+    ),
+    "signed integers take a list with a scalar that does not fit": (
+        "    a[:] = [n, 1]\n    return a\n", ("np.zeros(2, 'i1')", "np.float64(300)"), "raises",
+    ),
+    "signed integers take a scalar that fits": (
+        "    a[0] = n\n    a[1:] = [n]\n    return a\n", ("np.zeros(2, 'i1')", "np.int64(-3)"), "value",
+    ),
+    "elements of signed integers by their places are a scalar that wraps": (
+        "    a[[0, 1]] = n\n    return a\n", ("np.zeros(2, 'i1')", "np.float64(300)"), "value",
+    ),
+    "signed integers are copied of a scalar that wraps": (
+        "    np.copyto(a, n, casting='unsafe')\n    return a\n", ("np.zeros(2, 'i1')", "np.float64(300)"), "value",
+    ),
     "a name that is not set is read before what it meets": (
         "    if n > 9:\n        s = 1\n    s &= a.ravel()[0]\n    return s\n",
         ("np.zeros(0, int)", "np.array(3)"), "raises",
+    ),
+    "a name that a loop gives numbers of two types": (
+        "    for k in range(n):\n        if a.real.sum() > 2:\n            s = n * 1\n        else:\n"
+        "            s /= a.mean()\n    return s\n",
+        ("np.array([3j, 2.5])", "np.int64(3)"), "value",
+    ),
+    "a name that a loop gives a number of Python's, and an array's": (
+        "    for k in range(n):\n        if a.sum() > 2:\n            s = 1\n        else:\n"
+        "            s = s * a.mean()\n    return s\n",
+        ("np.array([3.0, 2.5])", "np.int64(3)"), "value",
+    ),
+    "a name that a loop gives an int and a float": (
+        "    for k in range(n):\n        if a[k] > 2:\n            s = 1\n        else:\n"
+        "            s = s * 0.5\n    return s\n",
+        ("np.array([3.0, 1.0, 2.5])", "np.int64(3)"), "value",
+    ),
+    "a name that a loop gives numbers of two types, and first none": (
+        "    for k in range(n):\n        if a.sum() > 2:\n            s = n * 1\n        else:\n"
+        "            s /= a.mean()\n    return s\n",
+        ("np.array([0.5])", "np.int64(3)"), "raises",
     ),
     "what raises first, though the other is known before the run": (
         "    if a.max() < a.ravel()[0]:\n        return n\n    return a\n", ("np.array([])", "2"), "raises",

@@ -13,6 +13,7 @@ from autoloop_runtime.control.loop_leaf import LoopLeaf
 from autoloop_runtime.ir.array_storage import Storage, kept
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.convert import to_array
+from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type
 from autoloop_runtime.ir.structured import LoopVar
 from autoloop_runtime.ir.tensor import Tensor
@@ -140,6 +141,14 @@ def make_leaf(name: str, value: Any, shape: Any = None, carried: Container[Stora
     if isinstance(value, (np.ndarray, np.generic)) or is_tensor(value):
         return Leaf(LoopLeaf.of(name, value), NAMES[own_kind(value)], shape)
     return outside(name, value)
+
+
+def mixed_leaf(name: str, variable: MixedNumber) -> Leaf:
+    """Return the leaf of a number of several types in the loop whose body is being traced."""
+    graph = current_graph()
+    assert graph is not None and graph.parent is not None
+    with graph.parent.as_default():
+        return Leaf(LoopLeaf.of(name, variable), "composite", changes=True)
 
 
 def outside(name: str, value: Any) -> Leaf:

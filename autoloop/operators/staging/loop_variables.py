@@ -20,7 +20,7 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.shapes import TensorShape
-from autoloop_runtime.control.loop_leaf import LoopLeaf, leaf_names
+from autoloop_runtime.control.loop_leaf import leaf_names
 from autoloop_runtime.ir.array_storage import Storage, kept
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.convert import convert_to_tensor
@@ -36,6 +36,7 @@ from autoloop_runtime.ir.tracers import (
     NumberTracer,
     TextTracer,
     join,
+    marked,
     own_kind,
 )
 from autoloop_runtime.ops.int_bounds import is_step
@@ -44,7 +45,7 @@ from autoloop_runtime.ops.operands import is_tensor
 from .blank_values import blank, blank_tensor
 from .container_contents import Whole, has_objects, whole
 from .list_lengths import as_growing, with_growing
-from .loop_leaves import KINDS, NAMES, Arrays, Leaf, entering, make_leaf, outside
+from .loop_leaves import KINDS, NAMES, Arrays, Leaf, entering, make_leaf, mixed_leaf, outside
 from .mixed_numbers import MixedNumber, accepted, begun, codes_of
 from .numbers_or_arrays import noted
 from .staged_values import certain
@@ -319,27 +320,24 @@ def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf
 
 def _of_several_types(leaf: Leaf, value: Any) -> Leaf | None:
     """Return the variable as a number of several types, if the body gives it another one; None if not."""
-    codes = codes_of(leaf.init)
-    if leaf.relaxed or leaf.shape is not None or codes is None or codes_of(value) in (None, codes):
+    born = leaf.relaxed and leaf.shape is not None and leaf.shape.rank == 0 and leaf.kind in KINDS
+    entry = marked(KINDS[leaf.kind], leaf.tensors[0]) if born else leaf.init  # nobody reads that of what is born
+    init = entry if leaf.init is None else leaf.init
+    codes = codes_of(init)
+    if (leaf.shape is not None and not born) or codes is None or codes_of(value) in (None, codes):
         return None
-    variable = begun(leaf.init, value)
-    if variable is None or leaf.kind == NAMES[DecidedNumber]:
+    variable = begun(init, value)
+    if variable is None or leaf.kind == NAMES[DecidedNumber] or codes_of(entry) != codes:
         return None
-    return _mixed_leaf(leaf.name, variable)
-
-
-def _mixed_leaf(name: str, variable: MixedNumber) -> Leaf:
-    graph = current_graph()
-    assert graph is not None and graph.parent is not None
-    with graph.parent.as_default():
-        return Leaf(LoopLeaf.of(name, variable), "composite", changes=True)
+    variable.static = entry
+    return mixed_leaf(leaf.name, variable)
 
 
 def _accept_mixed(leaf: Leaf, variable: MixedNumber, value: Any, params: Sequence[Tensor]) -> tuple[Leaf, list[Tensor]]:
     """Carry a number of several types, or what it turns out to be else."""
     made = accepted(variable, value)
     if isinstance(made, MixedNumber):
-        return _mixed_leaf(leaf.name, made), []
+        return mixed_leaf(leaf.name, made), []
     if made is not None:
         return leaf, list(made)
     if variable.static is None:

@@ -146,20 +146,22 @@ class References:
             raise ValueError("assignment destination is read-only")
 
     def _as_number(self, value: Any) -> Any:
-        """Return what is written: NumPy asks a float for the int that it is, which nan and what is too large is not."""
+        """Return what is written: NumPy asks a scalar for its int, which nan and what is too large has not."""
         if value is None:  # nan, or what NumPy raises
             found = np.empty((), self.dtype)
             found[()] = None
             return found[()]
         is_scalar = isinstance(value, Tensor) and value.node is not None and getattr(value, "is_scalar", False)
-        if not is_scalar or value.dtype.kind != "f" or self.dtype.kind != "i":
+        if not is_scalar or value.dtype.kind not in "iuf" or self.dtype.kind != "i":
+            return value
+        if np.can_cast(value.dtype, self.dtype):
             return value
         number = call("python_int", value.plain)
         return number if self.dtype == number.dtype else call("fitted", number, self.dtype)
 
     def assign(self, index: Any, value: Any) -> None:
         """Write ``value`` to the elements at an index."""
-        value = self._as_number(value)
+        value = self._as_number(value) if is_basic(index) else value
         if isinstance(value, (list, tuple)) and is_basic(index) and self._holds_part_of(value):
             part = self[index]
             rank = _rank_of(value)

@@ -253,7 +253,7 @@ def assigned(name: str, value: Any, dtype: DType) -> Tensor:
     if isinstance(value, (list, tuple)) and dtype.kind in "biufc":  # each element is assigned
         if not has_tensor(value):
             return as_constant(stored(value, dtype))
-        return convert_to_tensor([assigned(name, one, dtype) for one in value])
+        return convert_to_tensor([_assigned_element(name, one, dtype) for one in value])
     tensor = convert_to_tensor(value)
     if weak_type(value) is not None:
         return fitted(tensor.plain, dtype)
@@ -262,6 +262,13 @@ def assigned(name: str, value: Any, dtype: DType) -> Tensor:
     if tensor.dtype.kind == "c" and dtype.kind in "iuf":
         warnings.warn(_DISCARDED, np.exceptions.ComplexWarning, stacklevel=2)
     return as_dtype(tensor, dtype)
+
+
+def _assigned_element(name: str, value: Any, dtype: DType) -> Tensor:
+    """Return what an element of a list leaves: a scalar has to fit signed integers, as Python's numbers have to."""
+    if isinstance(value, Tensor) and value.shape.rank == 0 and dtype.kind == "i" and value.dtype.kind in "iuf":
+        return as_dtype(value.plain, dtype) if np.can_cast(value.dtype, dtype) else fitted(value.plain, dtype)
+    return assigned(name, value, dtype)
 
 
 #: what NumPy says

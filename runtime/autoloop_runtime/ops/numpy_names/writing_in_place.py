@@ -114,7 +114,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
         raise TypeError(
             f"Cannot cast array data from {given.dtype!r} to {dst.dtype!r} according to the rule {casting!r}"
         )
-    given = as_operand(src, dst.dtype) if number is not None else given
+    given = as_operand(src, dst.dtype) if number is not None else as_dtype(given, dst.dtype)
     dst.check_writeable()
     if where is True:
         dst.assign(Ellipsis, given)
