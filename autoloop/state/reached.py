@@ -245,6 +245,8 @@ class _Walk(CodeWalk):
         self.walk_class(kind)
         self.inherited(kind)
         held = instance_attributes(value)
+        if isinstance(kind.__getattribute__, types.FunctionType):
+            self.hidden.append(f"{place.name!r} is asked for its attributes by {kind.__name__}.__getattribute__")
         if isinstance(value, (list, deque, dict, *SETS)):
             if not held and is_followed(value):
                 self._elements(place, value)

@@ -98,6 +98,11 @@ def test_what_getattr_counts_is_counted_by_plain_python():
     )
     body = "r = o.p\nif x[0] > 2: o.p = 0.0\nreturn o.p + r"
     check("asked", body, asking, "vars(o)", is_left=True)
+    always = (
+        "class C:\n    asked, p = 0, 2.0\n    def __getattribute__(self, n):\n        if n == 'p': C.asked += 1\n"
+        "        return object.__getattribute__(self, n)\no = C()"
+    )
+    check("always asked", "if x[0] > 1: o.p += x[1]\nreturn x * o.p", always, "C.asked", is_left=True)
     with pytest.raises(TypeError, match="is asked, which may change something: set it before"):
         al.function(world("asked", module(body, asking))["f"])(al.ones([3]))
 
