@@ -3,13 +3,14 @@
 import contextlib
 import copy
 import io
+import itertools
 import warnings
 
 import autoloop as al
 import numpy as np
 import pytest
 from executors import EXECUTORS
-from harness import alike, arguments, compiled, difference
+from harness import alike, apart, arguments, compiled, difference, outcome
 from programs_of_callbacks import BEFORE as CALLED
 from programs_of_callbacks import PROGRAMS as CALLBACKS
 from programs_of_constructs import BEFORE, PROGRAMS
@@ -59,6 +60,24 @@ def test_functions_that_a_library_calls_print_as_plain():
         program, given = compiled(source, f"callback {number}", BEFORE + CALLED), arguments(np.int64(3))
         assert printed(al.function(program, executor="sequential"), given) == printed(program, given), source
         assert not difference(source, f"callback {number}", given, "sequential", BEFORE + CALLED)
+
+
+STRICT = (
+    "for p, q in zip(a[:2], {}, strict=True):\n    print(p)\n    a[0] += q",
+    "for p, q in zip({}, a[:2], strict=True):\n    print(p)\n    if q > 1: break\n    a[0] += p",
+    "for j, (p, q) in enumerate(zip(range(2), {}, strict=True)):\n    print(p)\n    a[j] += q",
+    "return [p + q for p, q in zip({}, a[:2], strict=True)]",
+    "return [print(p) for p, q in zip(a[:1], a[:2], strict=True)]",
+    "return any(p + q > 3 for p, q in zip({}, a[:3], strict=True))",
+)
+
+
+def test_a_strict_zip_raises_behind_the_elements_that_there_are():
+    for source, of in itertools.product(STRICT, ("a[1:3]", "a[:n]", "a[:1]", "a[:0]", "a[n:n]")):
+        program, given = compiled(source.format(of), f"zip of {of}"), arguments(np.int64(3))
+        decorated = al.function(program, executor="sequential")
+        assert printed(decorated, given) == printed(program, given), (source, of)
+        assert not apart(outcome(program, given), outcome(decorated, given), "sequential"), (source, of)
 
 
 FINALLY = (

@@ -87,7 +87,7 @@ def _source(iterable: Any, most: int) -> Any:
     staged = as_staged(iterable)
     if staged is None:
         return elements(iterable)
-    if staged.keep is not None or not isinstance(staged.length, int) or staged.length > most:
+    if staged.keep is not None or not isinstance(staged.length, int) or staged.length > most or staged.is_uneven:
         return staged
     return iter(elements(iterable))
 

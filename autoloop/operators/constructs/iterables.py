@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from autoloop_runtime.ir.tracers import (
 )
 from autoloop_runtime.ops.creation import RANGE
 
+from ...errors import mark_programs_own
 from ..mutation.outside_world import stays
 from ..staging.clauses import Clauses, StagedClauses, clauses_of
 from ..staging.growing_list import GrowingList
@@ -79,6 +80,8 @@ class StagedIterable(StandIn):
         self.made: Callable[[Any], Any] | None = None
         #: the user's that make or choose its elements
         self.functions: tuple[Callable[..., Any], ...] = ()
+        #: whether its last element raises, which nobody may ask for
+        self.is_uneven = False
         #: of an iterator of Python's: whether a loop has begun to run over it
         self.is_used: bool | None = None
 
@@ -374,29 +377,47 @@ def staged_zip(*iterables: Any, strict: bool = False) -> StagedIterable:
     parts = [part_of(one) for one in iterables]
     length = parts[0].length
     number = join(*[part.number for part in parts])
-    for position, part in enumerate(parts[1:], 2):
+    lengths = [part.length for part in parts]
+    for part in parts[1:]:
         both_known = isinstance(length, int) and isinstance(part.length, int)
-        if strict:
-            _check_lengths(length, part.length, position)
         length = min(length, part.length) if both_known else as_number(ops.minimum(length, part.length), number)
-    return StagedIterable(
-        length, lambda k: tuple(part.get(k) for part in parts), "a zip over tensors", number=number,
-        written_out=any(part.written_out for part in parts),
-    ).once().by(parts=parts)  # fmt: skip
+    end: Any = None
+    if strict and not (isinstance(length, int) and all(one == length for one in lengths)):
+        # the element after the last is one more, which raises when it is asked for, if any is
+        end, longest = length, functools.reduce(ops.maximum, lengths)
+        known = all(isinstance(one, int) for one in lengths)
+        length = end + 1 if known else as_number(ops.minimum(longest, ops.add(end, 1)), number)
+
+    def element(k: Any) -> tuple[Any, ...]:
+        if end is not None:
+            _check_end(k, end, lengths)
+        return tuple(part.get(k) for part in parts)
+
+    written_out = any(part.written_out for part in parts)
+    made = StagedIterable(length, element, "a zip over tensors", number=number, written_out=written_out)
+    made.is_uneven = end is not None
+    return made.once().by(parts=parts)
 
 
-def _check_lengths(length: Any, other: Any, number: int) -> None:
-    """Raise, now or at run time, as ``zip(..., strict=True)`` does."""
+def _check_end(k: Any, end: Any, lengths: Sequence[Any]) -> None:
+    """Raise, now or at run time, as ``zip(..., strict=True)`` does where the iterables end of which one is longer."""
 
-    def error(length: Any, other: Any) -> ValueError:
+    def error(*lengths: Any) -> ValueError:
+        end = min(lengths)
+        short = next((number for number, one in enumerate(lengths, 1) if one == end))
+        number = short if short > 1 else next(number for number, one in enumerate(lengths, 1) if one > end)
         than = "argument 1" if number == 2 else f"arguments 1-{number - 1}"
-        return ValueError(f"zip() argument {number} is {'shorter' if other < length else 'longer'} than {than}")
+        return ValueError(f"zip() argument {number} is {'shorter' if short > 1 else 'longer'} than {than}")
 
-    if isinstance(length, int) and isinstance(other, int):
-        if length != other:
-            raise error(length, other)
-        return
-    raise_unless(ops.equal(length, other), Raising(ValueError, error), length, other)
+    if isinstance(k, int) and isinstance(end, int):
+        if k < end:
+            return
+        try:
+            raise error(*lengths)
+        except ValueError as ended:
+            mark_programs_own(ended)
+            raise
+    raise_unless(ops.less(k, end), Raising(ValueError, error), *lengths)
 
 
 def staged_reversed(iterable: Any) -> StagedIterable:
