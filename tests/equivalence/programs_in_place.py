@@ -180,6 +180,23 @@ def parts_of_parts(a):
     b[::-1][:3] += 1
 
 
+@given(vectors(1, N))
+def parts_from_where_the_run_says(a, n):
+    b = a[n:]
+    b[0] = 7
+    b[1] = 8
+    a[n + 1 :].sort()
+    for i in range(n):
+        a[i:][0] = i
+
+
+@given(vectors())
+def parts_sorted(a):
+    a[10:].sort()
+    b = a[5:]
+    b.partition(100)
+
+
 @given(squares(1, N))
 def transposed(m, n):
     m.T[3, 4] = 1

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..analysis.ownership import find_owned
+from ..base.forks import undivided
 from ..base.fp_warnings import asked
 from ..ir.graph import Graph, Node
 from ..ir.tensor import Tensor
@@ -35,10 +36,13 @@ def compile_dataflow(graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Te
 
 def _written_in_place(graph: Graph) -> Graph:
     """Return a graph that does the same as ``graph``, which is given arrays to write to, and copies none of them."""
+    with undivided():
+        from ..passes.parts_in_place import with_parts_in_place
+
     made = graph
     # where floating-point errors are asked for, each operation may fail: then nothing is written before its time
     first = () if asked() else (with_given_places,)
-    for change in (*first, with_part_kernels, with_reads_first):
+    for change in (*first, with_part_kernels, with_parts_in_place, with_reads_first):
         made = change(made)
         made.donated = graph.donated
     if made is graph:

@@ -22,6 +22,7 @@ from ..ir.op import Taking
 from ..ir.prices import Price
 from ..ir.run_state import EAGER, RunState
 from ..ir.structured import WHILE
+from ..ops.indexing import SET_ITEM
 from ..passes.rewrite import detached
 from .appending import find_appended
 from .block_chains import find_chains
@@ -99,17 +100,28 @@ def emit(graph: Graph, counted: bool = False, sites: SiteFactory | None = None) 
 
 def _computed_there(graph: Graph) -> Graph:
     """Return ``graph``, in which what the caller's arrays hold in the end is computed there, where it can be."""
-    if not put_elsewhere(graph):
-        return graph
-    with undivided():
-        from ..passes.given_places import with_given_places
+    made, donated = graph, graph.donated
+    if put_elsewhere(graph):
+        with undivided():
+            from ..passes.given_places import with_given_places
 
-    made = with_given_places(graph)
+        made = with_given_places(graph)
+    if donated and any(map(_changes_a_part, nodes_inside(graph))):
+        with undivided():
+            from ..passes.parts_in_place import with_parts_in_place
+
+        made = with_parts_in_place(made)
     if made is graph:
         return graph
-    donated, made = made.donated, detached(made)
+    made = detached(made)
     made.donated = donated
     return made
+
+
+def _changes_a_part(node: Node) -> bool:
+    """Return whether ``node`` puts an array that was changed in a part of another."""
+    taking = node.inputs[1].op.op.taking if node.op is SET_ITEM else None
+    return taking is not None and taking.is_update
 
 
 def compile_graph(graph: Graph, sites: SiteFactory | None = None) -> Callable[[Sequence[Any], RunState], list[Any]]:

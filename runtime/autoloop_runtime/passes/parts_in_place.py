@@ -1,0 +1,117 @@
+"""Operations that change a part of an array where it lies: ``b = a[n:]``, ``b[0] = 7``, ``a[1:].sort()``.
+
+In a graph that is a part which is read, another one that is made of it, and an array that has this one in its place.
+Where nobody else reads the one or the other, one operation changes the part in the memory of the array.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from ..analysis.uses import Readers, readers
+from ..ir.graph import Graph, Node
+from ..ir.op import Op, Taking
+from ..ir.tensor import Tensor
+from ..ir.traits import UPDATING, NoRule
+from ..ops.identities import COPIED
+from ..ops.index import Input, Slice
+from ..ops.indexing import GETITEM, SET_ITEM
+from .prune import prune
+from .rewrite import Copy, rewrite
+
+
+def with_parts_in_place(graph: Graph) -> Graph:
+    """Return ``graph`` with such operations."""
+    made = rewrite(graph, _Joined().visit)
+    return graph if made is graph else prune(made)
+
+
+class _Joined:
+    """One run over a graph and those inside it."""
+
+    def __init__(self) -> None:
+        self._reading: dict[Graph, Readers] = {}
+
+    def visit(self, copy: Copy, node: Node) -> None:
+        """Keep a node, or put one in its place that changes the part that it writes."""
+        change = None
+        if node.op is SET_ITEM and _changes(node.inputs[1].op):
+            reading = self._reading.get(copy.source)
+            if reading is None:
+                reading = self._reading[copy.source] = readers(copy.source)
+            change = _changed_part(reading, node)
+        if change is None:
+            copy.keep(node)
+            return
+        array, _, *index = node.inputs
+        inputs = tuple([copy.stands(t) for t in (array, *index, *change.inputs[1:])])
+        attrs = {"part": node.attrs["index"], "count": len(index), "attrs": dict(change.attrs)}
+        specs = [(t.dtype, t.shape) for t in node.outputs]
+        joined = Node(copy.graph, _joined(change.op), inputs, attrs, specs, node.name, change.location)
+        copy.graph.nodes.append(joined)
+        copy.replace(node, joined.outputs)
+
+
+def _changes(node: Node) -> bool:
+    """Return whether ``node`` gives its first input, changed."""
+    return node.op.taking is not None and node.op.taking.is_update
+
+
+def _changed_part(reading: Readers, node: Node) -> Node | None:
+    """Return what makes the value that ``node`` writes of the part that is there; None if others look at that."""
+    change = node.inputs[1].op
+    if change not in reading.place or reading.only(node.inputs[1]) is None:
+        return None
+    part: Tensor = change.inputs[0]
+    if part.shape.rank in (0, None) or part.shape.rank != node.inputs[1].shape.rank:
+        return None
+    if part.op.op is COPIED and reading.only(part) is not None:
+        part = part.op.inputs[0]
+    source = part.op
+    if source.op is not GETITEM or source not in reading.place or reading.only(part) is None:
+        return None
+    if any(one.declared or one.control_inputs for one in (node, change, change.inputs[0].op, source)):
+        return None
+    before, after = source.inputs, (node.inputs[0], *node.inputs[2:])
+    same = len(before) == len(after) and all(a is b for a, b in zip(before, after))
+    if not same or source.attrs["index"] != node.attrs["index"] or not _is_basic(node):
+        return None
+    return change if change.inputs[0].dtype == node.inputs[0].dtype else None
+
+
+def _is_basic(node: Node) -> bool:
+    """Return whether the index of ``node`` gives a view and cannot fail."""
+    known = node.inputs[0].shape.is_fully_defined()
+    for entry in node.attrs["index"].entries:
+        if isinstance(entry, Input) or (isinstance(entry, int) and not known):
+            return False
+        if isinstance(entry, Slice) and isinstance(entry.step, Input):
+            return False
+    return not any(t.shape.rank != 0 for t in node.inputs[2:])
+
+
+@functools.cache
+def _joined(op: Op) -> Op:
+    """Return the operation that changes a part of its first input as ``op`` changes an array."""
+    taking = op.taking
+    assert taking is not None
+    change = taking.kernel
+
+    def write(x: Any, *values: Any, part: Any, count: int, attrs: Any) -> Any:
+        change(x[part.resolve(values[:count])], *values[count:], **attrs)
+        return x
+
+    def kernel(x: Any, *values: Any, part: Any, count: int, attrs: Any) -> Any:
+        return write(np.array(x), *values, part=part, count=count, attrs=attrs)
+
+    return Op(
+        f"{op.name}_of_part",
+        lambda x, *_, **__: (x.dtype, x.shape),
+        kernel,
+        NoRule.NO_RULE,
+        traits=UPDATING.but(fails=op.traits.fails, raises=op.traits.raises),
+        taking=Taking(write, (0,), is_update=True),
+    )
