@@ -102,3 +102,29 @@ def wrongly_made(n):
 @on((3.0,))
 def wrongly_called(n):
     return Bounded(n, 1, 2)
+
+
+class Doubling:
+    """A manager that looks at what it holds when it is entered and left."""
+
+    def __init__(self, holder):
+        self.holder = holder
+
+    def __enter__(self):
+        self.old = self.holder.x
+        if self.old > 2:
+            self.holder.x *= 2
+        return self
+
+    def __exit__(self, *error):
+        if self.holder.x > 7:
+            self.holder.x = self.old
+
+
+@on((3.0,), (0.5,), (5.0,))
+def managers(n):
+    holder = Chosen(n)
+    with Doubling(holder) as one:
+        holder.x += 1
+        inside = holder.x
+    return inside, holder.x, one.old

@@ -107,6 +107,9 @@ def test_what_getattr_counts_is_counted_by_plain_python():
         al.function(world("asked", module(body, asking))["f"])(al.ones([3]))
 
 
+MADE = "import dataclasses as dc\n@dc.dataclass\nclass D: w: object = dc.field(default_factory=lambda: np.zeros(3))\n"
+
+
 def test_arrays_of_a_class_that_several_branches_change():
     for body in (
         "for k in range(3):\n    if x[k] > 1: h.w += k\nreturn x",
@@ -117,9 +120,10 @@ def test_arrays_of_a_class_that_several_branches_change():
         "if x.sum() > 4: h.w = x*2\nif x.sum() > 7: h.w *= 2\nreturn x",
         "h.n = 3\nif x[0] > 0: del h.n\nreturn x*h.n",
         "for v in x:\n    if v > 1: h.w += v\nreturn x",
+        "d = D()\nd.w += x\nnp.add.at(d.w, [1], x[0])\nreturn d.w",
         IF + "h.items += [1]\nreturn x",
     ):
-        check("branches", body, CLASS, "(vars(h), H.w, h.w is H.w, H.items)", is_left=True)
+        check("branches", body, CLASS + MADE, "(vars(h), H.w, h.w is H.w, H.items)", is_left=True)
     check("numbers", "if x[0] > 1: h.n += 1\nif x[1] > 2: h.n += 2\nreturn x", CLASS, "vars(h), H.n")
 
 

@@ -7,6 +7,7 @@ would silently be passed by. So the nodes that a ``try`` has made are looked at 
 from __future__ import annotations
 
 import contextlib
+import functools
 import types
 from collections.abc import Callable
 from types import TracebackType
@@ -23,6 +24,7 @@ from ...conversion.callables import is_library_file, is_users_class
 from ...errors import ConversionError, NeverReturnsError, is_refusal
 from ..mutation.outside_world import leave
 from ..staging.raising import Raising, flat_kinds
+from ..staging.users_methods import method_of
 from .stateful_calls import entered
 
 _NUMBERS = "biufc"
@@ -112,7 +114,7 @@ class managed:
         if not hasattr(kind, "__enter__") or not hasattr(kind, "__exit__"):
             with manager:  # raises what Python raises
                 raise AssertionError("unreachable")
-        value = kind.__enter__(entered(manager))
+        value = (method_of(entered(manager), "__enter__") or functools.partial(kind.__enter__, manager))()
         self._body = attempt(lambda: getattr(manager, "_exceptions", ()) if _suppresses(manager) else ())
         self._body.__enter__()
         return value
@@ -131,7 +133,8 @@ class managed:
             type(manager).__exit__(manager, type(refusal), refusal, refusal.__traceback__)
             raise
         with self._body.last():
-            return type(manager).__exit__(manager, kind, error, traceback)
+            method = method_of(manager, "__exit__") or functools.partial(type(manager).__exit__, manager)
+            return method(kind, error, traceback)
 
 
 def _suppresses(manager: Any) -> bool:

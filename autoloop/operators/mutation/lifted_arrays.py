@@ -22,7 +22,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer
 
 from ...errors import mark_programs_own
 from ...given_arrays import whole_of
-from ..staging.unknown_keys import refuse_unknown
+from ..staging.unknown_keys import leave_unknown, refuse_unknown
 
 #: functions whose arrays are there to be written to: with one of them all are lifted
 _BUFFERS = {
@@ -149,10 +149,16 @@ def set_in_block(array: Any) -> None:
 def refuse(array: Any) -> NoReturn:
     """Let plain Python write to an array that the trace has not made, or raise."""
     written(array)
-    refuse_unknown(
-        "an array that is neither an argument nor made in the function is given values that only the run knows",
-        "pass it as an argument, or write to a copy, x = x.copy()",
-    )
+    refuse_unknown(_GIVEN, "pass it as an argument, or write to a copy, x = x.copy()")
 
 
-WHEN_WRITTEN.append(written)
+_GIVEN = "an array that is neither an argument nor made in the function is given values that only the run knows"
+
+
+def _told(array: Any) -> None:
+    """Let plain Python write to an array that the trace has not made; who tells of it raises otherwise."""
+    written(array)
+    leave_unknown(_GIVEN)
+
+
+WHEN_WRITTEN.append(_told)
