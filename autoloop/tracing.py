@@ -22,7 +22,7 @@ from . import operators
 from .concrete import ConcreteFunction
 from .conversion.callables import asks_nobody
 from .conversion.pipeline import convert
-from .errors import user_stacklevel
+from .errors import in_words, user_stacklevel
 from .fresh_results import FreshResults
 from .given_arrays import handle_of
 from .keys import Number, describe_key, is_input
@@ -30,6 +30,7 @@ from .operators.mutation.lifted_arrays import Lift, Making
 from .operators.mutation.outside_world import World
 from .operators.staging.maybe_same import settled
 from .operators.staging.staged_blocks import raise_when_run
+from .operators.staging.unknown_keys import leave_unknown
 from .written_arguments import ReferringFunction, references_of
 
 R = TypeVar("R")
@@ -167,6 +168,9 @@ def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
                 from .conversion.advice import advise
 
             advise(error)
+        if (said := in_words(error)) is not None:  # plain Python says it of the value that is there, if of any
+            leave_unknown(said)
+            error.args = (f"{said}: ask for nothing of it that its own type may not have", *error.args[1:])
         raise
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import functools
 import itertools
 import linecache
-import re
 import types
 from collections.abc import Iterator
 
 import gast
 from autoloop_runtime.base.parsing import parse
 
-from ..errors import is_own_file
+from ..errors import in_words, is_own_file
 from .callables import is_converted, is_generator_code, is_library_file
 from .frame_readers import is_frame_reader, reads_frame
 from .nodes import Node, children, walk
@@ -23,15 +22,6 @@ from .unsupported import must_stay_python
 
 _MARK = " is symbolic: it has no value while the graph is built"
 _USUAL_ADVICE = " Decorate the code with @autoloop.function"
-#: what messages of libraries call what stands for a value, and what that is to the user
-_OF_THE_RUN = {
-    "ArrayTracer": "array (of which only the run knows the values)",
-    "ZeroDimArray": "array (of which only the run knows the value)",
-    "TextTracer": "str (which only the run knows)",
-    "NumberTracer": "number (which only the run knows)",
-    "DecidedNumber": "number (which only the run knows)",
-}
-_STAND_INS = re.compile(rf"\b({'|'.join(_OF_THE_RUN)})\b")
 #: parts of the names of NumPy's own code that computes with values -> what to do instead
 _INSTEAD = {
     "poly1d": "use np.polyval(coefficients, x), np.polyadd, np.polymul and np.polyder",
@@ -56,10 +46,9 @@ def advise(error: BaseException) -> None:
     if not isinstance(error, TypeError) or not error.args:
         return
     text = str(error.args[0])
-    if _MARK not in text and (of_library := _of_library(error.__traceback__)):
-        named = _STAND_INS.sub(lambda found: _OF_THE_RUN[found[0]], text)
-        if named != text:
-            error.args = (f"{named}. {of_library}", *error.args[1:])
+    named = in_words(error)
+    if named is not None and _MARK not in text and (of_library := _of_library(error.__traceback__)):
+        error.args = (f"{named}. {of_library}", *error.args[1:])
     if _MARK not in text:
         return
     link = _last_of_the_user(error.__traceback__)

@@ -111,3 +111,31 @@ def respawned(x):
 def test_an_object_that_a_loop_changes_and_replaces_is_refused_of_tensors():
     with pytest.raises(TypeError, match="lets its name stand for others, too: let each iteration make a new one"):
         al.function(respawned)(al.constant(2.0))
+
+
+def swapped(n, x):
+    a, b = Point(1.0), Point(2.0)
+    d = a
+    for _ in range(n):
+        a, b = b, a
+        d.x += x
+    return a.x, b.x, d.x
+
+
+def set_and_replaced(n, x):
+    a = Point(1.0)
+    d = a
+    for i in range(n):
+        d.x = 5.0
+        a = Point(x + i)
+    return a.x, d.x
+
+
+def test_an_object_that_a_loop_changes_by_another_name_than_the_one_that_stands_anew():
+    for f in (swapped, set_and_replaced):
+        with pytest.warns(
+            UserWarning, match="a Point changes in a loop on tensors that lets its name stand for others"
+        ):
+            assert [al.function(f)(np.int64(n), 0.5) for n in range(4)] == [f(n, 0.5) for n in range(4)]
+        with pytest.raises(TypeError, match="lets its name stand for others, too: let each iteration make a new one"):
+            al.function(f)(al.constant(2), 0.5)

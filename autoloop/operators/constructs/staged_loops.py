@@ -39,6 +39,7 @@ from ..staging.mixed_numbers import MixedNumber
 from ..staging.numbers_or_arrays import note, noted
 from ..staging.staged_blocks import is_run_time_error, raise_at_run_time, staged_block
 from ..staging.staged_values import as_maybe, asked, is_staged, truth
+from ..staging.unknown_keys import refuse_unknown
 
 Values = tuple[Any, ...]
 #: an object that a loop has made, and those that it may be
@@ -149,15 +150,31 @@ def _invariants(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]
 
 def _settle(graph: Graph, loop: Loop, variables: list[Variable], made: list[Twin]) -> Values:
     """Trace until the types of all variables are the types the body gives them."""
+    before = loop.outside.read()
     for _ in range(_ATTEMPTS):
         try:
             return _build(graph, loop, variables, made)
         except Retrace as again:
+            _check_entry(loop.outside.changed_owners(before), variables, again.variables)
             variables = again.variables
     raise TypeError(
         f"the types of {', '.join(repr(v.name) for v in variables)} do not settle: they change with each trace of "
         f"the loop's body; start with tensors of the dtypes they should have"
     )
+
+
+def _check_entry(changed: set[int], variables: list[Variable], news: list[Variable]) -> None:
+    """Refuse to take objects apart whose attributes the body has set: those on entry are not to be had any more, and
+    another name of the object would not see what becomes of the parts."""
+    for variable, new in zip(variables, news, strict=True):
+        if changed and new.form is not variable.form and has_objects(new.form):
+            for one in _twins().taken_apart(new.form):
+                if id(one.kind.value) in changed:
+                    refuse_unknown(
+                        f"a {one.kind.cls.__name__} changes in a loop on tensors that lets its name stand for others, "
+                        f"too",
+                        "let each iteration make a new one",
+                    )
 
 
 def _build(graph: Graph, loop: Loop, variables: list[Variable], twins: list[Twin]) -> Values:

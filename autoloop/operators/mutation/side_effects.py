@@ -119,6 +119,11 @@ class Outside:
         """Return the present values, with markers for those that have none."""
         return tuple(slot.get() for slot in self._slots)
 
+    def changed_owners(self, before: Iterable[Any]) -> set[int]:
+        """Return by id the objects whose attributes are not what was read before."""
+        both = zip(self._slots, before, strict=False)
+        return {id(slot.owner) for slot, old in both if isinstance(slot, Attribute) and slot.get() is not old}
+
     def write(self, values: Iterable[Any]) -> None:
         """Set the values."""
         for slot, value in zip(self._slots, values, strict=True):

@@ -53,6 +53,9 @@ class StandIn:
         """Return tensors, and what makes of their values what the user would have here in a run."""
         self.refuse_leaving("an exception would hold")
 
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError(f"cannot copy a {type(self).__name__}")  # as Python says it of a type: plain Python may copy it
+
     def refuse_leaving(self, what: str) -> NoReturn:
         """Raise the error that tells who would get this object."""
         raise TypeError(f"{what} {self.described()}: {self.advice}")
