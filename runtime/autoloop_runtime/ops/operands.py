@@ -59,8 +59,21 @@ def stored(value: Any, dtype: DType) -> Any:
     return made[()]
 
 
+def _fitted_kernel(x: Any, dtype: Any) -> Any:
+    if dtype.kind in "iu" and not x.shape and x.dtype.kind in "iuf":
+        return dtype.type(int(x))  # as ``stored`` does, and fast
+    return stored(x.tolist(), dtype)
+
+
+def _fitted_code(node: Any) -> str | None:
+    """Return ``np.int32(int(x))`` for what is to be an integer."""
+    dtype, x = node.attrs["dtype"], node.inputs[0]
+    is_fast = dtype.kind in "iu" and x.shape.rank == 0 and x.dtype.kind in "iuf"
+    return f"{dtypes.dtype_name(dtype)}(int({{0}}))" if is_fast else None
+
+
 FITTED = primitive(
-    "fitted", lambda x, dtype: (dtype, x.shape), lambda x, dtype: stored(x.tolist(), dtype), NO_GRADIENT,
+    "fitted", lambda x, dtype: (dtype, x.shape), _fitted_kernel, NO_GRADIENT, code_of=_fitted_code,
     doc="A Python number that a graph computes, in another dtype: as Python's own, it fits or is an error.",
     traits=OPAQUE.but(memory=Memory.FRESH, raises=OverflowError),
 )  # fmt: skip
