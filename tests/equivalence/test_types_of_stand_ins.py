@@ -80,6 +80,5 @@ def mixed_copied(n):
 
 
 def test_a_copy_of_what_only_the_run_knows_is_refused():
-    for n in (np.int64(7), al.constant(7)):
-        with pytest.raises(TypeError, match="cannot copy a number .of which only the run knows the type"):
-            al.function(mixed_copied)(n)
+    with pytest.raises(TypeError, match="cannot copy a number .of which only the run knows the type"):
+        al.function(mixed_copied)(np.int64(7))
