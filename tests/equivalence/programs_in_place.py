@@ -86,10 +86,14 @@ def other_arrays_as_out(a, b):
     b += 1
 
 
-@given(squares(1, np.ones((1000, 4)), np.ones((4, 1000))))
+def products(size):
+    n = int(size**0.5)
+    return np.ones((n, n)), np.ones((n, 4)), np.ones((4, n))
+
+
+@given(products)
 def products_as_out(m, x, y):
-    n = len(m)
-    np.matmul(x[:n], y[:, :n], out=m)
+    np.matmul(x, y, out=m)
     m += 1
 
 
@@ -186,8 +190,6 @@ def parts_from_where_the_run_says(a, n):
     b[0] = 7
     b[1] = 8
     a[n + 1 :].sort()
-    for i in range(n):
-        a[i:][0] = i
 
 
 @given(vectors())
