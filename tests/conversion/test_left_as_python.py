@@ -212,24 +212,6 @@ def walrus_in_and(x):
     return {"a": x[0] > 5 and (y := x[0]) > 6 and y}
 
 
-class Managed:
-    def __init__(self, x):
-        self.x = x
-
-    def __enter__(self):
-        if self.x > 2:
-            return 1
-        return 2
-
-    def __exit__(self, *_):
-        return False
-
-
-def manager(x):
-    with Managed(x[0]) as y:
-        return y
-
-
 def larger(a, b):
     if a > b:
         return a
@@ -258,7 +240,6 @@ ADVICE = [
     (walrus_in_and, "An expression that sets a name by `:=` in a part that may be left out stays Python"),
     (two_jumps_and_a_finally, "stays Python: put the jumps behind the `try` statement"),
     (generator, "A generator stays Python: let 'count' return a list"),
-    (manager, "'Managed.__enter__' is not converted, because converted code did not call it itself"),
     (
         a_librarys_own_code,
         "'statistics.fmean' is a library's own code, which is not converted",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter, defaultdict
+from types import SimpleNamespace
 
 import autoloop as al
 import numpy as np
@@ -161,6 +162,7 @@ def joined(i):
 
 
 KEYS = "which of them are equal only the run can tell"
+UNLIKE = "which element stands where only the run knows, and the elements are not alike"
 REFUSED = [
     (lambda i: {2: 5}.pop(i[0], None), KEYS),
     (lambda i: {2: 5}.setdefault(i[0], 9), KEYS),
@@ -176,14 +178,27 @@ REFUSED = [
     (lambda i: sum(zip(i, [3, 1, 2])), "are tuples, which only the run could compare or add"),
     (lambda i: sorted([i[0], "x"]), "is sorted here by more than numbers"),
     (lambda i: sorted([i[0], (i[1], 2)]), "keys of several lengths are compared here"),
-    (lambda i: sorted([i[0], 2.5, 1]), "which element stands where only the run knows, and the elements are not alike"),
+    (lambda i: sorted([i[0], 2.5, 1]), UNLIKE),
     (lambda i: sorted(i, key=lambda e: -e, reverse=i[0]), "needs to know while the graph is built whether to turn"),
 ]
 
 
+def of_objects(i):
+    found = [SimpleNamespace(v=one) for one in i]
+    found.sort(key=lambda one: one.v)
+    return [one.v for one in found]
+
+
+@each([lambda i: sorted([i[0], 2.5, 1]), of_objects])
+def test_what_no_run_can_sort_plain_python_sorts(f):
+    with pytest.warns(UserWarning, match=UNLIKE):
+        found = al.function(f)(I)
+    assert difference(f(I), found) == ""
+
+
 def test_keys_of_the_run_are_refused():
     for f, words in REFUSED:
-        i = al.constant(I) if words is KEYS else I  # of arrays plain Python knows the keys
+        i = al.constant(I) if words in (KEYS, UNLIKE) else I  # of arrays plain Python knows the keys, and the order
         with pytest.raises(TypeError, match=words):
             al.function(f)(i)
 

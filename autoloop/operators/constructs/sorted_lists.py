@@ -16,6 +16,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, Kind, join, kind_of, marked
 
 from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import is_staged, stands_for
+from ..staging.unknown_keys import refuse_unknown
 
 _ADVICE = "use array functions, such as np.argsort or np.lexsort"
 
@@ -106,9 +107,9 @@ def _gathered(made: list[Any], place: Tensor, number: Kind) -> Any:
     kinds = {(stands_for(one) if is_staged(one) else type(one), getattr(one, "shape", ())) for one in made}
     if len(kinds) > 1 or not (is_staged(made[0]) or isinstance(made[0], np.ndarray | np.generic | bool | int | float)):
         names = " and ".join(sorted({kind.__name__ for kind, _ in kinds}))
-        raise TypeError(
-            f"which element stands where only the run knows, and the elements are not alike ({names}): make them "
-            f"numbers of one type, float(x), or sort places by np.argsort"
+        refuse_unknown(
+            f"which element stands where only the run knows, and the elements are not alike ({names})",
+            "make them numbers of one type, float(x), or sort places by np.argsort",
         )
     is_number = not any(map(is_staged, made)) and number_type(made[0]) is not None
     tensor = convert_to_tensor(np.asarray(made) if is_number else made)
