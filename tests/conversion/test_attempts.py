@@ -287,7 +287,7 @@ def test_what_is_no_manager_is_told_as_python_tells_it():
         with v:
             return 1
 
-    with pytest.raises(TypeError, match="context manager"):
+    with pytest.raises(TypeError, match="context manager"), pytest.warns(UserWarning, match="runs as plain Python"):
         al.function(f)(V)
 
 
