@@ -11,6 +11,7 @@ import os
 import sys
 import types
 import weakref
+from collections import defaultdict
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -184,6 +185,17 @@ def is_singledispatch(f: Any) -> bool:
     return isinstance(f, types.FunctionType) and f.__code__.co_qualname == "singledispatch.<locals>.wrapper"
 
 
+_FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
+
+
+def calls_later(f: Any) -> bool:
+    """Return whether what a callable makes calls functions: ``iter(f, end)``, ``defaultdict(f)``, a field's factory."""
+    if not isinstance(f, type):
+        return f is iter
+    factories = [one.default_factory for one in getattr(f, "__dataclass_fields__", {}).values()]
+    return issubclass(f, defaultdict) or any(isinstance(one, _FUNCTIONS) for one in factories)
+
+
 def looks_at_arguments(f: Any) -> bool:
     """Return whether a callable of the standard library asks what type its argument is, or for its attributes."""
     return isinstance(f, operator.attrgetter | operator.methodcaller) or is_singledispatch(f)
@@ -202,7 +214,7 @@ def is_plain(target: Any) -> bool:
         return False
     if asks_nobody(target) or makes_generator(target) or draws(target) or is_watched(target):
         return False
-    if looks_at_arguments(target) or calls_what_it_is_given(target):
+    if looks_at_arguments(target) or calls_later(target) or calls_what_it_is_given(target):
         return False
     if isinstance(target, types.FunctionType):
         return is_library_file(target.__code__.co_filename) and not (function_parameters(target) or is_foreign(target))

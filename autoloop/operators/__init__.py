@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from .constructs.numpy_settings import is_under_settings as is_under_settings
     from .constructs.options import misplaced_options, set_loop_options
     from .constructs.overloads import binary, unary, update
+    from .constructs.stateful_calls import told_of_effect as told_of_effect
     from .constructs.text import fstring, percent
     from .constructs.while_statement import while_stmt
     from .mutation.texts_of_tracers import leave_key as leave_key
@@ -157,6 +158,7 @@ _MODULES = {
     "autoloop.operators.constructs.mixed_operators": ("by_types",),
     "autoloop.operators.constructs.options": ("misplaced_options", "set_loop_options"),
     "autoloop.operators.constructs.overloads": ("binary", "unary", "update"),
+    "autoloop.operators.constructs.stateful_calls": ("told_of_effect",),
     "autoloop.operators.constructs.text": ("fstring", "percent"),
     "autoloop.operators.constructs.while_statement": ("while_stmt",),
     "autoloop.operators.mutation.texts_of_tracers": ("leave_key", "leave_or_refuse"),

@@ -7,6 +7,7 @@ each call. A trace that asks for what only the values of arrays tell is made aga
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.tensor import Tensor
 
-from .. import state
+from .. import operators, state
 from ..concrete import CalledPlain, ConcreteFunction
 from ..conversion.known_effects import BUFFERS
 from ..errors import LeftToPython, innermost, is_own_file, is_programs_own, is_refusal
@@ -341,6 +342,8 @@ def _leave_hidden(reached: Reached) -> None:
     if "modules" in reached.names.read and id(sys) in reached.modules:
         leave("sys.modules is used", "")
     for value, place in reached.seen.values():
+        if isinstance(value, defaultdict) and (told := operators.told_of_effect(value.default_factory)) is not None:
+            leave(told, "")
         if isinstance(value, BUFFERS):
             leave(f"the {type(value).__name__}{f' {place.name!r}' if place.name else ''} is used", "")
 

@@ -4,6 +4,7 @@ ITERATOR = "it = iter(range(100))"
 COUNTING = "def G():\n    k = 0\n    while True:\n        v = yield k\n        k += 1 + (v or 0)\ng = G(); next(g)"
 COUNTER = "class I:\n    n = 0\n    def __next__(self):\n        self.n += 1\n        return self.n\nit = I()"
 CACHED = "@functools.lru_cache\ndef h(n):\n    print(n)\n    return n*2"
+FACTORY = "import collections, dataclasses\ndef h(k=2.0):\n    print('made')\n    return k\n"
 OBJECT = "class O: pass\no = O()\n"
 
 #: a loop that only the run ends
@@ -97,6 +98,12 @@ EACH = [
 ]  # fmt: skip
 #: what only plain Python can do again: (name, body, top, state)
 LEFT = [
+    ("factory_of_a_dict", "d = collections.defaultdict(h)\nreturn x*d['a']", FACTORY, "0"),
+    ("factory_of_the_worlds_dict", "return x*D[len(D)]", FACTORY + "D = collections.defaultdict(h)", "D"),
+    ("factory_of_a_field", "return x*E().v", FACTORY + "@dataclasses.dataclass\nclass E:\n"
+     "    v: float = dataclasses.field(default_factory=functools.partial(h, 3.0))", "0"),
+    ("iterator_of_calls", "for v in iter(h, 3): x = x + v\nreturn x", "L = []\ndef h():\n    print('asked')\n"
+     "    L.append(0)\n    return len(L) % 4", "L"),
     ("next", "return x*next(it)", ITERATOR, "next(it)"),
     ("next_default", "return x*next(it, 7)", "it = iter([1])"),
     ("next_of_generator", "return x*next(g)", COUNTING),

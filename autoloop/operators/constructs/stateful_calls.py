@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ...conversion.callables import is_generator_code, is_library_file, is_users_class
+from ...conversion.callables import calls_later, is_generator_code, is_library_file, is_users_class
 from ...conversion.known_effects import (
     effect_inside,
     hides_state,
@@ -38,8 +38,18 @@ def left_to_python(f: Any) -> Callable[..., Any] | None:
         return None if (inner := left_to_python(f.func)) is None else functools.partial(inner, *f.args, **f.keywords)
     if f is next:
         return advanced
+    if calls_later(f) and not hasattr(f, "__dataclass_fields__"):
+        return functools.partial(_calling_later, f)
     what = _looked_at(f)
     return None if what is None else lambda *args, **kwargs: leave(what, _ONCE)
+
+
+def _calling_later(f: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call ``iter`` or ``defaultdict``, whose result calls a function of the user's that is not converted."""
+    called = args[0] if args and (f is not iter or len(args) == 2) else None
+    if (told := told_of_effect(called)) is not None:
+        leave(told, _ONCE)
+    return f(*args, **kwargs)
 
 
 def _looked_at(f: Any) -> str | None:
@@ -66,11 +76,21 @@ def _unconverted(f: Any) -> str | None:
     """Return what effect a generator, or the making of an object, has, whose code is not converted."""
     if isinstance(f, type):
         made, kind = vars(f).get("__init__"), f
+        for field in getattr(f, "__dataclass_fields__", {}).values():
+            if (told := told_of_effect(field.default_factory)) is not None:
+                return told
     else:
         made, kind = getattr(f, "__func__", f), type(getattr(f, "__self__", None))
         if not (isinstance(made, types.FunctionType) and is_generator_code(made.__code__)):
             return None
     return _told(made, kind)
+
+
+def told_of_effect(f: Any) -> str | None:
+    """Return what effect a function of the user's has, one inside partials too, that runs as it is, in words."""
+    while isinstance(f, functools.partial):
+        f = f.func
+    return _told(getattr(f, "__func__", f), type(getattr(f, "__self__", None)))
 
 
 def _told(function: Any, kind: type) -> str | None:
