@@ -21,7 +21,7 @@ from ..base.shapes import SCALAR
 from ..ir.apply import apply
 from ..ir.convert import as_constant
 from ..ir.graph import Node
-from ..ir.op import Op, register
+from ..ir.op import Op, register, ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import BOOKKEEPING, OPAQUE
 from ..ops.arithmetic import ADD
@@ -178,3 +178,6 @@ def constant_zeros(like: Tensor | Variable) -> Tensor:
     dims = [d or 0 for d in like.shape.known] if like.shape.rank is not None else []
     zero = like.dtype.type(0)
     return as_constant(np.broadcast_to(zero, dims) if dims else zero)
+
+
+ruled_in("scatter", ACCUMULATE_AT)

@@ -19,7 +19,7 @@ from ..base.dtypes import DType
 from ..base.forks import Kind
 from ..base.shapes import SCALAR, TensorShape
 from ..ir.apply import apply
-from ..ir.op import Op, register
+from ..ir.op import Op, register, ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import BOOKKEEPING, NO_GRADIENT, OPAQUE
 
@@ -251,3 +251,7 @@ def from_rows(rows: Tensor) -> Tensor:
 
 def _extents(like: Tensor) -> list[Tensor]:
     return [] if like.shape.is_fully_defined() else [ops.shape(like)]
+
+
+ruled_in("adjoint_rules", EMPTY, FROM_ROWS, ADD, GET, WITHOUT, MERGE, ROWS)
+ruled_in("growing_table", FROM_ROWS, ADD, GET, WITHOUT, MERGE, ROWS, growing=True)

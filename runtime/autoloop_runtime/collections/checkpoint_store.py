@@ -20,7 +20,7 @@ from ..base import dtypes
 from ..base.dtypes import DType
 from ..base.shapes import SCALAR, TensorShape
 from ..ir.apply import apply
-from ..ir.op import Appending, Op, register
+from ..ir.op import Appending, Op, register, ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import BOOKKEEPING, NO_GRADIENT, OPAQUE
 from . import adjoint_table
@@ -237,3 +237,7 @@ def rewound(store: Tensor, segment: Tensor) -> Tensor:
     """Return a limited store without what lies behind ``segment``, and with a plan of what to keep on the way to it."""
     made: Tensor = apply(REWIND, [store, segment])
     return made
+
+
+ruled_in("checkpoint_stack", ADD, INTERVAL, LATEST, REWIND, GET)
+ruled_in("saved_values", EMPTY)

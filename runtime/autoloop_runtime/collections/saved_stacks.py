@@ -15,7 +15,7 @@ from ..base import dtypes
 from ..base.dtypes import DType
 from ..base.shapes import SCALAR, TensorShape
 from ..ir.apply import apply
-from ..ir.op import Appending, Op, register
+from ..ir.op import Appending, Op, register, ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import BOOKKEEPING, NO_GRADIENT, OPAQUE
 from . import adjoint_table
@@ -132,3 +132,8 @@ def read(stack: Tensor, position: Tensor, like: Tensor) -> Tensor:
     """Return the element at ``position``, which has the dtype and static shape of ``like``."""
     made: Tensor = apply(READ, [stack, position], {"dtype": like.dtype, "shape": like.shape})
     return made
+
+
+ruled_in("saved_values", EMPTY, PUSH, SWAP_PUSH, READ)
+ruled_in("tensor_array_rules", PEEK)
+ruled_in("growing_array", PEEK, growing=True)

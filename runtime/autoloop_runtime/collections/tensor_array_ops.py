@@ -10,6 +10,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.dtypes import DType
 from ..base.shapes import SCALAR, UNKNOWN, TensorShape
+from ..ir.op import ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, OPAQUE
 from ..ops.define import primitive
@@ -102,3 +103,8 @@ SIZE = primitive(
     NO_GRADIENT,
     traits=OPAQUE.but(rematerialise=True),
 )
+
+
+ruled_in("growing_array", NEW, SIZE)
+ruled_in("tensor_array_rules", WRITE, READ, READ_ONCE, STACK, UNSTACK, GATHER, SCATTER)
+ruled_in("growing_array", WRITE, READ, STACK, growing=True)

@@ -15,6 +15,7 @@ from .. import ops
 from ..base import dtypes
 from ..base.shapes import SCALAR, TensorShape
 from ..ir.apply import apply
+from ..ir.op import ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, OPAQUE
 from ..ops.define import primitive
@@ -153,3 +154,7 @@ def concat(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
 def split(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
     """Return the gradients of ``(array, rows, lengths)``."""
     return [g, join_adjoints(g, inputs[2], inputs[1]), None]
+
+
+ruled_in("adjoint_rules", GATHER, SCATTER)
+ruled_in("growing_table", GATHER, SCATTER, growing=True)

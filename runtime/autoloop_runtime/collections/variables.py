@@ -18,7 +18,7 @@ from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, Node, current_graph, eager
-from ..ir.op import Op, call, function, register
+from ..ir.op import Op, call, function, register, ruled_in
 from ..ir.run_state import RunState, Storage, Stored
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, NO_RULE, OPAQUE, NoRule
@@ -306,3 +306,6 @@ def global_variables_initializer() -> Any:
 
 
 function("group", group)
+
+
+ruled_in("variable_rules", READ, ASSIGN, ASSIGN_ADD, ASSIGN_SUB)

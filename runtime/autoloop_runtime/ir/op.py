@@ -265,6 +265,17 @@ def register(op: Op) -> Op:
     return op
 
 
+#: op -> the file of ``native/rules`` with its machine code where that is longer than a template, and with that of its
+#: uses on collections that grow; written while modules are imported, read by ``native/writer/registry``
+RULE_FILES: dict[Op, str] = {}
+GROWING_RULE_FILES: dict[Op, str] = {}
+
+
+def ruled_in(file: str, *ops: Op, growing: bool = False) -> None:
+    """State that the machine code of ``ops`` is written by rules, and which file of ``native/rules`` has them."""
+    (GROWING_RULE_FILES if growing else RULE_FILES).update(dict.fromkeys(ops, file))
+
+
 #: a value, and what stands for one: the ops that every graph is made of
 CONST = register(
     Op(

@@ -25,7 +25,7 @@ from ..base.locations import Location
 from ..base.shapes import SCALAR, TensorShape
 from .convert import convert_to_tensor
 from .graph import Graph
-from .op import Op, call, register
+from .op import Op, call, register, ruled_in
 from .tensor import Tensor
 from .traits import NO_RULE, OPAQUE
 
@@ -345,3 +345,7 @@ def finish_cond(
     if has_token:
         graph.token = node.outputs[-1]
     return list(node.outputs[:n_user])
+
+
+ruled_in("cond_rules", COND)
+ruled_in("while_rules", WHILE)

@@ -10,6 +10,7 @@ from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axes, DimsLike
 from ..ir.convert import convert_to_tensor
+from ..ir.op import ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE, RESHAPING, VIEWING
 from .define import primitive, public
@@ -307,3 +308,6 @@ def roll(x: ArrayLike, shift: ArrayLike, axis: Axes | None = None, name: str | N
         places = axes_of(axis, x.shape.rank, "roll", repeated=True) or ()
         axis = places if isinstance(axis, (tuple, list)) else places[0]
     return apply(ROLL, [x, convert_to_tensor(shift)], {"axis": axis}, name)
+
+
+ruled_in("views", TRANSPOSE, EXPAND, SQUEEZE, RESHAPE, FLIP, ROLL)

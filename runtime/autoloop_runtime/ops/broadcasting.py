@@ -10,7 +10,7 @@ from ..base.shapes import Dim, TensorShape, broadcast_shapes
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DimsLike
 from ..ir.convert import convert_to_tensor
-from ..ir.op import call
+from ..ir.op import call, ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE, VIEWING, Fails, Memory
 from .array import squeeze
@@ -114,3 +114,7 @@ SUM_TO = primitive(
     extents=("static", 1),
     traits=OPAQUE.but(memory=Memory.VIEW, fails=Fails.UNKNOWN_SHAPES),
 )
+
+
+ruled_in("filling_rules", BROADCAST_TO)
+ruled_in("scatter", SUM_TO)

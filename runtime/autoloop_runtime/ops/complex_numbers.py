@@ -11,6 +11,7 @@ from ..base import dtypes
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
+from ..ir.op import ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import ELEMENTS, PASSING
 from .broadcasting import broadcast_static, unbroadcast
@@ -98,3 +99,6 @@ def complex(real: ArrayLike, imag: ArrayLike, name: str | None = None) -> Tensor
     parts = operands("complex", real, imag)
     dtype = floating(parts[0].dtype)[0]
     return apply(COMPLEX, [as_dtype(p, dtype) for p in parts], None, name)
+
+
+ruled_in("complex_rules", COMPLEX)

@@ -10,6 +10,7 @@ import numpy as np
 from ..base.shapes import Dim, TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
+from ..ir.op import ruled_in
 from ..ir.prices import Products, elements
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE
@@ -143,3 +144,6 @@ def _explicit(equation: str, xs: Sequence[Tensor]) -> str:
         right = batch + "".join(once)
     right = right.replace("...", batch)
     return ",".join(terms) + "->" + right
+
+
+ruled_in("products", EINSUM)

@@ -14,6 +14,7 @@ from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import convert_to_tensor, is_number
+from ..ir.op import ruled_in
 from ..ir.standard_protocols import check_device
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE, Memory
@@ -227,3 +228,6 @@ def one_hot(
     if axis not in (-1, indices.shape.rank):
         places = reshape(places, [-1] + [1] * (len(indices.shape) - axis))
     return where(equal(spread, places), on, off, name=name)
+
+
+ruled_in("views", RANGE, LINSPACE)

@@ -9,7 +9,7 @@ from typing import Any
 from ..base import nest
 from ..ir.apply import apply_several
 from ..ir.convert import convert_to_tensor
-from ..ir.op import Op, register
+from ..ir.op import Op, register, ruled_in
 from ..ir.structured import StructureError
 from ..ir.tensor import Tensor
 from ..ir.tracers import kind_of, marked
@@ -83,3 +83,6 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
         return nest.unflatten(form, [marked(kind_of((y,)), one) for y, one in zip(results, made or ())])
 
     return with_gradient
+
+
+ruled_in("custom_gradient_rules", CUSTOM)

@@ -11,6 +11,7 @@ from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
+from ..ir.op import ruled_in
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE
@@ -140,3 +141,6 @@ def trace(x: ArrayLike, name: str | None = None) -> Tensor:
 
 TRIL = op_of(tril)
 TRIU = op_of(triu)
+
+
+ruled_in("diagonal_rules", DIAGONAL, EMBED, TRIL, TRIU)

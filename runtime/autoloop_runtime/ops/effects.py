@@ -20,6 +20,7 @@ from ..ir.apply import apply, apply_several
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.node import Node
+from ..ir.op import ruled_in
 from ..ir.tensor import Tensor
 from ..ir.tracers import ArrayTracer, NumberTracer, ZeroDimArray
 from ..ir.traits import NO_GRADIENT, OPAQUE
@@ -361,3 +362,6 @@ def raise_error(
         RAISE, [convert_to_tensor(v) for v in values], {"factory": factory}, name, location
     )
     return made
+
+
+ruled_in("effect_rules", ASSERT, RAISE)

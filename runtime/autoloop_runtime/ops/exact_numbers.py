@@ -17,7 +17,7 @@ from ..base.dtypes import DType, float64, int64, uint64
 from ..base.shapes import SCALAR
 from ..ir.apply import apply
 from ..ir.convert import as_constant
-from ..ir.op import function
+from ..ir.op import function, ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE, NO_GRADIENT, VIEWING, Fails
 from .arithmetic import abs, add, divide, floor_divide, mod, multiply, negative, subtract
@@ -219,3 +219,19 @@ def _exact_float(x: Tensor) -> Tensor:
 
 function("number_float", _exact_float)
 function("python_int", truncated)
+
+
+ruled_in(
+    "exact_number_rules",
+    EXACT_ADD,
+    EXACT_SUBTRACT,
+    EXACT_MULTIPLY,
+    DIVISOR,
+    EXACT_POWER,
+    EXACT_SHIFT,
+    SHIFT_COUNT,
+    EXACT_FLOAT,
+    QUOTIENT_FITS,
+    FLOAT_POWER,
+    TRUNCATED,
+)

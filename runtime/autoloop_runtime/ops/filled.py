@@ -13,6 +13,7 @@ from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DimsLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor, is_number
+from ..ir.op import ruled_in
 from ..ir.standard_protocols import check_device
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE, Memory
@@ -190,3 +191,6 @@ def ones_like(
         Only "cpu".
     """
     return full_like(x, 1, dtype, name, device=device)
+
+
+ruled_in("filling_rules", FILL)

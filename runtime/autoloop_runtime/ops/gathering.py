@@ -11,7 +11,7 @@ from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axis, DimsLike
 from ..ir.convert import convert_to_tensor
-from ..ir.op import Op
+from ..ir.op import Op, ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE, PICKING, UPDATING, Memory
 from .arithmetic import add
@@ -323,3 +323,7 @@ def scatter_add(x: ArrayLike, indices: ArrayLike, updates: ArrayLike, name: str 
     x = convert_to_tensor(x)
     added = scatter(indices, _updates("scatter_add", x, updates), shape(x))
     return add(x, added, name=name)
+
+
+ruled_in("gathering_rules", GATHER, TAKE_ALONG, PUT_ALONG)
+ruled_in("scatter", GATHER_ND, SCATTER, SCATTER_UPDATE)

@@ -10,6 +10,7 @@ from ..base.shapes import ShapeLike
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
+from ..ir.op import ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE, NO_GRADIENT, PASSING, VIEWING, Fails
 from .define import primitive, public
@@ -114,3 +115,6 @@ def ensure_shape(x: ArrayLike, shape: ShapeLike, name: str | None = None) -> Ten
     """
     x = convert_to_tensor(x)
     return apply(ENSURE_SHAPE, [x], {"shape": type(x.shape)(shape)}, name)
+
+
+ruled_in("views", COPIED, ENSURE_SHAPE)

@@ -13,7 +13,7 @@ from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axis, DimsLike, IndexLike
 from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.node import Node
-from ..ir.op import Taking
+from ..ir.op import Taking, ruled_in
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE, UPDATING, VIEWING, Fails, Memory
@@ -297,3 +297,7 @@ def boolean_mask(x: ArrayLike, mask: ArrayLike, axis: Axis = 0, name: str | None
         raise TypeError(f"boolean_mask: mask must be boolean, got dtype {mask.dtype}")
     axis = axis_of(axis, x.shape.rank, "boolean_mask")
     return getitem(x, (slice(None),) * axis + (mask,), name)
+
+
+ruled_in("indexing_rules", GETITEM, SET_ITEM)
+ruled_in("scatter", ADD_AT, INDEX_ADD)

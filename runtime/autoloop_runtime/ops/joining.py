@@ -12,6 +12,7 @@ from ..ir.apply import apply, apply_several
 from ..ir.argument_types import ArrayLike, Axis
 from ..ir.convert import convert_to_tensor
 from ..ir.node import Node
+from ..ir.op import ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE, VIEWING
 from .array import moveaxis, needed_rank, reshape
@@ -260,3 +261,6 @@ def split(
             raise ValueError(f"split: axis {axis} of shape {value.shape} cannot be split into {num} equal pieces")
         sizes = [extent // num] * num
     return list(apply_several(SPLIT, [value], {"sizes": tuple(sizes), "axis": axis}, name) or ())
+
+
+ruled_in("joining_rules", UNSTACK, SPLIT, CONCAT, STACK)

@@ -11,6 +11,7 @@ from ..base.shapes import TensorShape, broadcast_shapes
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
+from ..ir.op import ruled_in
 from ..ir.prices import TYPICAL, Products, elements
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE, OPAQUE, Batching
@@ -282,3 +283,7 @@ def solve(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
 INV = op_of(inv)
 DET = op_of(det)
 CHOLESKY = op_of(cholesky)
+
+
+ruled_in("linalg_rules", SOLVE, INV, DET, CHOLESKY)
+ruled_in("products", MATMUL)

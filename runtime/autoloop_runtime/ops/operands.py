@@ -14,7 +14,7 @@ from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor, has_tensor, to_array
 from ..ir.number_operators import CARRIERS, number_type
-from ..ir.op import function
+from ..ir.op import function, ruled_in
 from ..ir.tensor import Tensor
 from ..ir.tracers import ArrayTracer
 from ..ir.traits import ELEMENTS, NO_GRADIENT, NO_TEMPLATE, OPAQUE, Memory
@@ -286,3 +286,6 @@ def _assigned_element(name: str, value: Any, dtype: DType) -> Tensor:
 
 #: what NumPy says
 _DISCARDED = "Casting complex values to real discards the imaginary part"
+
+
+ruled_in("pointwise", CAST, FITTED)

@@ -11,7 +11,7 @@ import numpy as np
 from ..base import dtypes
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
-from ..ir.op import Neutral
+from ..ir.op import Neutral, ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import FUNCTION, Fails
 from . import error_function
@@ -190,3 +190,6 @@ hypot = binary(
 SQRT = op_of(sqrt)
 EXP = op_of(exp)
 LOG = op_of(log)
+
+
+ruled_in("power_rules", POW)

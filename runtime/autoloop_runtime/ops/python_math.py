@@ -16,7 +16,7 @@ from ..base.dtypes import DType, float64, string
 from ..base.shapes import SCALAR
 from ..ir.apply import apply
 from ..ir.number_operators import CARRIERS
-from ..ir.op import function
+from ..ir.op import function, ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE, NO_GRADIENT, NO_RULE, VIEWING, Fails
 from .define import primitive
@@ -107,3 +107,6 @@ def rounded(x: Tensor, ndigits: int) -> Tensor:
 
 function("number_round", rounded)
 function("number_asked", asked)
+
+
+ruled_in("exact_number_rules", ROUNDED, DEFINED)

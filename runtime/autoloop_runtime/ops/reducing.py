@@ -14,6 +14,7 @@ from ..base.shapes import SCALAR, TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axes, DTypeLike
 from ..ir.convert import convert_to_tensor
+from ..ir.op import ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import REDUCING, NoRule, Traits
 from .array import expand_dims
@@ -134,3 +135,6 @@ sum = summation(
 )  # fmt: skip
 
 SUM = op_of(sum)
+
+
+ruled_in("reduction_rules", SUM)

@@ -12,6 +12,7 @@ from ..base.dtypes import DType
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axes, Axis
 from ..ir.convert import convert_to_tensor
+from ..ir.op import ruled_in
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE, NO_GRADIENT, REDUCING, Fails
@@ -303,3 +304,7 @@ ARGMIN = op_of(argmin)
 SOFTMAX = op_of(softmax)
 LOG_SOFTMAX = op_of(log_softmax)
 LOGSUMEXP = op_of(logsumexp)
+
+
+ruled_in("reduction_rules", PROD, MAX, MIN, ANY, ALL, MEAN, ARGMAX, ARGMIN)
+ruled_in("softmax_rules", SOFTMAX, LOG_SOFTMAX, LOGSUMEXP)

@@ -11,6 +11,7 @@ from ..base.shapes import Dim, TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axis, DimsLike
 from ..ir.convert import as_constant, convert_to_tensor
+from ..ir.op import ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE, Fails
 from .array import needed_rank, ravel, reshape, reshape_like
@@ -219,3 +220,6 @@ def _paddings(x: Tensor, paddings: Any) -> Extents:
     elif not isinstance(paddings[0], (list, tuple, np.ndarray, Tensor)):
         paddings = [tuple(paddings)] * needed_rank(x, "pad")
     return extents([w for pair in paddings for w in pair], "pad")
+
+
+ruled_in("joining_rules", PAD, TILE, REPEAT)

@@ -11,7 +11,7 @@ import numpy as np
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axis
 from ..ir.convert import convert_to_tensor
-from ..ir.op import Taking
+from ..ir.op import Taking, ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE
 from .array import reshape
@@ -136,3 +136,6 @@ cumprod = _scan("cumprod", np.multiply, _cumprod_grad, "The running product alon
 
 CUMSUM = op_of(cumsum)
 CUMPROD = op_of(cumprod)
+
+
+ruled_in("running_rules", CUMSUM, CUMPROD, SUM_BETWEEN)

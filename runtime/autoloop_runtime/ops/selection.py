@@ -12,6 +12,7 @@ from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
+from ..ir.op import ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import ELEMENTS, NO_GRADIENT, NO_TEMPLATE, OPAQUE
 from .broadcasting import broadcast_static, unbroadcast
@@ -83,3 +84,6 @@ def where(
     if x is None or y is None:
         raise ValueError("where: give both x and y, or neither")
     return apply(WHERE, [condition, *operands("where", x, y)], None, name)
+
+
+ruled_in("pointwise", WHERE)

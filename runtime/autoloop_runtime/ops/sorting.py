@@ -16,7 +16,7 @@ from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axis
 from ..ir.convert import convert_to_tensor
-from ..ir.op import Taking
+from ..ir.op import Taking, ruled_in
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE, NO_GRADIENT, NO_RULE, OPAQUE
@@ -231,3 +231,6 @@ BINCOUNT = primitive(
     "bincount", lambda x, minlength: (dtypes.int32, TensorShape([None])),
     lambda x, minlength: np.bincount(x, minlength=minlength).astype(np.int32), NO_GRADIENT, traits=OPAQUE,
 )  # fmt: skip
+
+
+ruled_in("sorting_rules", SORT, ARGSORT, SEARCHSORTED)

@@ -1,98 +1,26 @@
 """Which ops have machine code, and what those who plan need to know of it: one entry an op, made by ``@rule``.
 
-The files of ``rules`` are loaded by need: ``RULES`` says which of them has the rule of an op.
+The files of ``rules`` are loaded by need: beside its row an op says which of them has its rule (``ruled_in``).
 """
 
 from __future__ import annotations
 
 import importlib
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...base.collector import NoCollection
 from ...base.dataclass import dataclass
 from ...base.forks import undivided
 from ...ir.graph import Node
-from ...ir.op import Op
+from ...ir.op import GROWING_RULE_FILES, RULE_FILES, Op
 from ..typing.facts import Shape
 from .elementwise_ir import has_template, is_cheap
 
 #: nanoseconds that a node takes, from the shapes of its inputs and of its output, and those of a multiplication
 Time = Callable[[Node, list[Shape], float], float]
 
-
-#: file of ``rules`` -> the ops whose rules are in it: the module of the runtime they stand in, and their names there
-RULES: Mapping[str, Mapping[str, str]] = {
-    "adjoint_rules": {
-        "collections.adjoint_table": "EMPTY FROM_ROWS ADD GET WITHOUT MERGE ROWS",
-        "collections.tensor_array_vjps": "GATHER SCATTER",
-    },
-    "checkpoint_stack": {"collections.checkpoint_store": "ADD INTERVAL LATEST REWIND GET"},
-    "complex_rules": {"ops.complex_numbers": "COMPLEX"},
-    "cond_rules": {"ir.structured": "COND"},
-    "custom_gradient_rules": {"ops.custom_gradient": "CUSTOM"},
-    "diagonal_rules": {"ops.diagonals": "DIAGONAL EMBED TRIL TRIU"},
-    "effect_rules": {"ops.effects": "ASSERT RAISE"},
-    "exact_number_rules": {
-        "ops.exact_numbers": (
-            "EXACT_ADD EXACT_SUBTRACT EXACT_MULTIPLY DIVISOR EXACT_POWER EXACT_SHIFT SHIFT_COUNT EXACT_FLOAT "
-            "QUOTIENT_FITS FLOAT_POWER TRUNCATED"
-        ),
-        "ops.python_math": "ROUNDED DEFINED",
-    },
-    "filling_rules": {"ops.filled": "FILL", "ops.broadcasting": "BROADCAST_TO"},
-    "gathering_rules": {"ops.gathering": "GATHER TAKE_ALONG PUT_ALONG"},
-    "growing_array": {"collections.tensor_array_ops": "NEW SIZE"},
-    "indexing_rules": {
-        "ops.indexing": "GETITEM SET_ITEM",
-    },
-    "joining_rules": {"ops.joining": "UNSTACK SPLIT CONCAT STACK", "ops.repeating": "PAD TILE REPEAT"},
-    "linalg_rules": {"ops.linalg": "SOLVE INV DET CHOLESKY"},
-    "pointwise": {"ops.operands": "CAST FITTED", "ops.selection": "WHERE"},
-    "power_rules": {"ops.powers": "POW"},
-    "products": {"ops.linalg": "MATMUL", "ops.contractions": "EINSUM"},
-    "reduction_rules": {
-        "ops.reducing": "SUM",
-        "ops.reductions": "PROD MAX MIN ANY ALL MEAN ARGMAX ARGMIN",
-    },
-    "running_rules": {"ops.running_sums": "CUMSUM CUMPROD SUM_BETWEEN"},
-    "saved_values": {
-        "collections.saved_stacks": "EMPTY PUSH SWAP_PUSH READ",
-        "collections.checkpoint_store": "EMPTY",
-    },
-    "scatter": {
-        "ops.indexing": "ADD_AT INDEX_ADD",
-        "ops.gathering": "GATHER_ND SCATTER SCATTER_UPDATE",
-        "ops.broadcasting": "SUM_TO",
-        "collections.accumulators": "ACCUMULATE_AT",
-    },
-    "softmax_rules": {"ops.reductions": "SOFTMAX LOG_SOFTMAX LOGSUMEXP"},
-    "sorting_rules": {"ops.sorting": "SORT ARGSORT SEARCHSORTED"},
-    "tensor_array_rules": {
-        "collections.tensor_array_ops": "WRITE READ READ_ONCE STACK UNSTACK GATHER SCATTER",
-        "collections.saved_stacks": "PEEK",
-    },
-    "variable_rules": {"collections.variables": "READ ASSIGN ASSIGN_ADD ASSIGN_SUB"},
-    "views": {
-        "ops.array": "TRANSPOSE EXPAND SQUEEZE RESHAPE FLIP ROLL",
-        "ops.creation": "RANGE LINSPACE",
-        "ops.identities": "COPIED ENSURE_SHAPE",
-    },
-    "while_rules": {"ir.structured": "WHILE"},
-}
-#: likewise, rules for collections that grow
-GROWING: Mapping[str, Mapping[str, str]] = {
-    "growing_array": {
-        "collections.tensor_array_ops": "WRITE READ STACK",
-        "collections.saved_stacks": "PEEK",
-    },
-    "growing_table": {
-        "collections.adjoint_table": "FROM_ROWS ADD GET WITHOUT MERGE ROWS",
-        "collections.tensor_array_vjps": "GATHER SCATTER",
-    },
-}
-#: the file with the rule of all ops whose rows have a template, but for those of the table
+#: the file with the rule of all ops whose rows have a template, but for those that say another
 TEMPLATES = "pointwise"
 
 
@@ -140,31 +68,6 @@ class Entry:
 UNDECIDED = "of these values machine code cannot decide it (rounding does, or too few bits)"
 
 
-class _Table:
-    """A table of files, read by ``Op``; an op whose module is not loaded is in no graph."""
-
-    def __init__(self, files: Mapping[str, Mapping[str, str]]) -> None:
-        #: the modules that were not loaded yet when an op was last looked for -> name there -> file
-        self._unread: dict[str, dict[str, str]] = {}
-        for file, modules in files.items():
-            for module, names in modules.items():
-                self._unread.setdefault(f"{_RUNTIME}.{module}", {}).update(dict.fromkeys(names.split(), file))
-        self._files: dict[Op, str] = {}
-
-    def file_of(self, op: Op) -> str | None:
-        """Return the file with the rule of ``op``."""
-        if op not in self._files:
-            for module in [name for name in [*self._unread] if name in sys.modules]:
-                names, files = vars(sys.modules[module]), self._unread.get(module, {})
-                found = {names[name]: file for name, file in files.items() if name in names}
-                self._files.update(found)
-                if len(found) == len(files):  # another thread may be loading it
-                    self._unread.pop(module, None)
-        return self._files.get(op)
-
-
-_RUNTIME = __name__.partition(".")[0]
-_RULES, _GROWING = _Table(RULES), _Table(GROWING)
 #: filled while the files of ``rules`` are loaded; what ``entry_of`` adds is the same from each thread
 _ENTRIES: dict[Op, Entry] = {}
 _GROWING_RULES: dict[Op, Callable[..., Sequence[Any]]] = {}
@@ -211,7 +114,7 @@ def entry_of(op: Op) -> Entry | None:
     """Return the entry of ``op``, ``None`` if it has no machine code."""
     known = _ENTRIES.get(op)
     if known is None:
-        file = _RULES.file_of(op)
+        file = RULE_FILES.get(op)
         if file is not None:
             load(file)
             known = _ENTRIES[op]
@@ -223,7 +126,7 @@ def entry_of(op: Op) -> Entry | None:
 
 def growing_rule_of(op: Op) -> Callable[..., Sequence[Any]] | None:
     """Return the rule of ``op`` on collections that grow, ``None`` if that is the same as on others."""
-    file = _GROWING.file_of(op)
+    file = GROWING_RULE_FILES.get(op)
     if file is not None:
         load(file)
     return _GROWING_RULES.get(op)
