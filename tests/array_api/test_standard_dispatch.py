@@ -24,9 +24,7 @@ signal.medfilt(x, 3); signal.upfirdn(y, x, 2); signal.wiener(x, 3); signal.lfilt
 fft.fft(x); fft.rfft(x); fft.irfftn(m); fft.dct(x); fft.fftshift(x); fft.fft2(m)
 """
 PROGRAM = """
-import sys
 import numpy as np, autoloop as al
-sys.pycache_prefix = None  # its byte code lies beside it, not where the tests put that of the library
 from scipy import fft, signal, special, stats
 rng = np.random.default_rng(0)
 arrays = dict(x=rng.standard_normal(20), y=rng.standard_normal(20), m=rng.random((6, 4)), p=rng.random(20) + 0.1)
