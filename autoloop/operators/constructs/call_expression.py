@@ -24,7 +24,7 @@ from ..staging.growing_list import GrowingList
 from ..staging.maybe_same import are_some, lose_changed, watched
 from ..staging.mixed_numbers import settled
 from ..staging.staged_blocks import in_staged_block
-from ..staging.staged_values import is_staged, stands_for
+from ..staging.staged_values import full_name, is_staged, stands_for
 from ..staging.unknown_keys import is_followed
 from .builtins import staged_for
 from .called_special_methods import special_method
@@ -49,9 +49,7 @@ def call(f: Any) -> Any:
     for tensors are exchanged; everything else is ``f`` itself.
     """
     if isinstance(f, Tracer):
-        kind = stands_for(f)
-        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-        raise TypeError(f"{name!r} object is not callable")
+        raise TypeError(f"{full_name(stands_for(f))!r} object is not callable")
     if current_graph() is not None and (setting := setting_inside(f)) is not None:
         return setting
     drawn = drawing(f)

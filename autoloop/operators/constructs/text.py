@@ -15,7 +15,7 @@ from autoloop_runtime.ops import format_string
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber, components, handed_out
 from ..staging.optional import MaybeNone
-from ..staging.staged_values import certain, is_staged, stands_for
+from ..staging.staged_values import certain, full_name, is_staged, stands_for
 from ..staging.standins import StandIn, opened
 from ..staging.users_methods import says_itself
 from .overloads import binary
@@ -106,8 +106,7 @@ def joined(separator: str, parts: Any) -> Any:
     for place, one in enumerate(parts):
         if not isinstance(one, str) and getattr(one, "dtype", np.dtype(object)).kind != "U":
             found = stands_for(one) if is_staged(one) else type(one)
-            name = found.__qualname__ if found.__module__ == "builtins" else f"{found.__module__}.{found.__qualname__}"
-            raise TypeError(f"sequence item {place}: expected str instance, {name} found")
+            raise TypeError(f"sequence item {place}: expected str instance, {full_name(found)} found")
     return formatted(_escaped(separator).join(["{}"] * len(parts)), *parts)
 
 

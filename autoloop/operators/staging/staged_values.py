@@ -60,6 +60,11 @@ def stands_for(value: Any) -> type:
     return number_type(value) or type(value)
 
 
+def full_name(kind: type) -> str:
+    """Return what Python's messages call a type: with its module, but for those of Python's own."""
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
 def asked(value: Any) -> Any:
     """Return what a condition decides on; an object of the user's is asked as Python asks it."""
     if isinstance(value, bool | Tensor):

@@ -6,6 +6,7 @@ Of two kernels, one computes the value and the other one puts it there.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,34 +23,21 @@ from ..passes.rewrite import Copy, rewrite
 
 def with_part_kernels(graph: Graph) -> Graph:
     """Return ``graph`` with such kernels."""
-    made = rewrite(graph, _Joined().visit)
+    made = rewrite(graph, functools.partial(_visit, functools.cache(readers)))
     return graph if made is graph else prune(made)
 
 
-class _Joined:
-    """One run over a graph and those inside it."""
-
-    def __init__(self) -> None:
-        self._reading: dict[Graph, Readers] = {}
-
-    def visit(self, copy: Copy, node: Node) -> None:
-        """Keep a node, or put one in its place that computes the value which it writes, too."""
-        reading = self._reading.get(copy.source)
-        if reading is None:
-            reading = self._reading[copy.source] = readers(copy.source)
-        found = None if node.declared or node.control_inputs else updated_part(reading, node)
-        if found is None:
-            copy.keep(node)
-            return
-        made, k = found
-        array, _, *index = node.inputs
-        others = [t for j, t in enumerate(made.inputs) if j != k]
-        inputs = tuple([copy.stands(t) for t in (array, *others, *index)])
-        attrs = {"index": node.attrs["index"], "k": k}
-        specs = [(t.dtype, t.shape) for t in node.outputs]
-        joined = Node(copy.graph, _joined(made.op), inputs, attrs, specs, node.name, made.location)
-        copy.graph.nodes.append(joined)
-        copy.replace(node, joined.outputs)
+def _visit(reading: Callable[[Graph], Readers], copy: Copy, node: Node) -> None:
+    """Keep a node, or put one in its place that computes the value which it writes, too."""
+    found = None if node.declared or node.control_inputs else updated_part(reading(copy.source), node)
+    if found is None:
+        copy.keep(node)
+        return
+    made, k = found
+    array, _, *index = node.inputs
+    others = [t for j, t in enumerate(made.inputs) if j != k]
+    inputs = [copy.stands(t) for t in (array, *others, *index)]
+    copy.exchange(node, _joined(made.op), inputs, {"index": node.attrs["index"], "k": k}, made.location)
 
 
 @functools.cache

@@ -84,11 +84,7 @@ def _visit(chosen: Node, given: Tensor, copy: Copy, node: Node) -> None:
     if node is not chosen:
         copy.keep(node)
         return
-    specs = [(t.dtype, t.shape) for t in node.outputs]
-    inputs = (copy.stands(given), *copy.inputs(node))
-    made = Node(copy.graph, _into(node.op), inputs, node.attrs, specs, node.name, node.location)
-    copy.graph.nodes.append(made)
-    copy.replace(node, made.outputs)
+    copy.exchange(node, _into(node.op), [copy.stands(given), *copy.inputs(node)], node.attrs, node.location)
 
 
 @functools.cache

@@ -7,6 +7,7 @@ Where nobody else reads the one or the other, one operation changes the part in 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,34 +26,22 @@ from .rewrite import Copy, rewrite
 
 def with_parts_in_place(graph: Graph) -> Graph:
     """Return ``graph`` with such operations."""
-    made = rewrite(graph, _Joined().visit)
+    made = rewrite(graph, functools.partial(_visit, functools.cache(readers)))
     return graph if made is graph else prune(made)
 
 
-class _Joined:
-    """One run over a graph and those inside it."""
-
-    def __init__(self) -> None:
-        self._reading: dict[Graph, Readers] = {}
-
-    def visit(self, copy: Copy, node: Node) -> None:
-        """Keep a node, or put one in its place that changes the part that it writes."""
-        change = None
-        if node.op is SET_ITEM and _changes(node.inputs[1].op):
-            reading = self._reading.get(copy.source)
-            if reading is None:
-                reading = self._reading[copy.source] = readers(copy.source)
-            change = _changed_part(reading, node)
-        if change is None:
-            copy.keep(node)
-            return
-        array, _, *index = node.inputs
-        inputs = tuple([copy.stands(t) for t in (array, *index, *change.inputs[1:])])
-        attrs = {"part": node.attrs["index"], "count": len(index), "attrs": dict(change.attrs)}
-        specs = [(t.dtype, t.shape) for t in node.outputs]
-        joined = Node(copy.graph, _joined(change.op), inputs, attrs, specs, node.name, change.location)
-        copy.graph.nodes.append(joined)
-        copy.replace(node, joined.outputs)
+def _visit(reading: Callable[[Graph], Readers], copy: Copy, node: Node) -> None:
+    """Keep a node, or put one in its place that changes the part that it writes."""
+    change = None
+    if node.op is SET_ITEM and _changes(node.inputs[1].op):
+        change = _changed_part(reading(copy.source), node)
+    if change is None:
+        copy.keep(node)
+        return
+    array, _, *index = node.inputs
+    inputs = [copy.stands(t) for t in (array, *index, *change.inputs[1:])]
+    attrs = {"part": node.attrs["index"], "count": len(index), "attrs": dict(change.attrs)}
+    copy.exchange(node, _joined(change.op), inputs, attrs, change.location)
 
 
 def _changes(node: Node) -> bool:

@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import is_
 from typing import Any
 
+from ..base.locations import Location
 from ..ir.graph import CONST, PARAMETER, Graph, Node
+from ..ir.op import Op
 from ..ir.tensor import Tensor
 
 
@@ -124,6 +126,15 @@ class Copy:
     def replace(self, node: Node, tensors: Sequence[Tensor]) -> None:
         """Let ``tensors`` of the new graph stand for the outputs of ``node``."""
         self.of.update(zip(node.outputs, tensors))
+
+    def exchange(
+        self, node: Node, op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any], location: Location
+    ) -> None:
+        """Put an operation that gives what ``node`` gives into the new graph in its place."""
+        specs = [(t.dtype, t.shape) for t in node.outputs]
+        made = Node(self.graph, op, tuple(inputs), attrs, specs, node.name, location)
+        self.graph.nodes.append(made)
+        self.replace(node, made.outputs)
 
     def constant(self, node: Node, value: Any) -> Tensor:
         """Return a constant in place of ``node``, under its name."""
