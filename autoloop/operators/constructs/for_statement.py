@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.ir.array_storage import Block
 from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.tensor import Tensor
@@ -29,6 +30,48 @@ from .stateful_calls import iterated
 from .unwanted_elements import perhaps_wanted
 
 Values = tuple[Any, ...]
+Options = Callable[[], dict[str, Any]]
+
+
+@dataclass
+class _Statement:
+    """A ``for`` statement as it is written, whatever it runs over: what ``for_stmt`` is given beside that."""
+
+    body: Callable[..., Any]
+    names: tuple[str, ...]
+    until: tuple[str, ...]
+    shared: tuple[str, ...]
+    places: Places | None
+    options: Options | None
+    targets: tuple[str, ...]
+
+    def flags(self, values: Values) -> Values:
+        """Return which of the variables that end the loop are up."""
+        return tuple(values[self.names.index(name)] for name in self.until)
+
+    def where(self, test: Any, taken: Callable[..., Any], values: Values) -> Values:
+        """Return the variables after ``taken`` where the test holds; elsewhere they stay."""
+        return if_stmt(test, taken, None, self.names, shared=self.shared, places=self.places)(*values) or ()
+
+    def inside(self, body: Callable[..., Any]) -> _Statement:
+        """Return a loop that is a part of this one: around another body it ends as this one does."""
+        return replace(self, body=body, options=None, targets=())
+
+    def over(self, iterable: Any, values: Values) -> Values:
+        """Run it."""
+        return for_stmt(
+            iterable,
+            self.body,
+            values,
+            self.names,
+            until=self.until,
+            shared=self.shared,
+            places=self.places,
+            options=self.options,
+            targets=self.targets,
+        )
+
+
 #: how many nodes a loop over a Python range may be written out as, and one of which each iteration is a branch, since
 #: a tensor decides when it ends; after how many iterations that is asked
 MOST_NODES = 5_000
@@ -48,7 +91,7 @@ def for_stmt(
     targets: tuple[str, ...] = (),
     shared: tuple[str, ...] = (),
     places: Places | None = None,
-    options: Callable[[], dict[str, Any]] | None = None,
+    options: Options | None = None,
 ) -> Values:
     """Run a ``for`` loop.
 
@@ -69,15 +112,12 @@ def for_stmt(
         The values after the loop.
     """
     __tracebackhide__ = True  # debuggers that know this do not show the frame
+    loop = _Statement(body, names, until, shared, places, options, targets)
     if (clauses := clauses_of(iterable, bool(until))) is not None:
-        return _through_clauses(clauses, body, values, names, until, shared, places, options)
-    refuse_moved(iterated(iterable))
-    iterable = iterable if (method := method_of(iterable, "__iter__")) is None else method()
-    staged = run_over(iterable)
-    if staged is not None and staged.written_out and isinstance(staged.length, int):
-        iterable, staged = map(staged.get, range(staged.length)), None
+        return _through_clauses(clauses, loop, values)
+    iterable, staged = _over(iterable)
     if staged is not None:
-        return _for_staged(staged, body, values, names, until, shared, places, options() if options else {}, targets)
+        return _for_staged(staged, loop, values)
     stops = [names.index(name) for name in until]
     iterator = iter(iterable)
     graph = current_graph()
@@ -89,15 +129,25 @@ def for_stmt(
             refuse_named(iterator, "is left by a loop when a tensor says so: how far it is then only the run knows")
             refuse_changing(iterator)
             long = _long_rest(iterable, count, graph, size, MOST_IN_BRANCHES) if is_range else None
-            return _rest_of_python_loop(iterator, body, values, names, stops, shared, places, long)
+            return _rest_of_python_loop(iterator, loop.inside(body), values, long)
         if any(flags):
             break
         if is_range and count == _PEELED and (long := _long_rest(iterable, count, graph, size, MOST_NODES)):
-            rest = _rest_of_long_range(long, body, before, values, names, until)
-            if rest is not None:
-                return rest
+            made = _rest_of_long_range(long, loop.inside(body), before, values)
+            if made is not None:
+                return made
     record("for", names, False, f"it iterates over a Python {type(iterable).__name__}")
     return values
+
+
+def _over(iterable: Any) -> tuple[Any, StagedIterable | None]:
+    """Return what gives the elements to Python, and to the graph if that is to run over them."""
+    refuse_moved(iterated(iterable))
+    iterable = iterable if (method := method_of(iterable, "__iter__")) is None else method()
+    staged = run_over(iterable)
+    if staged is not None and staged.written_out and isinstance(staged.length, int):
+        return map(staged.get, range(staged.length)), None
+    return iterable, staged
 
 
 def _long_rest(items: range, count: int, graph: Graph | None, size: int, most: int) -> range | None:
@@ -106,16 +156,7 @@ def _long_rest(items: range, count: int, graph: Graph | None, size: int, most: i
     return rest if graph is not None and (len(graph.nodes) - size) * len(rest) > most else None
 
 
-def _through_clauses(
-    clauses: Clauses,
-    body: Callable[..., Any],
-    values: Values,
-    names: tuple[str, ...],
-    until: tuple[str, ...],
-    shared: tuple[str, ...],
-    places: Places | None,
-    options: Callable[[], dict[str, Any]] | None,
-) -> Values:
+def _through_clauses(clauses: Clauses, loop: _Statement, values: Values) -> Values:
     """Run a loop over what a generator expression gives: a loop for each ``for`` in it, a branch for each ``if``."""
 
     def through(step: Step) -> Callable[..., Values]:
@@ -124,32 +165,21 @@ def _through_clauses(
 
             def wanted(*mine: Any) -> Values:
                 if following is None:
-                    return body(made(), *mine) or ()
-                inner = clauses.over(made())
-                return for_stmt(inner, through(following), mine, names, until=until, shared=shared, places=places)
+                    return loop.body(made(), *mine) or ()
+                return loop.inside(through(following)).over(clauses.over(made()), mine)
 
-            if test is None:
-                return wanted(*mine)
-            return if_stmt(test(), wanted, None, names, shared=shared, places=places)(*mine) or ()
+            return wanted(*mine) if test is None else loop.where(test(), wanted, mine)
 
         return each
 
-    source, run = clauses.source, through(clauses.step)
     clauses.gone = "was left by an exception"
-    made = for_stmt(source, run, values, names, until=until, shared=shared, places=places, options=options)
+    made = replace(loop, body=through(clauses.step), targets=()).over(clauses.source, values)
     clauses.gone = ""
-    clauses.left([made[names.index(name)] for name in until])
+    clauses.left(loop.flags(made))
     return made
 
 
-def _rest_of_long_range(
-    items: range,
-    body: Callable[..., Any],
-    before: Values,
-    values: Values,
-    names: tuple[str, ...],
-    until: tuple[str, ...],
-) -> Values | None:
+def _rest_of_long_range(items: range, loop: _Statement, before: Values, values: Values) -> Values | None:
     """Return what a long loop over a Python range leaves, as a loop of the graph; None if it has to be written out.
 
     It has if something that Python knows would be for the run to say then, or lists grow.
@@ -160,12 +190,11 @@ def _rest_of_long_range(
     assert graph is not None
     with Block(graph, every=True) as block:
         try:
-            staged = known_range(items)
-            made = _for_staged(staged, body, values, names, until, (), None, {})
+            made = _for_staged(known_range(items), loop, values)
         except (Exception, LeftToPython):  # what the loop of a graph cannot do, written out it can
             made = None
         alike = made and [
-            _is_alike(*pair) for name, *pair in zip(names, values, made, strict=True) if name not in until
+            _is_alike(*pair) for name, *pair in zip(loop.names, values, made, strict=True) if name not in loop.until
         ]
         if alike is None or not all(alike):
             block.undo()
@@ -191,95 +220,67 @@ def _is_alike(one: Any, other: Any) -> bool:
     return one is other
 
 
-def _for_staged(
-    items: StagedIterable,
-    body: Callable[..., Any],
-    values: Values,
-    names: tuple[str, ...],
-    until: tuple[str, ...],
-    shared: tuple[str, ...],
-    places: Places | None,
-    options: dict[str, Any],
-    targets: tuple[str, ...] = (),
-) -> Values:
+def _for_staged(items: StagedIterable, loop: _Statement, values: Values) -> Values:
     """Run a ``for`` loop in the graph, by counting."""
     if isinstance(items.length, int) and items.length == 0:
-        record("for", names, False, f"{items.describe} has no elements")
+        record("for", loop.names, False, f"{items.describe} has no elements")
         return values
-    rows = Rows(items, names, targets if isinstance(items.length, int) and not until else ())
+    is_known = isinstance(items.length, int)
+    rows = Rows(items, loop.names, loop.targets if is_known and not loop.until else ())
 
     def counted_body(k: Any, *mine: Any) -> Values:
         item = items.get(k)
         if items.keep is None:
-            left = body(item, *mine) or ()
+            left = loop.body(item, *mine) or ()
             return (k + 1, *rows.kept_out(item, left, mine))
-        wanted = functools.partial(body, item) if items.made is None else _making(items.made, item, body)
-        chosen = if_stmt(items.keep(item), wanted, None, names, shared=shared, places=places)
-        return (k + 1, *(chosen(*mine) or ()))
+        wanted = functools.partial(loop.body, item) if items.made is None else _making(items.made, item, loop.body)
+        return (k + 1, *loop.where(items.keep(item), wanted, mine))
 
-    loop = Loop(
+    counted = Loop(
         test=lambda k, *_: k < items.length,
         body=counted_body,
-        names=("iteration", *names),
-        until=until,
-        outside=Outside((body, *items.functions), shared, places, values),
-        options=options,
+        names=("iteration", *loop.names),
+        until=loop.until,
+        outside=Outside((loop.body, *items.functions), loop.shared, loop.places, values),
+        options={} if loop.options is None else loop.options(),
         number=items.number,
         counted=True,
-        surely=isinstance(items.length, int)
-        and items.length > 0
-        and items.keep is None
-        and _are_down(values, names, until),
+        # no flag stops it before its first iteration
+        surely=is_known and items.length > 0 and items.keep is None and all(f is False for f in loop.flags(values)),
     )
-    record("for", names, True, f"it iterates over {items.describe}")
-    return rows.put_in(staged_loop(loop, (0, *values), items.length)[1:])
+    record("for", loop.names, True, f"it iterates over {items.describe}")
+    return rows.put_in(staged_loop(counted, (0, *values), items.length)[1:])
 
 
 def _making(made: Callable[[Any], Any], item: Any, body: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *mine: body(made(item), *mine)
 
 
-def _are_down(values: Values, names: tuple[str, ...], until: tuple[str, ...]) -> bool:
-    """Return whether no flag stops a loop before its first iteration."""
-    return all(values[names.index(name)] is False for name in until)
-
-
-def _rest_of_python_loop(
-    iterator: Iterator[Any],
-    body: Callable[..., Any],
-    values: Values,
-    names: tuple[str, ...],
-    stops: list[int],
-    shared: tuple[str, ...],
-    places: Places | None,
-    long: range | None,
-) -> Values:
+def _rest_of_python_loop(iterator: Iterator[Any], loop: _Statement, values: Values, long: range | None) -> Values:
     """Go on with a Python loop after a tensor has decided whether to leave it: each step under a condition.
 
     Where ``long`` are the elements that are left, the variables settle in some such steps, and a loop of the graph
     follows if they can be its variables.
     """
-    until = tuple(names[stop] for stop in stops)
     endless = counting(iterator)
     if endless is not None:
-        return _for_staged(endless, body, values, names, until, shared, places, {})
+        return _for_staged(endless, loop, values)
     for count, item in enumerate(perhaps_wanted(iterator)):
         if count > _MOST and operator.length_hint(iterator, -1) < 0:
             raise TypeError(
                 f"a tensor decides when this loop over a Python {type(iterator).__name__} is left, which has given "
                 f"{_MOST} elements and tells of no end: count in a `while` loop, or loop over an array or a range"
             )
-        flags = [values[stop] for stop in stops]
+        flags = loop.flags(values)
         stop = or_(flags[0], *(_constant(flag) for flag in flags[1:]))
         if not is_staged(stop) and stop:
             break
-        before = values
-        values = if_stmt(not_(stop), functools.partial(body, item), None, names, shared=shared, places=places)(*values)
+        before, values = values, loop.where(not_(stop), functools.partial(loop.body, item), values)
         if long is not None and count + 1 == _PEELED:
-            rest = _rest_of_long_range(long[_PEELED:], body, before, values, names, until)
+            rest = _rest_of_long_range(long[_PEELED:], loop, before, values)
             if rest is not None:
                 return rest
-    record("for", names, False, "it iterates over Python values; a tensor decides when it ends")
+    record("for", loop.names, False, "it iterates over Python values; a tensor decides when it ends")
     return values
 
 
