@@ -29,7 +29,7 @@ from ..staging.mixed_numbers import MixedNumber
 from ..staging.moved_lists import refuse_moved
 from ..staging.staged_values import answer, asked, is_staged, truth
 from ..staging.standins import present
-from ..staging.unknown_keys import leave_unknown
+from ..staging.unknown_keys import leave_unknown, refuse_unknown
 from ..staging.users_methods import method_of, says_itself
 from . import library_calls as libraries
 from .attributes import delete_attribute, set_attribute
@@ -323,7 +323,7 @@ def _append(item: Any, elements: Any) -> tuple[Any]:
 def _tuple(values: Any) -> Any:
     made = _list(values)
     if isinstance(made, GrowingList):
-        made.refuse("tuple(...) needs a number of elements that is known", "use list(...)")
+        refuse_unknown("tuple(...) needs a number of elements that is known", "use list(...)")
     return tuple(made)
 
 

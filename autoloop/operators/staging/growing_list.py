@@ -22,6 +22,7 @@ from .container_contents import has_objects
 from .instances import as_rows, objects_in
 from .list_columns import ListColumns, empty_arrays
 from .twins import watch_copied
+from .unknown_keys import refuse_unknown
 
 if TYPE_CHECKING:
     from autoloop_runtime.collections.tensor_array import TensorArray
@@ -41,9 +42,9 @@ class GrowingList(ListColumns):
         inner = {place: leaf for place, leaf in enumerate(nest.flatten(value)) if is_list_of_rows(leaf)}
         leaves, structure = nest.flatten_with_structure(_as_rows(value))
         if structure != self.structure:
-            self.refuse(
-                f"the elements of the list {self.name!r} must have the same structure in a loop on tensors: "
-                f"appended was {nest.describe(value)}"
+            refuse_unknown(
+                f"the elements of the list {self.name!r} must have the same structure in a loop on tensors",
+                f"appended was {nest.describe(value)}",
             )
         self.admit(leaves)
         index = self.length
@@ -67,8 +68,9 @@ class GrowingList(ListColumns):
                 self.append(value)
             return
         if values.structure != self.structure:
-            self.refuse(
-                f"the list {self.name!r} cannot be extended by {values.name!r}, whose elements have another structure"
+            refuse_unknown(
+                f"the list {self.name!r} cannot be extended by {values.name!r}, whose elements have another structure",
+                "keep two lists",
             )
         self.admit([values.like(place) for place in range(len(values.kinds))])
         values = values.with_types_of(self)
@@ -138,7 +140,7 @@ class GrowingList(ListColumns):
         raise AttributeError(f"'list' object has no attribute {name!r}", name=name, obj=self)
 
     def _refuse(self, name: str) -> NoReturn:
-        self.refuse(
+        refuse_unknown(
             f"the list {self.name!r} grows in a loop on tensors, where `{name}` does not work",
             "append, extend, insert, pop, reverse, clear, len, out[i], out[i] = x and `for` do",
         )
@@ -182,10 +184,10 @@ class GrowingList(ListColumns):
         return marked(NumberTracer, ops.greater(self.length, 0))
 
     def __len__(self) -> int:  # noqa: PLE0303
-        self.refuse(f"the length of the list {self.name!r} is a tensor", "call len(...) in converted code")
+        refuse_unknown(f"the length of the list {self.name!r} is a tensor", "call len(...) in converted code")
 
     def __iter__(self) -> Iterator[Any]:
-        self.refuse(
+        refuse_unknown(
             f"the list {self.name!r} grows in a loop on tensors",
             f"run over it with a `for` statement, extend it with `+=`, or use autoloop.stack({self.name})",
         )
@@ -196,7 +198,7 @@ class GrowingList(ListColumns):
 
     def refuse_leaving(self, what: str) -> NoReturn:
         """Let plain Python run the function if it can; else raise the error that tells who would get this object."""
-        self.refuse(f"{what} {self.described()}", self.advice)
+        refuse_unknown(f"{what} {self.described()}", self.advice)
 
     def values(self) -> list[Any]:
         """Return the list of a run that is over."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from autoloop_runtime import ops
@@ -20,7 +20,7 @@ from .mixed_numbers import MixedNumber, handed_out
 from .several_types import Several, checked_column, of_column, widened, wider
 from .standins import Rows
 from .twins import watch_copied
-from .unknown_keys import leave_unknown
+from .unknown_keys import refuse_unknown
 
 if TYPE_CHECKING:
     from autoloop_runtime.collections.tensor_array import TensorArray
@@ -166,21 +166,19 @@ class ListColumns(Rows):
                 made.append(self.list_of(leaf, kind) if place in self.lists else marked(kind, leaf))
         return _with_objects(nest.unflatten(self.structure, made))
 
-    def refuse(self, why: str, advice: str = "") -> NoReturn:
-        """Let plain Python, which knows the list, run the function if it can; else raise the error that tells why."""
-        leave_unknown(why)
-        raise TypeError(f"{why}: {advice}" if advice else why)
+    def _only_column(self) -> int:
+        """Return the place of what the elements are, which must not be structures."""
+        if len(self.kinds) != 1:
+            what = f"the elements of the list {self.name!r} are structures, not tensors"
+            refuse_unknown(what, "append each of their parts to a list of its own")
+        return 0
 
     def numbers(self) -> Tensor:
         """Return the elements as a tensor, in a dtype that holds all of them."""
-        if len(self.kinds) != 1:
-            self.refuse(f"the elements of the list {self.name!r} are structures, not tensors")
-        return self.arrays[0].stack()
+        return self.arrays[self._only_column()].stack()
 
     def __autoloop_tensor__(self) -> Tensor:
-        if len(self.kinds) != 1:
-            self.refuse(f"the elements of the list {self.name!r} are structures, not tensors")
-        return self._column(0)
+        return self._column(self._only_column())
 
     def parts(self) -> tuple[list[Any], Callable[..., Any]]:
         """Return tensors, and what makes of their values the list of a run."""
