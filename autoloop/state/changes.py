@@ -103,7 +103,6 @@ class _Finder:
         """Note that something else stands at a place, if the run says so."""
         if told.is_part:
             leave(f"{place.name!r} is left holding a part of what it held, if a loop or branch runs", "")
-        self.recipes.firsts[id(told.now)] = told.first
         is_as_before = told.first is before or (told.is_inherited and before is NOTHING)
         first = None if is_as_before else self.recipes.of(told.first, place.name)
         is_other, other = self.recipes.output(told.is_other.plain), self.recipes.of(told.now, place.name)

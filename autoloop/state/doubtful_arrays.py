@@ -22,26 +22,27 @@ from ..operators.staging.standins import Maybe, opened
 from .world import World
 
 
-def leave_doubtful(world: World, left: Sequence[tuple[Any, str, Any, Any]]) -> None:
+def leave_doubtful(world: World, left: Sequence[tuple[Any, str, Any, list[Any]]]) -> None:
     """Leave a function to plain Python that leaves an array behind which may be one that others may know.
 
     Parameters
     ----------
     world : World
         With what the trace has left in it.
-    left : sequence of (Tensor, str, object, object)
-        What the trace leaves in it, the names of the places, what stood there, and what surely stays there where it is
-        not left.
+    left : sequence of (Tensor, str, object, list)
+        What the trace leaves in it, the names of the places, what stood there, and which objects the run tells it from.
     """
-    doubtful = [(one, name, kept(before), first) for one, name, before, first in left if _others(one) or _sources(one)]
+    doubtful = [
+        (one, name, kept(before), firsts) for one, name, before, firsts in left if _others(one) or _sources(one)
+    ]
     if not doubtful:
         return
     storages, arrays = _held(world)
     storages |= {storage for one, *_ in left if (storage := _memory(one)) is not None}
-    for one, name, before, first in doubtful:
+    for one, name, before, firsts in doubtful:
         # what stood there at first is told apart, but not other handles of the same memory
-        again = _handled(one, first) & storages
-        others = [other for other in _others(one) if first is None or other is not kept(first) or other in again]
+        again, known = _handled(one, firsts) & storages, [kept(first) for first in firsts]
+        others = [other for other in _others(one) if other not in known or other in again]
         is_held = any(other in storages or not (other.argument is None or other is before) for other in others)
         if is_held or any(id(whole_of(array)) in arrays for array in _sources(one)):
             leave(
@@ -56,15 +57,17 @@ def _others(value: Any) -> list[Storage]:
     return storage.origins()[1:] if storage is not None else []
 
 
-def _handled(value: Any, first: Any) -> set[Storage]:
-    """Return the memory of what an array may be, beside one object."""
+def _handled(value: Any, firsts: list[Any]) -> set[Storage]:
+    """Return the memory of what an array may be, beside some objects."""
     found: set[Storage] = set()
     todo, seen = [value], set()
     while todo:
         storage = _memory(todo.pop())
         if storage is not None and storage not in seen:
             seen.add(storage)
-            others = [one for one, is_known in storage.handles if one is not first or not is_known]
+            others = [
+                one for one, is_known in storage.handles if not is_known or not any(one is first for first in firsts)
+            ]
             found.update(inner for one in others if (inner := _memory(one)) is not None)
             todo += others
     return found

@@ -21,11 +21,13 @@ from ..given_arrays import whole_of
 from ..operators.mutation.heap_snapshot import is_random, stand_ins
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.parts_of_objects import has_state, is_wrapper, parts_of
+from ..operators.mutation.rebinding import chosen
 from ..operators.staging.container_contents import dict_class, has_objects, instance_attributes
 from ..operators.staging.instances import of_trace, which
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.numbers_or_arrays import as_result
 from ..operators.staging.standins import Maybe, StandIn, opened
+from ..operators.staging.undefined import MaybeUnset, Undefined
 from ..returned_views import copied
 from .overlaps import part_of
 from .places import Place, put
@@ -51,8 +53,7 @@ class Recipes:
         #: there where it is not left
         self.arrays: list[tuple[Any, str, Any, Any]] = []
         self.before: dict[int, Any] = {}
-        #: what stays where an array, by id, is not left, as the run tells
-        self.firsts: dict[int, Any] = {}
+        self._chosen_by_run = chosen()
         self.owners: list[Place] = []
         self._world = world
         #: objects of the world by id: what the trace sees, and where it stands
@@ -106,6 +107,14 @@ class Recipes:
         if place is not None:
             owner = self.owner(place)
             return lambda made: made.owners[owner]
+        told = self._chosen_by_run.get(id(value))
+        if told is None or told.is_changed or type(told.first) in (Undefined, MaybeUnset):
+            return self._other(value, name)
+        is_other, first, other = self.output(told.is_other.plain), self.of(told.first, name), self._other(value, name)
+        return lambda made: other(made) if bool(made.outputs[is_other]) else first(made)
+
+    def _other(self, value: Any, name: str) -> Recipe:
+        """Return what makes a value that is of no place of the world."""
         if isinstance(value, Maybe) and has_objects(opened(value).value):
             leave(f"whether {name!r} is an object or None depends on a loop or branch", "")
         if isinstance(value, StandIn) and composite_of(value) is None:
@@ -114,13 +123,21 @@ class Recipes:
             return lambda made: value
         if isinstance(value, Tensor) or composite_of(value) is not None:
             number = self.output(as_result(value))
-            self.arrays.append((value, name, self.before.get(id(value)), self.firsts.get(id(value))))
+            self.arrays.append((value, name, self.before.get(id(value)), self._firsts(value)))
             return lambda made: made.outputs[number]
         if isinstance(value, np.ndarray):
             return self._array(value, name)
         if (which_one := which(value)) is not None:
             return self._chosen(which_one, value, name)
         return self._structure(value, name)
+
+    def _firsts(self, value: Any) -> list[Any]:
+        """Return what an array is that is not left where it stands, as the run tells."""
+        found: list[Any] = []
+        while (told := self._chosen_by_run.get(id(value))) is not None and not told.is_changed:
+            value = told.first
+            found.append(value)
+        return found
 
     def _chosen(self, known: Any, value: Any, name: str) -> Recipe:
         """Return what gives an object that may be one of the world."""
@@ -167,7 +184,7 @@ class Recipes:
             opened(value).refuse_leaving(f"{name!r} would still hold")
 
     def holds(self, value: Any, seen: set[int]) -> bool:
-        """Return whether a result holds objects of the world, new objects that hold anything, or one object twice.
+        """Return whether a result holds objects of the world, perhaps, new ones that hold anything, or one twice.
 
         Parameters
         ----------
@@ -175,8 +192,10 @@ class Recipes:
         seen : set of int
             The containers of the result that were looked at.
         """
-        if isinstance(value, (Tensor, *PLAIN)):
+        if isinstance(value, PLAIN):
             return False
+        if isinstance(value, Tensor):
+            return id(value) in self._chosen_by_run
         if id(value) in self._made:
             return True
         if isinstance(value, np.ndarray):
@@ -220,7 +239,7 @@ class Recipes:
         if isinstance(value, dict):
             return self._dict(value, name)
         if is_wrapper(value) or isinstance(value, types.FunctionType | types.BuiltinFunctionType):
-            self._check_callable(value, name)
+            _check_callable(value, name)
             return lambda made: value
         if is_random(value):
             return lambda made: copy.deepcopy(value)
@@ -263,15 +282,16 @@ class Recipes:
 
         return made_object
 
-    def _check_callable(self, value: Any, name: str) -> None:
-        """Raise if a function, or what is around one, holds what only a run knows."""
-        if any(_is_of_graph(one, _DEEPEST) for one in _held_by_callable(value)) or any(stand_ins([value])):
-            self.refuse(name, "a function that holds values of the graph")
-
     @staticmethod
     def refuse(name: str, what: str) -> NoReturn:
         """Leave a function to plain Python that leaves in the world what cannot be made at each call."""
         leave(f"{name!r} is left holding {what}", "return it from the decorated function")
+
+
+def _check_callable(value: Any, name: str) -> None:
+    """Raise if a function, or what is around one, holds what only a run knows."""
+    if any(_is_of_graph(one, _DEEPEST) for one in _held_by_callable(value)) or any(stand_ins([value])):
+        Recipes.refuse(name, "a function that holds values of the graph")
 
 
 def _held_by_callable(value: Any) -> list[Any]:

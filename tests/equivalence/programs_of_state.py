@@ -425,6 +425,16 @@ CLASS = "class H:\n    w, n, items, best = np.ones(3), 0, [0.5], None\n    def a
 CLASS += "    def __getattr__(self, name):\n        if name != 'k': raise AttributeError(name)\n        return 7\n"
 CLASS += "class S:\n    __slots__ = ('w', 'n')\nh, s = H(), S()\ns.w, s.n = np.ones(3), 0\n"
 IF, WHILE = "if x.sum() > 4:\n    ", "j = 0\nwhile j < x.sum() - 3:\n    j += 1\n    "
+#: what a block perhaps leaves as it is, left at another place too
+AGAIN = [
+    ("attribute", "o.k = o.u\nreturn x", "o.k is o.u"), ("global", "global K\nK = o.u\nreturn o.u", "K is o.u"),
+    ("list", "o.log.append(o.u)\nreturn x", "[k is o.u for k in o.log]"),
+    ("dict", "o.d['k'] = o.u\nreturn x", "o.d['k'] is o.u"), ("tuple", "o.k = o.u, 1\nreturn x", "o.k[0] is o.u"),
+    ("new_object", "o.k = O()\no.k.u = o.u\nreturn x", "o.k.u is o.u"),
+    ("behind_another_block", "o.k = o.u\nif x[0] > 2: o.k = o.k*2\no.tag = o.k\nreturn x",
+     "(o.k is o.u, o.tag is o.k)"),
+    ("set_anew_since", "o.k = o.u\no.u = x*2\nreturn x", "o.k is o.u"),
+]  # fmt: skip
 #: what an object finds in its class, and a loop or branch may make its own
 INHERITED = [
     ("array_in_a_branch", IF + "h.w += x\nreturn h.w*1"),

@@ -16,8 +16,8 @@ from programs_of_exceptions import ALL, BEHIND, RAISING, TOP
 from programs_of_exceptions import STAGED as RAISING_IN_LOOPS
 from programs_of_holders import FOUND, HOLDERS, NOT_FOLLOWED
 from programs_of_sharing import ARGUMENTS, BOX, GIVEN_TOGETHER, KEPT_VIEWS, LEFT_TOGETHER, SAME, TELL
-from programs_of_state import BOX as OBJECT
 from programs_of_state import (
+    AGAIN,
     CHANGED,
     CLASS,
     CONTAINERS,
@@ -33,6 +33,7 @@ from programs_of_state import (
     STAGED,
     WRITES,
 )
+from programs_of_state import BOX as OBJECT
 from worlds import module, played, world
 
 INTERPRETED = itertools.cycle(["auto", "sequential", "dataflow"])
@@ -65,6 +66,21 @@ def test_containers_hold_what_plain_python_leaves_in_them(name, *program):
 @each(STAGED, first)
 def test_loops_and_branches_of_the_graph_write_too(name, *program):
     check(name, *program)
+
+
+@each(AGAIN, first)
+def test_what_a_block_perhaps_leaves_is_one_object_wherever_it_is_left(name, body, is_one):
+    for block in ("if x[0] > 1: o.u = o.u + 2\n", "i = 1\nwhile i < x[0]:\n    o.u = o.u + 2\n    i += 1\n"):
+        check(name, block + body, OBJECT + "K = U = o.u\n", f"(vars(o), U is o.u, {is_one})")
+
+
+def test_a_result_that_a_block_perhaps_leaves_is_the_object_that_it_has_left():
+    names = world("left", module("if x[0] > 1: o.u = o.u + 2\nreturn o.u, [o.u]", OBJECT))
+    f = al.function(names["f"], executor="sequential")
+    for number, is_kept in ((1.0, True), (2.0, False), (1.0, True)):
+        before = names["o"].u
+        one, (other,) = f(np.array([number]))
+        assert one is other and one is names["o"].u and (one is before) == is_kept
 
 
 def around(statement):

@@ -11,6 +11,7 @@ from typing import Any
 from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.tensor import Tensor
 
 from ..staging.container_contents import CONTAINERS, copied, is_as
 from ..staging.undefined import MaybeUnset, Undefined
@@ -53,15 +54,24 @@ class Rebinding:
 
 
 class Rebindings:
-    """The names of one trace, by the keys of their slots; a record of a graph."""
+    """The names of one trace, by the keys of their slots; a record of a graph.
+
+    Attributes
+    ----------
+    known : dict
+        What is known of the names now.
+    chosen : dict
+        What was known of each object, by id, that a block of the function itself left somewhere.
+    """
 
     def __init__(self) -> None:
         self.known: dict[Any, Rebinding] = {}
+        self.chosen: dict[int, Rebinding] = {}
 
     def copy(self) -> Rebindings:
         """Return the same, which later changes of this one do not reach."""
         made = Rebindings()
-        made.known = dict(self.known)
+        made.known, made.chosen = dict(self.known), dict(self.chosen)
         return made
 
 
@@ -112,7 +122,16 @@ class IsOther:
             self.slot.make_own()
         known = rebindings()
         if (told := known.get(self.slot.key)) is not None and told is self._told:  # what it holds has its value now
-            known[self.slot.key] = self._told = replace(told, held=_held(told.now))
+            known[self.slot.key] = self._told = told = replace(told, held=_held(told.now))
+            _note_chosen(told)
+
+
+def _note_chosen(told: Rebinding) -> None:
+    """Note which of two objects stands somewhere behind a block that is in no other: wherever it is left later."""
+    graph = current_graph()
+    is_known = isinstance(told.is_other, Tensor) and not told.is_part and told.first is not told.now
+    if is_known and graph is not None and graph is graph.root:
+        graph.record(Rebindings).chosen[id(told.now)] = told
 
 
 def _held(value: Any) -> Any:
@@ -135,6 +154,12 @@ def rebindings() -> dict[Any, Rebinding]:
     """Return what is known of the names of the present trace, by the keys of their slots."""
     graph = current_graph()
     return graph.root.record(Rebindings).known if graph is not None else {}
+
+
+def chosen() -> dict[int, Rebinding]:
+    """Return the objects of the present trace, by id, of which the run says whether they are what was there first."""
+    graph = current_graph()
+    return graph.root.record(Rebindings).chosen if graph is not None else {}
 
 
 class LookedAt:
