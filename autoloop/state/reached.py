@@ -48,6 +48,7 @@ from .unchanging import (
     is_constant_inside,
     is_followed,
     is_hiding,
+    is_shown_by_library,
 )
 
 #: kinds of places that code has a name for
@@ -106,7 +107,9 @@ class _Walk(CodeWalk):
                     self.call(place.attribute(name), one)
                 self.walk_class(kind)
                 self.inherited(kind)
-        elif kind is not np.ndarray and (callable(value) or has_state(value)):
+        elif isinstance(value, np.ndarray) or hasattr(kind, "__dlpack__"):
+            return
+        elif callable(value) or has_state(value) or is_hiding(value):
             self.visit(place, value)
 
     def run(self) -> None:
@@ -125,7 +128,7 @@ class _Walk(CodeWalk):
         kind = type(value)
         if kind not in EXACTLY_PLAIN and isinstance(value, _WITH_METHODS) and is_users_class(kind):
             self.walk_class(kind)
-        if isinstance(value, (*PLAIN, Enum)):
+        if isinstance(value, (*PLAIN, Enum)) and not isinstance(value, np.void):
             if type(value) in (int, float, complex) or isinstance(value, np.number):
                 self.numbers.append((place, value))
             else:
@@ -190,7 +193,7 @@ class _Walk(CodeWalk):
         elif has_state(value):
             self._object(place, value)
         elif is_hiding(value):
-            self.hidden.append(f"the {kind.__name__} {place.name!r} is used")
+            self.hidden.append(f"the {kind.__name__} {place.name!r}, which may change unseen, is used")
         elif not (place.kind == "global" and is_random(value)):  # which each run looks up
             self.guard("is", place, value)
             self.names.every = self.names.every or asks_by_name(value)
@@ -245,6 +248,8 @@ class _Walk(CodeWalk):
         self.walk_class(kind)
         self.inherited(kind)
         held = instance_attributes(value)
+        if is_shown_by_library(value, self.names.read - held.keys()):
+            self.hidden.append(f"{place.name!r} is of a class that extends a library's, which may change it unseen")
         if isinstance(kind.__getattribute__, types.FunctionType):
             self.hidden.append(f"{place.name!r} is asked for its attributes by {kind.__name__}.__getattribute__")
         if isinstance(value, (list, deque, dict, *SETS)):

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
+import sys
+import types
+from collections import UserDict
+
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
+from written_out import program
 
 
 class Sub(np.ndarray):
@@ -20,8 +27,15 @@ class Labelled:
     def __array__(self, dtype=None, copy=None):
         return np.array(self.values, dtype=dtype)
 
+    def __reduce__(self):
+        return labelled, (self.values,)
+
 
 Labelled.__module__ = "pandas.core.series"
+
+
+def labelled(values):
+    return Labelled(values)
 
 
 class Foreign:
@@ -79,16 +93,18 @@ def test_refused_by_name_at_the_call(value, words):
 
 @pytest.mark.parametrize(("value", "words"), [s for s in STRANGE if not isinstance(s[0], np.generic)])
 def test_refused_where_it_meets_a_staged_value(value, words):
+    data = pickle.dumps(value)  # what the function finds, and does not make, may change: plain Python runs it
+
     @al.function
     def added(y):
-        return y + value
+        return y + pickle.loads(data)
 
     if value.__class__ is np.ndarray and value.dtype.kind == "S":
         words = "ufunc 'add' did not contain a loop"
     with pytest.raises(TypeError) as caught:
         added(np.ones(1))
     assert words in str(caught.value)
-    assert any("y + value" in str(entry.statement) for entry in caught.traceback)
+    assert any("y + pickle" in str(entry.statement) for entry in caught.traceback)
 
 
 def test_text_is_refused_as_an_array_and_taken_as_a_string():
@@ -96,6 +112,97 @@ def test_text_is_refused_as_an_array_and_taken_as_a_string():
     with pytest.raises(TypeError, match="argument 'text' is an array of text"):
         f(np.ones(2), np.array(["a"]))
     assert f(np.ones(2), "a")[1] == "a"
+
+
+class Fitted:
+    """What libraries have: numbers behind attributes and methods that no graph sees change."""
+
+    def __init__(self, values):
+        self.coef_ = np.array(values)
+
+    def total(self):
+        return self.coef_.sum()
+
+
+class Curve(Fitted):
+    """One that is called."""
+
+    def __call__(self, x):
+        return x * float(self.coef_[0])
+
+
+class Indexed(Fitted):
+    """One with items."""
+
+    def __getitem__(self, k):
+        return self.coef_[k]
+
+    def __setitem__(self, k, value):
+        self.coef_[k] = value
+
+    def __iadd__(self, other):
+        self.coef_ += other
+        return self
+
+
+class Extended(Indexed):
+    """The user's own, of a class of the library's."""
+
+
+LIBRARY = sys.modules["fitting"] = types.ModuleType("fitting")
+LIBRARY.__file__ = "/usr/lib/python3/site-packages/fitting.py"
+Fitted.__module__ = Curve.__module__ = Indexed.__module__ = "fitting"
+LIBRARY.standard = Curve([2.0])
+V = [1.0, 2.0, 3.0]
+#: an expression of such an object ``G`` -> what makes one
+FOUND = {
+    "G.coef_[0] * x": lambda: Fitted(V), "G.total() * x": lambda: Fitted(V), "G.coef_.sum() + x": lambda: Curve(V),
+    "G(2.0) * x": lambda: Curve(V), "G[1] * x": lambda: Indexed(V), "G.total() - x": lambda: Extended(V),
+    "G.sum() * x": lambda: np.ma.array(V, mask=[0, 0, 1]), "G.item(0) * x": lambda: np.array(V).view(Sub),
+    "G.A1[0] * x": lambda: np.array([V]).view(np.matrix), "G.f0[0] * x": lambda: np.rec.fromarrays([V]),
+    "G[0] * x": lambda: np.rec.fromarrays([V])[0], "G(2.0) - x": lambda: np.poly1d(V),
+    "G.update(a=x[0]) or G['a']": lambda: UserDict(a=3.0),
+}  # fmt: skip
+WAYS_TO_IT = {"G": ("x",), "o.found": ("x", "o"), "d['found'][0]": ("x", "d"), "g": ("x", "g")}
+
+
+def _changed(found):
+    if isinstance(found, np.ndarray) and found.dtype.names:
+        found = found["f0"]
+    if isinstance(found, UserDict):
+        found["a"] += 1
+    elif isinstance(found, np.void):
+        found[0] += 1
+    else:
+        (found if isinstance(found, np.ndarray) else getattr(found, "coef", getattr(found, "coef_", None)))[:1] += 1
+
+
+@each(FOUND)
+def test_what_may_change_unseen_plain_python_asks(text):
+    for way, names in WAYS_TO_IT.items():
+        outcomes = []
+        for decorated in (False, True):
+            found = FOUND[text]()
+            if names[-1] in "dg" and isinstance(found, np.ndarray | np.void):
+                continue  # which is refused by name
+            f = program(text.replace("G", way), names, G=found)
+            others = {"o": types.SimpleNamespace(found=found), "d": {"found": [found]}, "g": found}
+            called = al.function(f) if decorated else f
+            results = []
+            for k in range(3):
+                if decorated and not k:
+                    with pytest.warns(UserWarning, match="unseen"):
+                        results.append(called(np.ones(2), *[others[name] for name in names[1:]]))
+                else:
+                    results.append(called(np.ones(2), *[others[name] for name in names[1:]]))
+                _changed(found)
+            outcomes.append([(type(one), np.asarray(one).tolist()) for one in results])
+        assert not outcomes or outcomes[0] == outcomes[1], way
+
+
+def test_what_a_library_holds_itself_and_values_are_no_state():
+    f = al.function(program("x * S(2.0) + N.bit_count()", ["x"], S=LIBRARY.standard, N=np.int64(3)))
+    assert f(np.ones(2)).tolist() == [6.0, 6.0] and f.tracing_count == 1
 
 
 def test_memory_maps_are_arrays(tmp_path):
@@ -138,7 +245,13 @@ def test_what_cannot_be_taken_over_is_refused(given, words):
 def test_tensors_are_handed_on_through_dlpack():
     t = al.constant(np.arange(6.0).reshape(2, 3))
     found = np.from_dlpack(t)
-    assert np.array_equal(found, t.numpy()) and not found.flags.writeable
+    assert np.array_equal(found, t.numpy())
+    found[0, 0] = 7.0  # as libraries do that do not ask whether they may
+    assert t.numpy()[0, 0] == 0.0
+    shared = np.from_dlpack(t, copy=False)
+    assert np.shares_memory(shared, t.numpy()) and not shared.flags.writeable
+    with pytest.raises(BufferError, match="device"):
+        t.__dlpack__(dl_device=(2, 0))
     assert t.__dlpack_device__() == (1, 0) == np.ones(2).__dlpack_device__()
     assert np.from_dlpack(al.constant(2.5)).shape == ()
 

@@ -107,16 +107,16 @@ class Memory:
         self, *, stream: Any = None, max_version: tuple[int, int] | None = None,
         dl_device: tuple[int, int] | None = None, copy: bool | None = None,
     ) -> Any:  # fmt: skip
-        """Return the value as a DLPack capsule, not to be written to; who cannot be told so gets a copy."""
+        """Return a copy of the value as a DLPack capsule; with ``copy=False`` its memory, not to be written to.
+
+        There are libraries that write to what they are told not to.
+        """
         value = self._now("__dlpack__()", "an array of another library")
         refuse_leaving(self, "an array of another library", INSTEAD)
-        if max_version is None or max_version < (1, 0):
-            if copy is False:
-                raise BufferError(
-                    "a tensor cannot be written to, which DLPack says from version 1.0 on; it needs a copy"
-                )
-            return value.copy().__dlpack__(stream=stream)
-        return value.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+        if copy is False and (max_version is None or max_version < (1, 0)):
+            raise BufferError("a tensor cannot be written to, which DLPack says from version 1.0 on; it needs a copy")
+        given = value if copy is False else value.copy()
+        return given.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return the memory of the processor, as DLPack numbers it."""
