@@ -839,7 +839,7 @@ def test_a_name_of_a_file_of_tests_stands_once():
 
 
 #: what looks at the packages as such
-KNOWS_PACKAGES = {"runtime/test_fork_registry.py": {"autoloop_runtime"}}
+KNOWS_PACKAGES = dict.fromkeys(("runtime/program_server.py", "runtime/test_fork_registry.py"), {"autoloop_runtime"})
 
 
 def test_tests_import_the_inside_from_one_module():

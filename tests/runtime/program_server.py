@@ -1,20 +1,39 @@
 """A process that has imported the library, and runs each program it is asked for in a fork of itself.
 
-To import the library and NumPy takes longer than most programs of tests do. A fork begins where they have just been
-imported: no graph has been made, no thread started. Requests come through one pipe; through another it says which
-process runs the program, and then how that ended: see ``children.py``.
+To import the library and NumPy takes longer than most programs of tests do, and so does what a first call loads. A fork
+begins where all modules have just been imported: no graph has been made, no thread started. Requests come through one
+pipe; through another it says which process runs the program, and then how that ended: see ``children.py``.
+
+What was imported counts as there for good: the collector would go through it in each program, and at its end, and the
+pages it is in would be copied.
 """
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import importlib
 import json
 import os
+import pkgutil
 import sys
 import types
 import warnings
 from typing import Any
 
-import autoloop as autoloop  # what each program begins with
+import autoloop
+import autoloop_runtime
+
+
+def _load_all() -> None:
+    """Import every module of the library that needs no extra which is missing."""
+    for package in (autoloop, autoloop_runtime):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not found.name.endswith("__main__"):
+                with contextlib.suppress(ModuleNotFoundError):
+                    importlib.import_module(found.name)
+    gc.collect()
+    gc.freeze()
 
 
 def _request(asked: int) -> bytes:
@@ -60,4 +79,5 @@ def _run(program: list[str], folder: str, environment: dict[str, str], output: l
 
 
 if __name__ == "__main__":
+    _load_all()
     _run(**_forked(int(sys.argv[1]), int(sys.argv[2])))
