@@ -165,9 +165,11 @@ def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
             return None
         if isinstance(error, TypeError):
             with undivided():
-                from .conversion.advice import advise
+                from .conversion.advice import advise, asked_by_generator
 
             advise(error)
+            if (asking := asked_by_generator(error)) is not None:
+                leave_unknown(*asking)
         if (said := in_words(error)) is not None:  # plain Python says it of the value that is there, if of any
             leave_unknown(said)
             error.args = (f"{said}: ask for nothing of it that its own type may not have", *error.args[1:])

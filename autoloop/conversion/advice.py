@@ -9,9 +9,10 @@ import types
 from collections.abc import Iterator
 
 import gast
+from autoloop_runtime.base.locations import Line
 from autoloop_runtime.base.parsing import parse
 
-from ..errors import in_words, is_own_file
+from ..errors import in_words, is_own_file, is_programs_own
 from .callables import is_converted, is_generator_code, is_library_file
 from .frame_readers import is_frame_reader, reads_frame
 from .nodes import Node, children, walk
@@ -59,6 +60,21 @@ def advise(error: BaseException) -> None:
         error.args = (f"{text.partition(_USUAL_ADVICE)[0]} {advice}", *error.args[1:])
 
 
+def asked_by_generator(error: BaseException) -> tuple[str, Line] | None:
+    """Return what a generator of the user's does, and where, if it wanted to know a value of the run; else None.
+
+    Its loops and branches stay Python: no graph can leave one of them by a `yield`.
+    """
+    link = _last_of_the_user(error.__traceback__)
+    if link is None or (is_programs_own(error) and _MARK not in str(error)):
+        return None
+    code = link.tb_frame.f_code
+    if not is_generator_code(code) or code.co_name == "<genexpr>" or is_library_file(code.co_filename):
+        return None
+    what = f"the generator {code.co_qualname!r} asks for what only the run knows; let it return a list"
+    return what, Line(code.co_filename, link.tb_lineno, code.co_name)
+
+
 def _last_of_the_user(link: types.TracebackType | None) -> types.TracebackType | None:
     found = None
     while link is not None:
@@ -93,6 +109,7 @@ def _position(link: types.TracebackType) -> Position:
 
 
 def _advice(code: types.CodeType, position: Position) -> str:
+    in_generator = is_generator_code(code)
     for node in reversed(list(_around(_tree(code.co_filename), position))):
         if isinstance(node, gast.GeneratorExp) and any(map(binds_in, children(node))):
             return (
@@ -114,7 +131,7 @@ def _advice(code: types.CodeType, position: Position) -> str:
                 "A `match` whose patterns have alternatives inside, (1, y) | (y, 1), or that holds what stays Python, "
                 "does so, too: use `if` and `elif`."
             )
-        if isinstance(node, gast.While | gast.If | gast.For) and must_stay_python(node, {}):
+        if not in_generator and isinstance(node, gast.While | gast.If | gast.For) and must_stay_python(node, {}):
             kind = {"While": "`while` loop", "If": "`if`", "For": "`for` loop"}[type(node).__name__]
             return f"This {kind} stays Python, because it holds {_reason(node)}: move that to a function of its own."
         if isinstance(node, gast.Try) and must_stay_python(node, {}):
@@ -125,7 +142,7 @@ def _advice(code: types.CodeType, position: Position) -> str:
             return "An expression that sets a name by `:=` in a part that may be left out stays Python: use `if`."
         if isinstance(node, gast.FunctionDef | gast.Lambda):
             break
-    if is_generator_code(code):
+    if in_generator:
         return f"A generator stays Python: let {code.co_name!r} return a list, or loop over tensors in its caller."
     if not is_converted(code) and code.co_name != "<lambda>":
         return (

@@ -81,16 +81,15 @@ _CALLING = {
     "bisect": ("bisect_left", "bisect_right", "insort_left", "insort_right"),
 }  # fmt: skip
 # What makes generators of random numbers.
-_GENERATORS = frozenset(
-    (("random", "Random"), ("numpy", "Generator"), ("numpy", "RandomState"), ("numpy", "default_rng"))
-)
+_GENERATORS = {("random", "Random"), ("numpy", "Generator"), ("numpy", "RandomState"), ("numpy", "default_rng")}
 # Methods of texts that look at nothing else.
 _TEXTS_ALONE = frozenset(("capitalize", "casefold", "encode", "lower", "splitlines", "swapcase", "title", "upper"))
 # Builtins that must be called by the user's own frame.
 _FRAME_CALLS = set(FRAME_READERS) | {"breakpoint", "globals", "super", "__import__"}
 # Builtins that always give a Python bool.
 _TRUTHS: tuple[Any, ...] = (isinstance, issubclass, callable)
-_GENERATOR_FLAGS = 0x20 | 0x80 | 0x200  # generator, coroutine, asynchronous generator
+_ASYNCHRONOUS = 0x80 | 0x200  # coroutine, asynchronous generator
+_GENERATOR_FLAGS = 0x20 | _ASYNCHRONOUS
 
 _LIBRARY_FOLDERS = (os.path.dirname(os.__file__) + "/", sys.prefix + "/lib/python")
 _MISSING = object()
@@ -109,7 +108,7 @@ def is_library_file(filename: str) -> bool:
 def is_convertible_function(function: types.FunctionType) -> bool:
     """Return whether a plain function is the user's and not yet converted."""
     code = function.__code__
-    if is_generator_code(code) or is_converted(code) or is_library_file(code.co_filename):
+    if code.co_flags & _ASYNCHRONOUS or is_converted(code) or is_library_file(code.co_filename):
         return False
     return not is_marked(function)
 
@@ -180,11 +179,15 @@ def draws(f: Any) -> bool:
     return makes_generator(type(getattr(f, "__self__", None)))
 
 
-def is_singledispatch(f: Any) -> bool:
-    """Return whether ``functools.singledispatch`` has made a function."""
-    return isinstance(f, types.FunctionType) and f.__code__.co_qualname == "singledispatch.<locals>.wrapper"
+def is_made_by(f: Any, name: str) -> bool:
+    """Return whether a decorator of the standard library has made a function, which is known by its ``name``."""
+    return isinstance(f, types.FunctionType) and f.__code__.co_qualname == name
 
 
+#: what ``functools`` and ``contextlib`` make of functions
+SINGLE_DISPATCH, MANAGER, MANAGED = _MADE = (
+    "singledispatch.<locals>.wrapper", "contextmanager.<locals>.helper", "ContextDecorator.__call__.<locals>.inner"
+)  # fmt: skip
 _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 
 
@@ -198,7 +201,7 @@ def calls_later(f: Any) -> bool:
 
 def looks_at_arguments(f: Any) -> bool:
     """Return whether a callable of the standard library asks what type its argument is, or for its attributes."""
-    return isinstance(f, operator.attrgetter | operator.methodcaller) or is_singledispatch(f)
+    return isinstance(f, operator.attrgetter | operator.methodcaller) or any(is_made_by(f, name) for name in _MADE)
 
 
 #: functions of NumPy's that make arrays of no arrays: such an array may turn out to be the graph's

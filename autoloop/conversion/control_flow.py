@@ -28,7 +28,7 @@ from .nodes import Block, Maker, Node, copy_tree, header
 from .plan import Plan, plan_function
 from .scopes import parameter_names, scope_of
 from .statements import Facts, Names
-from .unsupported import is_generator
+from .unsupported import is_asynchronous, is_generator
 
 
 def rewrite_function(node: Node, names: Names, environment: Environment, outer: frozenset[str] = frozenset()) -> Node:
@@ -63,11 +63,12 @@ def rewrite_function(node: Node, names: Names, environment: Environment, outer: 
         names.fresh,
         lambda test: environment.is_static_test(test, around.local_names),
         lambda statement: _options_call(statement, environment, around.local_names) is not None,
+        in_generator := is_generator(node),
     )
     tracked = [name for name in (*scope.order, *jumps.flags) if name not in scope.captured]
     flow = analyse(jumps.body, tracked, params, jumps.until, lambda one: environment.swallows(one, around.local_names))
     plan = plan_function(scope, jumps, flow)
-    rewriter = _StatementRewriter(names, expressions, around, scope, Facts(jumps, flow, plan))
+    rewriter = _StatementRewriter(names, expressions, around, scope, Facts(jumps, flow, plan, in_generator))
     node.body = rewriter.function_body(jumps.body, params)
     return node
 
@@ -215,6 +216,8 @@ class _StatementRewriter(GeneratedFunctions):
         for name in ("iter", "test"):
             if hasattr(node, name):
                 setattr(node, name, self.expr(getattr(node, name)))
+        if self.facts.in_generator and isinstance(node, gast.For):
+            node.iter = self.expressions.elements(node.target, node.iter)
         node.body = self.block(node.body[1:] if self._loop_options(node) else node.body) or [header(node).pass_()]
         node.orelse = self.block(node.orelse)
         return [node]
@@ -223,7 +226,7 @@ class _StatementRewriter(GeneratedFunctions):
         args = node.args
         args.defaults = [self.expr(one) for one in args.defaults]
         args.kw_defaults = [one and self.expr(one) for one in args.kw_defaults]
-        if not is_generator(node):
+        if not is_asynchronous(node):
             rewrite_function(node, self.names, self.expressions.environment, self.around.local_names)
         return [node]
 

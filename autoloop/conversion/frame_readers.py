@@ -1,4 +1,7 @@
-"""Calls that see the variables of the function they stand in: what holds one cannot move into a function of ours."""
+"""What belongs to the frame it stands in: calls that see its variables, and `yield`, which leaves it for a while.
+
+What holds one of these cannot move into a function of ours.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from .nodes import Node, children
 
 #: such calls, and how many arguments tell one what to look at instead
 FRAME_READERS = {"locals": 1, "vars": 1, "dir": 1, "eval": 2, "exec": 2}
+YIELDS = (gast.Yield, gast.YieldFrom)
 
 
 def is_frame_reader(node: Node) -> bool:
@@ -19,7 +23,7 @@ def is_frame_reader(node: Node) -> bool:
 
 
 def reads_frame(expression: Node) -> bool:
-    """Return whether an expression holds such a call (functions inside it have variables of their own)."""
-    if is_frame_reader(expression):
+    """Return whether an expression holds such a call, or a `yield` (functions inside it have frames of their own)."""
+    if is_frame_reader(expression) or isinstance(expression, YIELDS):
         return True
     return not isinstance(expression, gast.Lambda) and any(map(reads_frame, children(expression)))

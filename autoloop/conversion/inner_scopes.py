@@ -27,6 +27,12 @@ class InnerScopes(ExpressionWalk):
             node.value = make.call(self.operator(make, "elements"), node.value)
         return node
 
+    def _yieldfrom(self, node: Node, around: Surroundings) -> Node:
+        node = self.parts(node, around)
+        make = Maker(node.value)
+        node.value = make.call(self.operator(make, "elements"), node.value)
+        return node
+
     def _dict(self, node: Node, around: Surroundings) -> Node:
         """Let keys be asked whether Python knows them: ``{ops.hashed(k): v}``."""
         node = self.parts(node, around)
@@ -78,7 +84,7 @@ class InnerScopes(ExpressionWalk):
             if not isinstance(iterable, gast.List | gast.Tuple | gast.Constant | gast.Dict):
                 if is_list and not index:
                     given, iterable = iterable, Maker(iterable).load(items)
-                iterable = self._elements(generator.target, iterable)
+                iterable = self.elements(generator.target, iterable)
             generator.iter = iterable
             generator.ifs = [self.rewrite(test, inside) for test in generator.ifs]
         for name in ("elt", "key", "value"):
@@ -128,7 +134,7 @@ class InnerScopes(ExpressionWalk):
                 test = make.lambda_(self._all(make, tests))
             given: Node = make.load(items)
             if isinstance(clause.target, gast.Tuple | gast.List):
-                given = self._elements(clause.target, given)
+                given = self.elements(clause.target, given)
             step = make.place(gast.comprehension(clause.target, given, [], 0))
             triple = make.tuple([test, made, following])
             following = make.lambda_(make.place(gast.ListComp(triple, [step])), [items])
@@ -141,7 +147,7 @@ class InnerScopes(ExpressionWalk):
 
     _listcomp = _setcomp = _dictcomp = _generatorexp = _comprehension
 
-    def _elements(self, target: Node, iterable: Node) -> Node:
+    def elements(self, target: Node, iterable: Node) -> Node:
         """Return ``ops.elements(v)``, or ``ops.parts(v)`` where the target has parts, and elements may be arrays."""
         make = Maker(iterable)
         if not isinstance(target, gast.Tuple | gast.List):

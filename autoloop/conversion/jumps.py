@@ -23,6 +23,7 @@ from .nodes import Block, Maker, Node, copy_tree, header
 from .unfolding import binds_in, unfolded
 from .unsupported import must_stay_python
 
+_Asked = Callable[[Node], bool]
 _COMPOUND = (gast.With, gast.Try, gast.TryStar, gast.Match)
 
 
@@ -52,7 +53,7 @@ class Jumps:
 
 
 def lower_jumps(
-    body: Block, fresh: Callable[[str], str], is_static: Callable[[Node], bool], is_options: Callable[[Node], bool]
+    body: Block, fresh: Callable[[str], str], is_static: _Asked, is_options: _Asked, in_generator: bool = False
 ) -> Jumps:
     """Lower the jumps of one function body.
 
@@ -66,8 +67,10 @@ def lower_jumps(
         Whether a test is a Python bool for certain (``x is None``), so that its branch can stay.
     is_options : callable
         Whether a statement sets the options of the loop that it heads.
+    in_generator : bool
+        Whether what jumps stays Python: what follows it may hold a `yield`, which no branch of ours can.
     """
-    lowering = _Lowering(fresh, is_static, is_options)
+    lowering = _Lowering(fresh, is_static, is_options, in_generator)
     lowered = lowering.block(body, Context("function", direct=True))
     return Jumps(
         body=lowered,
@@ -79,12 +82,11 @@ def lower_jumps(
 
 
 class _Lowering:
-    def __init__(
-        self, fresh: Callable[[str], str], is_static: Callable[[Node], bool], is_options: Callable[[Node], bool]
-    ) -> None:
+    def __init__(self, fresh: Callable[[str], str], is_static: _Asked, is_options: _Asked, in_generator: bool) -> None:
         self.flags = JumpFlags(fresh)
         self.is_static = is_static
         self.is_options = is_options
+        self.in_generator = in_generator
         self.until: dict[int, tuple[str, ...]] = {}
         self.returning: set[int] = set()
         self.python: set[int] = set()
@@ -117,7 +119,9 @@ class _Lowering:
 
     def _simpler(self, statement: Node) -> Block:
         """Return the statements that a statement is short for, itself in most cases."""
-        if isinstance(statement, gast.Match) and not must_stay_python(statement, self.looked_through):
+        if isinstance(statement, gast.Match | gast.Try) and self._must_stay(statement):
+            return [statement]
+        if isinstance(statement, gast.Match):
             with undivided():
                 from .matching import as_branches
 
@@ -134,14 +138,14 @@ class _Lowering:
         self.flags.raised = before | raised
         return lowered, raised
 
+    def _must_stay(self, statement: Node) -> bool:
+        return (self.in_generator and escaping(statement)) or must_stay_python(statement, self.looked_through)
+
     def _keeps_python(self, statement: Node, context: Context) -> bool:
         in_python_loop = context.loop is not None and context.loop.python
-        keeps = (
-            must_stay_python(statement, self.looked_through)
-            or (in_python_loop and escaping(statement))
-            # Only a branch that stands directly in the function may hold a plain `return`.
-            or (context.direct and self.is_static(statement.test))
-        )
+        keeps = self._must_stay(statement) or (in_python_loop and escaping(statement))
+        # Only a branch that stands directly in the function may hold a plain `return`.
+        keeps = keeps or (context.direct and self.is_static(statement.test))
         if keeps:
             self._stays_python(statement)
         return keeps
@@ -242,7 +246,7 @@ class _Lowering:
     # -- loops ------------------------------------------------------------------------------------------
 
     def _loop(self, statement: Node, rest: Block, done: Block, context: Context) -> Block:
-        if must_stay_python(statement, self.looked_through):
+        if self._must_stay(statement):
             return self._python_loop(statement, rest, done, context)
         make = header(statement)
         endless = isinstance(statement, gast.While) and is_endless(statement)

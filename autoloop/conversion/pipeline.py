@@ -74,7 +74,6 @@ class _ConvertedTree:
 
 def _convert_tree(function: types.FunctionType) -> _ConvertedTree:
     source = find_source(function.__code__)  # text -> tree, parsed once
-    refuse_unsupported(source)
     tree = _without_decorators(source.node)
     if source.class_name is not None:
         _spell_out(tree, source.class_name.lstrip("_"))
@@ -99,6 +98,7 @@ def convert_text(function: types.FunctionType) -> str:
     """Convert one function for reading."""
     from .printing import to_text
 
+    refuse_unsupported(find_source(function.__code__))
     made = _convert_tree(function)
     tree = to_ast(made.tree)
     if isinstance(tree, ast.Lambda):

@@ -55,6 +55,7 @@ class Facts:
     jumps: Jumps
     flow: Flow
     plan: FunctionPlan
+    in_generator: bool = False
 
 
 class SimpleStatements:

@@ -8,13 +8,12 @@ import gast
 
 from ..errors import ConversionError
 from .exits import can_follow, is_left_by_a_jump
-from .frame_readers import is_frame_reader
+from .frame_readers import YIELDS, is_frame_reader
 from .nodes import Node, children
 from .scopes import FUNCTIONS
 from .source import FunctionSource, place_of
 
 _ASYNC = (gast.AsyncFor, gast.AsyncWith, gast.Await)
-_YIELDS = (gast.Yield, gast.YieldFrom)
 _SCOPES = (*FUNCTIONS, gast.ClassDef)
 
 
@@ -29,7 +28,7 @@ def refuse_unsupported(source: FunctionSource) -> None:
     if isinstance(source.node, gast.AsyncFunctionDef):
         raise _refusal(source, source.node, "`async def` cannot be converted: write it as a plain `def`")
     for node in own_nodes(source.node):
-        if isinstance(node, _YIELDS):
+        if isinstance(node, YIELDS):
             raise _refusal(
                 source,
                 node,
@@ -54,18 +53,21 @@ def own_nodes(function: Node) -> Iterator[Node]:
             todo += children(node)
 
 
+def is_asynchronous(function: Node) -> bool:
+    """Return whether a nested function is left as it is: it is asynchronous, or a part of it is."""
+    return isinstance(function, gast.AsyncFunctionDef) or any(isinstance(node, _ASYNC) for node in own_nodes(function))
+
+
 def is_generator(function: Node) -> bool:
-    """Return whether a nested function is a generator or asynchronous, and so is left as it is."""
-    if isinstance(function, gast.AsyncFunctionDef):
-        return True
-    return any(isinstance(node, (*_YIELDS, *_ASYNC)) for node in own_nodes(function))
+    """Return whether a function is a generator, whose loops and branches stay Python where they hold a `yield`."""
+    return any(isinstance(node, YIELDS) for node in own_nodes(function))
 
 
 def must_stay_python(node: Node, known: dict[Node, bool]) -> bool:
     """Return whether a loop or branch has to stay a Python statement.
 
-    It has to if it looks at its own frame (``locals()``), or if a jump leaves a ``finally`` block that cannot follow
-    its ``try``: such a jump swallows the exception on its way, which no flag can imitate.
+    It has to if it looks at its own frame (``locals()``) or leaves it (``yield``), or if a jump leaves a ``finally``
+    block that cannot follow its ``try``: such a jump swallows the exception on its way, which no flag can imitate.
 
     Parameters
     ----------
@@ -77,7 +79,7 @@ def must_stay_python(node: Node, known: dict[Node, bool]) -> bool:
     if node not in known:
         known[node] = (
             is_frame_reader(node)
-            or isinstance(node, gast.TryStar)
+            or isinstance(node, (gast.TryStar, *YIELDS))
             or (is_left_by_a_jump(node) and not can_follow(node))
             or any(must_stay_python(child, known) for child in children(node) if not isinstance(child, _SCOPES))
         )

@@ -181,9 +181,15 @@ def test_what_finally_prints_is_printed_after_an_exception(capsys):
     assert capsys.readouterr().out == "last\n"
 
 
-def test_what_finally_prints_in_a_loop_would_not_be_printed():
-    with pytest.raises(TypeError, match="it would not be done then; catch it around the call, and do that there"):
+def test_what_finally_prints_in_a_loop_is_printed_after_an_exception(capsys):
+    with pytest.warns(UserWarning, match="does what others see"), pytest.raises(AssertionError):
         al.function(prints_last_in_a_loop)(V)
+    printed = capsys.readouterr().out
+    with contextlib.suppress(AssertionError):
+        prints_last_in_a_loop(V)
+    assert printed == capsys.readouterr().out
+    with pytest.raises(TypeError, match="it would not be done then; catch it around the call, and do that there"):
+        al.function(prints_last_in_a_loop)(al.constant(V))
 
 
 class Manager:
@@ -197,6 +203,68 @@ class Manager:
 @contextlib.contextmanager
 def manager():
     yield
+
+
+class Watching:
+    def __init__(self):
+        self.seen = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        self.seen.append(kind)
+        return kind is IndexError
+
+
+class Timing(Watching):
+    def __exit__(self, *_):
+        self.seen.append("over")
+        return False
+
+
+@contextlib.contextmanager
+def letting_go():
+    try:
+        yield
+    except IndexError:
+        pass
+
+
+def under_a_manager(held, v, n):
+    with held:
+        v[n] = 3.0
+    return v
+
+
+def under_managers(held, v, n):
+    for k in range(n):
+        with held:
+            v[k] += 1.0
+    return v
+
+
+ASKING = [(Watching, under_a_manager), (Watching, under_managers), (letting_go, under_a_manager)]
+
+
+@each([(*case, n) for case in ASKING for n in (0, 9)])
+def test_a_manager_that_asks_what_was_raised_is_told_by_plain_python(make, function, n):
+    (plain, array), (held, given) = ((make(), V.copy()) for _ in range(2))
+    expected = function(plain, array, np.int64(n))
+    with pytest.warns(UserWarning, match="looks when the `with` statement is left|is entered"):
+        assert np.array_equal(al.function(function)(held, given, np.int64(n)), expected)
+    assert np.array_equal(given, array) and getattr(held, "seen", 0) == getattr(plain, "seen", 0)
+
+
+@each([Timing, manager])
+def test_a_manager_that_does_not_ask_is_in_the_graph(make):
+    def f(v, n):
+        held = make()
+        with held:
+            v[n] = 3.0
+        return v
+
+    assert np.array_equal(al.function(f)(V.copy(), np.int64(1)), f(V.copy(), np.int64(1)))
 
 
 @each([Manager, manager])

@@ -251,7 +251,7 @@ ADVICE = [
 @pytest.mark.parametrize(("function", "advice"), ADVICE, ids=[function.__name__ for function, _ in ADVICE])
 def test_advice(function, advice):
     with pytest.raises(TypeError) as caught:
-        al.function(function)(X)
+        al.function(function)(al.constant(X))
     assert advice in str(caught.value)
     assert "is symbolic" in str(caught.value) and "Decorate" not in str(caught.value)
 

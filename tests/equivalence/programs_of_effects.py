@@ -54,6 +54,11 @@ F = Stream()
 DEEP = "def h(x, k):\n    if k:\n        return h(x, k - 1)\n    warnings.warn('deep', stacklevel=3)\n    return x"
 #: what each run does: (name, body, top, state)
 EACH = [
+    ("generator_that_prints", "s = 0.0\nfor i in track(range(4)):\n    s += i*x[0]\nreturn s",
+     "def track(of):\n    print('begin')\n    yield from of\n    print('done')"),
+    ("generator_method", "s = 0.0\nfor v in o.items():\n    s += v*x[0]\nreturn s", TALKING),
+    ("generator_of_a_class", "s = 0.0\nfor v in o:\n    s += v*x[0]\nreturn s", TALKING),
+    ("context_manager", "with cm():\n    y = x*2\nreturn y", TALKING),
     ("printed_with_sep", "print('a', x.sum(), sep='-', end='!\\n')\nreturn x"),
     ("printed_to_buf", "print('a', x.sum(), file=buf)\nreturn x"),
     ("printed_to_stderr", "print('a', x.sum(), file=sys.stderr)\nreturn x"),
@@ -173,13 +178,8 @@ LEFT = [
     ("bar_told",
      "s = 0.0\nb = bar(range(5))\nfor i in b:\n    s += x[0]\n    b.set_description(f'{s}')\nreturn s", BAR),
     ("bar_of_array", "s = 0.0\nfor k, v in enumerate(bar(x)):\n    s += v*k\nreturn s", BAR),
-    ("generator_that_prints", "s = 0.0\nfor i in track(range(4)):\n    s += i*x[0]\nreturn s",
-     "def track(of):\n    print('begin')\n    yield from of\n    print('done')"),
     ("thread", "t = threading.Thread(target=lambda: L.append(x*2))\nt.start()\nt.join()\nreturn L[-1]", "L = []", "L"),
-    ("generator_method", "s = 0.0\nfor v in o.items():\n    s += v*x[0]\nreturn s", TALKING),
-    ("generator_of_a_class", "s = 0.0\nfor v in o:\n    s += v*x[0]\nreturn s", TALKING),
     ("entered", "with o:\n    y = x*2\nreturn y", TALKING),
-    ("context_manager", "with cm():\n    y = x*2\nreturn y", TALKING),
     ("made", "o = Talking()\nreturn x*o.v", TALKING),
     ("logged_list", "l = []\n" + LOOP + "l.append(i*x.sum())\nlog.info('%s', l)\nreturn i"),
 ]  # fmt: skip

@@ -16,6 +16,8 @@ from programs_of_callbacks import PROGRAMS as CALLBACKS
 from programs_of_constructs import BEFORE, PROGRAMS
 from programs_of_generators import PROGRAMS as GENERATORS
 from programs_of_match import PROGRAMS as MATCHED
+from programs_of_users_generators import BEFORE as YIELDING
+from programs_of_users_generators import PLAIN, TRACED
 
 
 def wrong(programs, counts, executor):
@@ -80,6 +82,21 @@ def test_a_strict_zip_raises_behind_the_elements_that_there_are():
         assert not apart(outcome(program, given), outcome(decorated, given), "sequential"), (source, of)
 
 
+def test_generators_of_the_users():
+    for executor in ("sequential", "auto"):
+        for programs, warns in ((TRACED, False), (PLAIN, True)):
+            for number, source in enumerate(programs.strip().split("\n---\n")):
+                given, name = arguments(np.int64(3)), f"generator {number} of {executor}"
+                assert not difference(source, name, given, executor, YIELDING), source
+                with warnings.catch_warnings(record=True) as told:
+                    warnings.simplefilter("always")
+                    al.function(compiled(source, name, YIELDING), executor=executor)(*given)
+                assert [
+                    str(one.message) for one in told if "runs as plain Python" in str(one.message)
+                ] == [] or warns, source
+                assert told or not warns, source
+
+
 FINALLY = (
     "try:\n    if x == 3.5: return 1\n    else: raise ValueError('none')\nfinally: a[0] = 9",
     "try:\n    for k in range(n):\n        if a[k] > 1: raise ValueError('none')\nfinally: a[0] = 9\nreturn a",
@@ -88,6 +105,8 @@ FINALLY = (
     "try: return np.linalg.inv(m[:2, :2] * (x - x))\nfinally: m[1] = a[2]",
     "try: return {0: x}[n]\nfinally: a[0] = 9",
     "with contextlib.ExitStack() as s:\n    s.callback(a.fill, 1)\n    return a[n + len(a)]",
+    "for k in range(n + 9):\n    try: x += a[k]\n    finally: a[0] += 1\nreturn x",
+    "for k in range(n + 9):\n    for j in range(n):\n        try: x += a[k]\n        finally: a[0] += 1\nreturn x",
 )
 
 
@@ -144,10 +163,6 @@ REFUSED = (
     (
         "with contextlib.ExitStack() as s:\n    s.callback(a.fill, 1)\n    if x > 2: raise KeyError\n",
         "would not be told",
-    ),
-    (
-        "for k in range(n):\n    try: x += a[k]\n    finally: print(k)",
-        "and what comes last, `finally` or `__exit__`, does",
     ),
     ("return {k: 1 for k in range(n)}", "append to a list in a `for` loop"),
     ("g = (v for v in a if v > 1)\nif any(v > 2 for v in g): return next(g)", "left when a tensor said so"),

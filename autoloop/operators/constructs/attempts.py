@@ -7,7 +7,9 @@ would silently be passed by. So the nodes that a ``try`` has made are looked at 
 from __future__ import annotations
 
 import contextlib
+import dis
 import functools
+import inspect
 import types
 from collections.abc import Callable
 from types import TracebackType
@@ -21,13 +23,17 @@ from autoloop_runtime.ops.gathering import SCATTER
 from autoloop_runtime.ops.python_functions import DRAW, KNOWN_CALL, PY_FUNCTION
 
 from ...conversion.callables import is_library_file, is_users_class
-from ...errors import ConversionError, NeverReturnsError, is_refusal
+from ...errors import ConversionError, LeftToPython, NeverReturnsError, is_refusal
 from ..mutation.outside_world import leave
 from ..staging.raising import Raising, flat_kinds
+from ..staging.unknown_keys import is_followed, leave_unknown
 from ..staging.users_methods import method_of
 from .stateful_calls import entered
 
 _NUMBERS = "biufc"
+#: steps of code that ask what an exception is, and that give what is known
+_CATCHING = ("CHECK_EXC_MATCH", "CHECK_EG_MATCH")
+_CONSTANTS = ("LOAD_CONST", "RETURN_CONST")
 _ELSEWHERE = "catch it around the call, and do that there"
 
 
@@ -48,7 +54,7 @@ class attempt:
     def __init__(self, caught: Callable[[], tuple[Any, ...]] | None = None) -> None:
         self._caught = caught
         self.said: Node | None = None  # a ``raise`` or an ``assert``
-        self._failing: Node | None = None  # that, or whatever else may raise in the run
+        self.failing: Node | None = None  # that, or whatever else may raise in the run
 
     def __enter__(self) -> None:
         self._made = Made()
@@ -58,7 +64,7 @@ class attempt:
             return
         nodes = list(self._made.nodes())
         self.said = next((node for node in nodes if node.op.ends_run), None)
-        self._failing = self.said or next((node for node in nodes if _raised_by(node) is not None), None)
+        self.failing = self.said or next((node for node in nodes if _raised_by(node) is not None), None)
         kinds = flat_kinds(self._caught()) if self._caught is not None and nodes else []
         for node in nodes if kinds else ():
             raised = _raised_by(node)
@@ -70,7 +76,7 @@ class attempt:
 
     def last(self) -> _Last:
         """Return the manager for what is done after the body, whatever became of that: a ``finally``, ``__exit__``."""
-        return _Last(self._failing)
+        return _Last(self.failing)
 
 
 class _Last:
@@ -91,10 +97,10 @@ class _Last:
         if self._said is None or (error is not None and not isinstance(error, NeverReturnsError)):
             return
         raised = f"{_what(self._said, _raised_by(self._said))}, and what comes last, `finally` or `__exit__`,"
-        if self._block is not None and any(one.argument is not None for one in self._block.written):
-            leave(f"{raised} writes to an array of the caller's", f"it would not be written then; {_ELSEWHERE}")
+        if self._block is not None and any(one.is_of_the_caller for one in self._block.written):
+            _leave(f"{raised} writes to an array of the caller's", f"it would not be written then; {_ELSEWHERE}")
         if any(node.op.effect for node in self._made.nodes()):
-            leave(f"{raised} does what others see", f"it would not be done then; {_ELSEWHERE}")
+            _leave(f"{raised} does what others see", f"it would not be done then; {_ELSEWHERE}")
 
 
 class managed:
@@ -123,18 +129,34 @@ class managed:
         manager = self._manager
         try:
             self._body.__exit__(kind, error, traceback)
-            said = self._body.said
-            if said is not None and _is_users(manager):
-                raise ConversionError(
-                    f"{_what(said, _raised_by(said))}, of which {type(manager).__name__!r} would not be told when the "
-                    f"`with` statement is left: catch it around the call, or raise it behind the statement"
-                )
-        except ConversionError as refusal:
+            self._tell(manager)
+        except (ConversionError, LeftToPython, TypeError) as refusal:
             type(manager).__exit__(manager, type(refusal), refusal, refusal.__traceback__)
             raise
         with self._body.last():
             method = method_of(manager, "__exit__") or functools.partial(type(manager).__exit__, manager)
             return method(kind, error, traceback)
+
+    def _tell(self, manager: Any) -> None:
+        """Refuse what the manager would not be told of, or let plain Python tell it."""
+        said, failing = self._body.said, self._body.failing
+        if said is not None and _is_users(manager):
+            raise ConversionError(
+                f"{_what(said, _raised_by(said))}, of which {type(manager).__name__!r} would not be told when the "
+                f"`with` statement is left: catch it around the call, or raise it behind the statement"
+            )
+        if failing is not None and is_followed() and _looks_at_exceptions(manager):
+            _leave(
+                f"{_what(failing, _raised_by(failing))}, at which {type(manager).__name__!r} looks when the `with` "
+                f"statement is left",
+                "it would not be told of it; catch it around the call, or ask before by `if`",
+            )
+
+
+def _leave(what: str, otherwise: str) -> None:
+    """Let plain Python run the function, which knows what is raised; refuse it where it cannot."""
+    leave_unknown(what)
+    leave(what, otherwise)
 
 
 def _suppresses(manager: Any) -> bool:
@@ -149,6 +171,26 @@ def _is_users(manager: Any) -> bool:
     if isinstance(generator, types.GeneratorType):
         return not is_library_file(generator.gi_code.co_filename)
     return is_users_class(type(manager))
+
+
+def _looks_at_exceptions(manager: Any) -> bool:
+    """Return whether what the user has written for the end of a ``with`` statement asks what was raised in it."""
+    generator, leaving = getattr(manager, "gen", None), getattr(type(manager), "__exit__", None)
+    if isinstance(generator, types.GeneratorType):
+        code = generator.gi_code
+        return not is_library_file(code.co_filename) and any(one.opname in _CATCHING for one in dis.Bytecode(code))
+    if not isinstance(leaving, types.FunctionType) or is_library_file(leaving.__code__.co_filename):
+        return False
+    code, last = leaving.__code__, None
+    given = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)]
+    for step in dis.Bytecode(code):
+        if step.opname.startswith("LOAD_") and step.argval in given:
+            return True
+        said = last if step.opname == "RETURN_VALUE" else step if step.opname == "RETURN_CONST" else None
+        if said is not None and (said.opname not in _CONSTANTS or said.argval):
+            return True  # which swallows it, perhaps
+        last = step
+    return False
 
 
 def _raised_by(node: Node) -> type | None:

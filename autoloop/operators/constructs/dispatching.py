@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import operator
+import types
 from collections.abc import Callable
 from typing import Any
 
 from autoloop_runtime.ir.tracers import Tracer
 
-from ...conversion.callables import is_singledispatch
+from ...conversion.callables import MANAGER, SINGLE_DISPATCH, is_made_by
 from ...conversion.pipeline import convert_callee
 from ..staging.staged_values import stands_for
 from .attributes import attribute, getter
@@ -22,9 +23,19 @@ def dispatching(f: Any) -> Callable[..., Any] | None:
     if isinstance(f, operator.methodcaller):
         name, args, kwargs = _method_called(f)
         return lambda owner: convert_callee(attribute(owner, name))(*args, **kwargs)
-    if is_singledispatch(f):
+    if is_made_by(f, SINGLE_DISPATCH):
         return functools.partial(_dispatched, f)
+    helper, owner = getattr(f, "__func__", f), getattr(f, "__self__", None)
+    if is_made_by(helper, MANAGER):
+        made = _managing(helper)
+        return made if owner is None else functools.partial(made, owner)
     return None
+
+
+def _managing(helper: types.FunctionType) -> types.FunctionType:
+    """Return what ``contextlib.contextmanager`` would have made of the converted twin of a generator."""
+    cells = tuple([types.CellType(convert_callee(cell.cell_contents)) for cell in helper.__closure__ or ()])
+    return types.FunctionType(helper.__code__, helper.__globals__, helper.__name__, None, cells)
 
 
 def _dispatched(f: Any, *args: Any, **kwargs: Any) -> Any:

@@ -8,7 +8,16 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ...conversion.callables import calls_later, is_generator_code, is_library_file, is_users_class
+from ...conversion.callables import (
+    MANAGED,
+    calls_later,
+    is_converted,
+    is_convertible_function,
+    is_generator_code,
+    is_library_file,
+    is_made_by,
+    is_users_class,
+)
 from ...conversion.known_effects import (
     effect_inside,
     hides_state,
@@ -58,6 +67,8 @@ def _looked_at(f: Any) -> str | None:
         return f"{f.__name__}() is called"
     if shows_progress(f):
         return f"{f.__name__}() shows how far a loop is"
+    if is_made_by(f, MANAGED):
+        return f"{f.__name__}() is called inside a manager that it was decorated with"
     if (inside := _unconverted(f)) is not None:
         return inside
     if isinstance(f, weakref.ref):
@@ -81,9 +92,14 @@ def _unconverted(f: Any) -> str | None:
                 return told
     else:
         made, kind = getattr(f, "__func__", f), type(getattr(f, "__self__", None))
-        if not (isinstance(made, types.FunctionType) and is_generator_code(made.__code__)):
+        if not (isinstance(made, types.FunctionType) and _runs_as_it_is(made)):
             return None
     return _told(made, kind)
+
+
+def _runs_as_it_is(function: types.FunctionType) -> bool:
+    """Return whether a function is a generator that is not converted."""
+    return is_generator_code(function.__code__) and not is_convertible_function(function)
 
 
 def told_of_effect(f: Any) -> str | None:
@@ -96,6 +112,8 @@ def told_of_effect(f: Any) -> str | None:
 def _told(function: Any, kind: type) -> str | None:
     """Return what effect a function of the user's has that runs as it is, in words."""
     if not isinstance(function, types.FunctionType) or is_library_file(function.__code__.co_filename):
+        return None
+    if is_converted(function.__code__):
         return None
     inside = effect_inside(function, kind)
     return None if inside is None else f"{function.__qualname__!r}, which is not converted, uses {inside!r}"
@@ -128,6 +146,8 @@ def entered(manager: Any) -> Any:
         for one in (getattr(kind, "__enter__", None), getattr(kind, "__exit__", None), generator):
             if (told := _told(one, kind)) is not None:
                 leave(told, _ONCE)
+        if generator is not None and found_outside(manager) is not None:
+            leave(f"{_named(manager)} is entered", _ONCE)
     return used(manager, "it is entered")
 
 
@@ -158,7 +178,7 @@ def iterated(iterable: Any) -> Any:
     if is_followed():
         kind = type(iterable)
         method = getattr(kind, "__iter__", None)
-        made = isinstance(method, types.FunctionType) and is_generator_code(method.__code__)
+        made = isinstance(method, types.FunctionType) and _runs_as_it_is(method)
         if made and (told := _told(method, kind)) is not None:
             leave(told, _ONCE)
     return stays(iterable)

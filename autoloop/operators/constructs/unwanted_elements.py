@@ -15,7 +15,7 @@ from typing import Any
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import current_graph
 
-from ...errors import passes_handlers
+from ...errors import is_refusal, passes_handlers
 from ..mutation.heap_snapshot import has_changed, reached_from, snapshots
 from ..mutation.outside_world import leave
 from ..mutation.side_effects import restore
@@ -46,20 +46,26 @@ def perhaps_wanted(iterator: Iterator[Any]) -> Iterator[Any]:
         arrays = [
             (storage, storage.version, name) for one, name in reached_from(roots).values() if (storage := kept(one))
         ]
-        item = next(iterator, _END)
+        try:
+            item = next(iterator, _END)
+        except Exception as error:
+            if not is_refusal(error):
+                restore(before, variables)
+                _refuse(iterator, f"raises {type(error).__name__} where the loop may be over")
+            raise
         changed = [one.name for one in before if has_changed(one)]
         changed += [slot.name for slot, value in variables if slot.get() is not value]
         changed += [name for storage, version, name in arrays if storage.version != version]
         if changed:
             restore(before, variables)
-            _refuse(iterator, changed[0] or "an array")
+            _refuse(iterator, f"changes {changed[0] or 'an array'!r}")
         if item is _END:
             return
         yield item
 
 
-def _refuse(iterator: Iterator[Any], changed: str) -> None:
-    what = f"the {_kind(iterator)} that a loop or a test leaves when a tensor says so changes {changed!r}"
+def _refuse(iterator: Iterator[Any], does: str) -> None:
+    what = f"the {_kind(iterator)} that a loop or a test leaves when a tensor says so {does}"
     if not in_staged_block():
         leave(what, "")
     error = TypeError(f"{what}, as often as only the run knows: let each loop run over the values themselves")

@@ -73,7 +73,7 @@ class HeldArrays:
         """Note what stands in the body for a variable, a leaf of one."""
         one = self._held[leaf] = Held(leaf.name, leaf.init, array)
         if one.storage is not None:
-            array.storage.is_without_axes = one.storage.is_without_axes
+            array.storage.before, array.storage.is_without_axes = one.storage, one.storage.is_without_axes
         if isinstance(leaf.init, ArrayTracer) and not leaf.init.is_writeable:
             array.freeze(True)
         return array

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from enum import Enum
 from typing import Any, NoReturn
 
-from autoloop_runtime.base.locations import capture
+from autoloop_runtime.base.locations import Line, capture
 from autoloop_runtime.ir.graph import current_graph
 
 from ...errors import LeftToPython
@@ -31,17 +31,24 @@ def is_followed() -> bool:
     return graph is not None and graph.root.ordered and WORLD.get() is not None
 
 
-def leave_unknown(what: str) -> None:
+def leave_unknown(what: str, line: Line | None = None) -> None:
     """Let plain Python run the function that is traced, if no tensors are among its arguments.
 
     With tensors it would give other kinds of values: numbers that they decide come back as tensors.
+
+    Parameters
+    ----------
+    what : str
+        What only the run knows.
+    line : Line, optional
+        Where that is asked for; the line that calls us if it is not given.
 
     Raises
     ------
     LeftToPython
     """
     if is_followed() and not WORLD.get().takes_tensors():
-        location = capture()
+        location = (line,) if line is not None else capture()
         raise LeftToPython(what, location[-1] if location else None, of_values=True)
 
 

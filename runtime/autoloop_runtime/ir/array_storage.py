@@ -48,6 +48,8 @@ class Storage:
         How it lies in memory, where that is known.
     is_lying_asked : bool
         Whether the trace relies on that.
+    before : Storage or None
+        What an array variable of a loop held before it, where this is what the body begins with.
     handles : tuple of (Tensor, bool)
         The arrays that a block may leave in its place, and whether it is told where these stay what they were.
     lost : str
@@ -55,9 +57,9 @@ class Storage:
     """
 
     __slots__ = (
-        "_in_order", "_is_closed", "_perhaps", "_sources", "argument", "copied", "elsewhere", "graph", "handles",
-        "is_copied_by_order", "is_frozen", "is_lying_asked", "is_order_asked", "is_without_axes", "lost", "lying",
-        "tensor", "touched", "version",
+        "_in_order", "_is_closed", "_perhaps", "_sources", "argument", "before", "copied", "elsewhere", "graph",
+        "handles", "is_copied_by_order", "is_frozen", "is_lying_asked", "is_order_asked", "is_without_axes", "lost",
+        "lying", "tensor", "touched", "version",
     )  # fmt: skip
 
     def __init__(self, tensor: Tensor) -> None:
@@ -65,6 +67,7 @@ class Storage:
         self.graph: Graph | None = current_graph()
         self.version = 0
         self.argument: int | None = None
+        self.before: Storage | None = None
         self.touched = False
         self.lost = ""
         #: gives another thread, which finds what stands for a real array, that array; None to the thread that traces
@@ -82,6 +85,11 @@ class Storage:
         #: real arrays of which this may be another handle, and what they held
         self._sources: tuple[tuple[Any, Any], ...] = ()
         self.handles: tuple[tuple[Any, bool], ...] = ()
+
+    @property
+    def is_of_the_caller(self) -> bool:
+        """Whether it is an array of the call, as far as that is known, or what stands for one in a loop."""
+        return self.argument is not None or (self.before is not None and self.before.is_of_the_caller)
 
     @property
     def contiguous(self) -> bool:
