@@ -5,6 +5,7 @@ NumPy is a namespace of the standard itself. What depends on default dtypes is i
 
 from __future__ import annotations
 
+import math
 import operator
 from itertools import product
 
@@ -218,6 +219,7 @@ ONE_AXIS = {
     "sort": lambda xp, x, axis: xp.sort(x, axis=axis, stable=True),
     "argsort": lambda xp, x, axis: xp.argsort(x, axis=axis, stable=True),
     "diff": lambda xp, x, axis: xp.diff(x, axis=axis, n=2, prepend=x, append=x),
+    "diff none": lambda xp, x, axis: xp.diff(x, axis=axis, n=0, prepend=x),
     "stack": lambda xp, x, axis: xp.stack([x, x], axis=axis),
     "unstack": lambda xp, x, axis: xp.unstack(x, axis=axis),
     "expand and squeeze": lambda xp, x, axis: xp.squeeze(xp.expand_dims(x, axis=axis), axis=axis),
@@ -294,6 +296,9 @@ def test_sorting_downwards_keeps_equal_elements_in_order():
 def test_counting(dtype):
     for bounds in ((5,), (1, 5), (1, 9, 2), (0,), (3, 1)):
         check(lambda xp: xp.arange(*bounds, dtype=getattr(xp, dtype)))
+    for bounds in ((2.5,), (0.5, 3), (0.5, 2.1), (2.0, 5.0, 2.0)):  # as many as there are floats
+        if dtype in INTEGERS:
+            check(lambda xp: xp.arange(*bounds, dtype=getattr(xp, dtype)))
     for num in (0, 1, 5):
         for endpoint in (True, False):
             check(lambda xp: xp.linspace(0, 7, num, dtype=getattr(xp, dtype), endpoint=endpoint))
@@ -363,6 +368,8 @@ def test_an_axis_that_is_not_there_is_an_index_error_too():
         (lambda: al.eye(2, device="gpu"), "eye: there is no device 'gpu'"),
         (lambda: al.zeros_like(al.ones(2), device="gpu"), "full: there is no device 'gpu'"),
         (lambda: al.eye(2, -1), r"eye: negative dimensions are not allowed, got \[2, -1\]"),
+        (lambda: al.arange(0, 2, 0.5, dtype=al.int32), "steps of 0.5 give no integers"),
+        (lambda: al.arange(math.nan, dtype=al.int32), "there are no integers from 0 to nan"),
         (lambda: al.diff(al.ones(3), n=-1), "diff: order must be non-negative but got -1"),
         (lambda: al.nonzero(al.ones(())), "nonzero: a tensor of no dimensions has no indices"),
         (lambda: al.matrix_transpose(al.ones(3)), "matrix_transpose: a matrix or a stack of them is needed"),

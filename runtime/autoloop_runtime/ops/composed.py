@@ -120,9 +120,11 @@ def diff(
     axis : int
     name : str, optional
     prepend, append : tensor-like, optional
-        What stands before and after ``x`` along the axis.
+        What stands before and after ``x`` along the axis, if differences are taken.
     """
     x = convert_to_tensor(x)
+    if n == 0:
+        return x
     ends = [part for part in (prepend, x, append) if part is not None]
     x = concat(ends, axis) if len(ends) > 1 else x
     if x.shape.rank is None:

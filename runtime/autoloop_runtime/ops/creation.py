@@ -71,6 +71,18 @@ RANGE = primitive(
 )
 
 
+def _whole(start: Any, limit: Any, delta: Any) -> tuple[Any, Any]:
+    """Return the start and limit of integers that begin, or end, at floats: as many as there are of floats."""
+    if not builtins.all(map(is_number, (start, limit, delta))):
+        return start, limit
+    if not math.isfinite(start + limit):
+        raise ValueError(f"range: there are no integers from {start} to {limit}")
+    if delta != int(delta):
+        raise ValueError(f"range: steps of {delta} give no integers; leave dtype out, or give a whole number")
+    first = math.trunc(start)
+    return first, first + math.ceil((limit - start) / delta) * int(delta) if delta else limit
+
+
 @public(name="range")
 def range(
     start: ArrayLike,
@@ -92,6 +104,8 @@ def range(
     """
     if limit is None:
         start, limit = 0, start
+    if dtype is not None and dtypes.as_dtype(dtype).kind in "iu":
+        start, limit = _whole(start, limit, delta)
     parts = operands("range", start, limit, delta)
     if dtype is not None:
         parts = [cast(p, dtype) for p in parts]
