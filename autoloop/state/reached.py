@@ -143,6 +143,8 @@ class _Walk(CodeWalk):
             return
         if isinstance(value, np.ndarray) and is_plain(value):
             self.arrays.append((place, value))
+            if not value.dtype.isnative:
+                self.hidden.append(f"{place.name!r}, of another byte order than this machine's, is used")
             return
         if type(value) is Tensor and value.node is None:
             self.arrays.append((place, value))

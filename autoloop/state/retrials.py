@@ -125,7 +125,13 @@ def trace(request: Request, own: Sequence[Variant], others: Sequence[Variant]) -
     with TRACING:
         check_ends(own, lambda: _walk(request))
         numbers = _changing([*own, *others])
-        made = _first(request, numbers)
+        try:
+            made = _first(request, numbers)
+        except CalledPlain:
+            raise
+        except Exception as error:
+            _leave_strange(error, request)
+            raise
         for _ in range(_MOST_ROUNDS):
             more = frozenset(made.changes.numbers) - numbers
             if not more:
@@ -218,13 +224,15 @@ class _Inputs:
                 self.numbers[place.path] = value
         constants: list[tuple[Place, Any]] = []
         for place, value in world.reached.arrays:
-            if by_reference and _is_native(value) and world.is_settable(place):
+            if by_reference and world.is_settable(place):
                 self._add(place, value)
-            elif isinstance(value, np.ndarray) and value.size <= MOST_NUMBERS:
+            elif isinstance(value, Tensor):
+                self.guards.append(Guard("is", place, value))
+            elif value.size <= MOST_NUMBERS:
                 self.guards.append(Guard("contents", place, value.copy()))
                 constants.append((place, value))
             else:
-                self.guards.append(Guard("is", place, value))
+                leave(f"the values are needed of the array {place.name!r}, too large to be compared at each call,", "")
         self.guards += guards_of_shared(constants)
 
     def _add(self, place: Place, leaf: Any) -> None:
@@ -249,10 +257,6 @@ class _Inputs:
                 inputs = sum(is_input(one) for one in every[:argument])
                 related.append(Related(inputs, place_of, part, whole < count))
         return found, related
-
-
-def _is_native(value: Any) -> bool:
-    return bool(value.dtype.isnative)
 
 
 def _number(value: Any) -> Any:
@@ -346,6 +350,15 @@ def _leave_hidden(reached: Reached) -> None:
             leave(told, "")
         if isinstance(value, BUFFERS):
             leave(f"the {type(value).__name__}{f' {place.name!r}' if place.name else ''} is used", "")
+
+
+def _leave_strange(error: BaseException | None, request: Request) -> None:
+    """Leave a function to Python that there is no graph for, and that finds dates, texts or objects in an array."""
+    while error is not None and not _is_ours(error):
+        error = error.__cause__  # NumPy raises others of ours
+    for guard in _walk(request).guards if error is not None else ():
+        if guard.kind == "contents":
+            leave(f"the array {guard.place.name!r} of dtype {guard.known.dtype} is used with what only a run knows", "")
 
 
 def _leave_written(guards: Sequence[Guard], request: Request, receiver: tuple[Any, ...]) -> None:

@@ -6,10 +6,12 @@ import pickle
 import sys
 import types
 from collections import UserDict
+from contextlib import nullcontext
 
 import autoloop as al
 import numpy as np
 import pytest
+from autoloop.operators.mutation.heap_snapshot import MOST_NUMBERS
 from each_case import each
 from written_out import program
 
@@ -200,6 +202,45 @@ def test_what_may_change_unseen_plain_python_asks(text):
         assert not outcomes or outcomes[0] == outcomes[1], way
 
 
+MET = {
+    "G + x[:1].astype(int)": lambda: np.array(["2020-01-01"], "M8[D]"), "G * x": lambda: np.array([1, 2.5], object),
+    "if x[0] > 0: G[0] = 'b'\nreturn G.copy()": lambda: np.array(["a", "c"]),
+    "for k in range(int(x[0])): G[k] = x[0]\nreturn G[0]": lambda: np.zeros(3, "f8, i4"),
+    "G[0] += x[0]\nreturn G[0] * x": lambda: np.arange(3, dtype=">i4"),
+}  # fmt: skip
+
+
+@each(MET)
+def test_arrays_of_the_world_that_tensors_cannot_stand_for_are_left_to_plain_python(text):
+    found = [MET[text](), MET[text]()]
+    plain, ours = (program(text, ["x"], G=one) for one in found)
+    ours = al.function(ours)
+    for start in (1.0, 2.0):
+        wanted = plain(np.full(2, start))
+        with pytest.warns(UserWarning, match="array 'G' of dtype|'G', of another") if start == 1 else nullcontext():
+            given = ours(np.full(2, start))
+        assert type(given) is type(wanted) and given.dtype == wanted.dtype and given.tolist() == wanted.tolist()
+        assert found[0].tolist() == found[1].tolist()
+
+
+def test_a_large_array_of_which_values_are_needed_is_asked_at_each_call():
+    sizes = np.ones(MOST_NUMBERS + 1, np.int8)
+    f = al.function(program("[x] * int(S[0])", ["x"], S=sizes))
+    with pytest.warns(UserWarning, match="too large to be compared at each call"):
+        assert len(f(np.ones(1))) == 1
+    sizes[0] = 3
+    assert len(f(np.ones(1))) == 3
+
+
+def test_elements_that_are_no_python_numbers_are_refused():
+    for text in ("x.tolist()", "x.item(0)", "x[0].item()"):
+        for dtype in (np.longdouble, np.clongdouble):
+            if np.dtype(dtype).itemsize > 8 * (1 + (dtype is np.clongdouble)):
+                with pytest.raises(TypeError, match="no Python numbers: write"):
+                    al.function(program(text, ["x"]))(np.ones(2, dtype))
+        assert al.function(program(text, ["x"]))(np.ones(2)) == program(text, ["x"])(np.ones(2))
+
+
 def test_what_a_library_holds_itself_and_values_are_no_state():
     f = al.function(program("x * S(2.0) + N.bit_count()", ["x"], S=LIBRARY.standard, N=np.int64(3)))
     assert f(np.ones(2)).tolist() == [6.0, 6.0] and f.tracing_count == 1
@@ -211,6 +252,11 @@ def test_memory_maps_are_arrays(tmp_path):
     f = al.function(lambda x: x * 3)
     assert f(mapped).tolist() == [6.0] * 3 == f(np.full(3, 2.0)).tolist()
     assert f.tracing_count == 1
+    assert al.function(lambda x: x)(mapped) is mapped
+    text = "x[0] = 7\nreturn isinstance(x, np.memmap), type(x[1:]), type(x.copy())"
+    assert al.function(program(text, ["x"]))(mapped) == (False, np.ndarray, np.ndarray)
+    mapped.flush()
+    assert np.fromfile(tmp_path / "raw").tolist() == [7.0, 2.0, 2.0]
 
 
 def test_other_byte_orders_are_arrays():

@@ -184,6 +184,11 @@ def _refuse_writing(method: str, instead: str) -> NoReturn:
 def _as_number(tensor: Any) -> Any:
     if tensor.dtype == np.uint64:
         return call("python_int", tensor)  # which may not hold it
+    if tensor.dtype.char in "gG":  # np.longdouble and its complex numbers
+        raise TypeError(
+            f"item() and tolist() give elements of dtype {tensor.dtype} as NumPy's scalars, no Python numbers: write "
+            f"x[i], or x.astype(float) before"
+        )
     return call("cast", tensor, _OF_NUMBERS.get(tensor.dtype.kind, tensor.dtype))
 
 
