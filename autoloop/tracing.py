@@ -73,6 +73,7 @@ def placeholders(
         Which leaf each of them is the same array as.
     """
     symbolic: list[Any] = []
+    graph.location = locations.capture()  # of all of them
     for position, leaf in enumerate(leaves):
         if is_input(leaf):
             spec = specs[position] if specs is not None and position < len(specs) else leaf
@@ -84,6 +85,7 @@ def placeholders(
                 symbolic.append(handle_of(symbolic[first], leaves[first], leaf))
         else:
             symbolic.append(leaf)
+    graph.location = None
     return symbolic
 
 

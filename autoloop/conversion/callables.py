@@ -366,10 +366,11 @@ class Environment:
         reach = [*self.namespace.values(), *self.enclosed]
         modules = [one for one in self.enclosed if isinstance(one, types.ModuleType) and is_users_module(one)]
         reach += [value for one in modules for value in vars(one).values()]
-        kinds = dict.fromkeys(one if isinstance(one, type) else type(one) for one in reach)
-        classes = dict.fromkeys(base for one in kinds for base in one.__mro__ if is_users_class(base))
+        kinds = {one if isinstance(one, type) else type(one) for one in reach}
+        classes = [one for one in {base for kind in kinds for base in kind.__mro__} if is_users_class(one)]
         members = [(name, value) for cls in classes for name, value in vars(cls).items()]
-        properties = {name for name, value in members if _is_asked(value)}
+        asked = {kind for kind in {type(value) for _, value in members} if _is_asked(kind)}
+        properties = {name for name, value in members if type(value) in asked}
         special = {
             name
             for name, value in members
@@ -417,12 +418,12 @@ def initializer_of(kind: Any) -> types.FunctionType | None:
     return first if isinstance(first, types.FunctionType) and is_convertible_function(first) else None
 
 
-def _is_asked(value: Any) -> bool:
-    """Return whether what stands in a class is a property, or a descriptor whose methods the user has written."""
-    if isinstance(value, property | functools.cached_property):
+def _is_asked(kind: type) -> bool:
+    """Return whether objects of a class are properties, or descriptors whose methods the user has written."""
+    if issubclass(kind, property | functools.cached_property):
         return True
-    written = (getattr(type(value), name, None) for name in _OF_DESCRIPTORS)
-    return is_users_class(type(value)) and any(isinstance(one, types.FunctionType) for one in written)
+    written = (getattr(kind, name, None) for name in _OF_DESCRIPTORS)
+    return is_users_class(kind) and any(isinstance(one, types.FunctionType) for one in written)
 
 
 def is_written(function: types.FunctionType) -> bool:
@@ -438,8 +439,7 @@ def is_users_module(module: types.ModuleType) -> bool:
 
 
 def is_users_class(cls: type) -> bool:
-    """Return whether a class is the user's, not one of the standard library,
-    an installed package or autoloop itself."""
+    """Return whether a class is the user's, not one of a library or of autoloop itself."""
     module = sys.modules.get(cls.__module__)
     return not is_library_file(getattr(module, "__file__", None) or "<unknown>") and cls.__module__ != "builtins"
 

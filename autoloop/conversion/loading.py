@@ -9,6 +9,7 @@ from __future__ import annotations
 import __future__
 
 import copy
+import functools
 import inspect
 import types
 import warnings
@@ -196,8 +197,9 @@ def instantiate(code: types.CodeType, function: types.FunctionType, ops: str) ->
     return new
 
 
+@functools.cache
 def _operators(ops: str) -> Any:
-    """Run the import that heads the printed code, and return what it binds."""
+    """Run the import that heads the printed code, and return what it binds; once, as it is the same for all code."""
     namespace: dict[str, Any] = {}
     exec(IMPORT_LINE.format(name=ops), namespace)
     return namespace[ops]

@@ -19,8 +19,10 @@ _MISSING: dict[str, Callable[[], Any]] = {
     "annotation": type(None), "type_comment": type(None), "default_value": type(None), "type_params": list,
 }  # fmt: skip
 
-_HOLDERS = (ast.AST, list)
 _MARKS = (ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
+#: what a field may hold that has nothing in it to translate
+_PLAIN = frozenset((str, int, type(None), float, complex, bytes, bool, type(...)))
+Way = Callable[[Any], Any]
 
 
 def _is_node_class(found: object) -> TypeGuard[type[ast.AST]]:
@@ -28,48 +30,53 @@ def _is_node_class(found: object) -> TypeGuard[type[ast.AST]]:
 
 
 class _Translator:
-    """One direction; ``special`` holds the methods for nodes that differ, by class."""
+    """One direction; ``ways`` holds how a node is translated, by class: some for nodes that differ, others are made
+    when a class is met."""
 
     def __init__(self, target: Any) -> None:
         self.target = target
-        self.special: dict[type, Callable[[Any], Any]] = {}
-        #: what is known by now of the classes that were met
-        self.classes: dict[type, tuple[type[ast.AST], tuple[str, ...]] | None] = {}
-        # Operators and the marks for load and store hold nothing: one of each will do.
-        self.marks: dict[type, Any] = {}
+        self.ways: dict[type, Way] = {list: self._list}
 
     def __call__(self, node: Any) -> Any:
         """Return the translation of a node or of a list; anything else as it is."""
         cls = type(node)
-        if cls in self.marks:
-            return self.marks[cls]
-        if cls is list:
-            return [self(one) for one in node]
-        if cls in self.special:
-            return self.special[cls](node)
-        if cls not in self.classes:
-            self.classes[cls] = self._counterpart(cls)
-            return self(node)
-        found = self.classes[cls]
-        if found is None:
-            return node
-        target, missing = found
-        new = ast.AST.__new__(target)
-        fields = new.__dict__
-        for name, value in node.__dict__.items():
-            fields[name] = self(value) if isinstance(value, _HOLDERS) else value
-        for name in missing:
-            fields[name] = _MISSING[name]()
-        return new
+        return (self.ways.get(cls) or self._way(cls))(node)
 
-    def _counterpart(self, cls: type) -> tuple[type[ast.AST], tuple[str, ...]] | None:
-        """Return the class that a node becomes, and its fields that the node has not; None of what is no node."""
+    def _list(self, nodes: list[Any]) -> list[Any]:
+        ways, way = self.ways, self._way
+        return [(ways.get(cls) or way(cls))(one) for one in nodes for cls in (type(one),)]
+
+    def _way(self, cls: type) -> Way:
+        """Return how objects of a class are translated, from now on."""
         other = getattr(self.target, cls.__name__, None)
         if not (_is_node_class(cls) and _is_node_class(other)):
-            return None
-        if issubclass(cls, _MARKS):
-            self.marks[cls] = other()
-        return other, tuple([field for field in other._fields if field not in cls._fields and field in _MISSING])
+            made: Way = _itself
+        elif issubclass(cls, _MARKS):  # operators and the marks for load and store hold nothing: one of each will do
+            mark = other()
+            made = lambda node: mark  # noqa: E731
+        else:
+            made = self._fields(other, [one for one in other._fields if one not in cls._fields and one in _MISSING])
+        return self.ways.setdefault(cls, made)
+
+    def _fields(self, target: type[ast.AST], missing: list[str]) -> Way:
+        """Return what makes a node of the class ``target`` of one with the same fields, but for those it has not."""
+        ways, way = self.ways, self._way
+
+        def translated(node: Any) -> Any:
+            new = ast.AST.__new__(target)
+            fields = new.__dict__
+            for name, value in node.__dict__.items():
+                cls = type(value)
+                fields[name] = value if cls in _PLAIN else (ways.get(cls) or way(cls))(value)
+            for name in missing:
+                fields[name] = _MISSING[name]()
+            return new
+
+        return translated
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 def _parameter_to_gast(node: ast.arg) -> Node:
@@ -103,6 +110,6 @@ def _handler_to_ast(node: Node) -> ast.ExceptHandler:
 
 
 to_gast = _Translator(gast)
-to_gast.special |= {ast.arg: _parameter_to_gast, ast.ExceptHandler: _handler_to_gast}
+to_gast.ways |= {ast.arg: _parameter_to_gast, ast.ExceptHandler: _handler_to_gast}
 to_ast = _Translator(ast)
-to_ast.special |= {gast.arguments: _parameters_to_ast, gast.ExceptHandler: _handler_to_ast}
+to_ast.ways |= {gast.arguments: _parameters_to_ast, gast.ExceptHandler: _handler_to_ast}

@@ -128,11 +128,11 @@ class BackwardGraph(Graph):
             up = up.parent
         return False
 
-    def capture(self, tensor: Tensor) -> Tensor:
+    def capture(self, tensor: Tensor, here: Location | None = None) -> Tensor:
         if tensor.graph is not self.forward:
             copy = twin(self.forward, tensor)
             if copy is None:
-                return super().capture(tensor)
+                return super().capture(tensor, here)
             tensor = copy
         known = self._asked.get(tensor)
         if known is None:

@@ -44,7 +44,29 @@ class Record(Protocol):
 R = TypeVar("R", bound=Record)
 
 
-class Graph(NamedLookup):
+class _Seldom:
+    """What most graphs never set: of the class, as passes make many graphs."""
+
+    #: the effect token after the last effect so far; None before the first
+    token: Tensor | None = None
+    token_input: Tensor | None = None  # through which a sub-graph got its first token
+    frozen = False
+    #: the trace this graph was made for is over: only who makes it the default again may add to it
+    ended = False
+    #: of a root that others may find: the thread that traces it, and what tells others the value of a tensor
+    traced_by: tuple[int, Callable[[Tensor], Tensor]] | None = None
+    declarations = 0  # of a root: how many promises ``set_shape`` has made about what is in it
+    no_new_variables = False  # of a root: no variable may be created while it is traced
+    strict = False  # of a root: what may raise is computed although no output needs it
+    is_silenced = False  # of a root: floating-point errors of parts of it are nobody's business
+    gradient_memory: str | int | None = None  # of a root: how its loops keep what their gradients need
+    #: the user's lines of what is made without any named; by default those that are running
+    location: Location | None = None
+    otherwise: Location = ()  # the lines of what no line of the user's makes
+    _entered: Entered[Graph] | None = None
+
+
+class Graph(_Seldom, NamedLookup):
     """A dataflow graph under construction, or finished.
 
     Parameters
@@ -60,8 +82,13 @@ class Graph(NamedLookup):
     def __init__(self, name: str = "", parent: Graph | None = None, ordered: bool = False) -> None:
         self.prefix = name
         self.parent = parent
-        self.root: Graph = self if parent is None else parent.root
-        self.ordered: bool = ordered if parent is None else parent.ordered
+        if parent is None:
+            self.root: Graph = self
+            self.ordered: bool = ordered
+            self._names, self._places = Names(), Places()
+        else:
+            self.root, self.ordered = parent.root, parent.ordered
+            self._names, self._places = parent._names, parent._places
         #: the same object in all the graphs that passes make of one another
         self.lineage = object()
         self.nodes: list[Node] = []
@@ -71,36 +98,17 @@ class Graph(NamedLookup):
         self.captures: dict[Tensor, Tensor] = {}
         #: the parameter -> the tensor of the parent
         self.captured_from: dict[Tensor, Tensor] = {}
-        #: the effect token after the last effect so far; None before the first
-        self.token: Tensor | None = None
-        self.token_input: Tensor | None = None  # through which a sub-graph got its first token
-        self.frozen = False
-        #: the trace this graph was made for is over: only who makes it the default again may add to it
-        self.ended = False
-        #: of a root that others may find: the thread that traces it, and what tells others the value of a tensor
-        self.traced_by: tuple[int, Callable[[Tensor], Tensor]] | None = None
-        self.declarations = 0  # of a root: how many promises ``set_shape`` has made about what is in it
-        self.no_new_variables = False  # of a root: no variable may be created while it is traced
-        self.strict = False  # of a root: what may raise is computed although no output needs it
-        self.is_silenced = False  # of a root: floating-point errors of parts of it are nobody's business
         self.donated: dict[int, int] = {}  # inputs that a run may overwrite -> the output that is wanted there
-        self.gradient_memory: str | int | None = None  # of a root: how its loops keep what their gradients need
         self.collections: dict[str, list[Any]] = {}  # 1.x: what is collected under a name, e.g. ``"variables"``
         #: what must live as long as the graph does, see ``record``
         self.records: dict[type[Record], Any] = {}
-        #: the user's lines of what is made without any named; by default those that are running
-        self.location: Location | None = None
-        self.otherwise: Location = ()  # the lines of what no line of the user's makes
         #: concrete tensor -> the constant that stands for it here
         self.constants: dict[Tensor, Tensor] = {}
         #: what is made waits for, one group for each ``control_dependencies`` in force
         self.control: list[tuple[Tensor, ...]] = []
         self.given_up: set[Node | None] = set()  # what was made and then forgotten, see ``rollback``
-        self._names: Names = Names() if parent is None else parent._names
-        self._places: Places = Places() if parent is None else parent._places
         #: of a root: constants whose value is part of the graph, and as what
         self.settled: dict[Tensor, str] = {}
-        self._entered: Entered[Graph] = Entered()
 
     # -- building -----------------------------------------------------------------------------------------
 
@@ -149,14 +157,16 @@ class Graph(NamedLookup):
         if self.root.frozen:
             raise RuntimeError("the graph is finished and cannot be changed (Graph.finalize was called)")
         attrs = attrs or {}
+        # the lines that are running are those of what is captured, too
+        here = self.here() if location is None and self.location is None else None
+        if location is None:
+            location = self.location if here is None else here
         # most inputs were made here, and need no call to say so
-        captured = tuple([t if type(t) is Tensor and t.graph is self else self.capture(t) for t in inputs])
+        captured = tuple([t if type(t) is Tensor and t.graph is self else self.capture(t, here) for t in inputs])
         specs = inferred(op, captured, attrs, self.root.strict)
         if op.effect:
             captured += (self.effect_token(),)
             specs.append((dtypes.bool_, SCALAR))
-        if location is None:
-            location = self._places.capture() if self.location is None else self.location
         node = Node(
             self, op, captured, attrs, specs, scope or self.unique_name(name or op.name.lower()),
             location or self.otherwise, self._control_inputs(),
@@ -192,9 +202,15 @@ class Graph(NamedLookup):
         self.nodes[self.nodes.index(node)] = made
         return made
 
-    def parameter(self, dtype: DType, shape: TensorShape, name: str = "arg", **attrs: Any) -> Tensor:
-        """Return a new input of this graph."""
-        location = self._places.capture() if self.location is None else self.location
+    def here(self) -> Location:
+        """Return the user's lines of what is made now."""
+        return self._places.capture() if self.location is None else self.location
+
+    def parameter(
+        self, dtype: DType, shape: TensorShape, name: str = "arg", here: Location | None = None, **attrs: Any
+    ) -> Tensor:
+        """Return a new input of this graph; ``here``: the lines that are running, where the caller knows them."""
+        location = self.here() if here is None or self.location is not None else here
         node = Node(
             self, PARAMETER, (), {"dtype": dtype, "shape": shape, **attrs}, [(dtype, shape)],
             self.unique_name(name), location or self.otherwise,
@@ -217,8 +233,8 @@ class Graph(NamedLookup):
         self.nodes.append(node)
         return node.outputs[0]
 
-    def capture(self, tensor: Tensor) -> Tensor:
-        """Return ``tensor`` as seen from inside this graph.
+    def capture(self, tensor: Tensor, here: Location | None = None) -> Tensor:
+        """Return ``tensor`` as seen from inside this graph; ``here`` as for ``parameter``.
 
         Raises
         ------
@@ -242,10 +258,10 @@ class Graph(NamedLookup):
         if node.op is CONST and self.ordered:
             inner = self.constant(node.attrs["value"])
         else:  # in a graph that a session runs a constant may be fed, or wait for something
-            outer = self.parent.capture(tensor)
+            outer = self.parent.capture(tensor, here)
             inner = self.captures.get(outer)
             if inner is None:
-                inner = self.parameter(outer.dtype, outer.shape, "capture")
+                inner = self.parameter(outer.dtype, outer.shape, "capture", here)
                 self.captures[outer] = inner
                 self.captured_from[inner] = outer
         return self.captures.setdefault(tensor, inner)
@@ -287,9 +303,12 @@ class Graph(NamedLookup):
         return Setting(self, (_stack, (*_stack.get(), self)))
 
     def __enter__(self) -> Graph:
+        if self._entered is None:
+            self._entered = Entered()
         return self._entered.enter(self.as_default())
 
     def __exit__(self, *exc: Any) -> None:
+        assert self._entered is not None
         self._entered.leave(*exc)
 
     def __repr__(self) -> str:

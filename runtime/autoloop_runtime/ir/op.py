@@ -21,7 +21,7 @@ from .traits import NO_GRADIENT, OPAQUE, UNSTATED, Fails, NoRule, Traits
 Spec = tuple[DType, TensorShape]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)  # slots: all that looks at a graph reads them
 class Op:
     """A primitive operation.
 

@@ -114,8 +114,9 @@ def check_gradient_memory(value: Any) -> Any:
 def subgraph(parent: Graph, name: str, params: Sequence[tuple[DType, TensorShape, str]] = ()) -> Graph:
     """Return a sub-graph of ``parent`` with one parameter per ``(dtype, shape, name)``, in ``.inputs``."""
     graph = Graph(name, parent)
+    here = graph.here() if params else None
     for dtype, shape, param in params:
-        graph.parameter(dtype, shape, param)
+        graph.parameter(dtype, shape, param, here)
     return graph
 
 
@@ -202,9 +203,10 @@ def _line_up(
     outer: dict[Tensor, None] = {}
     for sub in subs:
         outer.update((o, None) for o, _ in sub.captured_inputs())
+    here = subs[0].here() if outer else None
     for sub, first in zip(subs, leading):
         known = dict(sub.captured_inputs())
-        captured = [known[o] if o in known else sub.parameter(o.dtype, o.shape, "capture") for o in outer]
+        captured = [known[o] if o in known else sub.parameter(o.dtype, o.shape, "capture", here) for o in outer]
         sub.inputs = [*first, *captured]
     return list(outer)
 

@@ -99,12 +99,17 @@ class _Folder:
 
 def _computed(node: Node, inputs: list[Tensor]) -> Any:
     """Return the value of ``node`` if all inputs are constants and it is small, fast and does not fail."""
+    values = []
+    for tensor in inputs:
+        value = constant_of(tensor)
+        if value is None:  # at the first of most nodes
+            return None
+        values.append(value)
     output = node.outputs[0]
     size = output.shape.num_elements()
     if len(node.outputs) != 1 or size is None or size > MAX_ELEMENTS or output.dtype.kind not in _FOLDED_KINDS:
         return None
-    values = [constant_of(t) for t in inputs]
-    if any(v is None for v in values) or estimate(node) > MAX_COST:
+    if estimate(node) > MAX_COST:
         return None
     try:
         with np.errstate(all="ignore"):

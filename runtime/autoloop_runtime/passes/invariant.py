@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from ..analysis.cost import estimate
 from ..analysis.failure import can_fail
+from ..analysis.inside import loops_inside
 from ..analysis.observable import is_pure
 from ..analysis.uses import readers
 from ..ir.graph import CONST, PARAMETER, Graph, Node
@@ -24,7 +25,7 @@ MAX_COST = 1e5
 
 def hoist_invariants(graph: Graph) -> Graph:
     """Return ``graph`` with the invariant nodes of each While in front of it, inner loops first."""
-    if not any(node.op.graphs for node in graph.nodes):
+    if not loops_inside(graph):
         return graph
     return rewrite(graph, _visit)
 

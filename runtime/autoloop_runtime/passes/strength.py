@@ -13,6 +13,7 @@ import numpy as np
 
 from ..analysis.cost import SCALAR_CALL, estimate
 from ..analysis.failure import can_fail
+from ..analysis.inside import nodes_inside
 from ..analysis.observable import is_pure
 from ..base.dtypes import DType
 from ..base.shapes import SCALAR
@@ -33,6 +34,8 @@ Rule = Callable[[Copy, Node, Sequence[Tensor]], Tensor | None]
 
 def reduce_strength(graph: Graph) -> Graph:
     """Return ``graph`` with dear operations in the words of cheaper ones."""
+    if not any(node.op in RULES or node.op.idempotent or node.op is COND for node in nodes_inside(graph)):
+        return graph
     return rewrite(graph, _visit)
 
 

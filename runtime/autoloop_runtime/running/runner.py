@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .automatic import Automatic
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Runner:
     """A graph made ready to run.
 
