@@ -50,9 +50,19 @@ def inside_another(x):
 def beside_an_array(x):
     q = iter(range(10))
     t = 0.0
-    for v, w in zip(q, x):
+    for v, w in zip(q, range(int(x[0]))):
         t += v * w
     return t + next(q)
+
+
+def beside_a_short_array(x):
+    q = iter(range(10))
+    t = 0.0
+    for v, w in zip(q, x):
+        t += v * w
+    for w, v in zip(x, q):
+        t += v * w
+    return t + next(q), [*q]
 
 
 def run_over_twice(x):
@@ -145,7 +155,7 @@ def left_by_python(x):
     return t, list(q)
 
 
-@pytest.mark.parametrize("f", [unnamed, named_to_the_end, left_by_python])
+@pytest.mark.parametrize("f", [unnamed, named_to_the_end, left_by_python, beside_a_short_array])
 def test_the_others_run_as_in_python(f):
     x = np.array([2.5, 1.5, 0.5])
     assert al.function(f)(x) == f(x)

@@ -52,18 +52,12 @@ from .folded_lists import extreme_of_several, folded
 from .for_statement import for_stmt
 from .generator_expressions import extreme_of_each, used_up
 from .if_statement import if_exp
-from .iterables import (
-    StagedIterable,
-    as_staged,
-    staged_enumerate,
-    staged_range,
-    staged_reversed,
-    staged_zip,
-)
+from .iterables import StagedIterable, as_staged, run_over, staged_range
 from .math_functions import modular_power, of_number, one_element, tried
 from .membership import in_
 from .mixed_operators import holds_mixed, of_mixed
 from .overloads import binary
+from .side_by_side import staged_enumerate, staged_reversed, staged_zip
 from .sorted_lists import sorted_by, sorted_tensor
 from .text import formatted_as, repr_of, text_of
 from .text import holds_staged as holds_text_to_come
@@ -310,6 +304,7 @@ def _list(values: Any) -> Any:
     items = as_staged(values)
     assert items is not None
     if isinstance(items.length, int) and items.keep is None:
+        run_over(items)
         return [items.get(index) for index in range(items.length)]
     (made,) = for_stmt(items, _append, ([],), ("list",))
     return made

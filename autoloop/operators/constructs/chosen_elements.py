@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 from ..mutation.outside_world import stays
 from .boolean_operators import and_
-from .iterables import StagedIterable, as_staged, part_of, staged_zip
+from .iterables import StagedIterable, as_staged
+from .side_by_side import part_of, staged_zip
 
 
 def staged_filter(function: Callable[..., Any] | None, iterable: Any) -> StagedIterable:
@@ -26,9 +28,11 @@ def _both(first: Callable[[Any], Any], second: Callable[[Any], Any]) -> Callable
     return lambda item: and_(first(item), lambda: second(item))
 
 
-def staged_map(function: Callable[..., Any], *iterables: Any) -> StagedIterable:
-    """Return ``map`` over iterables of which one is staged."""
+def staged_map(function: Callable[..., Any], *iterables: Any) -> Any:
+    """Return ``map`` over iterables of which one is staged; one of Python's, if each step is written out."""
     inner = staged_zip(*iterables) if len(iterables) > 1 else _kept(iterables[0])
+    if not isinstance(inner, StagedIterable):
+        return itertools.starmap(function, inner)
     get, made = inner.get, inner.made
     if inner.keep is not None:
         then = function if made is None else lambda item: function(made(item))

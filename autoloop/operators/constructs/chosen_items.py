@@ -22,8 +22,8 @@ from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import answer, is_staged, stands_for
 from .container_comparisons import asks_the_run, equal
 from .if_statement import if_exp
-from .iterables import number_at
 from .math_functions import tried
+from .ranges import number_at
 from .text import chosen_text
 
 #: what a staged index may choose from

@@ -44,7 +44,7 @@ from ..staging.users_methods import method_of
 from .boolean_operators import and_, or_
 from .for_statement import for_stmt
 from .if_statement import if_exp, if_stmt
-from .iterables import StagedIterable, as_staged
+from .iterables import StagedIterable, as_staged, run_over
 from .sorted_lists import first_of
 from .stateful_calls import iterated
 from .unwanted_elements import perhaps_wanted
@@ -74,7 +74,7 @@ def elements(iterable: Any) -> Any:
         return iter(iterable)  # says what to do
     if isinstance(iterable, Tensor) and is_staged(iterable):
         return _rows(iterable)
-    staged = as_staged(iterable)
+    staged = run_over(iterable)
     if staged is None:
         return iterable
     count = _count(staged.length if staged.keep is None else None, staged.describe)

@@ -249,7 +249,10 @@ def _for_staged(items: StagedIterable, loop: _Statement, values: Values) -> Valu
         surely=is_known and items.length > 0 and items.keep is None and all(f is False for f in loop.flags(values)),
     )
     record("for", loop.names, True, f"it iterates over {items.describe}")
-    return rows.put_in(staged_loop(counted, (0, *values), items.length)[1:])
+    left = rows.put_in(staged_loop(counted, (0, *values), items.length)[1:])
+    for check in items.checks:
+        check()
+    return left
 
 
 def _making(made: Callable[[Any], Any], item: Any, body: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime import ops
-from autoloop_runtime.base import dtypes
 from autoloop_runtime.ir.convert import convert_to_tensor, has_tensor
 from autoloop_runtime.ir.number_operators import as_number, carried
 from autoloop_runtime.ir.tensor import Tensor
@@ -19,22 +18,22 @@ from autoloop_runtime.ir.tracers import (
     Kind,
     NumberTracer,
     TextTracer,
-    join,
     kind_of,
     marked,
     number_of,
 )
 from autoloop_runtime.ops.creation import RANGE
 
-from ...errors import mark_programs_own
-from ..mutation.outside_world import stays
-from ..staging.clauses import Clauses, StagedClauses, clauses_of
+from ..staging.clauses import Clauses, StagedClauses
 from ..staging.growing_list import GrowingList
 from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import is_staged
 from ..staging.standins import StandIn
+from .chosen_items import chosen
 from .math_functions import tried
-from .named_iterators import refuse_again, refuse_named
+from .named_iterators import refuse_again
+from .ranges import in_range, number_at, number_of_step
+from .unwanted_elements import drawn
 
 #: more iterations than a run can make
 _NO_END = 2**62
@@ -82,6 +81,8 @@ class StagedIterable(StandIn):
         self.functions: tuple[Callable[..., Any], ...] = ()
         #: whether its last element raises, which nobody may ask for
         self.is_uneven = False
+        #: raise when its elements would be others, had each been asked for in its turn
+        self.checks: tuple[Callable[[], None], ...] = ()
         #: of an iterator of Python's: whether a loop has begun to run over it
         self.is_used: bool | None = None
 
@@ -92,7 +93,9 @@ class StagedIterable(StandIn):
 
     def by(self, *functions: Callable[..., Any], parts: Iterable[StagedIterable] = ()) -> StagedIterable:
         """Note the functions of the user's that make its elements, with those of its parts."""
+        parts = list(parts)
         self.functions = (*functions, *[one for part in parts for one in part.functions])
+        self.checks = tuple([one for part in parts for one in part.checks])
         return self
 
     def described(self) -> str:
@@ -136,15 +139,17 @@ class StagedRange(StagedIterable):
     def __init__(self, start: Any, stop: Any, step: Any, length: Any, number: Kind) -> None:
         plain = isinstance(start, int) and start == 0 and isinstance(step, int) and step == 1
         super().__init__(
-            length, (lambda k: k) if plain else functools.partial(_at, start, step), "a range with tensor bounds",
+            length,
+            (lambda k: k) if plain else functools.partial(number_of_step, start, step),
+            "a range with tensor bounds",
             number=number,
-        )  # fmt: skip
+        )
         self.start, self.stop, self.step = (as_number(one, number) for one in (start, stop, step))
 
     def holds(self, item: Any) -> Any:
         """Return ``item in`` the range."""
         kind = number_of((item, self.start, self.step, self.length))
-        return marked(kind, _in_range(item, self.start, self.step, self.length))
+        return marked(kind, in_range(item, self.start, self.step, self.length))
 
     def index(self, item: Any) -> Any:
         """Return the place of a number; ``ValueError`` if it has none."""
@@ -192,26 +197,12 @@ def staged_range(*args: Any) -> StagedIterable:
     return StagedRange(start, stop, step, length, number)
 
 
-def number_at(start: Any, step: Any, length: Any, index: Any) -> Any:
-    """Return the number of a range at a place, which may count from its end."""
-    kind = number_of((start, step, length, index))
-    place = ops.cast(index, dtypes.int64)
-    count = carried(length)
-    inside = ops.logical_and(ops.less(place, count), ops.greater_equal(place, ops.negative(count)))
-    raise_unless(inside, Raising(IndexError, lambda: IndexError("range object index out of range")))
-    place = ops.where(ops.less(place, 0), ops.add(place, count), place)
-    return kind(ops.add(carried(start), ops.multiply(carried(step), place)))
-
-
-def _at(start: Any, step: Any, k: Any) -> Any:
-    """Return the number of a range at a place: it is between the bounds, and so has no more bits."""
-    product = ops.multiply(carried(k), carried(step))
-    return marked(kind_of((start, step, k)), ops.add(carried(start), product))
-
-
 def known_range(items: range) -> StagedIterable:
     """Return a range of Python's for a loop of the graph."""
-    get = functools.partial(_at, items.start, items.step)
+
+    def get(k: Any) -> Any:
+        return items[k] if isinstance(k, int) else number_of_step(items.start, items.step, k)
+
     return StagedIterable(len(items), get, "a long Python range", number=NumberTracer)
 
 
@@ -222,20 +213,22 @@ def counting(iterator: Any) -> StagedIterable | None:
     first, second = next(iterator), next(iterator)
     if not (type(first) is int and type(second) is int):
         raise TypeError("a tensor decides when this loop over itertools.count is left: let it count by ints")
-    get = functools.partial(_at, first, second - first)
+    get = functools.partial(number_of_step, first, second - first)
     return StagedIterable(_NO_END, get, "itertools.count", number=NumberTracer)
+
+
+def repeating(iterator: Any) -> StagedIterable | None:
+    """Return what ``itertools.repeat`` has still to give; None of any other iterator."""
+    if not isinstance(iterator, itertools.repeat):
+        return None
+    parts: Any = iterator.__reduce__()[1]
+    length = parts[1] if len(parts) > 1 else _NO_END
+    return StagedIterable(length, lambda k: parts[0], "itertools.repeat", number=NumberTracer)
 
 
 def _largest(length: Any) -> Any:
     """Return a length that may have come out negative."""
     return max(length, 0) if isinstance(length, int) else as_number(ops.maximum(length, 0), type(length))
-
-
-def _in_range(item: Any, start: Any, step: Any, length: Any) -> Any:
-    offset = ops.subtract(item, start)
-    index = ops.floor_divide(offset, step)
-    inside = ops.logical_and(ops.less_equal(0, index), ops.less(index, length))
-    return ops.logical_and(inside, ops.equal(ops.mod(offset, step), 0))
 
 
 def as_staged(value: Any) -> StagedIterable | None:
@@ -245,7 +238,7 @@ def as_staged(value: Any) -> StagedIterable | None:
             refuse_again(value.describe)
         return value
     if isinstance(value, StagedClauses):
-        return _of_clauses(value)
+        return of_clauses(value)
     if isinstance(value, GrowingList):
         return StagedIterable(value.length, value.copy().__getitem__, "a list of tensors", number=NumberTracer)
     if is_staged(value):
@@ -253,7 +246,7 @@ def as_staged(value: Any) -> StagedIterable | None:
     return None
 
 
-def _of_clauses(clauses: Clauses) -> StagedIterable:
+def of_clauses(clauses: Clauses) -> StagedIterable:
     """Return a generator expression that gives an element for each of what it runs over as a sequence."""
     clauses.stays()
     source = as_staged(clauses.source)
@@ -262,7 +255,7 @@ def _of_clauses(clauses: Clauses) -> StagedIterable:
             "how many elements a generator expression with an `if`, or another `for`, gives only the run knows, and "
             "they are counted, or paired, here: make a list of it, [...]"
         )
-    source = _elements(list(clauses.source)) if source is None else source
+    source = listed(*drawn(clauses.source)) if source is None else source
     clauses.gone = "was run over before"
     get = source.get
     made = StagedIterable(
@@ -325,21 +318,16 @@ def _integer(tensor: Tensor) -> int | None:
     return None if value is None else int(value)
 
 
-def part_of(value: Any) -> StagedIterable:
-    """Return one of several sequences that run side by side; a Python sequence becomes a tensor."""
-    clauses = clauses_of(value)
-    staged = as_staged(stays(value)) if clauses is None else _of_clauses(clauses)
-    if staged is not None and staged.keep is not None:
-        raise TypeError(
-            f"{staged.describe} has no length to count or pair its elements by: make a list of it, list(filter(...))"
-        )
-    if staged is None:
-        refuse_named(value, "runs side by side with a tensor: how far it is then is not followed")
-    return staged if staged is not None else _elements(list(value))
+def listed(values: Sequence[Any], check: Callable[..., None] | None = None) -> StagedIterable:
+    """Return the elements of a Python list, each as it is where its place is known; those of numbers are numbers.
 
-
-def _elements(values: list[Any]) -> StagedIterable:
-    """Return the elements of a Python list, each as it is where its place is known; those of numbers are numbers."""
+    Parameters
+    ----------
+    values : list
+    check : callable, optional
+        Raises when the elements, from a place on, would be others now.
+    """
+    is_column = _are_numbers(values)
 
     @functools.cache
     def gathered() -> tuple[Kind, Tensor]:
@@ -349,88 +337,27 @@ def _elements(values: list[Any]) -> StagedIterable:
 
     def get(k: Any) -> Any:
         if isinstance(k, int):
+            if check is not None:
+                check(k)
             return values[k]
+        if not is_column:
+            return chosen(values, k)
         kind, tensor = gathered()
         return marked(kind, ops.getitem(tensor, k))
 
-    return StagedIterable(len(values), get, "a list", number=NumberTracer, written_out=not _are_alike(values))
+    made = StagedIterable(len(values), get, "a list", number=NumberTracer, written_out=not is_column)
+    made.checks = () if check is None else (check,)
+    return made
 
 
-def _are_alike(values: list[Any]) -> bool:
-    """Return whether values can be the rows of one array, each of which is what the value was."""
+def _are_numbers(values: Sequence[Any]) -> bool:
+    """Return whether values are numbers of one type, or tensors, which can be the rows of one array."""
     types = set(map(type, values))
-    return (len(types) == 1 and not issubclass(types.pop(), str | bytes | type(None))) or any(map(is_staged, values))
-
-
-def staged_enumerate(iterable: Any, start: Any = 0) -> StagedIterable:
-    """Return ``enumerate`` over a staged iterable."""
-    inner = part_of(iterable)
-    first = as_number(start)
-    return StagedIterable(
-        inner.length, lambda k: (first + k, inner.get(k)), "an enumerate over tensors", number=inner.number,
-        written_out=inner.written_out,
-    ).once().by(parts=[inner])  # fmt: skip
-
-
-def staged_zip(*iterables: Any, strict: bool = False) -> StagedIterable:
-    """Return ``zip`` over iterables of which one is staged."""
-    parts = [part_of(one) for one in iterables]
-    length = parts[0].length
-    number = join(*[part.number for part in parts])
-    lengths = [part.length for part in parts]
-    for part in parts[1:]:
-        both_known = isinstance(length, int) and isinstance(part.length, int)
-        length = min(length, part.length) if both_known else as_number(ops.minimum(length, part.length), number)
-    end: Any = None
-    if strict and not (isinstance(length, int) and all(one == length for one in lengths)):
-        # the element after the last is one more, which raises when it is asked for, if any is
-        end, longest = length, functools.reduce(ops.maximum, lengths)
-        known = all(isinstance(one, int) for one in lengths)
-        length = end + 1 if known else as_number(ops.minimum(longest, ops.add(end, 1)), number)
-
-    def element(k: Any) -> tuple[Any, ...]:
-        if end is not None:
-            _check_end(k, end, lengths)
-        return tuple(part.get(k) for part in parts)
-
-    written_out = any(part.written_out for part in parts)
-    made = StagedIterable(length, element, "a zip over tensors", number=number, written_out=written_out)
-    made.is_uneven = end is not None
-    return made.once().by(parts=parts)
-
-
-def _check_end(k: Any, end: Any, lengths: Sequence[Any]) -> None:
-    """Raise, now or at run time, as ``zip(..., strict=True)`` does where the iterables end of which one is longer."""
-
-    def error(*lengths: Any) -> ValueError:
-        end = min(lengths)
-        short = next((number for number, one in enumerate(lengths, 1) if one == end))
-        number = short if short > 1 else next(number for number, one in enumerate(lengths, 1) if one > end)
-        than = "argument 1" if number == 2 else f"arguments 1-{number - 1}"
-        return ValueError(f"zip() argument {number} is {'shorter' if short > 1 else 'longer'} than {than}")
-
-    if isinstance(k, int) and isinstance(end, int):
-        if k < end:
-            return
-        try:
-            raise error(*lengths)
-        except ValueError as ended:
-            mark_programs_own(ended)
-            raise
-    raise_unless(ops.less(k, end), Raising(ValueError, error), *lengths)
-
-
-def staged_reversed(iterable: Any) -> StagedIterable:
-    """Return ``reversed`` over a staged iterable."""
-    inner = part_of(iterable)
-    return (
-        StagedIterable(
-            inner.length,
-            lambda k: inner.get(inner.length - 1 - k),
-            "a reversed tensor",
-            number=inner.number,
-            written_out=inner.written_out,
-        )
-        .once()
-        .by(parts=[inner])
-    )
+    if len(types) != 1:
+        return False
+    [kind] = types
+    if not issubclass(kind, Tensor):
+        return issubclass(kind, bool | int | float | complex | np.generic)
+    if len({(one.dtype, *(one.shape.as_list() if one.shape.rank is not None else ["?"])) for one in values}) != 1:
+        return False
+    return not issubclass(kind, ArrayTracer) or values[0].shape.rank == 0

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import gc
 import inspect
+import itertools
+import operator
 import types
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NoReturn
 
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import current_graph
@@ -24,10 +26,20 @@ from ..staging.staged_blocks import in_staged_block
 #: so deep iterators in iterators are looked at
 _DEEPEST = 8
 _END: Any = object()
+Check = Callable[..., None] | None
+_LEFT = "a loop or a test leaves when a tensor says so"
+#: so many elements of what does not tell its length, and of what does, are made before a loop
+_MOST_DRAWN, _MOST_TOLD = 10_000, 1_000_000
 
 
-def perhaps_wanted(iterator: Iterator[Any]) -> Iterator[Any]:
+def perhaps_wanted(iterator: Iterator[Any], why: str = _LEFT) -> Iterator[Any]:
     """Yield the elements of an iterator, as long as what it does to make them is not seen outside of it.
+
+    Parameters
+    ----------
+    iterator : iterator
+    why : str
+        Why the run may not want them, as messages say it.
 
     Raises
     ------
@@ -40,32 +52,91 @@ def perhaps_wanted(iterator: Iterator[Any]) -> Iterator[Any]:
         if current_graph() is None:
             yield from iterator
             return
-        roots = _roots(iterator, 0)
-        before, variables = snapshots(roots, (), ())
-        before = [one for one in before if not hasattr(type(one.value), "__next__")]
-        arrays = [
-            (storage, storage.version, name) for one, name in reached_from(roots).values() if (storage := kept(one))
-        ]
+        seen = _Seen(_roots(iterator, 0))
+        what = f"the {_kind(iterator)} that {why}"
         try:
             item = next(iterator, _END)
         except Exception as error:
             if not is_refusal(error):
-                restore(before, variables)
-                _refuse(iterator, f"raises {type(error).__name__} where the loop may be over")
+                seen.put_back()
+                _refuse(f"{what} raises {type(error).__name__} where the loop may be over")
             raise
-        changed = [one.name for one in before if has_changed(one)]
-        changed += [slot.name for slot, value in variables if slot.get() is not value]
-        changed += [name for storage, version, name in arrays if storage.version != version]
-        if changed:
-            restore(before, variables)
-            _refuse(iterator, f"changes {changed[0] or 'an array'!r}")
+        if (changed := seen.changed()) is not None:
+            seen.put_back()
+            _refuse(f"{what} changes {changed!r}")
         if item is _END:
             return
         yield item
 
 
-def _refuse(iterator: Iterator[Any], does: str) -> None:
-    what = f"the {_kind(iterator)} that a loop or a test leaves when a tensor says so {does}"
+def drawn(iterable: Any, most: int | None = None, why: str = "is counted and") -> tuple[list[Any], Check]:
+    """Return the elements of what Python runs over, made before a loop asks for them, if nobody can see that.
+
+    Parameters
+    ----------
+    iterable : iterable
+    most : int, optional
+        So many are asked for, if that is known.
+    why : str
+        Why they are made before, as messages say it.
+
+    Returns
+    -------
+    (list, callable or None)
+        The elements; what is called before and behind a use of them, and raises if they would be others now.
+    """
+    iterator = iter(iterable)
+    roots = _roots(iterator, 0)
+    count = max(_MOST_DRAWN, min(operator.length_hint(iterator), _MOST_TOLD)) if most is None else most
+    made = list(itertools.islice(perhaps_wanted(iterator, why) if roots else iterator, count))
+    if most is None and len(made) == count and operator.length_hint(iterator, 1):
+        _refuse(f"the {_kind(iterator)} that {why} gives more than {count} elements")
+    if not roots:
+        return made, None
+    seen = _Seen(roots)
+
+    def check(first: int = 0) -> None:
+        if (changed := seen.changed()) is not None:
+            _refuse(f"the {_kind(iterator)} that {why} may read {changed!r}, which a loop over it changes,")
+
+    return made, check
+
+
+def made_unseen(make: Callable[[], Any], functions: Sequence[Any], what: str) -> Any:
+    """Return what functions of the user's make, which may be asked for once more than anybody gets to see it."""
+    graph = current_graph()
+    assert graph is not None
+    seen, count = _Seen(list(functions)), len(graph.nodes)
+    made = make()
+    does = next((node.op.name for node in graph.nodes[count:] if node.op.effect), None)
+    if (changed := seen.changed() or does) is not None:
+        _refuse(f"{what} changes {changed!r}")
+    return made
+
+
+class _Seen:
+    """What can be seen of the world from some objects: whether it has changed since."""
+
+    def __init__(self, roots: list[Any]) -> None:
+        before, self._variables = snapshots(roots, (), ())
+        self._before = [one for one in before if not hasattr(type(one.value), "__next__")]
+        self._arrays = [
+            (storage, storage.version, name) for one, name in reached_from(roots).values() if (storage := kept(one))
+        ]
+
+    def changed(self) -> str | None:
+        """Return what has changed; None if nothing has."""
+        changed = [one.name for one in self._before if has_changed(one)]
+        changed += [slot.name for slot, value in self._variables if slot.get() is not value]
+        changed += [name for storage, version, name in self._arrays if storage.version != version]
+        return (changed[0] or "what others see") if changed else None
+
+    def put_back(self) -> None:
+        """Let objects and variables hold what they held."""
+        restore(self._before, self._variables)
+
+
+def _refuse(what: str) -> NoReturn:
     if not in_staged_block():
         leave(what, "")
     error = TypeError(f"{what}, as often as only the run knows: let each loop run over the values themselves")

@@ -1,0 +1,22 @@
+"""What runs over several things at once asks each as often, and in the order, as in plain Python, or is refused."""
+
+import itertools
+
+from each_case import each
+from programs_side_by_side import PROGRAMS
+from worlds import module, played
+
+INTERPRETED = itertools.cycle(["sequential", "auto", "dataflow"])
+
+
+@each(PROGRAMS, lambda name, *_: name)
+def test_each_is_asked_as_often_as_in_plain_python(name, body, top, state, is_left):
+    text = module(body, top, state)
+    expected, _ = played(name, text)
+    found, reasons = played(name, text, next(INTERPRETED))
+    if is_left is None:  # refused, with nothing changed
+        assert all(kind is TypeError for (kind, _), *_ in found)
+        assert "run over" in found[0][0][1] or "runs beside" in found[0][0][1]
+        assert len({repr(left) for _, _, left, *_ in found}) == 1
+    else:
+        assert found == expected and bool(reasons) == is_left
