@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,18 @@ from api import (
     PARAMETER,
     Graph,
     Op,
+    Stage,
     Tensor,
     TensorShape,
     apply,
     apply_several,
     call,
     control_flow,
+    convert_to_tensor,
     dtypes,
+    nest,
     set_outputs,
+    verify,
 )
 
 #: what the programs' effects leave behind, in order
@@ -72,8 +76,23 @@ def _interpret_kernel(node: Any, args: list[Any]) -> list[Any]:
     with np.errstate(all="ignore"):
         out = node.op.kernel(*args, **node.attrs)
     count = len(node.outputs) - node.op.effect
-    made = [] if count == 0 else [out] if count == 1 else list(out)
+    made = [] if count == 0 else list(out) if node.op.several else [out]
     return made + [np.True_] * node.op.effect
+
+
+def by_nodes(build: Callable[..., Any], *examples: Any) -> tuple[Graph, Callable[..., Any]]:
+    """The graph of ``build`` for arguments like ``examples``, and what computes its results one node after the other.
+
+    Where a test asks what a graph means: to optimise it and to generate code takes several times as long.
+    """
+    graph = Graph(ordered=True)
+    with graph.as_default():
+        given = [graph.parameter(x.dtype, TensorShape(x.shape)) for x in nest.flatten(examples)]
+        made = build(*nest.pack_sequence_as(examples, given))
+        set_outputs(graph, [convert_to_tensor(one) for one in nest.flatten(made)])
+    count = len(nest.flatten(made))  # behind them are effects
+    assert not (faults := verify(graph, Stage.STRUCTURED)), faults
+    return graph, lambda *values: nest.pack_sequence_as(made, interpret(graph, nest.flatten(values))[:count])
 
 
 class Program:

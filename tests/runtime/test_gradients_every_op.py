@@ -14,6 +14,7 @@ import pytest
 from api import FUNCTIONS, OPS, call
 from autoloop.differentiation import grad, jvp, value_and_grad
 from each_case import each
+from random_programs import by_nodes
 from sample_files import gathered
 
 F64 = al.float64
@@ -153,12 +154,12 @@ def scalar_of(f):
 def function(name, orders):
     """Value, slope and gradient; and the second order, in reverse mode over itself and in forward mode over it.
 
-    ``orders``: which of the two.
+    ``orders``: which of the two. Given are a graph of them, and what computes it: node by node by day, for what passes
+    and generated code make of every derivative ``test_gradients_places`` shows.
     """
     loss = scalar_of(PROGRAMS[name][0])
     in_reverse, forward = orders
 
-    @al.function(autograph=False, executor="sequential")
     def derivatives(xs, vs):
         def along(ys):
             slopes = grad(loss)(ys)
@@ -173,7 +174,11 @@ def function(name, orders):
             curved, gradient = grad(along, has_aux=True)(xs)
         return value, slope, gradient, curved, moved
 
-    return derivatives
+    arrays = PROGRAMS[name][1]
+    if not examples.of_long_runs:
+        return by_nodes(derivatives, arrays, arrays)
+    compiled = al.function(derivatives, autograph=False, executor="sequential")
+    return compiled.get_concrete_function(arrays, arrays).graph, compiled
 
 
 def orders_of(name):
@@ -187,7 +192,7 @@ def test_derivatives_are_the_differences(name):
     arrays = PROGRAMS[name][1]
     rng = np.random.default_rng(11)
     directions = [rng.choice([-1, 1], a.shape) * rng.uniform(0.5, 1, a.shape) for a in arrays]
-    derivatives, step = function(name, orders_of(name)), 1e-5
+    (_, derivatives), step = function(name, orders_of(name)), 1e-5
 
     def at(t):
         return derivatives([np.asarray(a + t * d) for a, d in zip(arrays, directions)], directions)
@@ -215,8 +220,8 @@ def _of_loops(module):
 
 def test_every_operation_with_a_gradient_is_among_them():
     seen = set()
-    for name, (_, arrays) in PROGRAMS.items():
-        pending = [function(name, orders_of(name)).get_concrete_function(arrays, arrays).graph]
+    for name in PROGRAMS:
+        pending = [function(name, orders_of(name))[0]]
         while pending:
             graph = pending.pop()
             seen |= {node.op.name for node in graph.nodes}
