@@ -203,9 +203,9 @@ def test_where():
     np.testing.assert_array_equal(z.numpy(), np.where(c, x, y))
     check_gradient(lambda x, y: ops.where(c, x, y), x, y)
     assert ops.where(Tensor(c), Tensor(np.float32(1)), 2).dtype == "float32"
-    assert ops.where(Tensor(c)).numpy().tolist() == [[0, 0]]
-    with pytest.raises(ValueError, match="both"):
-        ops.where(Tensor(c), 1)
+    for others in ((), (1,)):
+        with pytest.raises(TypeError, match="both x and y; of a condition alone write nonzero"):
+            ops.where(Tensor(c), *others)
 
 
 def test_clip_and_round():

@@ -69,20 +69,20 @@ def where(
 ) -> Tensor:
     """Return elements of ``x`` where ``condition`` is true, of ``y`` elsewhere; all three broadcast.
 
-    Without ``x`` and ``y``: the indices of the true elements, of shape (number, rank) and dtype int64.
-
     Parameters
     ----------
     condition : tensor-like
         Numbers count as true where they are not zero.
-    x, y : tensor-like, optional
+    x, y : tensor-like
+        Both: libraries that give neither mean NumPy's tuple of indices, or TensorFlow's matrix.
     name : str, optional
     """
-    condition = as_dtype(convert_to_tensor(condition), dtypes.bool_)
-    if x is None and y is None:
-        return argwhere(condition, name=name)
     if x is None or y is None:
-        raise ValueError("where: give both x and y, or neither")
+        raise TypeError(
+            "where: give both x and y; of a condition alone write nonzero(condition), a tuple of vectors as NumPy's "
+            "where gives, or argwhere(condition), a matrix as TensorFlow's"
+        )
+    condition = as_dtype(convert_to_tensor(condition), dtypes.bool_)
     return apply(WHERE, [condition, *operands("where", x, y)], None, name)
 
 
