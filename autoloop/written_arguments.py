@@ -170,7 +170,8 @@ class ReferringFunction(ConcreteFunction):
         super().__init__(name, graph, value, executor, references.written, {one.place for one in references.returned})
         self._written = [position for position, _ in references.written]
         self._count = len(self._handed)
-        self._gives_none = not references.returned and self._structure.is_leaf() and self._fixed == [(True, None)]
+        is_leaf = not references.returned and self._structure.is_leaf()
+        self._gives_none = is_leaf and self._fixed[0][0] and self._fixed[0][1] is None
         #: made when it is first wanted; if two threads make it, one is dropped
         self._made_to_record: Runner | None = None
 

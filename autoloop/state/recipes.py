@@ -32,7 +32,7 @@ from ..returned_views import copied
 from .overlaps import part_of
 from .places import Place, put
 from .stateful import Made
-from .unchanging import PLAIN
+from .unchanging import PLAIN, is_hiding
 from .world import Holder, Recipe, World
 
 #: so many steps into what functions hold are gone
@@ -161,6 +161,8 @@ class Recipes:
     def _array(self, value: np.ndarray[Any, Any], name: str) -> Recipe:
         """Return what gives an array of the world, or a part of one, and a copy of one that the trace has made."""
         known = self._arrays.get(id(whole_of(value)), [])
+        if is_hiding(value):
+            self.refuse(name, f"a new {type(value).__name__}" + " of objects" * (type(value) is np.ndarray))
         if not known:
             kept = copied(value, self._copies)
             return lambda made: copied(kept, made.known)
@@ -200,7 +202,7 @@ class Recipes:
             return True
         if isinstance(value, np.ndarray):
             whole = id(whole_of(value))
-            return whole in self._copies or whole in self._arrays
+            return whole in self._copies or whole in self._arrays or is_hiding(value)
         if isinstance(value, (tuple, list, dict, set, deque)) or hasattr(type(value), "__dataclass_fields__"):
             if id(value) in self._known or id(value) in seen or which(value) is not None:
                 return True
@@ -210,7 +212,7 @@ class Recipes:
             if hasattr(type(value), "__dataclass_fields__"):
                 parts = instance_attributes(value).values()
             return any(self.holds(one, seen) for one in parts)
-        return (id(value) in self._known and not callable(value)) or has_state(value)
+        return (id(value) in self._known and not callable(value)) or has_state(value) or is_hiding(value)
 
     def grown(self, holder: Holder) -> Any:
         """Return what a list of the world has become in a staged loop or branch; None if it is what it is."""
@@ -247,6 +249,8 @@ class Recipes:
             self.refuse(name, f"a {kind.__name__}")
         if is_users_class(kind) or kind is types.SimpleNamespace:
             return self._object(value, name)
+        if is_hiding(value):
+            self.refuse(name, f"a new {kind.__name__}")
         return lambda made: value
 
     def _dict(self, value: Any, name: str) -> Recipe:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import sys
 import types
+import warnings
 from collections import UserDict
 from contextlib import nullcontext
 
@@ -200,6 +201,39 @@ def test_what_may_change_unseen_plain_python_asks(text):
                 _changed(found)
             outcomes.append([(type(one), np.asarray(one).tolist()) for one in results])
         assert not outcomes or outcomes[0] == outcomes[1], way
+
+
+#: what makes an object -> how a caller changes it
+MADE = {
+    "Fitted([1.0])": _changed, "np.poly1d([1.0, 2.0])": _changed, "np.ma.array([1.0, 2.0], mask=[0, 1])": _changed,
+    "np.matrix([[1.0]])": _changed, "np.ones(2).view(Sub)": _changed, "np.rec.fromarrays([[1.0]])": _changed,
+    "UserDict(a=1.0)": _changed, "np.array([[1], [1, 2]], dtype=object)": lambda made: made[0].append(5),
+    "np.array(['a', 'b'])": lambda made: made.put(0, "z"), "np.zeros(2, '>f8')": _changed,
+    "np.zeros(2, np.longdouble)": _changed,
+}  # fmt: skip
+LEFT = (
+    "return {}", "return [{}, x]", "o.v = {}\nreturn o.v", "o.d.append({})\nreturn o.d[-1]",
+    "v = {}\nif x[0] > 0: x[0] += 1\nreturn v",
+)  # fmt: skip
+
+
+@each(MADE)
+def test_what_a_function_makes_is_a_new_one_at_each_call(text):
+    for way in LEFT:
+        outcomes = []
+        for decorated in (False, True):
+            f = program(way.replace("{}", text), ["o", "x"], Fitted=Fitted, Sub=Sub, UserDict=UserDict)
+            called = al.function(f) if decorated else f
+            o, found = types.SimpleNamespace(v=None, d=[]), []
+            for _ in range(2):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # plain Python runs what makes objects of a library
+                    made = called(o, np.ones(2))
+                made = made[0] if type(made) is list else made
+                found.append((type(made), repr(vars(made) if isinstance(made, Fitted) else made)))
+                MADE[text](made)
+            outcomes.append(found)
+        assert outcomes[0] == outcomes[1], way
 
 
 MET = {
