@@ -160,10 +160,9 @@ class Recipes:
 
     def _array(self, value: np.ndarray[Any, Any], name: str) -> Recipe:
         """Return what gives an array of the world, or a part of one, and a copy of one that the trace has made."""
-        known = self._arrays.get(id(whole_of(value)), [])
         if is_hiding(value):
-            self.refuse(name, f"a new {type(value).__name__}" + " of objects" * (type(value) is np.ndarray))
-        if not known:
+            self.refuse(name, f"a new {type(value).__name__} of {value.dtype}")
+        if not (known := self._arrays.get(id(whole_of(value)), [])):
             kept = copied(value, self._copies)
             return lambda made: copied(kept, made.known)
         place, array = next((one for one in known if one[1] is value), known[0])
