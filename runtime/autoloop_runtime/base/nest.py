@@ -153,12 +153,14 @@ def register(
 def _register_dataclass(cls: type) -> None:
     import dataclasses  # the user's code has
 
-    names = tuple(f.name for f in dataclasses.fields(cls))
+    fields = tuple(f.name for f in dataclasses.fields(cls))
 
     def to_children(value: Any) -> tuple[Iterable[Any], Any]:
-        return [getattr(value, n) for n in names], names
+        own = getattr(value, "__dict__", {})  # attributes that are no fields are kept too, as what `__post_init__` sets
+        names = tuple([name for name in fields if hasattr(value, name)] + [name for name in own if name not in fields])
+        return [getattr(value, name) for name in names], names
 
-    def from_children(_: Any, children: Any) -> Any:
+    def from_children(names: Any, children: Any) -> Any:
         made: Any = object.__new__(cls)
         for name, child in zip(names, children):
             object.__setattr__(made, name, child)  # frozen dataclasses refuse setattr
@@ -180,7 +182,12 @@ def flatten_with_structure(value: Any, expand_composites: bool = False) -> tuple
 def _flatten(value: Any, namespace: str) -> tuple[list[Any], Structure]:
     optree = _optree()
     while True:
-        leaves, structure = optree.tree_flatten(value, none_is_leaf=True, namespace=namespace)
+        try:
+            leaves, structure = optree.tree_flatten(value, none_is_leaf=True, namespace=namespace)
+        except RecursionError:
+            raise TypeError(
+                f"a structure has an end, this {type(value).__name__} has none: it, or what it holds, holds itself"
+            ) from None
         types = set(map(type, leaves))
         if types <= _OPAQUE:
             break

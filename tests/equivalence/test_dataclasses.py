@@ -1,0 +1,113 @@
+"""Instances of dataclasses keep the attributes that are no fields: given, given back, through loops and branches."""
+
+import copy
+import dataclasses
+import functools
+import itertools
+
+import autoloop as al
+import numpy as np
+import pytest
+from each_case import each
+
+INTERPRETED = itertools.cycle(["sequential", "auto", "dataflow"])
+
+
+@dataclasses.dataclass
+class Twice:
+    a: object = 1.0
+    b: object = 2.0
+    unset: object = dataclasses.field(init=False)
+
+    def __post_init__(self):
+        self.twice = self.a * 2
+
+    @functools.cached_property
+    def heavy(self):
+        return self.a * 100
+
+
+def made(p, x):
+    return Twice(x[0]), [{"k": Twice(x)}]
+
+
+def made_in_a_loop(p, x):
+    q, i = Twice(x[0]), 0
+    while i < x[1]:
+        q = Twice(q.a + 1)
+        i += 1
+    return q.twice, q
+
+
+def changed_in_a_loop(p, x):
+    q, i = Twice(x[0]), 0
+    while i < x[1]:
+        q.twice = q.twice + 1
+        i += 1
+    return q
+
+
+def born_in_a_branch(p, x):
+    q = Twice(x[0])
+    if x[1] > 1:
+        q = Twice(x[1])
+        q.more = 4.0
+    else:
+        q.more = x[1]
+    return q
+
+
+def read(p, x):
+    return p.twice * p.a + x
+
+
+def written(p, x):
+    p.twice = p.twice + 1
+    p.born = p.a
+    return p
+
+
+def written_in_a_branch(p, x):
+    if x[1] > 1:
+        p.twice = p.twice + p.a
+    return p, p.twice
+
+
+def replaced(p, x):
+    return dataclasses.replace(p, a=x[0])
+
+
+def cached(p, x):
+    return p.heavy + x
+
+
+def described(value):
+    if dataclasses.is_dataclass(value):
+        return type(value).__name__, {name: described(one) for name, one in vars(value).items()}
+    if isinstance(value, (list, tuple)):
+        return [described(one) for one in value]
+    if isinstance(value, dict):
+        return {name: described(one) for name, one in value.items()}
+    return type(value).__name__, np.asarray(value).tolist()
+
+
+@each(
+    [
+        made, made_in_a_loop, changed_in_a_loop, born_in_a_branch, read, written, written_in_a_branch, replaced, cached,
+    ]
+)  # fmt: skip
+def test_attributes_that_are_no_fields(f):
+    decorated = al.function(f, executor=next(INTERPRETED))
+    plain = Twice(np.float64(1.5))
+    given = copy.deepcopy(plain)
+    for number in (2.0, 0.0, 2.0):
+        x = np.array([1.0, number])
+        assert described(decorated(given, x)) == described(f(plain, x))
+        assert described(given) == described(plain)
+
+
+def test_a_structure_without_end_is_refused():
+    p = Twice()
+    p.itself = p
+    with pytest.raises(TypeError, match="holds itself"):
+        al.function(read)(p, np.ones(2))
