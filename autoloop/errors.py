@@ -12,14 +12,13 @@ import builtins
 import functools
 import linecache
 import os
-import re
 import sys
 import types
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from autoloop_runtime.base import dtypes
+from autoloop_runtime.base import dtypes, stand_ins
 from autoloop_runtime.base.locations import Line
 from autoloop_runtime.base.parsing import parse
 
@@ -56,31 +55,6 @@ _PROGRAMS = "__autoloop_programs__"
 _OF_TYPES = ("dtype_rules.py", "foreign_operands.py")
 # The rooms of what says which shapes and values a function takes, as NumPy does.
 _RULES = tuple(os.path.join(folder, "ops", "") for folder in _OWN_FOLDERS[1:3])
-
-
-_RUN = "of which only the run knows"
-#: what stands in a trace for a value of the user's, by the name that Python's messages call it -> what it is to them
-STAND_INS = {
-    "ArrayTracer": f"array ({_RUN} the values)",
-    "ZeroDimArray": f"array ({_RUN} the value)",
-    "TextTracer": "str (which only the run knows)",
-    "NumberTracer": "number (which only the run knows)",
-    "DecidedNumber": "number (which only the run knows)",
-    "MixedNumber": f"number ({_RUN} the type)",
-    "MaybeNumber": f"array or number ({_RUN} which)",
-    "NumberOrArray": f"array or number ({_RUN} which)",
-    "MaybeNone": f"value ({_RUN} whether it is None)",
-    "MaybeUnset": f"value ({_RUN} whether it is there)",
-    "GrowingList": f"list ({_RUN} the length)",
-    "BytesOfRun": "bytes (which only the run knows)",
-    "FlagsOfArray": "flagsobj (of an array in a trace)",
-    "StagedIterable": f"iterator or sequence ({_RUN} the elements)",
-    "StagedRange": f"range ({_RUN} the length)",
-    "StagedClauses": f"generator ({_RUN} the elements)",
-    "MaybeChanged": f"list ({_RUN} what was added)",
-    "__record__": f"a value {_RUN} whether it is there is asked for what it holds",
-}
-_STAND_IN = re.compile(rf"\b({'|'.join(STAND_INS)})\b")
 
 
 class ConversionError(NotImplementedError):
@@ -187,8 +161,7 @@ def refusals() -> type[BaseException] | tuple[()]:
 def in_words(error: BaseException) -> str | None:
     """Return what Python has said of the type of what stands for a value of the user's, as they call it; else None."""
     text = error.args[0] if isinstance(error, TypeError | AttributeError) and error.args else None
-    named = _STAND_IN.sub(lambda found: STAND_INS[found[0]], text) if isinstance(text, str) else text
-    return named if named != text else None
+    return stand_ins.to_user(text) if isinstance(text, str) and stand_ins.are_named(text) else None
 
 
 def is_refusal(error: BaseException) -> bool:

@@ -104,11 +104,11 @@ def changing(x):
 @pytest.mark.parametrize(
     ("f", "words"),
     [
-        (of_array, f"the map 'q' {LEFT}"), (of_range, f"the range_iterator 'q' {LEFT}"),
+        (of_array, f"the iterator 'q' {LEFT}"), (of_range, f"the range_iterator 'q' {LEFT}"),
         (of_generator, "the generator expression was left when a tensor said so"), (of_map, f"the map 'q' {LEFT}"),
         (inside_another, f"the list_iterator 'q' {LEFT}"),
         (beside_an_array, "the range_iterator 'q' runs side by side with a tensor"),
-        (run_over_twice, "a reversed tensor was run over by a loop before"),
+        (run_over_twice, "a reversed tensor was run over before"),
         (counted_in_a_branch, "the count 'c' is advanced in a loop or branch on tensors"),
         (changing, "the generator 'numbers' sets 'n', as often as only the run knows"),
     ],

@@ -1,15 +1,18 @@
 """What Python says of the type of what stands for a value in a trace it says of the value: of none of ours, and it is
 raised where plain Python raises it."""
 
+import collections.abc
 import copy
 import linecache
+import operator
+import pickle
 import warnings
 
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop.errors import STAND_INS, in_words
-from autoloop.operators.staging.standins import StandIn
+from autoloop.errors import in_words, stand_ins
+from autoloop.operators.staging.standins import Face, StandIn
 
 MADE = {
     "maybe none": "e = None\n if n > 5:\n  e = d[0]",
@@ -30,8 +33,14 @@ ASKED = (
 CAUGHT = "try:\n  e[0] = x[1]\n except TypeError:\n  return 'caught'\n return 'set'"
 
 
+NAMES = {"copy": copy, "np": np, "collections": collections, "operator": operator, "pickle": pickle}
+
+
 def of_source(text):
-    name, names = f"<stand-in {abs(hash(text))}>", {"copy": copy}
+    name, names = (
+        f"<stand-in {abs(hash(text))}>",
+        {"copy": copy, "np": np, "collections": collections, "operator": operator, "pickle": pickle},
+    )
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     exec(compile(text, name, "exec"), names)
     return names["f"]
@@ -54,7 +63,7 @@ def test_no_message_names_a_class_of_ours(made):
         decorated = al.function(f)
         for n in (7, 3):
             plain, found = outcome(f, n), outcome(decorated, n)
-            assert not any(name in part for name in STAND_INS for part in found), (asked, found)
+            assert not any(map(stand_ins.are_named, found)), (asked, found)
             # none of them gives another value; what is refused is refused in other words
             assert found == plain or found[0].endswith("Error"), (asked, plain, found)
 
@@ -64,10 +73,21 @@ def every_kind(kind):
 
 
 def test_words_are_there_for_every_class():
-    abstract = {"StandIn", "Rows", "ListColumns", "Maybe", "MaybeRecord", "NoneOrNot", "_NoneOrValue", "_UnsetOrValue"}
+    abstract = {
+        "StandIn",
+        "Covered",
+        "Rows",
+        "ListColumns",
+        "Maybe",
+        "MaybeRecord",
+        "NoneOrNot",
+        "_NoneOrValue",
+        "_UnsetOrValue",
+    }
     # names that are words of the user's, too: these never stand where Python asks for a type
     plain = {"Undefined", "Moved"}
-    assert {one.__name__ for one in every_kind(StandIn)} - abstract - plain <= STAND_INS.keys()
+    words = {one for one in every_kind(StandIn) if not issubclass(one, Face) and one.__name__ not in abstract | plain}
+    assert words and all(map(stand_ins.has_words, words))
     assert in_words(TypeError("'MaybeNone' object is not callable")) is not None
     assert in_words(TypeError("'int' object is not callable")) is None
 
@@ -82,3 +102,67 @@ def mixed_copied(n):
 def test_a_copy_of_what_only_the_run_knows_is_refused():
     with pytest.raises(TypeError, match="cannot copy a number .of which only the run knows the type"):
         al.function(mixed_copied)(np.int64(7))
+
+
+ITERATORS = {
+    "enumerate": "e = enumerate(x)", "zip": "e = zip(x, range(n))", "map": "e = map(abs, x)", "iterator": "e = iter(x)",
+    "filter": "e = filter(None, x)", "reversed": "e = reversed(x)", "generator": "e = (i * 2 for i in range(n))",
+    "range": "e = range(n)", "range_iterator": "e = iter(range(n))", "map of a range": "e = map(abs, range(n))",
+    "reversed range": "e = reversed(range(n))", "generator of rows": "e = (i * 2 for i in x if i > 0)",
+}  # fmt: skip
+AS_THEIRS = (
+    "return e[0]", "return len(e)", "return list(reversed(e))", "return e.foo", "return e.length",
+    "e.foo = 1; return 0",
+    "e.length = 1; return 0", "del e.foo; return 0", "e.gi_frame = 1; return 0", "return isinstance(e, map)",
+    "return isinstance(e, collections.abc.Iterator)", "return hasattr(e, '__len__')", "return hasattr(e, '__next__')",
+    "return getattr(e, 'get', 7)", "return type(e).__name__", "return e.__class__.__name__", "return vars(e)",
+    "return 1 if e else 2", "return iter(e) is e", "return e + e", "return float(e)", "return abs(e)",
+)  # fmt: skip
+OR_REFUSED = (
+    "return len(list(zip(e, e)))", "a = list(e); return len(list(e))", "return copy.copy(e) is None",
+    "return operator.length_hint(e)", "return np.sum(e) is None", "return (e or 1) is None",
+    "return pickle.dumps(e) is None",
+    "return e.__next__()", "return e.send(None)",
+)  # fmt: skip
+CAUGHT_OF_THEM = "try:\n  {}\n except (TypeError, AttributeError):\n  return 'caught'\n return 'given'"
+
+
+@pytest.mark.parametrize("made", ITERATORS)
+def test_iterators_are_of_the_class_that_they_stand_for(made):
+    for asked in AS_THEIRS + OR_REFUSED + tuple(map(CAUGHT_OF_THEM.format, ("e[0]", "len(e)", "e.foo", "e.parts"))):
+        f = of_source(f"def f(n, x, d):\n {ITERATORS[made]}\n {asked}\n")
+        plain, found = outcome(f, 3), outcome(al.function(f), 3)
+        is_same = plain[:2] == found[:2] or (plain[0] == found[0] and plain[0].endswith("Error"))
+        assert is_same or (asked in OR_REFUSED and found[0].endswith("Error")), (asked, plain, found)
+
+
+def test_and_gives_a_list_only_as_what_is_true():
+    def emptied(n, x):
+        e, k = [], 0
+        for i in range(n):
+            e.append(i * 2)
+        while e and k < n:
+            k += 1
+        return k + (10 if not (x[0] > 0 and e) else 20)
+
+    def given(n, x):
+        e = []
+        for i in range(n):
+            e.append(i * 2)
+        return e or x
+
+    for n in (0, 3):
+        assert al.function(emptied)(np.int64(n), np.ones(1)) == emptied(n, np.ones(1))
+    with pytest.raises(TypeError, match="what `and` or `or` gives of a list or range of which only the run knows"):
+        al.function(given)(np.int64(3), np.ones(1))
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [("copy.copy(e)", "cannot pickle 'generator' object"),
+     ("e.gi_frame = 1", "attribute 'gi_frame' of 'generator' objects is not writable"),
+     ("e[0]", "'generator' object is not subscriptable"), ("len(e)", "object of type 'generator' has no len()")],
+)  # fmt: skip
+def test_python_says_it_of_a_generator_of_the_run(asked, said):
+    f = of_source(f"def f(n, x, d):\n e = (i * 2 for i in range(n))\n {asked}\n return 0\n")
+    assert outcome(f, 3)[1] == outcome(al.function(f), 3)[1] == said

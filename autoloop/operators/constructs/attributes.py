@@ -22,6 +22,7 @@ from ...conversion.pipeline import convert_callee
 from ..mutation.parts_of_objects import in_class, is_data_descriptor
 from ..staging.maybe_numbers import MaybeNumber
 from ..staging.staged_values import stands_for
+from ..staging.standins import known_class
 from ..staging.undefined import MaybeUnset
 from ..staging.users_methods import method_of
 from .overloads import update_in_place
@@ -34,7 +35,7 @@ def attribute(owner: Any, name: str) -> Any:
     the tensor that stands for it has.
     """
     if name == "__class__":
-        return stands_for(owner) if isinstance(owner, Tracer) else owner.__class__
+        return stands_for(owner) if isinstance(owner, Tracer) else known_class(owner) or owner.__class__
     if type(owner) is MaybeNumber:
         owner = owner.asked_for(name)
     if isinstance(owner, TextTracer):
@@ -42,7 +43,8 @@ def attribute(owner: Any, name: str) -> Any:
     if isinstance(owner, ArrayTracer) and name in ("shape", "size") and owner.shape.rank is not None:
         extents = extents_of(owner)
         return extents if name == "shape" else functools.reduce(operator.mul, extents, 1)
-    if type(owner) in _OF_NUMPY_AND_PYTHON and not hasattr(kind := stands_for(owner), name):
+    kind = stands_for(owner) if type(owner) in _OF_NUMPY_AND_PYTHON else known_class(owner)
+    if kind is not None and not hasattr(kind, name):
         raise lacking(kind, name)
     plain: Any = object.__getattribute__
     if current_graph() is None or type(owner).__getattribute__ is not plain:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoloop_runtime import ops
+from autoloop_runtime.base.stand_ins import called
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type
 from autoloop_runtime.ir.tracers import NumberTracer, kind_of, marked, number_of
@@ -15,9 +16,38 @@ from ..staging.branch_merge import staged_branch
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.optional import MaybeNone, joined, knowing, negated, told_by
 from ..staging.staged_values import answer, asked, is_staged, truth
-from ..staging.standins import opened, present
+from ..staging.standins import Maybe, StandIn, opened, present
 
 _OPERANDS = "the operands of `and`, or of `or`, that a tensor decides on"
+
+
+@called("value (which `and` or `or` gives, and only the run knows)")
+class OnlyTruth(StandIn):
+    """What ``stack or x`` gives where only the run knows how long the list is: it can be asked whether it is true.
+
+    Parameters
+    ----------
+    truth : Tensor
+    """
+
+    __slots__ = ("_truth",)
+    advice = "write it as an `if` statement"
+
+    def __init__(self, truth: Any) -> None:
+        self._truth = truth
+
+    def described(self) -> str:
+        """Return what messages call it."""
+        return "what `and` or `or` gives of a list or range of which only the run knows the length"
+
+    def decision(self) -> Any:
+        """Return the truth."""
+        return self._truth
+
+
+def _is_container(value: Any) -> bool:
+    """Return whether a value is none that an array could hold, though the run decides on it."""
+    return isinstance(value, StandIn) and not isinstance(value, MixedNumber | Maybe)
 
 
 def and_(first: Any, *later: Callable[[], Any]) -> Any:
@@ -58,11 +88,13 @@ def _staged(value: Any, rest: Callable[[], Any], thunks: tuple[Callable[[], Any]
     first = _first(value, is_and)
     told = told_by(asked(value))
     later: list[tuple[Any, Any]] = []
+    is_truth = [_is_container(value)]
     watched = Outside(thunks, (), None).watch(rest)
 
     def evaluated() -> Any:
         with knowing(told[not is_and]):
             given = watched()
+            is_truth.append(_is_container(given))
             second = _operand(given)
         if number is not NumberTracer:
             second = _as_number(second, first)
@@ -83,7 +115,8 @@ def _staged(value: Any, rest: Callable[[], Any], thunks: tuple[Callable[[], Any]
             f"an operand of `{'and' if is_and else 'or'}` that a tensor decides on changes {places}: use an `if` "
             f"statement instead"
         ) from None
-    return joined((told, later[0][1]) if later else (told,), result, is_and=is_and)
+    made = joined((told, later[0][1]) if later else (told,), result, is_and=is_and)
+    return OnlyTruth(truth(made)) if any(is_truth) else made
 
 
 def _first(value: Any, is_and: bool) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes
 from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.number_operators import CARRIERS, as_number
+from autoloop_runtime.ir.number_operators import as_number
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.text_operators import of_texts
 from autoloop_runtime.ir.tracers import Kind, NumberTracer, TextTracer, kind_of, marked
@@ -23,12 +23,12 @@ from ...conversion.pipeline import convert_callee
 from ...errors import mark_programs_own
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import stays
-from ..staging.clauses import StagedClauses, clauses_of
+from ..staging.clauses import clauses_of
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.moved_lists import refuse_moved
 from ..staging.staged_values import answer, asked, is_staged, truth
-from ..staging.standins import present
+from ..staging.standins import Face, IteratorFace, present
 from ..staging.unknown_keys import leave_unknown, refuse_unknown
 from ..staging.users_methods import method_of, says_itself
 from . import library_calls as libraries
@@ -52,8 +52,8 @@ from .folded_lists import extreme_of_several, folded
 from .for_statement import for_stmt
 from .generator_expressions import extreme_of_each, used_up
 from .if_statement import if_exp
-from .iterables import StagedIterable, as_staged, run_over, staged_range
-from .math_functions import modular_power, of_number, one_element, tried
+from .iterables import StagedIterable, as_staged, iterable_of, run_over, staged_range
+from .math_functions import as_complex, as_index, converting_to, modular_power, of_number, tried
 from .membership import in_
 from .mixed_operators import holds_mixed, of_mixed
 from .overloads import binary
@@ -68,6 +68,8 @@ _SPECIAL: dict[Any, str] = {
 }
 
 
+#: they ask each iterator that they are given for its elements, at once or when they are asked themselves
+_RUN_OVER = (all, any, dict, enumerate, filter, frozenset, list, map, max, min, set, sorted, sum, tuple, zip)
 _LAZY = (enumerate, filter, map, reversed, zip, range)  # they advance what they are given when somebody asks them
 _AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
 
@@ -77,12 +79,18 @@ def _is_mixed(value: Any) -> bool:
 
 
 def _is_staged(value: Any) -> bool:
-    return isinstance(value, StagedIterable | GrowingList | StagedClauses) or is_staged(value)
+    return isinstance(value, GrowingList | Face) or is_staged(value)
+
+
+def _is_staged_value(value: Any) -> bool:
+    """Return whether a value is for the graph; who does not run over it an iterator tells that it is none."""
+    return _is_staged(value) and not isinstance(value, IteratorFace)
 
 
 def _with_staged(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:
     """Return a builtin that takes another way when an argument is staged, or has a method of the user's for it."""
     special = _SPECIAL.get(plain)
+    is_for_graph = _is_staged if plain in _RUN_OVER else _is_staged_value
 
     def chosen(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(present, args))
@@ -91,7 +99,7 @@ def _with_staged(plain: Callable[..., Any], staged: Callable[..., Any]) -> Calla
         is_mixed = any(map(_is_mixed, args)) or any(map(_is_mixed, kwargs.values()))
         if is_mixed and plain not in (dict, max, min):
             return of_mixed(plain, chosen, args, kwargs)
-        if is_mixed or any(map(_is_staged, args)) or any(map(_is_staged, kwargs.values())):
+        if is_mixed or any(map(is_for_graph, args)) or any(map(is_for_graph, kwargs.values())):
             return staged(*args, **kwargs)
         if special is not None and args and (method := method_of(args[0], special)) is not None:
             return method(*args[1:], **kwargs)
@@ -125,8 +133,9 @@ def _as_text(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[
 
 
 def _len(value: Any) -> Any:
-    if isinstance(value, StagedIterable | GrowingList):
-        return as_number(value.length, NumberTracer)
+    counted = value if isinstance(value, GrowingList) else iterable_of(value)
+    if counted is not None:
+        return as_number(counted.length, NumberTracer)
     if isinstance(value, TextTracer):
         return of_texts(len, int, value)
     tensor = convert_to_tensor(value)
@@ -139,36 +148,6 @@ def _len(value: Any) -> Any:
     return answer(ops.cast(length, dtypes.int64), value)
 
 
-def _as(number: type[complex]) -> Callable[..., Any]:
-    """Return ``int`` or ``float``: a number of 64 bits."""
-
-    def cast(value: Any, *base: Any) -> Any:
-        if base:
-            return of_texts(number, number, value, *base)
-        tensor = one_element(number, value)
-        if tensor.dtype.kind == "c":
-            kind = "complex" if isinstance(value, NumberTracer) else f"numpy.{tensor.dtype}"
-            raise TypeError(f"{number.__name__}() argument must be a string or a real number, not {kind!r}")
-        if number is int and kind_of((value,)) is not Tensor:
-            return answer(truncated(tensor), value)
-        return answer(ops.cast(tensor, CARRIERS[number]), value)
-
-    return cast
-
-
-def _index(value: Any) -> Any:
-    """Return ``operator.index``: an integer as a Python number."""
-    tried(operator.index, value)
-    return answer(ops.cast(one_element(int, value), dtypes.int64), value)
-
-
-def _complex(real: Any, imag: Any = 0) -> Any:
-    parts = [ops.cast(one_element(complex, part), dtypes.complex128) for part in (real, imag)]
-    if isinstance(imag, int) and imag == 0:
-        return answer(parts[0], real)
-    return answer(ops.add(parts[0], ops.multiply(parts[1], 1j)), real, imag)
-
-
 def _iterated(plain: Callable[..., Any], staged: Callable[..., Any], over: Callable[..., Any]) -> Callable[..., Any]:
     """Return a builtin that takes a third way for one Python iterable: what that gives may be tensors."""
     chosen = _with_staged(plain, staged)
@@ -176,10 +155,10 @@ def _iterated(plain: Callable[..., Any], staged: Callable[..., Any], over: Calla
     def iterated(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and plain is not sorted and (clauses := clauses_of(args[0], plain in (any, all))) is not None:
             return used_up(plain, clauses, **({**kwargs, "key": _key(kwargs["key"])} if "key" in kwargs else kwargs))
-        if len(args) == 1 and plain in (any, all) and isinstance(args[0], StagedIterable):
+        if len(args) == 1 and plain in (any, all) and iterable_of(args[0]) is not None:
             return used_up(plain, args[0])  # the functions in it are called until the answer is known
         if len(args) == 1 and isinstance(args[0], Iterable):
-            by_key = kwargs.get("key") is not None or isinstance(args[0], StagedIterable)
+            by_key = kwargs.get("key") is not None or iterable_of(args[0]) is not None
             if not (by_key and plain in (max, min) and has_known_length(args[0])) and _is_staged(args[0]):
                 return chosen(*args, **kwargs)
             refuse_moved(stays(args[0]))
@@ -216,7 +195,7 @@ def _reduced(plain: Callable[..., Any]) -> Callable[..., Any]:
             if default:
                 plain(0, 0, **default)  # says that it has no meaning
             return _extreme(plain)(args, key=key)
-        if key is not None or isinstance(args[0], StagedIterable):
+        if key is not None or iterable_of(args[0]) is not None:
             return extreme_of_each(plain, args[0], key=_key(key), **default)
         if isinstance(args[0], GrowingList) and args[0].several:
             return extreme_of_several(plain, args[0], **default)
@@ -286,7 +265,7 @@ def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
             return sorted_by(list(elements(values)), _key(key), reverse)
         leave_unknown("sorted(..., key=...) of a list whose length only the run knows")
         raise TypeError("sorted(..., key=...) needs a number of elements that is known: use np.argsort of the keys")
-    if isinstance(values, StagedIterable) and has_known_length(values):
+    if iterable_of(values) is not None and has_known_length(values):
         return sorted_by(list(elements(values)), None, reverse)
     if isinstance(values, GrowingList) and values.several:
         raise TypeError(f"sorted(...) of {values.described()}, needs numbers of one type: append float(x)")
@@ -331,14 +310,14 @@ def _gathered(values: Any) -> tuple[Any, Kind]:
     """Return a sequence for a reduction as something that is, or can become, a tensor, and the kind of its elements."""
     if isinstance(values, GrowingList):
         return values.numbers(), kind_of((values,))
-    if not isinstance(values, StagedIterable):
+    if (items := iterable_of(values)) is None:
         return values, kind_of((values,))
     made = _list(values)
     if isinstance(made, GrowingList):
         return made.numbers(), kind_of((made,))
     if builtins.any(isinstance(one, list | tuple) for one in made):
         raise TypeError(
-            f"the elements of {values.described()} are tuples, which only the run could compare or add: use array "
+            f"the elements of {items.describe} are tuples, which only the run could compare or add: use array "
             f"functions, such as np.argsort or np.lexsort"
         )
     return convert_to_tensor(made), kind_of(made)
@@ -351,17 +330,17 @@ STAGED: dict[Any, Callable[..., Any]] = {
     bin: _with_staged(bin, of_number(bin, str)),
     bool: _with_staged(bool, lambda x: truth(asked(x))),
     chr: _with_staged(chr, of_number(chr, str)),
-    complex: _with_staged(complex, _complex),
+    complex: _with_staged(complex, as_complex),
     delattr: delete_attribute,
     dict: _with_staged(dict, _dict),
     divmod: _with_staged(divmod, lambda a, b: (a // b, a % b)),
     enumerate: _with_staged(enumerate, staged_enumerate),
     filter: _applied(filter, staged_filter),
-    float: _with_staged(float, _as(float)),
+    float: _with_staged(float, converting_to(float)),
     format: _as_text(format, formatted_as),
     frozenset: _with_staged(frozenset, functools.partial(hashed_all, frozenset)),
     hex: _with_staged(hex, of_number(hex, str)),
-    int: _with_staged(int, _as(int)),
+    int: _with_staged(int, converting_to(int)),
     getattr: attribute_or,
     hasattr: has_attribute,
     hash: _with_staged(hash, of_number(hash, int)),
@@ -374,7 +353,7 @@ STAGED: dict[Any, Callable[..., Any]] = {
     oct: _with_staged(oct, of_number(oct, str)),
     np.fromiter: libraries.from_iterable,
     operator.contains: lambda container, item: in_(item, container),
-    operator.index: _with_staged(operator.index, _index),
+    operator.index: _with_staged(operator.index, as_index),
     operator.not_: not_,
     operator.truth: _with_staged(operator.truth, lambda x: truth(asked(x))),
     pow: _with_staged(pow, _pow),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -19,14 +20,14 @@ from ..staging.clauses import Clauses, StagedClauses, Step, clauses_of, drawn, g
 from ..staging.moved_lists import refuse_moved
 from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import asked, is_staged, truth
-from ..staging.standins import Maybe, StandIn
+from ..staging.standins import Maybe, StandIn, faced
 from ..staging.undefined import Undefined, defined, when_set
 from .boolean_operators import not_, or_
 from .comprehensions import elements, extreme_of
 from .container_comparisons import compare
 from .for_statement import for_stmt
 from .if_statement import if_stmt
-from .iterables import StagedIterable, as_staged
+from .iterables import StagedIterable, as_staged, iterable_of
 from .overloads import binary
 from .stateful_calls import advanced, iterated
 
@@ -55,7 +56,7 @@ def generated(iterable: Any, step: Step, *, once: bool = False, tested: bool = F
     refuse_moved(iterated(iterable))
     source = _source(iterable, _FEW if once else _MOST)
     if once or isinstance(source, StagedIterable):
-        return StagedClauses(source, step, _unlike_few, tested, nested)
+        return faced(StagedClauses(source, step, _unlike_few, tested, nested), types.GeneratorType)
     return generator_of(Clauses(source, step, _unlike_few, tested, nested), elements)
 
 
@@ -250,7 +251,7 @@ def reduced(function: Callable[[Any, Any], Any], values: Any, *initial: Any) -> 
     clauses = clauses_of(values)
     given = _source(values, _MOST) if clauses is None else clauses
     is_lazy = clauses is not None and (isinstance(clauses, StagedClauses) or not clauses.is_whole)
-    if not (isinstance(given, StagedIterable) or is_lazy):
+    if not (iterable_of(given) is not None or is_lazy):
         return functools.reduce(function, elements(values), *initial)
     if initial:
         return for_stmt(given, lambda one, result: (function(result, one),), initial, ("result",))[0]
@@ -279,8 +280,8 @@ def _error_of_no_start() -> BaseException:
 
 def next_of(iterator: Any, *default: Any) -> Any:
     """Return ``next``, of a generator expression its first element."""
-    if isinstance(iterator, StagedIterable) and iterator.is_used is not None:
-        return _next_of(iterator, *default)
+    if (items := iterable_of(iterator)) is not None and items.is_used is not None:
+        return _next_of(items, *default)
     clauses = clauses_of(iterator, may_leave=True)
     if clauses is None or (clauses.generator is not None and clauses.is_whole):
         return advanced(iterator, *default)

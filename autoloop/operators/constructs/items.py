@@ -23,7 +23,7 @@ from ..staging.staged_values import is_staged
 from ..staging.users_methods import method_of
 from .chosen_items import CHOSEN_FROM, chosen
 from .comprehensions import elements, hashed
-from .iterables import StagedIterable
+from .iterables import iterable_of
 from .library_calls import by_numpy
 from .overloads import update
 from .stateful_calls import used
@@ -69,7 +69,7 @@ def _unpacked_at(value: Any, path: tuple[int, ...]) -> Any:
 
 
 def _rows_of(value: Any) -> Any:
-    if isinstance(value, StagedIterable):
+    if iterable_of(value) is not None:
         return elements(value)
     if not is_staged(value):
         return value

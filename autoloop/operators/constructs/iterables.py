@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from autoloop_runtime import ops
+from autoloop_runtime.base.stand_ins import called
 from autoloop_runtime.ir.convert import convert_to_tensor, has_tensor
 from autoloop_runtime.ir.number_operators import as_number, carried
 from autoloop_runtime.ir.tensor import Tensor
@@ -24,11 +25,12 @@ from autoloop_runtime.ir.tracers import (
 )
 from autoloop_runtime.ops.creation import RANGE
 
+from ...errors import ConversionError
 from ..staging.clauses import Clauses, StagedClauses
 from ..staging.growing_list import GrowingList
 from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import is_staged
-from ..staging.standins import StandIn
+from ..staging.standins import Face, StandIn, faced, opened
 from .chosen_items import chosen
 from .math_functions import tried
 from .named_iterators import refuse_again
@@ -39,6 +41,7 @@ from .unwanted_elements import drawn
 _NO_END = 2**62
 
 
+@called("iterator or sequence (of which only the run knows the elements)")
 class StagedIterable(StandIn):
     """A sequence whose length or elements are known only when the graph runs.
 
@@ -86,10 +89,10 @@ class StagedIterable(StandIn):
         #: of an iterator of Python's: whether a loop has begun to run over it
         self.is_used: bool | None = None
 
-    def once(self) -> StagedIterable:
-        """Let this be an iterator of Python's, which gives its elements once."""
+    def seen_as(self, kind: type) -> Any:
+        """Return what the user gets: an iterator of a class of Python's, which gives its elements once."""
         self.is_used = False
-        return self
+        return faced(self, kind)
 
     def by(self, *functions: Callable[..., Any], parts: Iterable[StagedIterable] = ()) -> StagedIterable:
         """Note the functions of the user's that make its elements, with those of its parts."""
@@ -109,23 +112,12 @@ class StagedIterable(StandIn):
         """Return ``item in`` a range; other sequences would have to be run through."""
         raise TypeError(f"`in` does not work on {self.describe}: loop over it, or ask its tensors")
 
-    def __len__(self) -> int:
-        raise TypeError("the length of this sequence is a tensor: call len(...) in converted code")
-
-    def __iter__(self) -> Iterator[Any]:
-        raise TypeError(
-            f"{self.describe} can be iterated over only by a `for` statement in converted code, not by a "
-            f"comprehension or a library function: append to a list in a `for` loop"
-        )
-
     def decision(self) -> Any:
-        """Return whether it has elements."""
-        return marked(self.number, ops.greater(self.length, 0))
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.get(index)
+        """Return whether it has elements; an iterator is true."""
+        return self.is_used is not None or marked(self.number, ops.greater(self.length, 0))
 
 
+@called("range (of which only the run knows the length)")
 class StagedRange(StagedIterable):
     """A range whose bounds the run knows, and what Python's has under a dot.
 
@@ -161,12 +153,19 @@ class StagedRange(StagedIterable):
         found = self.holds(item)
         return as_number(found, type(found)) + 0
 
-    def __getitem__(self, index: Any) -> Any:
+    def asked_for(self, name: str) -> Any:
+        """Return what ranges have under a name."""
+        return getattr(self, name)
+
+    def at(self, index: Any) -> Any:
+        """Return the number at a place."""
         if isinstance(index, slice):
             raise TypeError(f"a part of {self.describe} is none: write range(i, j)")
         return number_at(self.start, self.step, self.length, index)
 
-    def __eq__(self, other: object) -> Any:
+    def same_as(self, other: object) -> Any:
+        """Return whether another range has the same numbers."""
+        other = opened(other)
         if not isinstance(other, range | StagedRange):
             return False
         mine, theirs = self.length, other.length if isinstance(other, StagedRange) else len(other)
@@ -175,11 +174,35 @@ class StagedRange(StagedIterable):
         same = ops.logical_and(ops.equal(mine, theirs), ops.logical_and(starts, steps))
         return marked(number_of((mine, theirs)), same)
 
+
+class RangeFace(Face):
+    """What stands for a range."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.__record__.at(index)
+
+    def __len__(self) -> int:
+        raise ConversionError("the length of this sequence is a tensor: call len(...) in converted code")
+
+    def __iter__(self) -> Any:
+        every = self.__record__
+        made = StagedIterable(every.length, every.get, f"an iterator of {every.describe}", number=every.number)
+        return made.seen_as(type(iter(range(0))))
+
+    def __eq__(self, other: object) -> Any:
+        return self.__record__.same_as(other)
+
     __hash__ = object.__hash__
 
 
-def staged_range(*args: Any) -> StagedIterable:
+def staged_range(*args: Any) -> Any:
     """Return ``range`` with tensor bounds; the step may have either sign."""
+    return faced(_range_of(*args), range, RangeFace)
+
+
+def _range_of(*args: Any) -> StagedRange:
     start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1) if len(args) == 2 else args
     for what, value in (("start", start), ("stop", stop), ("step", step)):
         tensor = convert_to_tensor(value)
@@ -231,14 +254,20 @@ def _largest(length: Any) -> Any:
     return max(length, 0) if isinstance(length, int) else as_number(ops.maximum(length, 0), type(length))
 
 
+def iterable_of(value: Any) -> StagedIterable | None:
+    """Return what is behind a range or iterator of the user's whose elements the run makes; None of anything else."""
+    found = opened(value)
+    return found if isinstance(found, StagedIterable) else None
+
+
 def as_staged(value: Any) -> StagedIterable | None:
     """Return a staged iterable for what a staged loop runs over, else None."""
-    if isinstance(value, StagedIterable):
-        if value.is_used:
-            refuse_again(value.describe)
-        return value
-    if isinstance(value, StagedClauses):
-        return of_clauses(value)
+    if (found := iterable_of(value)) is not None:
+        if found.is_used:
+            refuse_again(found.describe)
+        return found
+    if isinstance(opened(value), StagedClauses):
+        return of_clauses(opened(value))
     if isinstance(value, GrowingList):
         return StagedIterable(value.length, value.copy().__getitem__, "a list of tensors", number=NumberTracer)
     if is_staged(value):
@@ -249,7 +278,7 @@ def as_staged(value: Any) -> StagedIterable | None:
 def of_clauses(clauses: Clauses) -> StagedIterable:
     """Return a generator expression that gives an element for each of what it runs over as a sequence."""
     clauses.stays()
-    source = as_staged(clauses.source)
+    source = run_over(clauses.source)
     if not clauses.is_whole or (source is not None and source.keep is not None):
         raise TypeError(
             "how many elements a generator expression with an `if`, or another `for`, gives only the run knows, and "
@@ -261,7 +290,8 @@ def of_clauses(clauses: Clauses) -> StagedIterable:
     made = StagedIterable(
         source.length, lambda k: clauses.step([get(k)])[0][1](), "a generator expression", number=source.number
     )
-    return made.once().by(clauses.step, parts=[source])
+    made.is_used = False
+    return made.by(clauses.step, parts=[source])
 
 
 def run_over(value: Any) -> StagedIterable | None:
@@ -278,6 +308,7 @@ def rows(value: Any) -> StagedIterable:
         iter(value)  # says what to do
     tensor, kind = convert_to_tensor(value), kind_of((value,))
     if tensor.shape.rank == 0:
+        tried(iter, value)  # which says it in Python's words, where it is no tensor
         raise TypeError("a `for` loop runs over the rows of a tensor; this one has no dimensions")
     static = tensor.shape.as_list()[0] if tensor.shape.rank is not None else None
     counted = _counted(tensor, static, kind)
@@ -303,7 +334,7 @@ def _counted(tensor: Tensor, static: int | None, kind: Kind) -> StagedIterable |
     start, limit, delta = (known if known is not None else t for t in tensor.op.inputs for known in [_integer(t)])
     if not isinstance(delta, int) or delta == 0:
         return None
-    every = staged_range(start, limit, delta)
+    every = _range_of(start, limit, delta)
     dtype, number = tensor.dtype, every.get
     return StagedIterable(
         every.length if static is None else static,

@@ -15,10 +15,11 @@ import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes, nest
 from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.number_operators import number_type
+from autoloop_runtime.ir.number_operators import CARRIERS, number_type
 from autoloop_runtime.ir.numpy_protocols import ufunc_counterpart_of
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, Tracer, ZeroDimArray, kind_of, marked, number_of
+from autoloop_runtime.ir.text_operators import of_texts
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, Tracer, ZeroDimArray, kind_of, marked, number_of
 from autoloop_runtime.ops.exact_numbers import truncated
 from autoloop_runtime.ops.python_math import asked, defined
 
@@ -218,3 +219,33 @@ def of_number(f: Callable[..., Any], kind: type) -> Callable[[Any], Any]:
 
 #: ``pow`` of three ints
 modular_power = _asking(pow, int)
+
+
+def converting_to(number: type[complex]) -> Callable[..., Any]:
+    """Return ``int`` or ``float``: a number of 64 bits."""
+
+    def cast(value: Any, *base: Any) -> Any:
+        if base:
+            return of_texts(number, number, value, *base)
+        tensor = one_element(number, value)
+        if tensor.dtype.kind == "c":
+            kind = "complex" if isinstance(value, NumberTracer) else f"numpy.{tensor.dtype}"
+            raise TypeError(f"{number.__name__}() argument must be a string or a real number, not {kind!r}")
+        if number is int and kind_of((value,)) is not Tensor:
+            return answer(truncated(tensor), value)
+        return answer(ops.cast(tensor, CARRIERS[number]), value)
+
+    return cast
+
+
+def as_index(value: Any) -> Any:
+    """Return ``operator.index``: an integer as a Python number."""
+    tried(operator.index, value)
+    return answer(ops.cast(one_element(int, value), dtypes.int64), value)
+
+
+def as_complex(real: Any, imag: Any = 0) -> Any:
+    parts = [ops.cast(one_element(complex, part), dtypes.complex128) for part in (real, imag)]
+    if isinstance(imag, int) and imag == 0:
+        return answer(parts[0], real)
+    return answer(ops.add(parts[0], ops.multiply(parts[1], 1j)), real, imag)

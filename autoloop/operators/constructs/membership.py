@@ -20,13 +20,13 @@ from ..staging.users_methods import method_of
 from .boolean_operators import not_, or_
 from .container_comparisons import asks_the_run, equal
 from .for_statement import for_stmt
-from .iterables import StagedIterable
+from .iterables import iterable_of
 
 
 def in_(item: Any, container: Any) -> Any:
     """Return ``item in container``."""
-    if isinstance(container, StagedIterable):
-        return container.holds(item)
+    if (items := iterable_of(container)) is not None:
+        return items.holds(item)
     if (clauses := clauses_of(container, may_leave=True)) is not None:
         return for_stmt(clauses, lambda one, _: (equal(one, item),), (False,), ("found",), until=("found",))[0]
     if (method := method_of(container, "__contains__")) is not None:

@@ -59,7 +59,7 @@ def refuse_changing(value: Any) -> None:
 
 def refuse_again(what: str) -> None:
     """Raise for an iterator that a loop has run over before."""
-    _refuse(what, "was run over by a loop before: how far it is then is not followed")
+    _refuse(what, "was run over before: how far it is then is not followed")
 
 
 def _refuse(what: str, why: str) -> None:

@@ -20,11 +20,23 @@ from ...conversion.callables import is_users_class
 from ...errors import mark_programs_own
 from ..mutation.outside_world import leave, stays
 from ..staging.clauses import clauses_of
+from ..staging.growing_list import GrowingList
 from ..staging.raising import Raising, raise_unless
 from ..staging.standins import StandIn
 from ..staging.users_methods import method_of
 from .comprehensions import elements
-from .iterables import StagedIterable, as_staged, counting, known_range, listed, of_clauses, repeating, run_over
+from .iterables import (
+    RangeFace,
+    StagedIterable,
+    as_staged,
+    counting,
+    iterable_of,
+    known_range,
+    listed,
+    of_clauses,
+    repeating,
+    run_over,
+)
 from .named_iterators import refuse_named
 from .stateful_calls import iterated
 from .unwanted_elements import drawn, made_unseen
@@ -69,7 +81,7 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def _is_iterator(value: Any) -> bool:
-    return hasattr(type(value), "__next__") and not isinstance(value, StagedIterable | Tensor)
+    return hasattr(type(value), "__next__") and not isinstance(value, StandIn | Tensor)
 
 
 def _run_over(value: Any) -> Any:
@@ -83,14 +95,14 @@ def _run_over(value: Any) -> Any:
     return made if isinstance(made, StandIn | Tensor) else iter(made)
 
 
-def staged_enumerate(iterable: Any, start: Any = 0) -> StagedIterable:
+def staged_enumerate(iterable: Any, start: Any = 0) -> Any:
     """Return ``enumerate`` over a staged iterable."""
     inner = part_of(iterable)
     first = as_number(start)
     return StagedIterable(
         inner.length, lambda k: (first + k, inner.get(k)), "an enumerate over tensors", number=inner.number,
         written_out=inner.written_out,
-    ).once().by(parts=[inner])  # fmt: skip
+    ).by(parts=[inner]).seen_as(enumerate)  # fmt: skip
 
 
 def staged_zip(*iterables: Any, strict: bool = False) -> Any:
@@ -124,7 +136,7 @@ def staged_zip(*iterables: Any, strict: bool = False) -> Any:
     written_out = any(part.written_out for part in parts)
     made = StagedIterable(length, element, "a zip over tensors", number=number, written_out=written_out)
     made.is_uneven = end is not None
-    return made.once().by(parts=parts)
+    return made.by(parts=parts).seen_as(zip)
 
 
 def _count(value: Any) -> Any:
@@ -138,7 +150,8 @@ def _count(value: Any) -> Any:
 
 def _is_asked_once_more(value: Any, count: Any, others: Sequence[Any]) -> bool:
     """Return whether functions of the user's may make an element that nobody gets, as one of the others has ended."""
-    if clauses_of(value) is None and not (isinstance(value, StagedIterable) and value.functions):
+    items = iterable_of(value)
+    if clauses_of(value) is None and not (items is not None and items.functions):
         return False
     return not all(isinstance(count, int) and isinstance(one, int) and one >= count for one in others)
 
@@ -169,17 +182,12 @@ def _check_end(k: Any, end: Any, lengths: Sequence[Any]) -> None:
     raise_unless(ops.less(k, end), Raising(ValueError, error), *lengths)
 
 
-def staged_reversed(iterable: Any) -> StagedIterable:
+def staged_reversed(iterable: Any) -> Any:
     """Return ``reversed`` over a staged iterable."""
     inner = part_of(iterable)
-    return (
-        StagedIterable(
-            inner.length,
-            lambda k: inner.get(inner.length - 1 - k),
-            "a reversed tensor",
-            number=inner.number,
-            written_out=inner.written_out,
-        )
-        .once()
-        .by(parts=[inner])
-    )
+    made = StagedIterable(
+        inner.length, lambda k: inner.get(inner.length - 1 - k), "a reversed tensor", number=inner.number,
+        written_out=inner.written_out,
+    ).by(parts=[inner])  # fmt: skip
+    plain: Any = [] if isinstance(iterable, GrowingList) else range(0) if isinstance(iterable, RangeFace) else ()
+    return made.seen_as(type(reversed(plain)))

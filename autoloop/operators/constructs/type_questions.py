@@ -8,25 +8,23 @@ from typing import Any
 
 from autoloop_runtime import ops
 from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.numpy_results import lacking
 from autoloop_runtime.ir.tracers import TextTracer, Tracer
 
-from ..staging.bytes_of_runs import BytesOfRun
-from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.moved_lists import refuse_moved
 from ..staging.optional import MaybeNone
 from ..staging.staged_values import answer, is_staged, stands_for
-from ..staging.standins import Maybe, StandIn, opened, present
+from ..staging.standins import Maybe, StandIn, known_class, opened, present
 from ..staging.undefined import MaybeUnset
 from .attributes import attribute
 from .if_statement import if_exp
-from .iterables import StagedIterable
 from .mixed_operators import is_instance
 
 
 def _isinstance(value: Any, classes: Any) -> Any:
-    if isinstance(value, GrowingList):
-        return isinstance([], classes)
+    if (kind := known_class(value)) is not None:
+        return issubclass(kind, classes)
     if isinstance(value, MaybeNone):
         there, absent = _isinstance(opened(value).value, classes), isinstance(None, classes)
         is_set = opened(value).is_set
@@ -51,9 +49,9 @@ def _isinstance(value: Any, classes: Any) -> Any:
 def is_instance_of(value: Any, classes: Any) -> Any:
     """Return ``isinstance(value, classes)``."""
     refuse_moved(value)
-    if isinstance(value, BytesOfRun):
-        return isinstance(b"", classes)
-    asks = isinstance(value, StagedIterable | GrowingList) or is_staged(value) or isinstance(value, Maybe | MixedNumber)
+    if (kind := known_class(value)) is not None:
+        return issubclass(kind, classes)
+    asks = is_staged(value) or isinstance(value, Maybe | MixedNumber)
     return _isinstance(value, classes) if asks else isinstance(value, classes)
 
 
@@ -63,9 +61,7 @@ def type_of(*args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"type(...) of {args[0].described()}: ask isinstance(...)")
     if len(args) != 1 or not isinstance(args[0], StandIn):
         return stands_for(args[0]) if len(args) == 1 and isinstance(args[0], Tracer) else type(*args, **kwargs)
-    if isinstance(args[0], BytesOfRun):
-        return bytes
-    return list if isinstance(args[0], GrowingList) else type(opened(args[0]).leaving())
+    return known_class(args[0]) or type(opened(args[0]).leaving())
 
 
 def _refuse_untold(name: Any) -> None:
@@ -73,11 +69,16 @@ def _refuse_untold(name: Any) -> None:
         raise TypeError("which attribute this is only the run knows: choose among the values by `if`")
 
 
+def _class_of(value: Any) -> type | None:
+    """Return the class of what a value of ours stands for, if it is known; None of a value of the user's."""
+    return stands_for(value) if isinstance(value, Tracer) else known_class(value)
+
+
 def has_attribute(value: Any, name: str) -> Any:
     """Return ``hasattr(value, name)``."""
     _refuse_untold(name)
-    if isinstance(value, Tracer):
-        return hasattr(stands_for(value), name)
+    if (kind := _class_of(value)) is not None:
+        return hasattr(kind, name)
     found = getattr(value, name, None)
     return answer(opened(found).is_set) if type(found) is MaybeUnset else hasattr(value, name)
 
@@ -85,8 +86,10 @@ def has_attribute(value: Any, name: str) -> Any:
 def attribute_or(value: Any, name: str, *default: Any) -> Any:
     """Return ``getattr(value, name)``, or with a default."""
     _refuse_untold(name)
-    if isinstance(value, Tracer) and not hasattr(kind := stands_for(value), name):
-        return getattr(kind, name, *default)
+    if (kind := _class_of(value)) is not None and not hasattr(kind, name):
+        if default:
+            return default[0]
+        raise lacking(kind, name)
     found = _found(value, name, *default)
     if type(found) is not MaybeUnset or not default:
         return found

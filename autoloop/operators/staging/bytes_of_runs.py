@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base.stand_ins import called
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.tensor import Tensor
@@ -21,6 +22,7 @@ _ASKED = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__iter__"
 _COMPUTED = ("__add__", "__radd__", "__mul__", "__rmul__", "__mod__", "__getitem__")
 
 
+@called("bytes (which only the run knows)")
 class BytesOfRun(StandIn):
     """Bytes that a run makes.
 
@@ -31,6 +33,7 @@ class BytesOfRun(StandIn):
     """
 
     __slots__ = ("vector",)
+    __stands_for__ = bytes
 
     def __init__(self, vector: Any) -> None:
         self.vector = vector
@@ -61,10 +64,12 @@ class BytesOfRun(StandIn):
         return len(self) > 0
 
 
+@called("flagsobj (of an array in a trace)")
 class FlagsOfArray(StandIn):
     """``x.flags`` of an array in a trace: they can be asked one by one, and ``writeable`` be set."""
 
     __slots__ = ("_array", "_flags")
+    __stands_for__ = type(np.empty(0).flags)
 
     def __init__(self, array: Any, flags: Any) -> None:
         object.__setattr__(self, "_array", array)

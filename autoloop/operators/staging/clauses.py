@@ -13,11 +13,12 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from autoloop_runtime.base.stand_ins import called
 from autoloop_runtime.ir.graph import current_graph
 
 from ...errors import passes_handlers
 from .staged_values import asked, is_staged
-from .standins import StandIn
+from .standins import StandIn, opened
 
 #: takes a list of one element, returns a list of one: a test or None, what gives the element or what an inner ``for``
 #: runs over, and the step of that or None
@@ -75,6 +76,7 @@ class Clauses:
             self.generator.close()
 
 
+@called("generator (of which only the run knows the elements)")
 class StagedClauses(Clauses, StandIn):
     """What stands for a generator expression that runs over what only the run knows, or that nobody else sees."""
 
@@ -83,9 +85,6 @@ class StagedClauses(Clauses, StandIn):
     def described(self) -> str:
         """Return what messages call it."""
         return "a generator expression, of which only the run knows how many elements it gives"
-
-    def __iter__(self) -> Iterator[Any]:
-        self.refuse_leaving("Python would run over")
 
     def decision(self) -> bool:
         """Return that a generator is true."""
@@ -136,9 +135,9 @@ def clauses_of(value: Any, may_leave: bool = False) -> Clauses | None:
 
     Who ``may_leave`` it before its end gets none of a generator of Python's that could not go on from there.
     """
-    if isinstance(value, Clauses):
-        value.stays()
-        return value
+    if isinstance(found := opened(value), Clauses):
+        found.stays()
+        return found
     if type(value) is not types.GeneratorType or value.gi_code is not _DRAWN or current_graph() is None:
         return None
     if value.gi_frame is None or inspect.getgeneratorstate(value) != inspect.GEN_CREATED:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.stand_ins import called
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.convert import convert_to_tensor
@@ -28,8 +29,12 @@ if TYPE_CHECKING:
     from autoloop_runtime.collections.tensor_array import TensorArray
 
 
+@called("list (of which only the run knows the length)")
 class GrowingList(ListColumns):
     """A list whose length is known only when the graph runs, see ``ListColumns`` for what it is made of."""
+
+    __slots__ = ()
+    __stands_for__ = list
 
     def empty(self) -> GrowingList:
         """Return a list of the same kind without elements."""

@@ -47,6 +47,8 @@ class ListColumns(Rows):
         Which leaves are numbers of several types; ``arrays`` ends with one more for each, of what they are.
     """
 
+    __slots__ = ("arrays", "kinds", "lists", "name", "several", "structure")
+
     def __init__(
         self,
         name: str,

@@ -14,6 +14,7 @@ import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
+from autoloop_runtime.base.stand_ins import called
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type, type_of_carrier
 from autoloop_runtime.ir.tensor import Tensor
@@ -28,6 +29,7 @@ _COMPARED = (*COMPARISONS, "eq", "ne")
 _VALUES = "T mT real imag flat"
 
 
+@called("array or number (of which only the run knows which)")
 class MaybeNumber(ArrayTracer):
     """An array of which it is noted that it may be a number."""
 

@@ -14,6 +14,7 @@ import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.shapes import SCALAR, TensorShape
+from autoloop_runtime.base.stand_ins import called
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.followers import IN_FORCE
@@ -77,6 +78,7 @@ def _kind(value: Any) -> Kind | None:
     return ZeroDimArray if isinstance(value, np.ndarray) and not value.ndim else None
 
 
+@called("number (of which only the run knows the type)")
 class MixedNumber(StandIn):
     """A number whose type the run tells.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from autoloop_runtime.base.stand_ins import called
+
 from .standins import StandIn
 from .unknown_keys import leave_unknown
 
@@ -41,6 +43,7 @@ class Moved(StandIn):
     __lt__ = __le__ = __gt__ = __ge__ = __autoloop_tensor__ = refuse
 
 
+@called("list (of which only the run knows what was added)")
 class MaybeChanged(Moved):
     """What stands for the elements of a list or dict that may be another one, which has changed."""
 

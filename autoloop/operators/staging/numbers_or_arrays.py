@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass, field
+from autoloop_runtime.base.stand_ins import called
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.convert import convert_to_tensor, to_array
 from autoloop_runtime.ir.followers import IN_FORCE
@@ -108,6 +109,7 @@ def notes_of(one: Any, other: Any) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     return (sides[0].is_number, numbers[0]), (sides[1].is_number, numbers[1])
 
 
+@called("array or number (of which only the run knows which)")
 class NumberOrArray(StandIn):
     """What a function gives that is a number in one run and an array in another.
 

@@ -16,6 +16,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.dataclass import dataclass, field
+from autoloop_runtime.base.stand_ins import called
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import Tracer
@@ -60,6 +61,7 @@ class _NoneOrValue(MaybeRecord):
         return [self.is_set, *leaves], lambda is_set, *values: nest.unflatten(structure, values) if is_set else None
 
 
+@called("value (of which only the run knows whether it is None)")
 class MaybeNone(NoneOrNot):
     """The value of a variable that may be None when the graph runs."""
 

@@ -21,7 +21,7 @@ from autoloop_runtime.ir.tracers import Tracer
 
 from ...errors import EndlessRecursionError, NeverReturnsError, is_programs_own, is_refusal, passes_handlers
 from .raising import Raising
-from .standins import StandIn, opened
+from .standins import Face, StandIn, opened
 from .unknown_keys import leave_unknown
 from .users_methods import says_itself
 
@@ -146,7 +146,7 @@ def speaks_of_tracers(error: BaseException) -> bool:
     kinds, text = [Tracer, StandIn], str(error)
     for kind in kinds:
         kinds += kind.__subclasses__()
-    return any(f"{kind.__name__!r}" in text for kind in kinds)
+    return any(f"{kind.__name__!r}" in text for kind in kinds if not issubclass(kind, Face))
 
 
 def _factory(error: Any) -> tuple[Callable[..., BaseException], list[Any]]:

@@ -6,13 +6,18 @@ a value leaves converted code, what may go in its place.
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 from autoloop_runtime import ops
+from autoloop_runtime.base.stand_ins import missing
 from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.numpy_results import lacking
 from autoloop_runtime.ir.tracers import Kind, kind_of
+
+from ...errors import ConversionError
 
 if TYPE_CHECKING:
     from .growing_list import GrowingList
@@ -29,6 +34,8 @@ class StandIn:
     """
 
     __slots__ = ()
+    #: the class that the user knows its objects to be of, where it is one
+    __stands_for__: type | None = None
     advice = "return it from the decorated function, and do that with what the call gives"
 
     def described(self) -> str:
@@ -60,9 +67,15 @@ class StandIn:
         """Raise the error that tells who would get this object."""
         raise TypeError(f"{what} {self.described()}: {self.advice}")
 
+    def asked_for(self, name: str) -> Any:
+        """Return what the class that it stands for has under a name."""
+        self.refuse_leaving(f"{name!r} would tell of")
+
 
 class Rows(StandIn):
     """What lists that grow are to those who only ask whether something is one: most programs have none."""
+
+    __slots__ = ()
 
 
 class MaybeRecord(StandIn):
@@ -92,14 +105,99 @@ class MaybeRecord(StandIn):
         return ops.cast(self.needed(), bool)
 
 
-class Maybe(StandIn):
+class Covered(StandIn):
+    """What is to converted code what it stands for, whatever that is asked: what it knows itself ``opened`` gives."""
+
+    __slots__ = ("__record__",)
+    __record__: Any
+
+
+class Face(Covered):
+    """What stands for an object of a class of Python's, such as an iterator, that the run makes.
+
+    To the user it has what that class has, and lacks what it lacks: Python says so in the words that it has for it.
+    """
+
+    __slots__ = ()
+    __stands_for__: type = object
+
+    def __getattribute__(self, name: str) -> Any:
+        kind = object.__getattribute__(self, "__stands_for__")
+        if (name[:2] == "__" and hasattr(type(self), name)) or not hasattr(kind, name):
+            return object.__getattribute__(self, name) if name[:2] == "__" else _refuse_lacking(kind, name)
+        return self.__record__.asked_for(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _refuse_lacking(self.__stands_for__, name)
+
+    def __delattr__(self, name: str) -> None:
+        _refuse_lacking(self.__stands_for__, name)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if not _is_copied(self.__stands_for__):  # of which Python has no copy, either
+            raise TypeError(f"cannot pickle {self.__stands_for__.__name__!r} object")
+        self.__record__.refuse_leaving("a copy would be made of")
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        self.__record__.refuse_leaving("an array would hold")
+
+    def __repr__(self) -> str:
+        return f"<{self.__record__.described()}>"
+
+
+class IteratorFace(Face):
+    """What stands for an iterator of Python's."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> IteratorFace:
+        return self
+
+    def __next__(self) -> Any:
+        self.__record__.refuse_leaving("code that is not converted would advance")
+
+
+def _refuse_lacking(kind: type, name: str) -> NoReturn:
+    if not hasattr(kind, name):
+        raise lacking(kind, name)
+    raise AttributeError(f"attribute {name!r} of {kind.__name__!r} objects is not writable")
+
+
+def _is_copied(kind: Any) -> bool:
+    """Return whether Python copies objects of a class of its own."""
+    return kind.__reduce__ is not object.__reduce__
+
+
+@functools.cache
+def _face_of(kind: type, base: type) -> type[Face]:
+    """Return the class of what stands for objects of a class; Python's messages call it by the name of that."""
+    hint = {"__length_hint__": _length_hint} if hasattr(kind, "__length_hint__") else {}
+    return type(kind.__name__, (base,), {"__slots__": (), "__stands_for__": kind, **hint})
+
+
+def _length_hint(face: Face) -> Any:
+    """Refuse; a ``TypeError`` would say that there is no hint."""
+    try:
+        face.__record__.refuse_leaving("code that is not converted would ask for the length of")
+    except TypeError as error:
+        raise ConversionError(*error.args) from None
+
+
+def faced(record: StandIn, kind: type, base: type[Face] = IteratorFace) -> Any:
+    """Return what the user gets of a stand-in of ours for an object of a class of Python's."""
+    made = object.__new__(_face_of(kind, base))  # type: ignore[arg-type]  # classes have a hash
+    object.__setattr__(made, "__record__", record)
+    return made
+
+
+class Maybe(Covered):
     """A value of which only the run can tell whether it is there; used as the value it is checked then.
 
     To converted code it is the value: whatever attribute it is asked for, ``best.name``, is the value's. What it
     knows itself ``opened`` gives.
     """
 
-    __slots__ = ("__record__",)
+    __slots__ = ()
     __record__: MaybeRecord
 
     def __getattribute__(self, name: str) -> Any:
@@ -156,12 +254,20 @@ Maybe.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 def opened(value: Any) -> Any:
     """Return a stand-in as we ask it: of one whose attributes are all those of the user's value, its record."""
-    return value.__record__ if isinstance(value, Maybe) else value
+    return value.__record__ if isinstance(value, Covered) else value
+
+
+def known_class(value: Any) -> type | None:
+    """Return the class that a stand-in's value has to the user, where it is known; None of anything else."""
+    return type(value).__stands_for__ if isinstance(value, StandIn) else None
 
 
 def present(value: Any) -> Any:
     """Return the value of what may not be there, checked at run time; anything else as it is."""
     return opened(value).needed() if isinstance(value, Maybe) else value
+
+
+missing("__record__", "a value of which only the run knows whether it is there is asked for what it holds")
 
 
 class NoneOrNot(Maybe):

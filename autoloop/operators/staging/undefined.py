@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
+from autoloop_runtime.base.stand_ins import called
 
 from ...errors import ConversionError
 from .raising import Raising, flat_kinds, raise_unless
@@ -68,6 +69,7 @@ class _UnsetOrValue(MaybeRecord):
         return f"{self.name!r}, of which only the run tells whether it has a value"
 
 
+@called("value (of which only the run knows whether it is there)")
 class MaybeUnset(Maybe):
     """The value of a variable that a staged loop or branch may have left unset."""
 

@@ -25,6 +25,23 @@ if TYPE_CHECKING:
     from ..base.shapes import TensorShape
 
 
+class Rows:
+    """The rows of an array as a sequence: Python makes of it the iterator that it makes of an array."""
+
+    __slots__ = ("_array", "_count")
+
+    def __init__(self, array: Any, count: int) -> None:
+        self._array, self._count = array, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> Any:
+        if index >= self._count:
+            raise IndexError(index)
+        return self._array[index]
+
+
 class References:
     """What a reference to an array can do.
 
@@ -118,7 +135,7 @@ class References:
         known = self.shape.as_list() if self.shape.rank else []
         if not known or known[0] is None:
             return super().__iter__()  # type: ignore[misc, no-any-return]  # which says what is wrong
-        return map(self.__getitem__, range(known[0]))  # each as it is when its turn comes
+        return iter(Rows(self, known[0]))  # each as it is when its turn comes
 
     def given_views(self, theirs: Any, made: Any, again: Callable[[Any], Any], is_array: bool) -> Any:
         """Return what a function of NumPy's gave of this array as what NumPy gives; None if that is no view of it."""

@@ -19,6 +19,7 @@ import numpy as np
 from ..base import nest
 from ..base.dataclass import replace
 from ..base.shapes import ShapeLike
+from ..base.stand_ins import called
 from .array_attributes import Attributes, part_setter
 from .array_methods import Methods
 from .array_references import References
@@ -117,6 +118,7 @@ class Tracer(Tensor):
         return as_numpy_gives(func, args, kwargs, made)
 
 
+@called("array (of which only the run knows the values)")
 class ArrayTracer(Attributes, Changing, Tracer):  # type: ignore[misc]  # what tensors refuse, arrays do
     """A NumPy array or scalar of the user's: a reference to memory, see ``array_storage``."""
 
@@ -179,6 +181,7 @@ class ArrayTracer(Attributes, Changing, Tracer):  # type: ignore[misc]  # what t
         return ZeroDimArray if is_array and made.shape.rank == 0 else ArrayTracer
 
 
+@called("array (of which only the run knows the value)")
 class ZeroDimArray(ArrayTracer):
     """An array of the user's that has no axes, and is no scalar: ``np.asarray(1.5)``, ``x[0, ...]``."""
 
@@ -190,12 +193,14 @@ class ZeroDimArray(ArrayTracer):
         return False
 
 
+@called("str (which only the run knows)")
 class TextTracer(ArrayTracer):
     """A text of the user's that a run makes: a ``str``. What it can do is in ``text_operators``."""
 
     __slots__ = ()
 
 
+@called("number (which only the run knows)")
 class NumberTracer(Tracer):
     """A Python number of the user's: a bool, int, float or complex, carried in 64 bits (of each part).
 
@@ -205,6 +210,7 @@ class NumberTracer(Tracer):
     __slots__ = ()
 
 
+@called("number (which only the run knows)")
 class DecidedNumber(NumberTracer):
     """A Python number of a loop or branch that a tensor has decided: the caller gets a tensor of it."""
 

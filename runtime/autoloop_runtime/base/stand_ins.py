@@ -1,0 +1,45 @@
+"""What stands in a trace for a value of the user's: each class says what its objects are to them.
+
+Python's messages name the class of an object; of one that stands for another they are to name what that is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+_K = TypeVar("_K", bound=type)
+
+#: what Python's messages may name -> what that is to the user; filled as modules load (under the import lock)
+_WORDS: dict[str, str] = {}
+
+
+def called(words: str) -> Callable[[_K], _K]:
+    """Return a decorator of a class whose objects are ``words`` to the user."""
+
+    def noted(kind: _K) -> _K:
+        _WORDS[kind.__name__] = words
+        return kind
+
+    return noted
+
+
+def missing(name: str, words: str) -> None:
+    """Note an attribute that objects of ours lack where Python has raised before it was set: what is said of that."""
+    _WORDS[name] = words
+
+
+def are_named(text: str) -> bool:
+    """Return whether a text names a class of what stands for a value, or what it lacks."""
+    return to_user(text) != text
+
+
+def to_user(text: str) -> str:
+    """Return a message with what the user calls them in place of such names."""
+    return re.sub(r"\b\w+\b", lambda found: _WORDS.get(found[0], found[0]), text)
+
+
+def has_words(kind: type) -> bool:
+    """Return whether it is said what the objects of a class are to the user."""
+    return kind.__name__ in _WORDS
