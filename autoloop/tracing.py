@@ -16,7 +16,7 @@ from autoloop_runtime.ir.asked_for_text import tell_of_keys, tell_of_texts
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.op import function
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, marked
+from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, ZeroDimArray, marked
 
 from . import operators
 from .concrete import ConcreteFunction
@@ -138,6 +138,8 @@ def finished(
 def _kind(leaf: Any) -> Kind:
     if isinstance(leaf, Number):
         return NumberTracer
+    if isinstance(leaf, np.ndarray) and not leaf.ndim:
+        return ZeroDimArray
     return ArrayTracer if isinstance(leaf, (np.ndarray, np.generic)) else Tensor
 
 

@@ -84,3 +84,17 @@ def test_what_is_returned_can_be_written_to():
     made = al.function(lambda x: np.asarray(x[0] * 2))(np.ones(3))
     made[...] = 5
     assert made == 5 and isinstance(made, np.ndarray)
+
+
+def asked(c):
+    s = c
+    for _ in range(3):
+        s = s * 2
+    return (c, [c], s, c**2, c + 1, type(c).__name__, isinstance(c, np.ndarray), c[()], c[...], c.T, c.reshape(1))
+
+
+@each(EXECUTORS)
+def test_an_argument_without_axes_is_what_it_is(executor):
+    f = al.function(asked, executor=executor)
+    for value in (np.array(True), np.True_, np.array(2.5), np.float64(2.5)):
+        assert described(f(value)) == described(asked(value))

@@ -314,6 +314,10 @@ STATEMENTS = {
         "            s /= a.mean()\n    return s\n",
         ("np.array([0.5])", "np.int64(3)"), "raises",
     ),
+    "an array of which only the run knows how many axes it has is made a number": (
+        "    k, b = 0, n\n    while k < 2:\n        k += 1\n        t = int(b)\n        b = a > k\n    return a\n",
+        ("np.array([3])", "np.uint16(0)"), "raises",
+    ),
     "what raises first, though the other is known before the run": (
         "    if a.max() < a.ravel()[0]:\n        return n\n    return a\n", ("np.array([])", "2"), "raises",
     ),

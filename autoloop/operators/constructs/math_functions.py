@@ -6,8 +6,10 @@ instead. Of a tensor it gives a tensor, as autoloop's own function of the name d
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +27,7 @@ from autoloop_runtime.ops.python_math import asked, defined
 
 from ...errors import mark_programs_own
 from ..staging.growing_list import GrowingList
+from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import answer, is_staged
 
 
@@ -53,6 +56,11 @@ def _called(of: Callable[..., Any], example: Any) -> None:
 def one_element(number: Callable[..., Any], value: Any) -> Any:
     """Return a number, or the one element of an array if NumPy makes a Python number of that."""
     tensor = convert_to_tensor(value)
+    if tensor.shape.rank is None and isinstance(value, ArrayTracer):
+        extents = ops.shape(tensor)
+        taken = ops.equal(ops.size(tensor), 1) if _takes_rows(number) else ops.equal(ops.size(extents), 0)
+        raise_unless(taken, Raising(TypeError, functools.partial(_said_of_shape, number)), extents)
+        return ops.reshape(tensor, ())
     if tensor.shape.rank in (0, None):
         return tensor
     if tensor.shape.is_fully_defined() and tensor.size == 1:
@@ -63,6 +71,23 @@ def one_element(number: Callable[..., Any], value: Any) -> Any:
     raise TypeError(
         f"only arrays of one element can be made a Python {number.__name__}, this one has the shape {tensor.shape}"
     )
+
+
+@functools.cache
+def _takes_rows(number: Callable[..., Any]) -> bool:
+    """Return whether NumPy makes a Python number of an array with axes, too, that has one element: it once has."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _said_of_shape(number, [1]) is None
+
+
+def _said_of_shape(number: Callable[..., Any], shape: Any) -> BaseException | None:
+    """Return what a function of Python's raises for an array of a shape; None if it takes it."""
+    try:
+        number(np.zeros(tuple(shape)))
+    except TypeError as error:
+        return error.with_traceback(None)
+    return None
 
 
 def _float(value: Any) -> Any:

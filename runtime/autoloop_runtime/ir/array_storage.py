@@ -250,7 +250,7 @@ def refuse_copied(holder: str) -> NoReturn:
 def refuse_without_axes() -> NoReturn:
     """Raise the error for an argument that Python would write to, and the trace would not."""
     raise TypeError(
-        "an argument that is an array without axes is changed in place: it is taken for a scalar here, and the "
+        "an argument that is an array without axes is changed in place: the run gets its value only, and the "
         "caller's array would stay as it is; give a scalar, x[()], or an array of one element, x.reshape(1)"
     )
 
