@@ -81,7 +81,7 @@ def _takes_rows(number: Callable[..., Any]) -> bool:
         return _said_of_shape(number, [1]) is None
 
 
-def _said_of_shape(number: Callable[..., Any], shape: Any) -> BaseException | None:
+def _said_of_shape(number: Callable[..., Any], shape: Any) -> Any:
     """Return what a function of Python's raises for an array of a shape; None if it takes it."""
     try:
         number(np.zeros(tuple(shape)))
