@@ -65,6 +65,7 @@ def test_refused_with_what_to_write():
         ("{'a': 1}[str(k[0])]", "which key of a dict this is only the run knows"),
         ("{2: 1}[k]", "which key of a dict this is only the run knows"),
         ("[1, 2].index(k[0], 1)", "index() takes no bounds for what only the run knows: give it a part of the list"),
+        ("d = [1, 2]\nd[k[2]:] = [1]\nreturn d", "which place of a list gets a value here only the run knows"),
         ("d = [1, 2]\nd[k[0]] = 1\nreturn d", "which place of a list gets a value here only the run knows"),
     ]:  # fmt: skip
         assert message in str(outcome(al.function(program(text, ["k"])), K["k"])), text

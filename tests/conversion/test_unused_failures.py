@@ -137,11 +137,20 @@ def a_branch_that_gives_a_constant(x, n):
     return y
 
 
+def an_element_of_a_list(x, n):
+    seen = [1.0]
+    for _ in range(n):
+        seen.append(x[0])
+    seen[(n - 2) * 2]
+    return n
+
+
 PROGRAMS = [
     an_index, an_index_of_several, no_elements, a_negative_power, division_by_zero, an_infinity, in_a_loop,
     first_set_in_a_loop, in_a_branch, in_a_branch_in_a_loop, in_a_test_of_a_loop_that_nobody_needs, nothing_is_returned,
     both_choices_are_the_same, the_other_choice, both_choices_are_the_same_in_a_loop, both_branches_are_the_same,
     a_branch_that_gives_a_constant, a_branch_that_gives_nothing, a_branch_in_a_branch_that_gives_nothing,
+    an_element_of_a_list,
 ]  # fmt: skip
 
 

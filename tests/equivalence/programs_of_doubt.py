@@ -6,6 +6,20 @@ today: they never go on in silence.
 """
 
 PROGRAMS = """
+s = 0.25
+if x > 2: s = a[1]
+np.subtract.at(a, [1, 1], s); np.copyto(m[0], s); np.put(a, [2], s); c.real.fill(s)
+r = np.clip(m, 0, s + 1, out=m)
+r[1] = 9
+return s
+---
+s = 1
+for k in range(n):
+    np.add.at(a, [0], s); np.putmask(m, m > 4, s); np.fill_diagonal(m, s)
+    if m[0, 0] > 1: np.multiply(m, 0.5, out=m, where=m > s)
+    else: s += a[2]
+return s
+---
 for r in m: s = 0
 r *= 2
 return m

@@ -211,6 +211,10 @@ STAGED = [
      "(o, O.w)"),
     ("class_array_in_a_branch", "if x.sum() > 4:\n    o.w[1:] += x[1:]\nreturn x", BOX + "O.w = np.zeros(3)",
      "(o, O.w)"),
+    ("list_parts", LOOP + "i += 1\n    W[:] = [i]\n    L[:1] = [x[0], i]\n    o.log[1:] = [i]\n    L[9:2] = [0.5]\n"
+     "    L[-2:-1] = [i]\nif x.sum() > 2: W[len(W):] = [i]\nreturn x", BOX + "W, L = [], [1.5]", "(W, L, o)"),
+    ("list_part_in_a_branch", "if x.sum() > 4: W[:] = [x[0]]\nelse: W[1:] = []\nreturn x", "W = [0.5, 1.5]", "W"),
+    ("list_items", LOOP + "i += 1\n    L.append((x*i, i))\n    L[0] = x, 2\nreturn x", "L = []", "L"),
     ("list_set_anew", "if x.sum() > 2:\n    o.log = [x[0]]\nreturn x", BOX + "kept = o.log",
      "(o.log, kept, o.log is kept)"),
     ("list_set_anew_in_a_loop", LOOP + "o.log = [i]\n    i += 1\nreturn x", BOX + "kept = o.log",
@@ -345,6 +349,10 @@ CHANGED = [
 ]  # fmt: skip
 #: plain Python runs these at each call
 LEFT = [
+    ("number_of_two_types_in_a_set", "s = 0.5\nif x.sum() > 4: s = x[0]\nW.add(s)\nreturn {s: 1}", "W = set()",
+     "sorted(W)"),
+    ("number_of_two_types_as_a_key", "s = 1\nif x.sum() > 4: s = 1.5\nW[s, 0] = s\nreturn x", "W = {}", "W"),
+    ("number_or_none_in_a_set", "s = None\nif x.sum() > 4: s = x[0]\nW.add(s)\nreturn x", "W = {0.5}", "len(W)"),
     ("array_of_objects", "return x*W[0]", "W = np.array([np.ones(3), 2], dtype=object)", "0", "W[0][0] = k"),
     ("string_written", "W[0] = 'b'\nreturn x if W[1] == 'a' else -x", "W = np.array(['a', 'b'])", "W", "W[0] = 'a'"),
     ("structure_written", "W['a'][0] += 1\nreturn x*W['a'][0]", "W = np.zeros(2, dtype=[('a', float)])", "W['a']"),
@@ -360,6 +368,9 @@ LEFT = [
     ("array_of_another_name", "if x.sum() > 4:\n    o.v = o.u\nreturn x", BOX + "o.v = np.ones(3)", "(o, o.u is o.v)"),
     ("array_of_another_name_after_a_return", "if x.sum() > 4:\n    return x*2\no.v = o.u\nreturn x",
      BOX + "o.v = np.ones(3)", "(o, o.u is o.v)"),
+    ("array_of_another_name_in_two_blocks", LOOP + "i += 1\n    if x[0] > 0: o.v = W\nchosen(o.u[0]).n += 1\nreturn x",
+     BOX + "def chosen(v):\n    if v > 1: return o\n    return p\np, W = O(), np.ones(3)\no.v = p.v = None",
+     "(o, p, o.v is W)"),
     ("arrays_swapped", LOOP + "o.u, o.v = o.v, o.u\n    i += 1\nreturn x", BOX + "o.v = W = np.ones(3)",
      "(o, o.u is W, o.v is W)"),
     ("argument_kept_in_a_loop", LOOP + "o.v = x\n    i += 1\no.v[0] = 9\nreturn x", BOX + "o.v = np.ones(3)", "o"),

@@ -251,5 +251,13 @@ def if_exp(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any
     """Return ``then() if test else orelse()``."""
     test = asked(test)
     if is_staged(test):
-        return _staged_return(test, (then, orelse), (), Outside((then, orelse), (), None), _TERNARY)
+        return staged_choice(test, then, orelse, _TERNARY)
     return then() if test else orelse()
+
+
+def staged_choice(test: Any, then: Callable[[], Any], orelse: Callable[[], Any], what: str) -> Any:
+    """Return what one of two functions gives, as the run decides; what they change is changed.
+
+    ``what`` is how messages call the two values.
+    """
+    return _staged_return(test, (then, orelse), (), Outside((then, orelse), (), None), what)

@@ -84,7 +84,8 @@ def _rows_of(value: Any) -> Any:
 
 def item(sequence: Any, index: Any) -> Any:
     """Return ``sequence[index]``; of a Python list, tuple, range or array a tensor may choose the element."""
-    index = _of_ints(index)
+    if not isinstance(sequence, dict):
+        index = _of_ints(index)
     if not isinstance(sequence, Tensor | np.ndarray | np.number | np.bool_) and _is_later(index):
         return _chosen_from(sequence, index)
     if isinstance(sequence, np.ndarray | np.number | np.bool_) and _is_later(index):
@@ -139,7 +140,8 @@ def set_item(array: Any, index: Any, value: Any) -> Any:
     An array is written to in place. A tensor does not change: the result is a new one, and other names keep the old
     value.
     """
-    index = _of_ints(index)
+    if not isinstance(array, dict):
+        index = _of_ints(index)
     array = _taking(array, index, value)
     if isinstance(array, Tensor) and not _is_reference(array):
         if isinstance(array, ArrayTracer):
@@ -182,7 +184,7 @@ def _set(array: Any, index: Any, value: Any) -> None:
     if are_some():
         watched()
     method = method_of(used(array, "it is written to"), "__setitem__")
-    if type(array) is list and is_staged(index):
+    if type(array) is list and _is_later(index):
         raise TypeError("which place of a list gets a value here only the run knows: use an array, x = np.array(x)")
     if method is None:
         array[index] = value

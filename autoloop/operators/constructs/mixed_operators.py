@@ -22,10 +22,11 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of
 from autoloop_runtime.ops.int_bounds import bits
 
-from ..staging.branch_merge import staged_branch
 from ..staging.mixed_numbers import PYTHON, TYPES, Code, MixedNumber, codes_of
 from ..staging.staged_values import stands_for
+from ..staging.standins import StandIn
 from .attributes import attribute
+from .if_statement import staged_choice
 
 _COMPUTED: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
@@ -64,8 +65,7 @@ def by_types(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str
         if not rest:
             return known(code)
         test = NumberTracer(ops.equal(number.tag, np.int64(code)))
-        (made,) = staged_branch(test, lambda: (known(code),), lambda: (decided(*rest),), ("value",), _what(number))
-        return made
+        return staged_choice(test, lambda: known(code), lambda: decided(*rest), _what(number))
 
     try:
         return decided(*sorted(number.types))
@@ -318,4 +318,4 @@ for _special, _method in {
     "given_to": lambda self, function, args, kwargs: by_types(function, args, kwargs),
 }.items():  # fmt: skip
     setattr(MixedNumber, _special, _method)
-MixedNumber.__hash__ = object.__hash__  # type: ignore[method-assign]
+MixedNumber.__hash__ = StandIn.__hash__  # type: ignore[method-assign]

@@ -185,8 +185,8 @@ class HeldArrays:
         made.storage.perhaps(*perhaps)
         if (left := kept(one.after)) is not None:
             one_of_several(made.storage, self._left.setdefault(left, []))
-        if isinstance(one.before, np.ndarray) and one.before.ndim:
-            made.storage.stands_for(one.before)
+            made.storage.stands_for(*left.sources)
+        made.storage.stands_for(*[one for one in (one.before, one.after) if isinstance(one, np.ndarray) and one.ndim])
         return made
 
     def _lose_held(self, one: Held) -> None:

@@ -43,6 +43,11 @@ class GrowingList(ListColumns):
 
     def append(self, value: Any) -> None:
         """Add an element at the end."""
+        index, parts = self.length, self._taken(value)
+        self.arrays = [array.write(index, part) for array, part in zip(self.arrays, parts, strict=True)]
+
+    def _taken(self, value: Any) -> list[Tensor]:
+        """Return what the arrays are to hold of an element that is put in."""
         value = _as_plain(value)
         inner = {place: leaf for place, leaf in enumerate(nest.flatten(value)) if is_list_of_rows(leaf)}
         leaves, structure = nest.flatten_with_structure(_as_rows(value))
@@ -52,9 +57,7 @@ class GrowingList(ListColumns):
                 f"appended was {nest.describe(value)}",
             )
         self.admit(leaves)
-        index = self.length
-        for position, (array, part) in enumerate(zip(self.arrays, self.parts_of(leaves), strict=True)):
-            self.arrays[position] = array.write(index, part)
+        parts = self.parts_of(leaves)
         for position, leaf in enumerate(leaves):
             if isinstance(leaf, np.str_):
                 raise TypeError(f"{leaf!r} is appended to the list {self.name!r} in a loop or branch: write str(text)")
@@ -65,6 +68,7 @@ class GrowingList(ListColumns):
             if (storage := kept(leaf)) is not None and leaf.shape.rank != 0:
                 storage.copied = storage.copied or f"the list {self.name!r}"
         self.lists |= inner.keys()
+        return parts
 
     def extend(self, values: Any) -> None:
         """Append each of some values."""
@@ -104,7 +108,7 @@ class GrowingList(ListColumns):
 
     def insert(self, index: Any, value: Any) -> None:
         """Add an element before the one at an index; as in Python, one beyond the ends means the ends."""
-        place = ops.maximum(ops.minimum(self._place(index), self.length), 0)
+        place = self._bound(index)
         self.append(value)
         every = ops.range(self.length)
         last = ops.subtract(self.length, 1)
@@ -131,13 +135,26 @@ class GrowingList(ListColumns):
         self.arrays = [array.unstack(one) for array, one in zip(empty, list(rows), strict=True)]
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        leaves = nest.flatten(_as_rows(_as_plain(value)))
-        self.admit(leaves)
-        if self.several:
-            leaves = self.parts_of(leaves)
-        empty = self.empty().arrays
-        for position, (array, leaf) in enumerate(zip(self.arrays, leaves, strict=True)):
-            self.arrays[position] = empty[position].unstack(ops.set_item(array.stack(), index, leaf))
+        if isinstance(index, slice):
+            self._set_part(index, value)
+            return
+        parts = self._taken(value)
+        self._set_rows(ops.set_item(array.stack(), index, part) for array, part in zip(self.arrays, parts, strict=True))
+
+    def _set_part(self, part: slice, values: Any) -> None:
+        """Put values, as many as there are, in the place of a part."""
+        if part.step is not None and part.step != 1:
+            self._refuse("out[i:j:k] = values")
+        start = 0 if part.start is None else self._bound(part.start)
+        stop = self.length if part.stop is None else ops.maximum(self._bound(part.stop), start)
+        made, rest = self[:start], self[stop:]
+        made.extend(values)
+        made.extend(rest)
+        self.become(made)
+
+    def _bound(self, index: Any) -> Any:
+        """Return where a part begins or ends; as in Python, beyond the ends it is the ends."""
+        return ops.maximum(ops.minimum(self._place(index), self.length), 0)
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and hasattr(list, name):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 from autoloop_runtime import ops
 from autoloop_runtime.base.stand_ins import missing
+from autoloop_runtime.ir.asked_for_text import hash_is_asked
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_results import lacking
 from autoloop_runtime.ir.tracers import Kind, kind_of
@@ -62,6 +63,10 @@ class StandIn:
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise TypeError(f"cannot copy a {type(self).__name__}")  # as Python says it of a type: plain Python may copy it
+
+    def __hash__(self) -> int:
+        hash_is_asked(self)
+        raise TypeError(f"an element of a set, or a key of a dict, would be {self.described()}: use a list")
 
     def refuse_leaving(self, what: str) -> NoReturn:
         """Raise the error that tells who would get this object."""
@@ -249,7 +254,7 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"
     setattr(Maybe, f"__i{_name.strip('_')}__", _forwarded(getattr(operator, f"i{_name.strip('_')}")))
 for _name in ("lt", "le", "gt", "ge", "eq", "ne", "neg", "pos", "abs", "invert", "getitem"):
     setattr(Maybe, f"__{_name}__", _forwarded(getattr(operator, _name)))
-Maybe.__hash__ = object.__hash__  # type: ignore[method-assign]
+Maybe.__hash__ = StandIn.__hash__  # type: ignore[method-assign]
 
 
 def opened(value: Any) -> Any:

@@ -40,13 +40,15 @@ def keep_failures(graph: Graph) -> Graph:
 def _raises(node: Node) -> bool:
     """Return whether an operation on numbers may raise, and a user's program with it.
 
-    Of effects and lists others know what is left out, and what a loop counts through it counts without its range.
+    So may one that reads an element of a list. Of effects, and else of lists, others know what is left out, and what a
+    loop counts through it counts without its range.
     """
     if node.op is WHILE and node.attrs["cond"].outputs[0].shape.rank is None:
         return True  # what the test of a loop gives may turn out to be an array
     if is_barrier(node) or is_range(node.op) or not can_fail(node):
         return False
-    return all(t.dtype.kind in "biufc" for t in (*node.inputs, *node.outputs))
+    reads = node.op.traits.raises is IndexError
+    return reads or all(t.dtype.kind in "biufc" for t in (*node.inputs, *node.outputs))
 
 
 def may_raise(tensor: Tensor) -> bool:
