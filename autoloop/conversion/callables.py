@@ -11,7 +11,6 @@ import os
 import sys
 import types
 import weakref
-from collections import defaultdict
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -22,7 +21,7 @@ from autoloop_runtime.base.dataclass import dataclass, field
 
 from ..errors import is_own_file
 from .frame_readers import FRAME_READERS
-from .known_effects import is_watched
+from .known_effects import COMPARISONS, calls_later, is_watched, looks_at_arguments
 from .nodes import Node
 
 OPTIONS = "set_loop_options"
@@ -177,31 +176,6 @@ def makes_generator(f: Any) -> bool:
 def draws(f: Any) -> bool:
     """Return whether a callable is a method of a generator of random numbers."""
     return makes_generator(type(getattr(f, "__self__", None)))
-
-
-def is_made_by(f: Any, name: str) -> bool:
-    """Return whether a decorator of the standard library has made a function, which is known by its ``name``."""
-    return isinstance(f, types.FunctionType) and f.__code__.co_qualname == name
-
-
-#: what ``functools`` and ``contextlib`` make of functions
-SINGLE_DISPATCH, MANAGER, MANAGED = _MADE = (
-    "singledispatch.<locals>.wrapper", "contextmanager.<locals>.helper", "ContextDecorator.__call__.<locals>.inner"
-)  # fmt: skip
-_FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
-
-
-def calls_later(f: Any) -> bool:
-    """Return whether what a callable makes calls functions: ``iter(f, end)``, ``defaultdict(f)``, a field's factory."""
-    if not isinstance(f, type):
-        return f is iter
-    factories = [one.default_factory for one in getattr(f, "__dataclass_fields__", {}).values()]
-    return issubclass(f, defaultdict) or any(isinstance(one, _FUNCTIONS) for one in factories)
-
-
-def looks_at_arguments(f: Any) -> bool:
-    """Return whether a callable of the standard library asks what type its argument is, or for its attributes."""
-    return isinstance(f, operator.attrgetter | operator.methodcaller) or any(is_made_by(f, name) for name in _MADE)
 
 
 #: functions of NumPy's that make arrays of no arrays: such an array may turn out to be the graph's
@@ -374,7 +348,8 @@ class Environment:
         special = {
             name
             for name, value in members
-            if name[:2] == "__" == name[-2:] and isinstance(value, types.FunctionType) and is_written(value)
+            if name[:2] == "__" == name[-2:] and isinstance(value, types.FunctionType)
+            if is_written(value) or name in COMPARISONS
         }
         return frozenset(properties | self.inner_members), frozenset(special | self.inner_members)
 

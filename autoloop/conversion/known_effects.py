@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import builtins
 import collections
+import copy
 import datetime as dt
 import dis
+import functools
+import operator
 import sys
 import time
 import types
 import warnings
 import weakref
-from collections import deque
+from collections import defaultdict, deque
 from typing import Any
 
 import numpy as np
@@ -222,3 +225,40 @@ def consumes(f: Any) -> bool:
     if isinstance(f, type):
         return f in (deque, collections.OrderedDict, collections.Counter, bytes, bytearray, weakref.WeakSet)
     return getattr(f, "__module__", None) in ("heapq", "_heapq", "statistics", "_statistics")
+
+
+# -- callables of the standard library that look at what they are given, or call it ---------------------------
+
+
+def is_made_by(f: Any, name: str) -> bool:
+    """Return whether a decorator of the standard library has made a function, which is known by its ``name``."""
+    return isinstance(f, types.FunctionType) and f.__code__.co_qualname == name
+
+
+#: what ``functools`` and ``contextlib`` make of functions
+SINGLE_DISPATCH, MANAGER, MANAGED = _MADE = (
+    "singledispatch.<locals>.wrapper", "contextmanager.<locals>.helper", "ContextDecorator.__call__.<locals>.inner"
+)  # fmt: skip
+_FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
+#: special methods that ``dataclasses`` and ``functools.total_ordering`` write
+COMPARISONS = {"__eq__": "==", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
+
+
+def calls_later(f: Any) -> bool:
+    """Return whether what a callable makes calls functions: ``iter(f, end)``, ``defaultdict(f)``, a field's factory."""
+    if not isinstance(f, type):
+        return f is iter
+    factories = [one.default_factory for one in getattr(f, "__dataclass_fields__", {}).values()]
+    return issubclass(f, defaultdict) or any(isinstance(one, _FUNCTIONS) for one in factories)
+
+
+def looks_at_arguments(f: Any) -> bool:
+    """Return whether a callable of the standard library asks what type its argument is, or for its attributes."""
+    if f is copy.copy or f is copy.deepcopy or is_replace(f):
+        return True
+    return isinstance(f, operator.attrgetter | operator.methodcaller) or any(is_made_by(f, name) for name in _MADE)
+
+
+def is_replace(f: Any) -> bool:
+    """Return whether a callable is ``dataclasses.replace``, which who uses it has loaded."""
+    return isinstance(f, types.FunctionType) and (f.__module__, f.__name__) == ("dataclasses", "replace")

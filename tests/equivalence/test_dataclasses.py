@@ -1,4 +1,4 @@
-"""Instances of dataclasses keep the attributes that are no fields: given, given back, through loops and branches."""
+"""Instances of dataclasses: attributes that are no fields, comparisons, copies, as in plain Python."""
 
 import copy
 import dataclasses
@@ -81,6 +81,57 @@ def cached(p, x):
     return p.heavy + x
 
 
+@dataclasses.dataclass(order=True)
+class Ordered:
+    a: object
+    b: object = 0
+    name: str = dataclasses.field(default="", compare=False)
+
+    def __post_init__(self):
+        if self.a > 1.5:
+            self.b = self.b + 1
+
+    def __copy__(self):
+        return Ordered(self.a * 2 if self.a > 1 else self.a, self.b)
+
+
+@functools.total_ordering
+class Total:
+    def __init__(self, a):
+        self.a = a
+
+    def __eq__(self, other):
+        return self.a == other.a
+
+    def __lt__(self, other):
+        return self.a < other.a
+
+
+def compared(p, x):
+    q, r, found = Ordered(x[0], 1.0), Ordered(x[1], 1.0, "r"), 0
+    if q == r:
+        found += 1
+    if q < r:
+        found += 2
+    if q >= Ordered(x[0], 1.0, "q"):
+        found += 4
+    return found, q != r, q <= r, q == p, [q == one for one in (r, q)], r in [q]
+
+
+def totally_ordered(p, x):
+    q, r, found = Total(x[0]), Total(x[1]), 0
+    if q <= r:
+        found += 1
+    if q > r:
+        found += 2
+    return found, q >= r, q != r
+
+
+def changed_by_a_branch(p, x):
+    q = Ordered(x[1], 1.0)
+    return dataclasses.replace(q, a=x[0] + x[1]), copy.copy(q), copy.deepcopy(q)
+
+
 def described(value):
     if dataclasses.is_dataclass(value):
         return type(value).__name__, {name: described(one) for name, one in vars(value).items()}
@@ -94,9 +145,10 @@ def described(value):
 @each(
     [
         made, made_in_a_loop, changed_in_a_loop, born_in_a_branch, read, written, written_in_a_branch, replaced, cached,
+        compared, totally_ordered, changed_by_a_branch,
     ]
 )  # fmt: skip
-def test_attributes_that_are_no_fields(f):
+def test_instances_of_dataclasses(f):
     decorated = al.function(f, executor=next(INTERPRETED))
     plain = Twice(np.float64(1.5))
     given = copy.deepcopy(plain)

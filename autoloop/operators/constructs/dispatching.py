@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import operator
 import types
@@ -10,10 +11,12 @@ from typing import Any
 
 from autoloop_runtime.ir.tracers import Tracer
 
-from ...conversion.callables import MANAGER, SINGLE_DISPATCH, is_made_by
+from ...conversion.known_effects import MANAGER, SINGLE_DISPATCH, is_made_by, is_replace
 from ...conversion.pipeline import convert_callee
 from ..staging.staged_values import stands_for
+from ..staging.users_methods import method_of
 from .attributes import attribute, getter
+from .constructions import constructing
 
 
 def dispatching(f: Any) -> Callable[..., Any] | None:
@@ -25,11 +28,32 @@ def dispatching(f: Any) -> Callable[..., Any] | None:
         return lambda owner: convert_callee(attribute(owner, name))(*args, **kwargs)
     if is_made_by(f, SINGLE_DISPATCH):
         return functools.partial(_dispatched, f)
+    if f is copy.copy or f is copy.deepcopy:
+        return functools.partial(_copied, f)
+    if is_replace(f):
+        return functools.partial(_replaced, f)
     helper, owner = getattr(f, "__func__", f), getattr(f, "__self__", None)
     if is_made_by(helper, MANAGER):
         made = _managing(helper)
         return made if owner is None else functools.partial(made, owner)
     return None
+
+
+def _copied(f: Any, value: Any, *memo: Any) -> Any:
+    """Return a copy of an object, which its class may say how to make."""
+    method = method_of(value, f"__{f.__name__}__")
+    if method is None:
+        return f(value, *memo)
+    return method() if f is copy.copy else method(*(memo or ({},)))
+
+
+def _replaced(f: Any, value: Any, /, **changes: Any) -> Any:
+    """Return ``dataclasses.replace``, which calls the class."""
+    construct = constructing(type(value), convert_callee)
+    fields = getattr(value, "__dataclass_fields__", {}).values()
+    if construct is None or not all(one.init for one in fields) or not all(hasattr(value, one.name) for one in fields):
+        return f(value, **changes)
+    return construct(**{**{one.name: getattr(value, one.name) for one in fields if one.init}, **changes})
 
 
 def _managing(helper: types.FunctionType) -> types.FunctionType:

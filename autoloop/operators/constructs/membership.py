@@ -39,13 +39,21 @@ def in_(item: Any, container: Any) -> Any:
     if is_staged(container) or isinstance(container, GrowingList) or (is_staged(item) and _is_array(container)):
         same = ops.equal(container.numbers(), item) if isinstance(container, GrowingList) else container == item
         return answer(ops.any(same), container, item) if is_staged(same) else bool(np.any(same))
-    is_asked = is_staged(item) or asks_the_run(item) or asks_the_run(container)
+    is_asked = is_staged(item) or asks_the_run(item) or asks_the_run(container) or _asks_users(item, container)
     if is_asked and isinstance(container, list | tuple | range | set | frozenset | dict):
         elements = list(container)
         if not elements:
             return False
         return or_(equal(elements[0], item), *(_later(item, one) for one in elements[1:]))
     return item in stays(container)
+
+
+def _asks_users(item: Any, container: Any) -> bool:
+    """Return whether a list asks elements of the user's classes whether they are equal, or has one to ask for."""
+    if not isinstance(container, list | tuple):
+        return False
+    kinds = {type(one): one for one in (item, *container)}
+    return any(method_of(one, "__eq__") is not None for one in kinds.values())
 
 
 def _is_array(container: Any) -> bool:

@@ -9,19 +9,19 @@ from collections.abc import Callable
 from typing import Any
 
 from ...conversion.callables import (
-    MANAGED,
-    calls_later,
     is_converted,
     is_convertible_function,
     is_generator_code,
     is_library_file,
-    is_made_by,
     is_users_class,
 )
 from ...conversion.known_effects import (
+    MANAGED,
+    calls_later,
     effect_inside,
     hides_state,
     holds_for_a_while,
+    is_made_by,
     is_of_the_process,
     is_pythons_own,
     looks_outside,

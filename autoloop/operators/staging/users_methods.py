@@ -10,6 +10,7 @@ from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, DecidedNumber, NumberTracer, TextTracer, ZeroDimArray
 
+from ... import conversion
 from ...conversion.callables import is_convertible_function, is_written
 from ...conversion.pipeline import convert_callee
 from .standins import StandIn
@@ -26,10 +27,14 @@ def method_of(value: Any, name: str) -> Any:
     kind = type(value)
     if kind in _BUILT_IN or current_graph() is None:
         return None
-    found = next((vars(cls)[name] for cls in kind.__mro__ if name in vars(cls)), None)
-    if isinstance(found, types.FunctionType) and is_written(found) and is_convertible_function(found):
+    owner = next((cls for cls in kind.__mro__ if name in vars(cls)), kind)
+    found = vars(owner).get(name)
+    if not isinstance(found, types.FunctionType):
+        return None
+    if is_written(found) and is_convertible_function(found):
         return types.MethodType(convert_callee(found), value)
-    return None
+    written = conversion.written_for(owner, found)
+    return None if written is None else types.MethodType(convert_callee(written, explicit=True), value)
 
 
 def says_itself(value: Any) -> bool:
