@@ -402,9 +402,9 @@ def _link(made: Storage, handles: Iterable[Any]) -> None:
     for handle, _ in made.handles:
         if isinstance(handle, np.ndarray) and handle.ndim:
             made.stands_for(handle)
-        elif (storage := kept(handle)) is not None:
-            made.perhaps(*[one for one in storage.origins() if is_around(one.graph)])
-            made.stands_for(*storage.sources)
+        elif every := [] if (storage := kept(handle)) is None else storage.origins():
+            made.perhaps(*[one for one in every if is_around(one.graph)])
+            made.stands_for(*[array for one in every for array in one.own_sources])
 
 
 def _link_together(merges: Iterable[_Merge]) -> None:
@@ -418,8 +418,8 @@ def _link_together(merges: Iterable[_Merge]) -> None:
 
 def _is_outer(value: Any) -> bool:
     """Return whether a number or tensor is one from outside of the side that leaves it."""
-    is_tensor_of = isinstance(value, Tensor) and (value.node is None or is_around(value.node.graph))
-    return is_tensor_of or isinstance(value, bool | int | float | complex)
+    is_of = isinstance(value, Tensor) and (value.node is None or is_around(value.node.graph))
+    return is_of or isinstance(value, bool | int | float | complex)
 
 
 def _is_outer_array(value: Any) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import weakref
 from bisect import bisect_right
 from types import CodeType, FrameType, TracebackType
 
@@ -52,6 +53,18 @@ TRACE_ENTRY = "_trace_entry_"
 DEPTH = 24
 #: bytes of a code's table of lines from which on it is searched: some hundred lines
 LONG = 4000
+#: identity of a code that is alive -> the code, and the lines of the places in it where calls stood; graph after graph
+#: is made from the same. A memo of a pure function of the code; races only repeat work
+_LINES: dict[int, tuple[weakref.ref[CodeType], dict[int, Line]]] = {}
+
+
+def _lines_of(code: CodeType) -> dict[int, Line]:
+    """Return the lines of ``code`` that are known by now, by offset."""
+    identity = id(code)
+    known = _LINES.get(identity)
+    if known is None or known[0]() is not code:
+        known = _LINES[identity] = (weakref.ref(code, lambda _: _LINES.pop(identity, None)), {})
+    return known[1]
 
 
 class Places:
@@ -61,15 +74,13 @@ class Places:
     lines from its beginning; a function of many thousand lines needs a table that can be searched.
     """
 
-    __slots__ = ("_codes", "_known", "_lines", "_tables")
+    __slots__ = ("_codes", "_known", "_tables")
 
     def __init__(self) -> None:
         #: where the frames of the user stand, as (identity of the code, offset) in a row -> their lines
         self._known: dict[tuple[int, ...], Location] = {}
         #: identity of a code -> the code, which lives as long as the identity is in use
         self._codes: dict[int, CodeType] = {}
-        #: where one frame stands, in the same way -> its line: nearly all of those that lead to a node led to others
-        self._lines: dict[tuple[int, int], Line] = {}
         #: identity of a long code -> where its lines begin, and which
         self._tables: dict[int, tuple[list[int], list[int]]] = {}
 
@@ -100,12 +111,13 @@ class Places:
         return found
 
     def _line(self, frame: FrameType) -> Line:
-        place = id(frame.f_code), frame.f_lasti
-        found = self._lines.get(place)
+        code, offset = frame.f_code, frame.f_lasti
+        self._codes[id(code)] = code
+        lines = _lines_of(code)
+        found = lines.get(offset)
         if found is None:
-            code = self._codes.setdefault(id(frame.f_code), frame.f_code)
-            line = self._searched(code, frame.f_lasti) if len(code.co_linetable) > LONG else frame.f_lineno
-            found = self._lines[place] = Line(code.co_filename, line or code.co_firstlineno, code.co_name)
+            line = self._searched(code, offset) if len(code.co_linetable) > LONG else frame.f_lineno
+            found = lines[offset] = Line(code.co_filename, line or code.co_firstlineno, code.co_name)
         return found
 
     def _searched(self, code: CodeType, offset: int) -> int:

@@ -202,13 +202,18 @@ class Storage:
             one = todo.pop()
             if one not in found:
                 found[one] = None
-                todo += [other for other, _ in one._perhaps]
+                todo += [other for other, _ in one._perhaps if other not in found]
         return list(found)
 
     @property
     def sources(self) -> list[Any]:
         """The real arrays of which this may be another handle."""
-        return [array for one in self.origins() for array, _ in one._sources]
+        return [array for one in self.origins() for array in one.own_sources]
+
+    @property
+    def own_sources(self) -> list[Any]:
+        """Those that were told of this one itself."""
+        return [array for array, _ in self._sources]
 
     def _check(self) -> None:
         if self.lost:

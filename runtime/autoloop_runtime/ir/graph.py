@@ -55,6 +55,7 @@ class _Seldom:
     ended = False
     #: of a root that others may find: the thread that traces it, and what tells others the value of a tensor
     traced_by: tuple[int, Callable[[Tensor], Tensor]] | None = None
+    awaits = False  # of a root: something in it was made with control dependencies in force
     declarations = 0  # of a root: how many promises ``set_shape`` has made about what is in it
     no_new_variables = False  # of a root: no variable may be created while it is traced
     strict = False  # of a root: what may raise is computed although no output needs it
@@ -131,6 +132,7 @@ class Graph(_Seldom, NamedLookup):
         outer = self.control
         made = () if tensors is None else tuple([t.outputs[-1] if isinstance(t, Node) else t for t in tensors])
         self.control = [] if tensors is None else [*outer, made]
+        self.root.awaits = True
         try:
             yield
         finally:
@@ -157,12 +159,12 @@ class Graph(_Seldom, NamedLookup):
         if self.root.frozen:
             raise RuntimeError("the graph is finished and cannot be changed (Graph.finalize was called)")
         attrs = attrs or {}
-        # the lines that are running are those of what is captured, too
-        here = self.here() if location is None and self.location is None else None
+        here = self.here() if location is None and self.location is None else None  # also of what is captured
         if location is None:
             location = self.location if here is None else here
         # most inputs were made here, and need no call to say so
-        captured = tuple([t if type(t) is Tensor and t.graph is self else self.capture(t, here) for t in inputs])
+        captured = tuple([t if type(t) is Tensor and (made := t.node) is not None and made.graph is self
+                          else self.capture(t, here) for t in inputs])  # fmt: skip
         specs = inferred(op, captured, attrs, self.root.strict)
         if op.effect:
             captured += (self.effect_token(),)
@@ -187,6 +189,8 @@ class Graph(_Seldom, NamedLookup):
         return frozenset(found)
 
     def _control_inputs(self) -> tuple[Tensor, ...]:
+        if not self.root.awaits:
+            return ()
         graph: Graph | None = self
         groups: list[tuple[Tensor, ...]] = []
         while graph is not None:

@@ -56,12 +56,12 @@ def verify(graph: Any, stage: Stage, known: dict[Graph, int] | None = None) -> l
     while pending:
         current = pending.pop()
         is_graph = isinstance(current, Graph)
-        where = f"in the graph {current.prefix!r}: " if is_graph else ""
         inside = _inside(current) if is_graph else []
         if known is not None and is_graph:
             known[current] = len(current.nodes)
         for rule in rules if inside else of_all:
             for wrong in rule.wrong(current):
+                where = f"in the graph {current.prefix!r}: " if is_graph else ""
                 found.append(f"{where}{rule.says}, but not {wrong!r}")
         pending += inside if known is None else [sub for sub in inside if known.get(sub) != len(sub.nodes)]
     return found

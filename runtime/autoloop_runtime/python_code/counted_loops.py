@@ -74,13 +74,11 @@ def find_counted(graph: Graph, planned: Set[Node] = frozenset()) -> dict[Node, C
     found: dict[Node, Counted] = {}
     numbers: set[Tensor] = set()
     for current in graphs_inside(graph):
-        reading = readers(current)
-        for node in current.nodes:
-            if node.op is WHILE:
-                cond = node.attrs["cond"]
-                counted = None if _is_kept(cond, planned) else _counted(node, reading, numbers)
-                if counted is not None:
-                    found[node] = counted
+        loops = [node for node in current.nodes if node.op is WHILE and not _is_kept(node.attrs["cond"], planned)]
+        if loops:
+            reading = readers(current)
+            every = {node: _counted(node, reading, numbers) for node in loops}
+            found.update((node, counted) for node, counted in every.items() if counted is not None)
     return found
 
 
