@@ -43,10 +43,10 @@ def is_whole_view(node: Node) -> bool:
 
 
 def with_bases(tensors: Iterable[Tensor]) -> set[Tensor]:
-    """Return ``tensors``, and those that they have all elements of."""
+    """Return ``tensors``, and those that they may be views of."""
     found = set(tensors)
     for tensor in tuple(found):
-        while tensor.node is not None and is_whole_view(tensor.node):
+        while tensor.node is not None and _is_view(tensor.node):
             tensor = tensor.node.inputs[0]
             found.add(tensor)
     return found

@@ -19,6 +19,7 @@ from ..ir.graph import Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 from ..ops.identities import IDENTITY
+from ..ops.indexing import GETITEM, SET_ITEM
 from .aliasing import gathers, is_fresh, is_whole_view, looked_at, looks, only_looks
 from .failure import graph_can_fail
 from .sizes import is_large
@@ -26,6 +27,8 @@ from .uses import CONTROL, Readers, places, readers
 
 #: as an output in ``Graph.donated``: nobody wants the memory of that input back
 NOWHERE = -1
+#: where a chain ends that began with a part of an array: it is put back there
+_PUT_BACK = -2
 
 
 class Fused(Protocol):
@@ -56,6 +59,8 @@ class Ownership:
         Nodes in loops whose results, large arrays, nobody holds on to for long.
     over : dict
         Result of a group that is computed together -> the array that the group reads and may put it into.
+    parts : set of Node
+        What gives views of arrays that begin such chains: what they become is put back there.
     """
 
     in_place: dict[Node, int] = field(default_factory=dict)
@@ -63,6 +68,7 @@ class Ownership:
     copied: set[tuple[Node, int]] = field(default_factory=set)
     entered: set[tuple[Node, int]] = field(default_factory=set)
     reusing: set[Node] = field(default_factory=set)
+    parts: set[Node] = field(default_factory=set)
 
 
 def find_owned(graph: Graph, fused: Mapping[Node, Fused] = MappingProxyType({})) -> Ownership:
@@ -104,6 +110,14 @@ def put_elsewhere(graph: Graph) -> list[int]:
     """Return the inputs of ``graph``, large arrays, that are given away and do not hold what is wanted there."""
     wanted = {k: output for k, output in graph.donated.items() if output != NOWHERE and is_large(graph.inputs[k])}
     return sorted({*wanted} - left_in_place(graph, wanted)) if wanted else []
+
+
+def part_put_back(reading: Readers, tensor: Tensor) -> Node | None:
+    """Return what gives a view of the array ``tensor`` that becomes, in its place, what is put back there."""
+    reads = [(n, i) for n, i in reading.of(tensor) if i != CONTROL]
+    *before, (last, index) = reads or [(None, 0)]
+    part = None if last is None or index else _part_of(last, before)
+    return part if part is not None and last is not None and _own_part(reading, part, before, last, _Marks()) else None
 
 
 def _worth_a_search(graph: Graph) -> bool:
@@ -213,6 +227,7 @@ def _search(graph: Graph, found: Ownership, in_loop: bool) -> None:
                 found.in_place |= marks.in_place
                 found.copied.add((node, k))
                 found.entered |= marks.entered | {(node, k)}
+                found.parts |= marks.parts
                 _follow(reading, node.outputs[k], found)
         elif node not in found.in_place and (
             _updates(node) or gathers(node) or (in_loop and is_fresh(node.outputs[0]) and is_large(node.outputs[0]))
@@ -236,12 +251,14 @@ def _follow(
         found.in_place |= marks.in_place
         found.entered |= marks.entered
         found.over |= marks.over
+        found.parts |= marks.parts
 
 
 @dataclass
 class _Marks:
     """One chain; ``taken``: nodes that write to another one, where this one ends; ``wanted``: the output it should lead
-    to, if that is known; ``small``: what is small is put there, too, which saves a copy of it."""
+    to, if that is known; ``small``: what is small is put there, too, which saves a copy of it; ``back``: what puts a
+    part of an array, which the chain began with, back there."""
 
     in_place: dict[Node, int] = field(default_factory=dict)
     entered: set[tuple[Node, int]] = field(default_factory=set)
@@ -250,6 +267,8 @@ class _Marks:
     over: dict[Tensor, Tensor] = field(default_factory=dict)
     wanted: int | None = None
     small: bool = False
+    parts: set[Node] = field(default_factory=set)
+    back: Node | None = None
 
     def inner(self, wanted: int | None = None) -> _Marks:
         """Return marks for a part of the chain that may yet be given up."""
@@ -275,14 +294,57 @@ def _walk(reading: Readers, tensor: Tensor, marks: _Marks) -> int | None:
                 return None
             before = [(n, i) for n, i in before if n is not last]  # it reads before it writes
         end = len(reading.place) if last is None else reading.place[last] - bool(last.subgraphs)
-        if not all(n is not None and n is not last and looks(reading, n, i, end) for n, i in before):
+        part = None if last is None or index else _part_of(last, before)
+        if part is not None and last is not None and not _own_part(reading, part, before, last, marks):
+            part = None
+        if not all(n is not None and n is not last and (n is part or looks(reading, n, i, end)) for n, i in before):
             return None
         if last is None:
             return index
+        if last is marks.back and index == 1:
+            return _PUT_BACK
         following = _consume(last, index, marks)
         if following is None:
             return None
         tensor = following
+
+
+def _part_of(node: Node, before: Sequence[tuple[Node | None, int]]) -> Node | None:
+    """Return what gives the view that ``node`` writes to, if it is the only one that does."""
+    if node.op is not SET_ITEM or node.declared or not _is_view_index(node):
+        return None
+    found = [
+        n for n, i in before if n is not None and i == 0 and n.op is GETITEM and not n.declared and _same_part(n, node)
+    ]
+    return found[0] if len(found) == 1 and found[0].outputs[0].shape.rank not in (0, None) else None
+
+
+def _same_part(reader: Node, writer: Node) -> bool:
+    """Return whether ``writer`` assigns to the part that ``reader`` gives."""
+    given, others = reader.inputs[1:], writer.inputs[2:]
+    same = len(given) == len(others) and all(a is b for a, b in zip(given, others))
+    return same and reader.attrs["index"] == writer.attrs["index"]
+
+
+def _is_view_index(node: Node) -> bool:
+    return all(t.shape.rank == 0 and t.dtype.kind in "iu" for t in node.inputs[2:])
+
+
+def _own_part(
+    reading: Readers, part: Node, before: Sequence[tuple[Node | None, int]], last: Node, marks: _Marks
+) -> bool:
+    """Follow the chain that begins with a part of an array and ends where ``last`` puts it back there: nobody else
+    reads the array from ``part`` on, so what the part becomes may be made there."""
+    start, inner = reading.place[part], marks.inner(_PUT_BACK)
+    inner.back = last
+    for node, index in before:
+        if node is not part and not (node is not None and looks(reading, node, index, start)):
+            return False
+    if _walk(reading, part.outputs[0], inner) != _PUT_BACK or not (inner.in_place or inner.entered):
+        return False
+    _merge(marks, inner)
+    marks.parts.add(part)
+    return True
 
 
 def _walk_over(reading: Readers, tensor: Tensor, group: Fused, marks: _Marks) -> int | None:
@@ -354,6 +416,7 @@ def _merge(marks: _Marks, inner: _Marks) -> None:
     marks.in_place |= inner.in_place
     marks.entered |= inner.entered
     marks.over |= inner.over
+    marks.parts |= inner.parts
 
 
 def _through_loop(node: Node, k: int, marks: _Marks) -> _Marks | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..analysis.ownership import find_owned
+from ..analysis.ownership import Ownership, find_owned
 from ..base.forks import undivided
 from ..base.fp_warnings import asked
-from ..ir.graph import Graph, Node
+from ..ir.graph import Graph
 from ..ir.tensor import Tensor
 from ..passes.given_places import with_given_places
 from ..passes.rewrite import detached
@@ -27,11 +27,11 @@ def compile_dataflow(graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Te
     ValueError
         See ``lowering.lower``.
     """
-    wanted: dict[Node, int] = {}
+    owned = Ownership()
     if graph.donated:
         graph = _written_in_place(graph)
-        fetches, feeds, wanted = graph.outputs, graph.inputs, find_owned(graph).in_place
-    return Executable(lower(graph, fetches, feeds), graph.donated, wanted).run
+        fetches, feeds, owned = graph.outputs, graph.inputs, find_owned(graph)
+    return Executable(lower(graph, fetches, feeds), graph.donated, owned).run
 
 
 def _written_in_place(graph: Graph) -> Graph:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext
-from types import MappingProxyType
 from typing import Any
 
+from ..analysis.ownership import Ownership
 from ..base import config
 from ..base.deadlines import DEADLINE
 from ..base.forks import undivided
 from ..base.fp_warnings import guarded, unguarded
-from ..ir.graph import Node, current_graph, eager
+from ..ir.graph import current_graph, eager
 from ..ir.run_state import EAGER, RunState
 from .execution_plan import MISSING, Plan
 from .first_failure import FirstFailure, first_failure
@@ -31,16 +31,14 @@ class Executable:
         See ``lowering.lower``.
     donated : collection of int
         Feeds that a run may write to.
-    wanted : mapping
-        Element by element operations that may put their result into one of those -> the input that it is.
+    owned : Ownership, optional
+        What may be written to of those.
     """
 
-    def __init__(
-        self, lowered: Lowered, donated: Collection[int] = (), wanted: Mapping[Node, int] = MappingProxyType({})
-    ) -> None:
+    def __init__(self, lowered: Lowered, donated: Collection[int] = (), owned: Ownership | None = None) -> None:
         self.lowered = lowered
         self.donated = donated
-        self.plan = Plan(lowered, wanted)
+        self.plan = Plan(lowered, owned)
 
     def run(
         self,

@@ -14,18 +14,18 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 
-from ..analysis.ownership import overwritten
+from ..analysis.ownership import Ownership, overwritten
 from ..analysis.sizes import may_hold_memory
 from ..analysis.weight import Weight, holds_memory, weigh
 from ..base.forks import undivided
 from ..ir.graph import Node
 from ..passes.given_places import over
 from .flat_graph import FlatNode, FrameInfo, Kind, Lowered, Port
+from .sole_holders import own_view
 
 MISSING: Final = object()
 
@@ -76,7 +76,7 @@ class Step:
         "outs", "over", "stateful", "takes", "weight", "width",
     )  # fmt: skip
 
-    def __init__(self, flat: FlatNode, frame: FramePlan, wanted: Mapping[Node, int]) -> None:
+    def __init__(self, flat: FlatNode, frame: FramePlan, owned: Ownership) -> None:
         self.flat = flat
         self.frame = frame
         self.width = len(flat.inputs)
@@ -86,9 +86,9 @@ class Step:
         effect = flat.op is not None and flat.op.effect
         self.last = self.first + self.width - effect
         self.takes = _taken(flat)
-        self.call = _kernel(flat, bool(self.takes))
+        self.call = _kernel(flat, bool(self.takes), node in owned.parts)
         self.stateful = flat.op is not None and flat.op.stateful
-        self.offered = () if node is None or flat.op is not node.op else _offered(node, wanted)
+        self.offered = () if node is None or flat.op is not node.op else _offered(node, owned.in_place)
         self.over = over(node.op) if node is not None and self.offered else None
         self.is_special = self.stateful or bool(self.takes) or bool(self.offered)
         self.weight = Weight.LIGHT
@@ -156,8 +156,8 @@ class Plan:
     Parameters
     ----------
     lowered : Lowered
-    wanted : mapping
-        Nodes that may write to an array of the caller's -> the input that it is.
+    owned : Ownership, optional
+        What may be written to of the caller's arrays.
 
     Attributes
     ----------
@@ -175,8 +175,8 @@ class Plan:
         One of those calls BLAS.
     """
 
-    def __init__(self, lowered: Lowered, wanted: Mapping[Node, int] = MappingProxyType({})) -> None:
-        self._wanted = wanted
+    def __init__(self, lowered: Lowered, owned: Ownership | None = None) -> None:
+        self._owned = owned or Ownership()
         self.frames = [FramePlan(info) for info in lowered.frames]
         self.root = self.frames[0]
         self.steps: dict[int, Step] = {}
@@ -211,7 +211,7 @@ class Plan:
         """Make the step of a node and note who consumes what."""
         if flat.kind in (Kind.KERNEL, Kind.SWITCH, Kind.IDENTITY):
             frame = self.frames[flat.frame]
-            step = self.steps[flat.index] = Step(flat, frame, self._wanted)
+            step = self.steps[flat.index] = Step(flat, frame, self._owned)
             frame.steps.append(step)
         elif flat.kind is Kind.ENTER and self.nodes[flat.inputs[0][0]].kind is not Kind.CONST:
             self.frames[flat.frame].entering += 1
@@ -308,13 +308,15 @@ def _offered(node: Node, wanted: Mapping[Node, int]) -> tuple[tuple[int, bool], 
     return tuple([(k, wanted.get(node) == k) for k in overwritten(node)])
 
 
-def _kernel(flat: FlatNode, takes: bool) -> Callable[..., Any] | None:
+def _kernel(flat: FlatNode, takes: bool, is_part: bool) -> Callable[..., Any] | None:
     """Return the kernel of a node with its static arguments; what it gives includes the effect token."""
     op = flat.op
     if op is None:
         return None
     bare = op.taking.kernel if takes and op.taking is not None else op.kernel
     kernel = functools.partial(bare, **flat.attrs) if flat.attrs else bare
+    if is_part:
+        return functools.partial(_own_part, kernel)
     if not op.effect:
         return kernel
     return functools.partial(_with_token, kernel, op.several)
@@ -323,6 +325,10 @@ def _kernel(flat: FlatNode, takes: bool) -> Callable[..., Any] | None:
 def _in_a_tuple(flat: FlatNode) -> bool:
     """Return whether what ``_kernel`` gives for the node is a tuple, with a value for each output."""
     return flat.op is not None and (flat.op.several or flat.op.effect)
+
+
+def _own_part(kernel: Callable[..., Any], *args: Any) -> Any:
+    return own_view(kernel(*args))
 
 
 def _with_token(kernel: Callable[..., Any], several: bool, *args: Any, **state: Any) -> Any:

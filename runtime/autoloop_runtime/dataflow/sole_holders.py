@@ -27,6 +27,22 @@ class Donated:
         self.__array_interface__ = array.__array_interface__
 
 
+class Part:
+    """A part of such an array, of which only it is read until what it becomes has been put back there."""
+
+    __slots__ = ("__array_interface__", "owner")
+
+    def __init__(self, view: np.ndarray[Any, Any], owner: Any) -> None:
+        self.owner = owner
+        self.__array_interface__ = view.__array_interface__
+
+
+def own_view(view: Any) -> Any:
+    """Return a view of an array that a run may write to as one that holds no reference to that array."""
+    owner: Any = view.base.base if type(view) is np.ndarray and type(view.base) is np.ndarray else None
+    return np.asarray(Part(view, owner)) if type(owner) in (Donated, Part) else view
+
+
 def donate(values: Sequence[Any], which: Iterable[int]) -> list[Any]:
     """Return ``values`` with those at ``which`` as arrays that a run may write to."""
     made = list(values)
@@ -79,7 +95,9 @@ def offered(args: list[Any], which: Sequence[tuple[int, bool]]) -> Any:
     for k, callers in which:
         array = args[k]
         args[k] = None
-        alone = _references(array) <= _ALONE and _is_whole(array) and (callers or type(array.base) is not Donated)
+        alone = (
+            _references(array) <= _ALONE and _is_whole(array) and (callers or type(array.base) not in (Donated, Part))
+        )
         args[k] = array
         if alone:
             return array
@@ -98,7 +116,7 @@ def _is_whole(array: Any) -> bool:
     owner: Any = array.base
     if type(owner) is np.ndarray:
         return getrefcount(owner) <= _ALONE_UNDER and _is_whole(owner)
-    return owner is None or type(owner) in (Donated, Block)
+    return owner is None or type(owner) in (Donated, Part, Block)
 
 
 def _under(array: Any) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from ..analysis.aliasing import looks
 from ..analysis.inside import nodes_inside
-from ..analysis.ownership import left_in_place, may_overwrite
+from ..analysis.ownership import left_in_place, may_overwrite, part_put_back
 from ..analysis.sizes import bytes_of
 from ..analysis.uses import Readers, readers
 from ..ir.graph import Graph, Node
@@ -107,8 +107,9 @@ def _outliving(graph: Graph) -> Iterator[Node]:
     for tensor in reading:
         *before, (last, _) = reading.of(tensor)
         if before and last is not None and tensor.shape.rank != 0 and _may_write(last):
+            kept = part_put_back(reading, tensor)
             for node, index in before:
-                if node is not None and node is not last and index == 0:
+                if node is not None and node is not last and node is not kept and index == 0:
                     yield from _parts_read(reading, node, _end(reading, last), bytes_of(tensor))
 
 
