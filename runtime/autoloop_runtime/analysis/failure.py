@@ -8,6 +8,8 @@ from __future__ import annotations
 from ..ir.graph import Graph, Node
 from ..ir.structured import COND
 from ..ir.traits import Fails
+from ..ops.index import Input, Slice
+from ..ops.indexing import GETITEM
 from .inside import nodes_inside
 
 _NUMBERS = "biufc"
@@ -27,11 +29,25 @@ def can_fail(node: Node) -> bool:
     if fails is Fails.SHAPES or fails is Fails.INTEGERS:
         of_values = fails is Fails.INTEGERS and node.outputs[0].dtype.kind in "iu"
         return of_values or (len(node.inputs) > 1 and not _broadcast_surely(node))
+    if op is GETITEM and _takes_slices(node):
+        return False
     if fails is Fails.MAYBE or not all(t.shape.is_fully_defined() for t in tensors):
         return True
     if fails is Fails.POSITIONS and op.positions is not None:
         return bool(node.inputs[op.positions])
     return fails is Fails.NO_ELEMENTS and any(0 in t.shape.known for t in node.inputs)
+
+
+def _takes_slices(node: Node) -> bool:
+    """Return whether a part is named by slices alone, which may begin and end anywhere."""
+    entries, rank = node.attrs["index"].entries, node.inputs[0].shape.rank
+    if (
+        rank is None
+        or len(entries) > rank
+        or any(t.shape.rank != 0 or t.dtype.kind not in "iu" for t in node.inputs[1:])
+    ):
+        return False
+    return all(isinstance(one, Slice) and not isinstance(one.step, Input) for one in entries)
 
 
 def _broadcast_surely(node: Node) -> bool:

@@ -334,9 +334,11 @@ def _own_part(
     reading: Readers, part: Node, before: Sequence[tuple[Node | None, int]], last: Node, marks: _Marks
 ) -> bool:
     """Follow the chain that begins with a part of an array and ends where ``last`` puts it back there: nobody else
-    reads the array from ``part`` on, so what the part becomes may be made there."""
-    start, inner = reading.place[part], marks.inner(_PUT_BACK)
-    inner.back = last
+    reads the array from where the part is first written to, so what it becomes may be made there."""
+    first, inner = reading.of(part.outputs[0])[-1][0], marks.inner(_PUT_BACK)
+    if first is None:
+        return False
+    start, inner.back = reading.place[first] - bool(first.subgraphs), last
     for node, index in before:
         if node is not part and not (node is not None and looks(reading, node, index, start)):
             return False

@@ -14,7 +14,7 @@ import numpy as np
 
 from .array_storage import Storage, kept, refuse_without_axes
 from .array_views import View, layout_of_part, linked, name_of_view, new_layout, part_of_scalar
-from .basic_indices import composed, depends_on_tensors, is_basic, is_element, rearranged, settled
+from .basic_indices import composed, depends_on_tensors, in_whole, is_basic, is_element, rearranged, settled
 from .graph import current_graph, is_at_hand
 from .op import call
 from .tensor import Tensor
@@ -120,16 +120,20 @@ class References:
             return part_of_scalar(self, made, True)
         if self.view_of is not None and self.view_of.is_flat:
             return self.kind_of_part(made)(made)
+        parent, layout = self, layout_of_part(self.layout, index)
+        if (around := in_whole(self.view_of, index)) is not None:  # so a part of a part is one of the whole
+            parent, index = around
+            made = call("getitem", parent.current(), index)
         index = settled(index)
         view = View(
-            self,
+            parent,
             lambda array: call("getitem", array, index),
             lambda array, new: call("set_item", array, index, new),
             index,
             writeable=self.is_writeable,
             real=None if depends_on_tensors(index) else lambda array: array[index],
         )
-        return self.viewed(view, made, layout_of_part(self.layout, index))
+        return self.viewed(view, made, layout)
 
     def __iter__(self) -> Iterator[Any]:
         known = self.shape.as_list() if self.shape.rank else []

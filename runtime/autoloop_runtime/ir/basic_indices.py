@@ -82,6 +82,15 @@ def composed(shape: TensorShape, outer: Any, inner: Any) -> Any:
     return (*made, *within)
 
 
+def in_whole(view: Any, index: Any) -> tuple[Any, Any] | None:
+    """Return the array of which a ``View`` is a part, and the index of a part of that part in it; None if it has none,
+    or only a run knows it."""
+    if view is None or view.index is None or depends_on_tensors(view.index) or depends_on_tensors(index):
+        return None
+    both = composed(view.parent.shape, view.index, index)
+    return None if both is None else (view.parent, both)
+
+
 def rearranged(axes: Sequence[int], index: Any, value: Any) -> Any:
     """Return the index of ``x`` that writes ``value`` where ``np.transpose(x, axes)[index] = value`` does.
 
