@@ -6,6 +6,7 @@ import contextlib
 import traceback
 
 import autoloop as al
+import numpy as np
 import pytest
 from each_case import each
 
@@ -265,6 +266,26 @@ def test_traceback_of_an_endless_recursion_is_short():
     with pytest.raises(RecursionError) as caught:
         al.function(endless_recursion)(al.constant(3))
     assert len(traceback.extract_tb(caught.value.__traceback__)) < 8
+
+
+def first_fit(x, k=0):
+    """Return whether some of these numbers make twelve, after trying it with each and without."""
+    if k == len(x):
+        return x.sum() == 12
+    if x[k] > 0 and first_fit(x, k + 1):
+        return True
+    x[k] = 0
+    return first_fit(x, k + 1)
+
+
+def test_a_recursion_that_a_tensor_would_stop_in_exponential_time(monkeypatch):
+    monkeypatch.setattr("autoloop.operators.staging.staged_blocks._MOST_DEEP", 50)
+    x, same = np.array([2, 5, 4, 3, 1, 4]), np.array([2, 5, 4, 3, 1, 4])
+    with pytest.warns(UserWarning, match="runs as plain Python, at each call: a function calls itself under a tensor"):
+        assert al.function(first_fit)(x) == first_fit(same)
+    np.testing.assert_array_equal(x, same)
+    with pytest.raises(TypeError, match="cannot run first_fit: a function calls itself under a tensor condition"):
+        al.function(first_fit, executor="native")(x)
 
 
 def test_warnings_point_at_the_users_line():

@@ -30,6 +30,15 @@ _OF_VALUES = (TypeError, ValueError, AttributeError, ArithmeticError)
 # How many staged loops and branches are being traced around the present point, per thread and task.
 _DEPTH: ContextVar[int] = ContextVar("autoloop_staged_depth", default=0)
 _MAXIMUM_DEPTH = 64
+# Blocks inside as many others are those of a recursion, and each of its calls may begin several: so many are traced.
+_DEEP = 12
+_MOST_DEEP = 2_000
+
+
+class _DeepBlocks:
+    """How many deep blocks have been traced, kept with the graph around all of them; its thread traces alone."""
+
+    count = 0
 
 
 class StagedRaise(BaseException):
@@ -48,11 +57,11 @@ def staged_block() -> Setting[None]:
     Raises
     ------
     RecursionError
-        If staged blocks are nested too deep: a recursion that only a tensor would stop.
+        If staged blocks are nested too deep, or too many are nested deep: a recursion that only a tensor would stop.
     """
 
     depth = _DEPTH.get()
-    if depth >= _MAXIMUM_DEPTH:
+    if depth >= _MAXIMUM_DEPTH or (depth >= _DEEP and _are_too_many()):
         what = "a function calls itself under a tensor condition"
         leave_unknown(what)
         raise EndlessRecursionError(
@@ -60,6 +69,16 @@ def staged_block() -> Setting[None]:
             f"value stop it"
         )
     return Setting(None, (_DEPTH, depth + 1))
+
+
+def _are_too_many() -> bool:
+    """Return whether one deep block more would be one too many."""
+    graph = current_graph()
+    if graph is None:
+        return False
+    blocks = graph.root.record(_DeepBlocks)
+    blocks.count += 1
+    return blocks.count > _MOST_DEEP
 
 
 def in_staged_block() -> bool:
