@@ -167,15 +167,17 @@ def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     except BaseException as error:
         if raise_when_run(error):
             return None
+        said = in_words(error)
         if isinstance(error, TypeError):
             with undivided():
-                from .conversion.advice import advise, asked_by_generator
+                from .conversion.advice import advise, asks_for_values
 
             advise(error)
-            if (asking := asked_by_generator(error)) is not None:
+            if (asking := asks_for_values(error)) is not None:
                 leave_unknown(*asking)
-        if (said := in_words(error)) is not None:  # plain Python says it of the value that is there, if of any
+        if said is not None:  # plain Python says it of the value that is there, if of any
             leave_unknown(said)
+        if (said := in_words(error)) is not None:
             error.args = (f"{said}: ask for nothing of it that its own type may not have", *error.args[1:])
         raise
 

@@ -60,19 +60,27 @@ def advise(error: BaseException) -> None:
         error.args = (f"{text.partition(_USUAL_ADVICE)[0]} {advice}", *error.args[1:])
 
 
-def asked_by_generator(error: BaseException) -> tuple[str, Line] | None:
-    """Return what a generator of the user's does, and where, if it wanted to know a value of the run; else None.
+def asks_for_values(error: BaseException) -> tuple[str, Line] | None:
+    """Return what of the user's or a library's wanted to know a value of the run, and where; None if nobody did.
 
-    Its loops and branches stay Python: no graph can leave one of them by a `yield`.
+    A generator of the user's does: its loops and branches stay Python, as no graph can leave one of them by a `yield`.
+    And what converted code calls does that is not converted itself.
     """
-    link = _last_of_the_user(error.__traceback__)
-    if link is None or (is_programs_own(error) and _MARK not in str(error)):
+    link, is_marked = _last_of_the_user(error.__traceback__), _MARK in str(error)
+    if link is None or not (is_marked or not is_programs_own(error)):
         return None
     code = link.tb_frame.f_code
-    if not is_generator_code(code) or code.co_name == "<genexpr>" or is_library_file(code.co_filename):
+    if is_generator_code(code) and code.co_name != "<genexpr>" and not is_library_file(code.co_filename):
+        what = f"the generator {code.co_qualname!r} asks for what only the run knows; let it return a list"
+    elif is_marked and (called := _called_library(error.__traceback__)) is not None:
+        link, entered = called
+        name = _name(entered)
+        what = f"{name!r} is a library's own code, which computes with values; {_instead(name)} in its place"
+    elif is_marked and is_converted(code) and _is_call(code, _position(link)):
+        what = "what is called is not converted and wants to know a value of the run"
+    else:
         return None
-    what = f"the generator {code.co_qualname!r} asks for what only the run knows; let it return a list"
-    return what, Line(code.co_filename, link.tb_lineno, code.co_name)
+    return what, Line(link.tb_frame.f_code.co_filename, link.tb_lineno, link.tb_frame.f_code.co_name)
 
 
 def _last_of_the_user(link: types.TracebackType | None) -> types.TracebackType | None:
@@ -84,22 +92,40 @@ def _last_of_the_user(link: types.TracebackType | None) -> types.TracebackType |
     return found
 
 
-def _of_library(link: types.TracebackType | None) -> str:
-    """Return what to do where a library's own code wanted the value; nothing if it was the user's."""
-    entered = None
+def _called_library(link: types.TracebackType | None) -> tuple[types.TracebackType, types.FrameType] | None:
+    """Return where the user called a library's own code, and its first frame, if that wanted the value; else None."""
+    users, entered = None, None
     while link is not None:
         filename = link.tb_frame.f_code.co_filename
         if not is_own_file(filename):
-            entered = (entered or link.tb_frame) if is_library_file(filename) else None
+            if is_library_file(filename):
+                entered = entered or link.tb_frame
+            else:
+                users, entered = link, None
         link = link.tb_next
-    if entered is None or entered.f_code.co_name.endswith("_dispatcher"):
+    if users is None or entered is None or entered.f_code.co_name.endswith("_dispatcher"):
+        return None
+    return users, entered
+
+
+def _name(frame: types.FrameType) -> str:
+    return f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}"
+
+
+def _of_library(link: types.TracebackType | None) -> str:
+    """Return what to do where a library's own code wanted the value; nothing if it was the user's."""
+    called = _called_library(link)
+    if called is None:
         return ""
-    name = f"{entered.f_globals.get('__name__')}.{entered.f_code.co_qualname}"
-    instead = next((instead for part, instead in _INSTEAD.items() if part in name), "use functions of NumPy's")
+    name = _name(called[1])
     return (
-        f"{name!r} is a library's own code, which is not converted and computes with values: {instead} "
+        f"{name!r} is a library's own code, which is not converted and computes with values: {_instead(name)} "
         f"in its place, or hand it to autoloop.py_function."
     )
+
+
+def _instead(name: str) -> str:
+    return next((instead for part, instead in _INSTEAD.items() if part in name), "use functions of NumPy's")
 
 
 def _position(link: types.TracebackType) -> Position:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import functools
+import re
 import statistics
 
 import autoloop as al
@@ -271,8 +272,10 @@ def test_advice(function, advice):
 )
 def test_what_to_write_in_place_of_numpys_own_classes(f, words):
     with pytest.raises(TypeError) as caught:
-        al.function(f)(X)
+        al.function(f, executor="native")(X)
     assert words in str(caught.value)
+    with pytest.warns(UserWarning, match=f"runs as plain Python, .*{re.escape(words)}"):
+        np.testing.assert_array_equal(al.function(f)(X), f(X))
 
 
 def test_a_finally_without_a_jump_is_no_obstacle():

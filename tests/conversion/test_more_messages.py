@@ -184,16 +184,30 @@ def as_json(x):
 
 
 @pytest.mark.parametrize(
-    ("f", "words"),
+    ("f", "words", "in_a_warning"),
     [
-        (accumulated_while, "What is called here, or calls what it is given, is not converted"),
-        (place_by_bisection, "What is called here, or calls what it is given, is not converted"),
-        (as_json, "Object of type number (which only the run knows) is not JSON serializable. 'json.dumps' is a lib"),
+        (
+            accumulated_while,
+            "What is called here, or calls what it is given, is not converted",
+            "wants to know a value",
+        ),
+        (
+            place_by_bisection,
+            "What is called here, or calls what it is given, is not converted",
+            "wants to know a value",
+        ),
+        (
+            as_json,
+            "Object of type Tensor is not JSON serializable",
+            "Object of type number .which only the run knows. is",
+        ),
     ],
 )
-def test_a_library_that_wants_values_is_named(f, words):
+def test_a_library_that_wants_values_is_named(f, words, in_a_warning):
     with pytest.raises(TypeError) as info:
-        al.function(f)(X)
+        al.function(f)(al.constant(X))
     assert words in str(info.value)
     assert "Tracer" not in str(info.value)
     assert info.traceback[-1].name == f.__name__ or f is as_json
+    with pytest.warns(UserWarning, match=in_a_warning):
+        assert al.function(f)(X) == f(X)

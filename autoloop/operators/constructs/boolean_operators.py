@@ -17,6 +17,7 @@ from ..staging.mixed_numbers import MixedNumber
 from ..staging.optional import MaybeNone, joined, knowing, negated, told_by
 from ..staging.staged_values import answer, asked, is_staged, truth
 from ..staging.standins import Maybe, StandIn, opened, present
+from ..staging.unknown_keys import refuse_unknown
 
 _OPERANDS = "the operands of `and`, or of `or`, that a tensor decides on"
 
@@ -111,10 +112,8 @@ def _staged(value: Any, rest: Callable[[], Any], thunks: tuple[Callable[[], Any]
         # What an operand raises belongs to the run, as in the branch of an `if`: it may never be evaluated.
         (result,) = staged_branch(needed, lambda: (evaluated(),), lambda: (known(),), ("value",), _OPERANDS)
     except NewPlaces as places:
-        raise TypeError(
-            f"an operand of `{'and' if is_and else 'or'}` that a tensor decides on changes {places}: use an `if` "
-            f"statement instead"
-        ) from None
+        what = f"an operand of `{'and' if is_and else 'or'}` that a tensor decides on changes {places}"
+        refuse_unknown(what, "use an `if` statement instead")
     made = joined((told, later[0][1]) if later else (told,), result, is_and=is_and)
     return OnlyTruth(truth(made)) if any(is_truth) else made
 

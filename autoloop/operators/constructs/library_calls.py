@@ -22,6 +22,7 @@ from autoloop_runtime.ops.operands import fitted
 
 from ..staging.growing_list import GrowingList
 from ..staging.staged_values import is_staged, stands_for
+from ..staging.unknown_keys import refuse_unknown
 from .comprehensions import elements
 from .math_functions import STAGED_MATH
 
@@ -163,7 +164,7 @@ def _of_memory(function: Any, instead: str) -> Callable[..., Any]:
 
     def made(*args: Any, **kwargs: Any) -> Any:
         if any_staged(args, kwargs):
-            raise TypeError(f"np.{function.__name__} asks for memory, which is none while a graph is built: {instead}")
+            refuse_unknown(f"np.{function.__name__} asks for memory, which is none while a graph is built", instead)
         return function(*args, **kwargs)
 
     return made

@@ -38,7 +38,13 @@ _MOST_DEEP = 2_000
 class _DeepBlocks:
     """How many deep blocks have been traced, kept with the graph around all of them; its thread traces alone."""
 
-    count = 0
+    __slots__ = ("count",)
+
+    def __init__(self, count: int = 0) -> None:
+        self.count = count
+
+    def copy(self) -> _DeepBlocks:
+        return _DeepBlocks(self.count)
 
 
 class StagedRaise(BaseException):
