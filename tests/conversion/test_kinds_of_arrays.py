@@ -155,6 +155,7 @@ class Extended(Indexed):
 LIBRARY = sys.modules["fitting"] = types.ModuleType("fitting")
 LIBRARY.__file__ = "/usr/lib/python3/site-packages/fitting.py"
 Fitted.__module__ = Curve.__module__ = Indexed.__module__ = "fitting"
+LIBRARY.Indexed = Indexed  # of which pickles can be made, not of the others
 LIBRARY.standard = Curve([2.0])
 V = [1.0, 2.0, 3.0]
 #: an expression of such an object ``G`` -> what makes one
@@ -234,6 +235,32 @@ def test_what_a_function_makes_is_a_new_one_at_each_call(text):
                 MADE[text](made)
             outcomes.append(found)
         assert outcomes[0] == outcomes[1], way
+
+
+#: what changes an object of a library in a loop or branch of the graph
+IN_LOOPS = (
+    "f = Indexed([1.0, 2.0])\nfor k in range(n): f[0] = f[0] * 2\nreturn f[0] * x",
+    "f = Indexed([1.0, 2.0])\nfor k in range(n): f += 1\nreturn f[0] * x",
+    "f = Fitted([1.0, 2.0])\nfor k in range(n): f.coef_[1] += 1\nreturn f.total() * x",
+    "f = Fitted([1.0, 2.0])\nif x[0] > 5: f.coef_ = 3 * f.coef_\nreturn f.total() * x",
+    "f = UserDict(a=1)\nfor k in range(n): f['a'] += 1\nreturn f['a'] * x",
+    "f = np.poly1d([1.0, 2.0])\nfor k in range(n): f.coeffs[0] += 1\nreturn f(x)",
+    "f = np.zeros(2, '>f8')\nf[:] = x\nreturn f",
+    "f = np.zeros(2, '>f8')\nfor k in range(n): f[0] += k\nreturn f",
+)  # fmt: skip
+
+
+@each(IN_LOOPS)
+def test_what_changes_objects_of_a_library_in_loops_is_done_as_often(text):
+    f = program(text, ["x", "n"], Fitted=Fitted, Indexed=Indexed, UserDict=UserDict)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # by plain Python, where no graph can
+        given = al.function(f)(np.ones(2), np.int64(3))
+    wanted = f(np.ones(2), np.int64(3))
+    assert given.dtype == wanted.dtype and given.tolist() == wanted.tolist()
+    if "Fitted" not in text and "f[0] * 2" not in text:  # which graphs can
+        with pytest.raises(TypeError, match="in place in a loop or branch|another byte order"):
+            al.function(f)(al.ones(2), al.constant(3))
 
 
 MET = {

@@ -26,6 +26,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from ...conversion.callables import is_library_file, is_users_class, is_users_module
 from ..staging.container_contents import dict_class, fill, instance_attributes
 from ..staging.standins import StandIn, is_growing, opened
+from .library_objects import changes_unseen, mark_of
 from .parts_of_objects import (
     DESCRIPTORS,
     MOST_ELEMENTS,
@@ -92,7 +93,7 @@ def snapshots(
     list of (slot, value)
         The variables of closures and modules, and their values.
     """
-    walker = _Walker()
+    walker = _Walker(of_libraries=True)
     for function in functions:
         walker.visit(function, "", None)
     for name, value in zip_longest(names[: len(values)], values, fillvalue=""):
@@ -135,8 +136,8 @@ def _walk(walker: _Walker, roots: Sequence[Any]) -> None:
 
 
 class _Walker:
-    def __init__(self, of_arrays: bool = True) -> None:
-        self._of_arrays = of_arrays
+    def __init__(self, of_arrays: bool = True, of_libraries: bool = False) -> None:
+        self._of_arrays, self._of_libraries = of_arrays, of_libraries
         self.names: dict[int, str] = {}
         self.stand_ins: list[tuple[StandIn, str]] = []
         self.symbolic: list[tuple[Tensor, str]] = []
@@ -182,6 +183,8 @@ class _Walker:
 
     def _open(self, value: Any, name: str, slot: Slot | None) -> None:
         old: Any = contents(value) if self._of_arrays or not isinstance(value, np.ndarray) else None
+        if old is None and self._of_libraries and changes_unseen(value):
+            old = mark_of(value)
         if old is not None:
             self.found.append(Snapshot(value, old, name, slot))
         if isinstance(value, tuple):
@@ -402,7 +405,7 @@ def has_changed(snapshot: Snapshot) -> bool:
     value, old = snapshot.value, snapshot.old
     if isinstance(value, np.ndarray):
         return not np.array_equal(value, old, equal_nan=value.dtype.kind in "fc")
-    new = contents(value)
+    new = mark_of(value) if is_mark(snapshot) else contents(value)
     if isinstance(new, dict):
         return new.keys() != old.keys() or not all(map(operator.is_, new.values(), (old[key] for key in new)))
     if is_growing(new):
@@ -412,9 +415,16 @@ def has_changed(snapshot: Snapshot) -> bool:
     return bool(new != old)
 
 
+def is_mark(snapshot: Snapshot) -> bool:
+    """Return whether of an object only is known whether it changes."""
+    return isinstance(snapshot.old, bytes) and not isinstance(snapshot.value, bytearray | memoryview)
+
+
 def put_back(snapshot: Snapshot) -> None:
-    """Give a container, or an array, what it held before."""
+    """Give a container, or an array, what it held before, if that is known."""
     value, old = snapshot.value, snapshot.old
+    if is_mark(snapshot):
+        return
     if is_growing(value):
         value.become(old.copy())
     elif isinstance(value, np.ndarray):

@@ -71,7 +71,7 @@ class Making:
         """Return what a function of NumPy's gives, lifted if it is to be."""
         number, self._count = self._count, self._count + 1
         array = function(*args, **kwargs)
-        if type(array) is not np.ndarray or array.dtype.kind not in _NUMBERS:
+        if type(array) is not np.ndarray or array.dtype.kind not in _NUMBERS or not array.dtype.isnative:
             return array
         if any(isinstance(one, np.ndarray) and np.may_share_memory(one, array) for one in (*args, *kwargs.values())):
             return array
@@ -134,6 +134,12 @@ def skipped() -> None:
 
 def written(array: Any) -> None:
     """Begin the trace anew because ``array`` is written to, if it was made in it."""
+    if isinstance(array, np.ndarray) and not array.dtype.isnative:
+        refuse_unknown(
+            f"an array of dtype {array.dtype.str!r}, another byte order than this machine's, is given values that only "
+            f"the run knows",
+            "make it of this machine's byte order",
+        )
     making = _MAKING.get()
     if making is not None and current_graph() is not None:
         making.lift(array)

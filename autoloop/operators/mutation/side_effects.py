@@ -33,6 +33,7 @@ from .heap_snapshot import (
     contents,
     has_changed,
     is_cache,
+    is_mark,
     is_random,
     put_back,
     snapshots,
@@ -271,7 +272,7 @@ class Outside:
         if refused is not None:
             if isinstance(refused.value, np.ndarray):
                 lifted_arrays.written(refused.value)
-            if isinstance(refused.value, (*_CARRIED, bytearray)):
+            if isinstance(refused.value, (*_CARRIED, bytearray)) or is_mark(refused):
                 refuse_unknown(*_refusal(refused))
             raise TypeError(": ".join(_refusal(refused)))
         if new:
