@@ -110,6 +110,7 @@ LAZY = {
     ("autoloop.operators.staging.loop_variables", "autoloop.operators.staging.instances"),
     ("autoloop.operators.constructs.staged_loops", "autoloop.operators.staging.instances"),
     ("autoloop.operators.constructs.staged_loops", "autoloop.operators.staging.twins"),
+    ("autoloop.operators.mutation.heap_snapshot", "autoloop.operators.mutation.library_objects"),
     ("autoloop.state.retrials", "autoloop.operators.staging.twins"),
     ("autoloop.operators.staging.list_lengths", "autoloop.operators.staging.begun_lists"),
     ("autoloop.operators.staging.staged_values", "autoloop.operators.staging.maybe_numbers"),

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..conversion.callables import is_users_class
 from ..operators.mutation.heap_snapshot import contents
-from ..operators.mutation.library_objects import OF_ARRAYS, changes_unseen, is_of_library
+from ..operators.mutation.parts_of_objects import OF_ARRAYS, changes_unseen, is_of_library
 
 #: values that never change, compared by type and value
 PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, np.generic, np.dtype, type(...))

@@ -21,16 +21,17 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.tensor import Tensor
 
 from ...conversion.callables import is_library_file, is_users_class, is_users_module
 from ..staging.container_contents import dict_class, fill, instance_attributes
 from ..staging.standins import StandIn, is_growing, opened
-from .library_objects import changes_unseen, mark_of
 from .parts_of_objects import (
     DESCRIPTORS,
     MOST_ELEMENTS,
     MOST_OBJECTS,
+    changes_unseen,
     has_state,
     held_by,
     names_by_text,
@@ -184,7 +185,7 @@ class _Walker:
     def _open(self, value: Any, name: str, slot: Slot | None) -> None:
         old: Any = contents(value) if self._of_arrays or not isinstance(value, np.ndarray) else None
         if old is None and self._of_libraries and changes_unseen(value):
-            old = mark_of(value)
+            old = _mark_of(value)
         if old is not None:
             self.found.append(Snapshot(value, old, name, slot))
         if isinstance(value, tuple):
@@ -405,7 +406,7 @@ def has_changed(snapshot: Snapshot) -> bool:
     value, old = snapshot.value, snapshot.old
     if isinstance(value, np.ndarray):
         return not np.array_equal(value, old, equal_nan=value.dtype.kind in "fc")
-    new = mark_of(value) if is_mark(snapshot) else contents(value)
+    new = _mark_of(value) if is_mark(snapshot) else contents(value)
     if isinstance(new, dict):
         return new.keys() != old.keys() or not all(map(operator.is_, new.values(), (old[key] for key in new)))
     if is_growing(new):
@@ -413,6 +414,12 @@ def has_changed(snapshot: Snapshot) -> bool:
     if isinstance(new, list):
         return len(new) != len(old) or not all(map(operator.is_, new, old))
     return bool(new != old)
+
+
+def _mark_of(value: Any) -> bytes | None:
+    with undivided():  # which few functions need
+        from .library_objects import mark_of
+    return mark_of(value)
 
 
 def is_mark(snapshot: Snapshot) -> bool:
