@@ -53,6 +53,8 @@ def test_what_somebody_chose_or_looks_at_stays_in_one(monkeypatch, how):
     )
 
 
+#: of the plugins that are installed the one that is asked for: each process would import the others, too
+ALONE = ("-p", "xdist.plugin")
 #: notes who compiles what
 NOTING = """
 import os
@@ -104,9 +106,9 @@ def test_how_each_test_ends_is_told(tmp_path, workers):
     done = subprocess.run(
         [
             sys.executable, "-m", "pytest", "-p", "parallel", "-rA", "--rootdir", str(tmp_path), "-p",
-            "no:cacheprovider", "-p", "no:hypothesispytest", "-n", str(workers), str(tmp_path),
+            "no:cacheprovider", *ALONE, "-n", str(workers), str(tmp_path),
         ],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True, text=True, cwd=tmp_path, timeout=100,
     )  # fmt: skip
     assert done.returncode == 1, done.stdout + done.stderr
@@ -146,12 +148,12 @@ def test_each_process_compiles_its_share_first_and_leaves_nothing(tmp_path, work
     done = subprocess.run(
         [
             sys.executable, "-m", "pytest", "-p", "noting", "-p", "assertions", "-p", "bytecode", "-q", "--rootdir",
-            str(tmp_path), "-p", "no:cacheprovider", "-n", str(workers), "tests",
+            str(tmp_path), "-p", "no:cacheprovider", *ALONE, "-n", str(workers), "tests",
         ],
         env={
             **os.environ, "PYTHONPATH": os.pathsep.join(map(str, [tests, Path(__file__).parent, tmp_path / "runtime"])),
             "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": "", "TMPDIR": str(scratch),
-            "NOTES": f"{scratch}/by-", "PYTEST_XDIST_WORKER": "alone",
+            "NOTES": f"{scratch}/by-", "PYTEST_XDIST_WORKER": "alone", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         },
         capture_output=True, text=True, cwd=tmp_path, timeout=100,
     )  # fmt: skip
