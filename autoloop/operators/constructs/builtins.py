@@ -27,6 +27,7 @@ from ..staging.clauses import clauses_of
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.moved_lists import refuse_moved
+from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import answer, asked, is_staged, truth
 from ..staging.standins import Face, IteratorFace, present
 from ..staging.unknown_keys import leave_unknown, refuse_unknown
@@ -144,8 +145,14 @@ def _len(value: Any) -> Any:
         raise TypeError("a tensor without dimensions has no len()")
     if tensor.shape.rank is not None and (static := tensor.shape.as_list()[0]) is not None:
         return static
+    if tensor.shape.rank is None:
+        raise_unless(ops.greater(ops.rank(tensor), 0), Raising(TypeError, _unsized))
     length = ops.size(tensor) if tensor.shape.rank == 1 else ops.getitem(ops.shape(tensor), 0)
     return answer(ops.cast(length, dtypes.int64), value)
+
+
+def _unsized() -> TypeError:
+    return TypeError("len() of unsized object")
 
 
 def _iterated(plain: Callable[..., Any], staged: Callable[..., Any], over: Callable[..., Any]) -> Callable[..., Any]:

@@ -257,7 +257,7 @@ def _without_ellipsis(entries: tuple[Any, ...], shape: TensorShape, inputs: Sequ
 def _check_mask(mask: Tensor, shape: TensorShape, axis: int) -> None:
     for place, extent in enumerate(mask.shape.known, axis):
         there = shape.known[place]
-        if extent is not None and there is not None and extent != there:
+        if extent and there is not None and extent != there:  # one of no elements goes with all, NumPy says
             raise IndexError(
                 f"boolean index did not match indexed array along axis {place}; size of axis is {there} but size of "
                 f"corresponding boolean axis is {extent}"

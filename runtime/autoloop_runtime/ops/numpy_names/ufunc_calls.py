@@ -49,6 +49,8 @@ def _called(ufunc: Any, *inputs: Any, casting: Any = "same_kind", dtype: Any = N
     if dtype is None and casting == "same_kind":
         return ours(*inputs)
     loop = loop_of(ufunc, inputs, casting, dtype)
+    if loop == loop_of(ufunc, inputs):  # it says only what is so without; an int out of bounds can be compared
+        return ours(*inputs)
     made = ours(*[as_operand(x, one) for x, one in zip(inputs, loop)])
     if ufunc.nout == 1:
         return as_dtype(made, loop[-1])
