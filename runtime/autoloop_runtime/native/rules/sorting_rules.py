@@ -117,7 +117,7 @@ def _search_time(node: Node, shapes: list[Shape], rate: float) -> float:
 
 @rule(SORT, ARGSORT, time=_sort_time)
 def _sort(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    if not values[0].shape:  # of which only the run knew that it has no axes
+    if isinstance(values[0], Scalar):  # of which only the run knew that it has no axes
         refuse(node, "a value without axes is sorted, of which NumPy makes an array of one axis")
     # equal numbers are alike, but for zeros and nan
     alike = node.attrs["kind"] != "stable" or ctx.type_of(node.outputs[0]).kind != "f"
