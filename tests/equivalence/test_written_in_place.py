@@ -188,6 +188,13 @@ WITHOUT_MEMORY = [
     (parts_added, lambda: (array(), array(), I)),
     (in_order, lambda: (array()[::-1].copy(), array())),
 ]
+#: the same, of which machine code must not need any either, though it gives up where a slice is cut short
+CUT_SHORT = [
+    ("a[i : i + 4] = v", lambda: (array(), I, V)),
+    ("a[i : i + 4] = a[i + 1 : i + 5]", lambda: (array(), I, V)),
+    ("a[i : i + 4] += v", lambda: (array(), I, V)),
+    ("a[i : i + 2] *= v", lambda: (matrix(), I, V)),
+]
 #: the same, of which machine code needs memory, or does not take it
 NOT_IN_MACHINE_CODE = [(parts_of_the_run, lambda: (array(), I, V))]
 #: (function, what its arguments are), of which NumPy needs memory for some arrays
@@ -229,6 +236,19 @@ def test_a_write_to_an_argument_copies_nothing(executor):
     programs = WITHOUT_MEMORY + (NOT_IN_MACHINE_CODE if executor != "native" else [])
     most = {f.__name__: used for f, make in programs if (used := needs(f, make, executor)) > SMALL}
     assert not most
+
+
+@needs_native
+def test_machine_code_that_gives_up_before_it_writes_copies_nothing():
+    for number, (source, make) in enumerate(CUT_SHORT):
+        name = f"<cut short {number}>"
+        lines = linecache.cache[name] = (1, None, ["def f(a, i, v):\n", f"    {source}\n"], name)
+        exec(compile("".join(lines[2]), name, "exec"), namespace := {})
+        assert needs(namespace["f"], make, "native") <= SMALL, source
+        given = make()[0]
+        with pytest.raises(NotImplementedError, match="cut short"):
+            al.function(namespace["f"], executor="native")(given, np.int64(len(given) - 1), V)
+        assert np.array_equal(given, make()[0]), source
 
 
 @pytest.mark.parametrize("executor", INTERPRETED)

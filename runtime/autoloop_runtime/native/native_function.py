@@ -22,12 +22,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..analysis.inside import count_nodes, nodes_inside
+from ..analysis.uses import places as places_of
 from ..base.dataclass import dataclass
 from ..base.dtypes import variant
 from ..base.forks import undivided
-from ..ir.graph import Graph
+from ..ir.graph import PARAMETER, Graph, Node
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
+from ..ops.indexing import SET_ITEM
 from .ir.elements import COMPLEX128, TYPES
 from .ir.helpers import text as helper_text
 from .ir.writer import Module
@@ -166,8 +168,8 @@ def copied(address: int | None, dtype: Any, shape: Shape) -> Any:
 def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[str]) -> Function:
     """Return the function for ``graph`` with inputs of the given shapes.
 
-    Inputs that are given away are written to, unless the function may refuse values in the middle of a run: whoever
-    goes on then wants them as they were.
+    Inputs that are given away are written to, unless the function may refuse values after it has done so: whoever goes
+    on then wants them as they were.
 
     Raises
     ------
@@ -177,7 +179,21 @@ def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[st
     types = infer(graph, shapes)
     placed = {j: k for k, j in graph.donated.items() if _fits(types, graph.inputs[k], graph.outputs[j])}
     made = _written(graph, types, features, placed)
-    return _written(graph, types, features, {}) if placed and any(map(may_refuse, made.checks)) else made
+    refusing = [check.node for check in made.checks if may_refuse(check)] if placed else []
+    return made if _come_first(graph, types, placed, refusing) else _written(graph, types, features, {})
+
+
+def _come_first(graph: Graph, types: Types, placed: Mapping[int, int], refusing: Sequence[Node]) -> bool:
+    """Return whether ``refusing`` have come before anything is written to the inputs that are given away; one that
+    writes to a part of one looks at its index first."""
+    given = [graph.inputs[k] for k in placed.values()]
+    forms = {(t.dtype, types.shapes[t]) for t in given}
+    for k, node in enumerate(graph.nodes):
+        written = node.op is not PARAMETER and any((t.dtype, types.shapes.get(t)) in forms for t in node.outputs)
+        if written or node.subgraphs:
+            looks_first = node.op is SET_ITEM and places_of(given, node.inputs[0])
+            return {*refusing} <= {*graph.nodes[: k + bool(looks_first)]}
+    return True
 
 
 def _filed(name: str, words: Mapping[str, str]) -> str:
