@@ -178,7 +178,7 @@ class Recipes:
     def _leaving(value: StandIn, name: str) -> Any:
         """Return what the world gets in place of a stand-in."""
         if isinstance(value, Moved):
-            leave(f"whether {name!r} is the list that a loop or branch changes, or another one, only the run knows", "")
+            leave(f"whether {name!r} is in the list or dict that a loop or branch changes only the run knows", "")
         try:
             return opened(value).leaving()
         except TypeError:

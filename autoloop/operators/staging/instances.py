@@ -71,8 +71,14 @@ class Row(Apart):
     __slots__ = ()
 
 
-nest.register(Apart, lambda one: (one.parts, one.kind), lambda kind, parts: Apart(kind, list(parts)))
-nest.register(Row, lambda one: (one.parts, one.kind), lambda kind, parts: Row(kind, list(parts)))
+def _children(one: Apart) -> tuple[Any, ...]:
+    """Return the parts, the kind, and how messages call the parts: attributes are the last."""
+    names = ["which"] * (len(one.parts) - len(one.kind.names)) + [*one.kind.names]
+    return one.parts, one.kind, tuple(map(nest.Attribute, names))
+
+
+nest.register(Apart, _children, lambda kind, parts: Apart(kind, list(parts)))
+nest.register(Row, _children, lambda kind, parts: Row(kind, list(parts)))
 
 
 def of_trace() -> ObjectsOfTrace:

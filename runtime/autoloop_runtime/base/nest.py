@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import operator
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -85,6 +86,15 @@ class Flat:
         return repr(_structure_of_optree(self))
 
 
+class Attribute(str):
+    """A step on the way to a leaf: an attribute of an object, in messages ``.x``."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f".{self}"
+
+
 LEAF = Flat(None, 1)
 
 
@@ -120,7 +130,7 @@ def _structure_of_optree(flat: Flat) -> Any:
 
 def register(
     cls: type,
-    to_children: Callable[[Any], tuple[Iterable[Any], Any]],
+    to_children: Callable[[Any], tuple[Any, ...]],
     from_children: Callable[[Any, Any], Any],
     *,
     composite: bool = False,
@@ -133,7 +143,7 @@ def register(
         The type.
     to_children : callable
         ``to_children(value)`` gives ``(children, static data)``; the static data must be hashable and
-        comparable, it is part of the structure.
+        comparable, it is part of the structure. A third part names the ways to the children, for messages.
     from_children : callable
         ``from_children(static data, children)`` builds a value.
     composite : bool
@@ -155,10 +165,10 @@ def _register_dataclass(cls: type) -> None:
 
     fields = tuple(f.name for f in dataclasses.fields(cls))
 
-    def to_children(value: Any) -> tuple[Iterable[Any], Any]:
+    def to_children(value: Any) -> tuple[Iterable[Any], Any, Iterable[Any]]:
         own = getattr(value, "__dict__", {})  # attributes that are no fields are kept too, as what `__post_init__` sets
         names = tuple([name for name in fields if hasattr(value, name)] + [name for name in own if name not in fields])
-        return [getattr(value, name) for name in names], names
+        return [getattr(value, name) for name in names], names, tuple(map(Attribute, names))
 
     def from_children(names: Any, children: Any) -> Any:
         made: Any = object.__new__(cls)
@@ -284,9 +294,19 @@ def map_structure(func: Callable[..., Any], *structures: Any, expand_composites:
     return unflatten(spec, [func(*column) for column in zip(*flat)])
 
 
+#: how optree begins what it says of an object: its type, and its static data
+_OBJECT = re.compile(r"CustomTreeNode\((\w+)\[([^\[\]]*)\], ")
+
+
+def _type_of_object(found: re.Match[str]) -> str:
+    """Return the name of a class: the static data if that is one, which stands for its objects then."""
+    return f"{found[2] if found[2].isidentifier() else found[1]}("
+
+
 def describe(value: Any) -> str:
     """Return a structure in words a person can compare: ``(*, [*, *])``."""
-    return str(structure_of(value)).removeprefix("PyTreeSpec(").split(", NoneIsLeaf")[0]
+    text = str(structure_of(value)).removeprefix("PyTreeSpec(").split(", NoneIsLeaf")[0]
+    return _OBJECT.sub(_type_of_object, text)
 
 
 def describe_composite(structure: Structure) -> str:

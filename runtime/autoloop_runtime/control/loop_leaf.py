@@ -93,8 +93,12 @@ class LoopLeaf:
 
 
 def leaf_names(name: str, structure: nest.Structure) -> list[str]:
-    """Return what messages call the leaves of a variable: ``state['x'][0]``."""
-    return [name + "".join(f"[{step!r}]" for step in path) for path in structure.paths()]
+    """Return what messages call the leaves of a variable: ``state['x'][0].y``."""
+    return [name + "".join(map(_step, path)) for path in structure.paths()]
+
+
+def _step(step: Any) -> str:
+    return repr(step) if isinstance(step, nest.Attribute) else f"[{step!r}]"
 
 
 def _shape_of_spec(leaf: Any, spec: TensorSpec | CompositeSpec) -> TensorShape:
