@@ -56,6 +56,9 @@ CHANGED = [
 ]  # fmt: skip
 #: where it matters which object it is, and only the run knows
 LEFT = [
+    ("chained", "p = None\nfor v in x: p = P(v, p)\ns = 0\nwhile p is not None: s, p = s*2 + p.x, p.y\nreturn s", ""),
+    ("in_a_tree", "t = P(x[0], None)\nfor v in x[1:]:\n    if v > 1.5: t.y = P(v, t.y)\nreturn t.y and t.y.x", ""),
+    ("held_by_one_side", "t = P(1.0, None)\nif x[0] > 1.5: t = P(x[0], P(x[1], 0))\nreturn t.y is None", ""),
     ("changed", "p = g\n" + IF + "p = P(1.0, 2)\np.x += 7\nreturn x", "g.x"),
     ("changed_under_the_other_name", "p = g\n" + IF + "p = P(1.0, 2)\ng.x += 7\nreturn p.x", "g.x"),
     ("changed_in_the_loop", "p = g\n" + WHILE + "p.x = 4.0\n    p = P(1.0, 2)\nreturn p.x", "g.x"),

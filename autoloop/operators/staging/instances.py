@@ -329,6 +329,16 @@ def taken_apart(value: Any) -> Iterator[Apart]:
             yield from taken_apart(part)
 
 
+def _leave_perhaps_object(name: str, one: Any, other: Any) -> None:
+    """Let plain Python run the function if an object holds another one, or something else, as the run decides."""
+    if isinstance(one, Apart) is not isinstance(other, Apart):
+        found, other = (one, other) if isinstance(one, Apart) else (other, one)
+        what = "None" if other is None else f"one of {type(other).__name__!r}"
+        leave_unknown(
+            f"{name!r} is an object of {found.kind.cls.__name__!r} or {what} after a loop or branch on tensors"
+        )
+
+
 def leave_objects(name: str, one: Any, other: Any) -> None:
     """Let plain Python run the function if a name stands for objects of several kinds after a block.
 
@@ -341,6 +351,7 @@ def leave_objects(name: str, one: Any, other: Any) -> None:
     """
     if isinstance(one, Apart) and isinstance(other, Apart) and one.kind == other.kind:
         for attribute, *both in zip(one.kind.names, one.parts[1:], other.parts[1:], strict=True):
+            _leave_perhaps_object(f"{name}.{attribute}", *both)
             leave_objects(f"{name}.{attribute}", *both)
             leave_containers(f"{name}.{attribute}", *both)
     elif isinstance(one, Apart | Whole) and isinstance(other, Apart | Whole):

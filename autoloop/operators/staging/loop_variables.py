@@ -397,7 +397,7 @@ def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
             f"the set {leaf.name!r} changes in a loop on tensors: what is in it can only be known when the loop runs; "
             f"use a list with append, or a tensor of flags"
         )
-    if leaf.init is None and isinstance(value, Whole):
+    if leaf.init is None:
         leave_objects_apart(leaf.name, leaf.init, value)
     if leaf.init is None:
         raise TypeError(

@@ -16,7 +16,8 @@ from autoloop_runtime.base.locations import Line, capture
 from autoloop_runtime.ir.graph import current_graph
 
 from ...errors import LeftToPython
-from .container_contents import Standing
+from .container_contents import Standing, has_objects, is_instance
+from .standins import Maybe, opened
 
 #: the world of the function that is traced; None where there is none
 WORLD: ContextVar[Any] = ContextVar("autoloop_world", default=None)
@@ -81,8 +82,25 @@ def leave_objects_apart(name: str, one: Any, other: Any) -> None:
     one, other : object
         Members of an enumeration, frozen sets, or what stands for objects of the user's.
     """
-    if any(isinstance(value, Enum | frozenset | Standing) for value in (one, other)):
-        leave_unknown(f"{name!r} is {one!r} or {other!r} after a loop or branch on tensors")
+    if any(isinstance(value, Enum | frozenset | Standing) or _is_object(value) for value in (one, other)):
+        leave_unknown(f"{name!r} is {_told(one)} or {_told(other)} after a loop or branch on tensors")
+
+
+def _there(value: Any) -> Any:
+    while isinstance(value, Maybe):
+        value = opened(value).value
+    return value
+
+
+def _is_object(value: Any) -> bool:
+    """Return whether a value is, or may be, an object of a class of the user's."""
+    return has_objects(_there(value))
+
+
+def _told(value: Any) -> str:
+    """Return what messages call one of two values."""
+    value = _there(value)
+    return f"an object of {type(value).__name__!r}" if is_instance(value) else repr(value)
 
 
 def leave_containers(name: str, one: Any, other: Any) -> None:
