@@ -195,7 +195,8 @@ class _Walk(CodeWalk):
         elif has_state(value):
             self._object(place, value)
         elif is_hiding(value):
-            self.hidden.append(f"the {kind.__name__} {place.name!r}, which may change unseen, is used")
+            words = "which may change unseen (give what is needed of it as arguments)"
+            self.hidden.append(f"the {kind.__name__} {place.name!r}, {words}, is used")
         elif not (place.kind == "global" and is_random(value)):  # which each run looks up
             self.guard("is", place, value)
             self.names.every = self.names.every or asks_by_name(value)
