@@ -42,6 +42,11 @@ _BINARY = ("add", "subtract", "multiply", "maximum", "minimum")
 
 def interpret(graph: Graph, values: Sequence[Any]) -> list[Any]:
     """The outputs of ``graph`` computed node by node, the simplest way there is."""
+    with np.errstate(all="ignore"):
+        return _interpreted(graph, values)
+
+
+def _interpreted(graph: Graph, values: Sequence[Any]) -> list[Any]:
     env = dict(zip(graph.inputs, values))
     for node in graph.nodes:
         args = [env[t] for t in node.inputs if t in env] if node.op is not PARAMETER else []
@@ -52,7 +57,7 @@ def interpret(graph: Graph, values: Sequence[Any]) -> list[Any]:
         elif node.op.name == "While":
             out = _interpret_while(node, args)
         elif node.op.name == "Cond":
-            out = interpret(node.attrs["then" if args[0] else "else"], args[1:])
+            out = _interpreted(node.attrs["then" if args[0] else "else"], args[1:])
         else:
             out = _interpret_kernel(node, args)
         env.update(zip(node.outputs, out))
@@ -62,19 +67,18 @@ def interpret(graph: Graph, values: Sequence[Any]) -> list[Any]:
 def _interpret_while(node: Any, args: list[Any]) -> list[Any]:
     n, token = node.attrs["n_vars"], node.attrs["token"]
     while True:
-        go, *effects = interpret(node.attrs["cond"], args)
+        go, *effects = _interpreted(node.attrs["cond"], args)
         if effects:
             args[token] = effects[0]
         if not go:
             return args[:n]
-        args[:n] = interpret(node.attrs["body"], args)
+        args[:n] = _interpreted(node.attrs["body"], args)
 
 
 def _interpret_kernel(node: Any, args: list[Any]) -> list[Any]:
     if node.op.effect:
         args = args[:-1]
-    with np.errstate(all="ignore"):
-        out = node.op.kernel(*args, **node.attrs)
+    out = node.op.kernel(*args, **node.attrs)
     count = len(node.outputs) - node.op.effect
     made = [] if count == 0 else list(out) if node.op.several else [out]
     return made + [np.True_] * node.op.effect

@@ -111,7 +111,8 @@ def test_gradients_of_running_products(axis, exclusive):
 
     x = normal(5, 4, dtype=np.float64)
     x[1, 2] = x[3, :2] = 0
-    check(build, x, normal(5, 4, dtype=np.float64))
+    with translated(axis == 1):  # the very loops, in another order
+        check(build, x, normal(5, 4, dtype=np.float64))
 
 
 @each(["softmax", "log_softmax"])
@@ -140,7 +141,8 @@ def test_matrix_products(dtype, sizes):
     def build(a, b, v, u):
         return [a @ b, a @ v, v @ b, v @ v, a.T @ a, a @ a.T, matmul(b, a, transpose_a=True, transpose_b=True), b @ u]
 
-    check(build, a, b, v, u, rtol=2e-2 if dtype == "f2" else 1e-4)
+    with translated(dtype == "f4" and sizes[1] not in (16, 600)):  # in one piece and in several
+        check(build, a, b, v, u, rtol=2e-2 if dtype == "f2" else 1e-4)
 
 
 def test_products_of_stacks_of_matrices():
@@ -280,8 +282,9 @@ def test_loops_over_two_arrays(step, shared):
         start = (0, x, x) if shared else (0, x, y * 2.0)
         return while_loop(lambda i, x, y: i < n, lambda i, x, y: (i + 1, *step(x, y)), start)
 
-    for n in (0, 1, 2, 5):
-        check(build, normal(10), normal(20)[10:], np.int32(n))
+    with translated(shared):  # another beginning of the same loops
+        for n in (0, 1, 2, 5):
+            check(build, normal(10), normal(20)[10:], np.int32(n))
 
 
 def test_array_loop_in_array_loop():

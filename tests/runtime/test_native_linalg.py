@@ -30,7 +30,8 @@ def positive(*shape):
 
 @pytest.mark.parametrize("shape", [(1, 1), (5, 5), (2, 3, 4, 4), (0, 2, 2), (0, 0)], ids=str)
 def test_inverses_and_determinants(shape):
-    check(lambda a: [call("inv", a), call("det", a)], good(*shape))
+    with translated(shape != (2, 3, 4, 4)):  # one by one as in a stack
+        check(lambda a: [call("inv", a), call("det", a)], good(*shape))
 
 
 def test_single_precision():
@@ -42,12 +43,14 @@ def test_single_precision():
     ids=str,
 )  # fmt: skip
 def test_systems(a, b):
-    check(lambda a, b: call("solve", a, b), good(*a), RNG.standard_normal(b))
+    with translated(len(a) == len(b) == 2):
+        check(lambda a, b: call("solve", a, b), good(*a), RNG.standard_normal(b))
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (6, 6), (3, 3, 3)], ids=str)
 def test_cholesky_factors(shape):
-    check(lambda a: call("cholesky", a), positive(*shape))
+    with translated(shape != (3, 3, 3)):
+        check(lambda a: call("cholesky", a), positive(*shape))
 
 
 def test_transposed_operands_and_operands_that_stay():
@@ -149,9 +152,10 @@ def test_stacks_of_large_matrices():
     n = LARGE
     stack = np.stack([positive(n, n) for _ in range(6)]).reshape(2, 3, n, n)
     b = RNG.standard_normal((3, n, 2))
-    check(lambda a: [call(op, a) for op in OPS], stack / n)
     check(lambda a, b: call("solve", a, b), stack, b)
-    check(lambda a, b: call("solve", a, b), stack, b[0, :, 0])
+    with translated():  # LAPACK computes, and the loop around it is the same
+        check(lambda a: [call(op, a) for op in OPS], stack / n)
+        check(lambda a, b: call("solve", a, b), stack, b[0, :, 0])
 
 
 def calls_lapack(n, op="det"):

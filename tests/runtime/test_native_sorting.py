@@ -57,7 +57,9 @@ def test_sorted_where_equal_elements_are_alike(dtype):
     def build(x):
         return [np.sort(x, 0), np.sort(x, 1), *[np.sort(x[:, :length], 1) for length in LENGTHS]]
 
-    for got, want in zip(compile_native(graph_of(build, lines))([lines]), build(lines)):
+    with translated(dtype not in "?d"):  # one of those that are counted, and one with nan
+        run = compile_native(graph_of(build, lines))
+    for got, want in zip(run([lines]), build(lines)):
         np.testing.assert_array_equal(got, want)
 
 
@@ -76,7 +78,10 @@ def test_a_line_that_leads_quicksort_astray_becomes_a_heap(monkeypatch, steps):
 @each(["bool", "u1", "i4", "f4"])
 def test_searched(dtype):
     a, v = np.sort(some(dtype, (60,))), some(dtype, (4, 5))
-    check_bits(lambda a, v: [call("searchsorted", a, x, side=s) for x in (v, v[0, 0]) for s in ("left", "right")], a, v)
+    with translated(dtype not in ("i4", "f4")):
+        check_bits(
+            lambda a, v: [call("searchsorted", a, x, side=s) for x in (v, v[0, 0]) for s in ("left", "right")], a, v
+        )
 
 
 def test_the_best_few_in_a_loop():
