@@ -4,6 +4,16 @@ How many elements there are, which of them are wanted and where the last one is 
 """
 
 PROGRAMS = """
+k = 0
+def g(v):
+    nonlocal k
+    k += 1
+    return v > 1
+p, r = k, any(g(v) for v in (v * 2 for v in a))
+for v in (v * 2 for v in a[:3]):
+    if g(v): break
+return p, r, k, all(g(v) for v in (v for v in a)), k, any(g(v) for v in (v for v in a[:3] if g(v))), k
+---
 k, seen, d = 0, [], {'s': 0.0}
 def g(v):
     nonlocal k

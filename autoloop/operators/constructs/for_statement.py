@@ -159,13 +159,15 @@ def _long_rest(items: range, count: int, graph: Graph | None, size: int, most: i
 def _through_clauses(clauses: Clauses, loop: _Statement, values: Values) -> Values:
     """Run a loop over what a generator expression gives: a loop for each ``for`` in it, a branch for each ``if``."""
 
+    body = loop.body  # by itself: who looks for what a block changes looks into the closures of its functions
+
     def through(step: Step) -> Callable[..., Values]:
         def each(item: Any, *mine: Any) -> Values:
             [(test, made, following)] = step([item])
 
             def wanted(*mine: Any) -> Values:
                 if following is None:
-                    return loop.body(made(), *mine) or ()
+                    return body(made(), *mine) or ()
                 return loop.inside(through(following)).over(clauses.over(made()), mine)
 
             return wanted(*mine) if test is None else loop.where(test(), wanted, mine)
