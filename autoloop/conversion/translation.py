@@ -20,7 +20,9 @@ _MISSING: dict[str, Callable[[], Any]] = {
 }  # fmt: skip
 
 _MARKS = (ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
-#: what a field may hold that has nothing in it to translate
+#: fields that hold no nodes, whatever the node
+_TEXTS = frozenset(("attr", "conversion", "id", "is_async", "kind", "level", "module", "simple", "type_comment"))
+#: what another field may hold that has nothing in it to translate
 _PLAIN = frozenset((str, int, type(None), float, complex, bytes, bool, type(...)))
 Way = Callable[[Any], Any]
 
@@ -55,19 +57,24 @@ class _Translator:
             mark = other()
             made = lambda node: mark  # noqa: E731
         else:
-            made = self._fields(other, [one for one in other._fields if one not in cls._fields and one in _MISSING])
+            missing = [one for one in other._fields if one not in cls._fields and one in _MISSING]
+            made = self._fields(other, [one for one in cls._fields if one not in _TEXTS], missing)
         return self.ways.setdefault(cls, made)
 
-    def _fields(self, target: type[ast.AST], missing: list[str]) -> Way:
-        """Return what makes a node of the class ``target`` of one with the same fields, but for those it has not."""
+    def _fields(self, target: type[ast.AST], walked: list[str], missing: list[str]) -> Way:
+        """Return what makes a node of the class ``target`` of one with the same fields, but for those it has not;
+        nodes are in those that are ``walked``."""
         ways, way = self.ways, self._way
 
         def translated(node: Any) -> Any:
             new = ast.AST.__new__(target)
             fields = new.__dict__
-            for name, value in node.__dict__.items():
+            fields.update(node.__dict__)
+            for name in walked:
+                value = fields.get(name)
                 cls = type(value)
-                fields[name] = value if cls in _PLAIN else (ways.get(cls) or way(cls))(value)
+                if cls not in _PLAIN:
+                    fields[name] = (ways.get(cls) or way(cls))(value)
             for name in missing:
                 fields[name] = _MISSING[name]()
             return new

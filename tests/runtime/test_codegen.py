@@ -245,7 +245,7 @@ def test_parentheses_are_where_they_are_needed(template, args, text):
         parsed = templates.parse(source)
         return templates.Expr.make(parsed.parts, parsed.precedence, node, [])
 
-    made, _ = templates.render(templates.parse(template).fill([expr(a) for a in args], node))
+    made, _ = templates.render([templates.parse(template).fill([expr(a) for a in args], node)])
     assert made == text
 
 

@@ -47,7 +47,7 @@ class Line:
         start = INDENT * self.depth
         if isinstance(self.parts, str):
             return start + self.parts, []
-        text, spans = render(Expr(self.parts), len(start))
+        text, spans = render(self.parts, len(start))
         if self.node is not None:
             spans.append((0, len(start) + len(text), self.node))
         return start + text, spans

@@ -153,7 +153,7 @@ class Expressions:
     def _kernel(self, op: Op) -> str:
         kernel = op.kernel
         name = getattr(kernel, "__name__", "")
-        if getattr(np, name, None) is kernel:
+        if vars(np).get(name) is kernel:  # asked as an attribute, NumPy would look for a hint where there is none
             return f"np.{name}"
         note = op.doc or f"the kernel of {op.name}"
         return self.known(("kernel", id(kernel)), names.of_node(op.name), kernel, note)

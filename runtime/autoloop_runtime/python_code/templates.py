@@ -184,25 +184,24 @@ def _needs(tree: ast.expr) -> Iterator[tuple[str, int]]:
                         for child in ast.iter_child_nodes(node)]  # fmt: skip
 
 
-def render(expr: Expr, column: int = 0) -> tuple[str, list[Span]]:
-    """Return the text of ``expr`` and what is where in it, if it starts at ``column``."""
+def render(parts: Sequence[str | Expr], column: int = 0) -> tuple[str, list[Span]]:
+    """Return the text of ``parts`` and what is where in it, if it starts at ``column``."""
     text: list[str] = []
     spans: list[Span] = []
-    end = _render(expr, column, text, spans)
+    end = _render(parts, column, text, spans)
     assert end == column + sum(map(len, text))
     return "".join(text), spans
 
 
-def _render(expr: Expr, column: int, text: list[str], spans: list[Span]) -> int:
-    start = column
-    for part in expr.parts:
+def _render(parts: Sequence[str | Expr], column: int, text: list[str], spans: list[Span]) -> int:
+    for part in parts:
         if isinstance(part, str):
             text.append(part)
             column += len(part)
         else:
-            column = _render(part, column, text, spans)
-    if expr.node is not None:
-        spans.append((start, column, expr.node))
+            start, column = column, _render(part.parts, column, text, spans)
+            if part.node is not None:
+                spans.append((start, column, part.node))
     return column
 
 
