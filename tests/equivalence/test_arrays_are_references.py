@@ -97,6 +97,20 @@ def test_what_may_be_another_array_is_not_used_in_silence():
         assert np.array_equal(given[1], arguments(3)[1])
 
 
+def test_what_is_a_view_or_a_copy_by_its_order_is_told():
+    def written(x, which):
+        y = x.reshape(2, 2) + 1
+        r = y.ravel()
+        (r if which else y)[0] = 1
+        return y, r
+
+    for which in (True, False):
+        with pytest.raises(
+            TypeError, match="give a view or a copy depends on the order in memory of what an operation"
+        ):
+            al.function(written)(np.arange(4.0), which)
+
+
 @each([3, 8])
 def test_lists_and_dicts_that_may_be_one_or_another(count):
     """What may be another one than that which changes is left to plain Python, or refused; never silently wrong."""

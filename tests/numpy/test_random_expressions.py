@@ -198,6 +198,8 @@ AS_PLAIN = [
     "np.unwrap(b.astype('u1'), period=int(n))", "np.full(2, [1, int(n) * 99], 'u1')", "np.asarray([n * 99, s], 'u1')",
     "np.less_equal(b, 300, dtype=np.bool)", "np.greater(-129, b, casting='safe')", "x[b[:0] > 0]",
     "x.reshape(2, 2)[np.zeros((2, 0), bool)]", "x.reshape(2, 2)[x.reshape(1, 4)[:, :0] > 0]",
+    "np.put(b, 0, 5) or b.__setitem__(0, '7') or b", "b.__setitem__(0, 'a')", "b.flat.__setitem__(1, 300)",
+    "np.var(np.float16(x))", "np.std(np.float16(x), ddof=1)", "np.var(x + 1e9, dtype='f4')", "np.std(b, dtype='f4')",
     "np.select([b > 0], [2], b.astype('u1'))", "np.select([b > 0], [2], b)", "sum(b[:0])", "sum(x[:0], 2.5)",
     "b[:2] // [0.5, 2]", "np.float32(s) * [1.5, 2]", "[True, False] * b[:2]", "x[:2] < [1, 2.5]",
 ]  # fmt: skip
@@ -376,6 +378,17 @@ def test_machine_code_refuses_to_sort_what_has_no_axes():
     with pytest.raises(Exception, match="a value without axes is sorted, of which NumPy makes an array of one axis"):
         al.function(program, executor="native")(np.array(5), np.int64(2))
     assert al.function(program)(np.array(5), np.int64(2)).tolist() == [0]
+
+
+def test_what_has_no_axes_has_no_length():
+    def program(a, n):
+        for _ in range(n):
+            a = np.ravel(a)
+        return len(a)
+
+    with pytest.raises(TypeError, match=r"len\(\) of unsized object"):
+        al.function(program)(np.array(5), np.int64(0))
+    assert al.function(program)(np.array(5), np.int64(1)) == 1
 
 
 @needs_native

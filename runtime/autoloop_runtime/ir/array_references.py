@@ -155,6 +155,10 @@ class References:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self.check_writeable()
+        if self.view_of is not None and self.view_of.is_flat and isinstance(value, int | float | complex | str):
+            is_one = isinstance(index, int | np.integer) or (isinstance(index, Tensor) and index.shape.rank == 0)
+            if is_one and not isinstance(index, bool):
+                np.empty(1, self.dtype).flat[0] = value  # which says in its own words that it does not fit
         self.assign(index, value)
 
     def check_writeable(self) -> None:

@@ -58,8 +58,8 @@ class Storage:
 
     __slots__ = (
         "_in_order", "_is_closed", "_perhaps", "_sources", "argument", "before", "copied", "elsewhere", "graph",
-        "handles", "is_copied_by_order", "is_frozen", "is_lying_asked", "is_order_asked", "is_without_axes", "lost",
-        "lying", "tensor", "touched", "version",
+        "handles", "is_by_order", "is_copied_by_order", "is_frozen", "is_lying_asked", "is_order_asked",
+        "is_without_axes", "lost", "lying", "tensor", "touched", "version",
     )  # fmt: skip
 
     def __init__(self, tensor: Tensor) -> None:
@@ -76,6 +76,8 @@ class Storage:
         self.copied = ""
         self._in_order = self._is_closed = self.is_order_asked = self.is_without_axes = False
         self.is_copied_by_order = False
+        #: whether it is another array, or a copy of that, as that lies in memory
+        self.is_by_order = False
         self.is_lying_asked = False
         self.lying: Lying | None = None
         #: whether a name of it, or of a view of it, was made read-only
@@ -142,7 +144,7 @@ class Storage:
         for one, _ in self._perhaps:
             if one.is_frozen:
                 raise TypeError("whether this is an array that setflags has made read-only, only the run knows")
-            one.lose("whether an array is this one or another depends on a loop or branch, and that is written to")
+            one.lose(_BY_ORDER if self.is_by_order else f"{_BY_PATH}, and that is written to")
         self.touched = True
         self.carry(tensor)
 
@@ -219,11 +221,22 @@ class Storage:
         if self.lost:
             refuse_lost(self.lost)
         if not self._is_closed and any(one.version != version for one, version in self._perhaps):
-            refuse_lost("whether it is another array, which was written to since, depends on a loop or branch")
+            refuse_lost(
+                _BY_ORDER
+                if self.is_by_order
+                else "whether it is another array, which was written to since, depends on a loop or branch"
+            )
         for array, held in self._sources:
             if not np.array_equal(array, held, equal_nan=array.dtype.kind in "fc"):
                 array_written(array)
                 refuse_lost("it is, or is a part of, an array that was written to since")
+
+
+_BY_PATH = "whether an array is this one or another depends on a loop or branch"
+_BY_ORDER = (
+    "whether ravel(), reshape() and the like give a view or a copy depends on the order in memory of what an operation "
+    "has made, and one of both is written to"
+)
 
 
 def array_written(array: np.ndarray[Any, Any]) -> None:
@@ -239,8 +252,8 @@ WHEN_WRITTEN: list[Callable[[Any], None]] = []
 def refuse_lost(why: str) -> NoReturn:
     """Raise the error that tells why an array's contents are not known."""
     raise TypeError(
-        f"what this array holds is not known while the graph is built: {why}; make a copy, x = x.copy(), before the "
-        f"loop or branch, or write the result into a new array"
+        f"what this array holds is not known while the graph is built: {why}; make a copy, x = x.copy(), before "
+        f"that, or write the result into a new array"
     )
 
 

@@ -253,6 +253,7 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
             return new
         if answer is None or np.may_share_memory(answer, layout) or name in _BY_LAYOUT:
             new.storage.perhaps(array.storage)
+            new.storage.is_by_order = True
         if answer is not None and name == np.asfortranarray.__name__ and array.view_of is None:
             new.storage.lies_as(np.empty_like(answer, order="F", subok=False))  # itself, or a copy
         return new

@@ -267,6 +267,8 @@ def assigned(name: str, value: Any, dtype: DType) -> Tensor:
         if not has_tensor(value):
             return as_constant(stored(value, dtype))
         return convert_to_tensor([_assigned_element(name, one, dtype) for one in value])
+    if isinstance(value, str) and dtype.kind in "biufc":  # which NumPy reads
+        return as_constant(stored(value, dtype))
     tensor = convert_to_tensor(value)
     if weak_type(value) is not None:
         return fitted(tensor.plain, dtype)

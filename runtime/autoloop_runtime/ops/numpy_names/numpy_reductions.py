@@ -357,15 +357,34 @@ def _spread(
     if wanted.kind not in "fc":
         refused(theirs, "dtype")  # NumPy would round the mean in the middle
     axes = numpy_axes(theirs, axis, x)
-    x = as_dtype(x, _computed(wanted))
-    centre = _mean(x, axes, True, where) if not is_given(mean) else as_operand(mean, x.dtype)
+    cast_first = dtype is None or x.dtype.kind == "c"
+    values = as_dtype(x, wanted)
+    x = values if cast_first else x  # else it is the mean that has the dtype, and what is added up
+    if is_given(mean):
+        centre = as_operand(mean, wanted)
+    else:
+        centre = _divided(_added(values, axes, True, where), x, axes, True, where)
     away = x - centre
-    squares = absolute(away) ** 2 if x.dtype.kind == "c" else away * away
-    total = reducing.sum(_masked(squares, where, 0), axes, kept(keepdims))
-    count = _count(x, total, axes, kept(keepdims), where) - as_operand(ddof, total.dtype)
-    made = total / chosen(count > 0, count, np.zeros((), total.dtype)[()])
+    squares = absolute(away) ** 2 if away.dtype.kind == "c" else away * away
     real = np.zeros((), wanted).real.dtype if dtype is None else wanted
-    return as_dtype(made if root is None else root(made), real)
+    total = _added(squares if cast_first else as_dtype(squares, wanted), axes, kept(keepdims), where)
+    made = as_dtype(_divided(total, x, axes, kept(keepdims), where, ddof), real)
+    return made if root is None else as_dtype(root(made), real)
+
+
+def _added(x: Tensor, axes: Any, keepdims: bool, where: Any) -> Tensor:
+    """Return a sum in the dtype of what is added up."""
+    return as_dtype(reducing.sum(_masked(x, where, 0), axes, keepdims), x.dtype)
+
+
+def _divided(total: Tensor, x: Tensor, axes: Any, keepdims: bool, where: Any, ddof: Any = None) -> Tensor:
+    """Return a sum of elements of ``x`` divided by their number, of which ``ddof`` is taken away."""
+    wide = as_dtype(total, _computed(total.dtype))  # which holds the number
+    count = _count(x, wide, axes, keepdims, where)
+    if ddof is not None:
+        count = count - as_operand(ddof, wide.dtype)
+        count = chosen(count > 0, count, np.zeros((), wide.dtype)[()])
+    return as_dtype(wide / count, total.dtype)
 
 
 @counterpart(np.var)
