@@ -199,6 +199,8 @@ AS_PLAIN = [
     "np.less_equal(b, 300, dtype=np.bool)", "np.greater(-129, b, casting='safe')", "x[b[:0] > 0]",
     "x.reshape(2, 2)[np.zeros((2, 0), bool)]", "x.reshape(2, 2)[x.reshape(1, 4)[:, :0] > 0]",
     "np.put(b, 0, 5) or b.__setitem__(0, '7') or b", "b.__setitem__(0, 'a')", "b.flat.__setitem__(1, 300)",
+    "np.take(x, [])", "np.take(x[:0].reshape(0, 4), [], axis=1)", "np.take(x[:0].reshape(0, 4), [0, 9], axis=1)",
+    "np.take(x[:0].reshape(0, 0), [0, -1], axis=1)", "np.take(x[:0].reshape(4, 0), [9], axis=0)",
     "np.var(np.float16(x))", "np.std(np.float16(x), ddof=1)", "np.var(x + 1e9, dtype='f4')", "np.std(b, dtype='f4')",
     "np.select([b > 0], [2], b.astype('u1'))", "np.select([b > 0], [2], b)", "sum(b[:0])", "sum(x[:0], 2.5)",
     "b[:2] // [0.5, 2]", "np.float32(s) * [1.5, 2]", "[True, False] * b[:2]", "x[:2] < [1, 2.5]",

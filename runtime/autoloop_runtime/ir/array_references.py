@@ -155,10 +155,8 @@ class References:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self.check_writeable()
-        if self.view_of is not None and self.view_of.is_flat and isinstance(value, int | float | complex | str):
-            is_one = isinstance(index, int | np.integer) or (isinstance(index, Tensor) and index.shape.rank == 0)
-            if is_one and not isinstance(index, bool):
-                np.empty(1, self.dtype).flat[0] = value  # which says in its own words that it does not fit
+        if self.view_of is not None and self.view_of.is_flat:
+            _check_element(self.dtype, index, value)
         self.assign(index, value)
 
     def check_writeable(self) -> None:
@@ -317,6 +315,13 @@ def refuse_cast(what: Any, given: Any, wanted: Any, casting: str) -> None:
 
 def _is_without_axes(operand: Any) -> bool:
     return operand.shape.rank == 0 if isinstance(operand, Tensor) else np.ndim(operand) == 0
+
+
+def _check_element(dtype: Any, index: Any, value: Any) -> None:
+    """Raise what NumPy raises for a number that does not fit one element of ``x.flat``."""
+    is_one = isinstance(index, int | np.integer) or (isinstance(index, Tensor) and index.shape.rank == 0)
+    if is_one and not isinstance(index, bool) and isinstance(value, int | float | complex | str):
+        np.empty(1, dtype).flat[0] = value
 
 
 def _augmented(name: str, ufunc: Any) -> Callable[[Any, Any], Any]:

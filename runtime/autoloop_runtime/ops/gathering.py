@@ -35,7 +35,8 @@ def _gather_infer(x: Tensor, indices: Tensor, axis: int) -> Any:
     if x.shape.rank is None:
         return x.dtype, TensorShape(None)
     axis = axis_of(axis, x.shape.rank, "gather")
-    result_shape(x.shape, Index([*[Slice(None, None, None)] * axis, Input(0)]), [indices])  # checks the range
+    if 0 not in x.shape.known[:axis]:  # else there is nothing to take, and NumPy does not look
+        result_shape(x.shape, Index([*[Slice(None, None, None)] * axis, Input(0)]), [indices])  # checks the range
     before, after = TensorShape(x.shape.known[:axis]), TensorShape(x.shape.known[axis + 1 :])
     return x.dtype, before + indices.shape + after
 

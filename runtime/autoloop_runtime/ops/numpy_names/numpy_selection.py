@@ -106,7 +106,8 @@ def _bound(value: Any) -> Any:
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Tensor:
     """Return ``np.take``."""
     unsupported(np.take, out=out)
-    x, places = as_operand(a), as_operand(indices)
+    is_none = isinstance(indices, (list, tuple)) and not indices
+    x, places = as_operand(a), as_operand(np.empty(0, np.int64) if is_none else indices)
     if places.dtype.kind not in "iub":
         raise TypeError(
             f"take: Cannot cast array data from {places.dtype!r} to dtype('int64') according to the rule 'safe'"
