@@ -1,4 +1,4 @@
-"""Arrays that a trace leaves in the world without knowing which they are.
+"""Arrays, lists and dicts that a trace leaves in the world without knowing which they are.
 
 After a staged loop or branch a name may hold one array or another, as the run decides, as after ``self.u, self.v =
 self.v, self.u``. A graph gives the values. As long as nobody else has a name for any of the arrays in question that
@@ -8,7 +8,7 @@ other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from ..given_arrays import whole_of
 from ..operators.mutation.outside_world import leave
+from ..operators.staging.maybe_same import are_some, forget, maybe_same
 from ..operators.staging.standins import Maybe, opened
 from .world import World
 
@@ -49,6 +50,30 @@ def leave_doubtful(world: World, left: Sequence[tuple[Any, str, Any, list[Any]]]
                 f"which array {name!r} is left holding depends on a loop or branch, and others may hold it",
                 "assign a copy, x.copy()",
             )
+
+
+def leave_doubtful_containers(left: Sequence[tuple[Any, str, Any]], is_of_world: Callable[[int], bool]) -> None:
+    """Do so for a list or dict: a new one is left where the world's own, or another one that is left, may be meant.
+
+    Parameters
+    ----------
+    left : sequence of (object, str, sequence)
+        The new ones, the names of their places, and what surely stays there where it is not left.
+    is_of_world : callable
+        Tells of an id whether it is that of something in the world.
+    """
+    if not are_some():
+        return
+    new = {id(one) for one, *_ in left}
+    for one, name, firsts in left:
+        others = maybe_same(one) - {id(one), *map(id, firsts)}
+        if any(other in new or is_of_world(other) for other in others):
+            leave(
+                f"which {type(one).__name__} {name!r} is left holding depends on a loop or branch, and others may hold "
+                f"it",
+                "assign a copy, x.copy()",
+            )
+    forget()
 
 
 def _others(value: Any) -> list[Storage]:

@@ -26,7 +26,7 @@ from ..operators.staging.container_contents import dict_class, has_objects, inst
 from ..operators.staging.instances import of_trace, which
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.numbers_or_arrays import as_result
-from ..operators.staging.standins import Maybe, StandIn, opened
+from ..operators.staging.standins import Maybe, StandIn, is_growing, opened
 from ..operators.staging.undefined import MaybeUnset, Undefined
 from ..returned_views import copied
 from .overlaps import part_of
@@ -37,6 +37,18 @@ from .world import Holder, Recipe, World
 
 #: so many steps into what functions hold are gone
 _DEEPEST = 6
+
+
+def _once(recipe: Recipe, value: Any) -> Recipe:
+    """Return a recipe that makes one object of a run, however often it is asked."""
+    key = id(value)
+
+    def once(made: Made) -> Any:
+        if key not in made.known:
+            made.known[key] = recipe(made)
+        return made.known[key]
+
+    return once
 
 
 class Recipes:
@@ -53,6 +65,8 @@ class Recipes:
         #: there where it is not left
         self.arrays: list[tuple[Any, str, Any, Any]] = []
         self.before: dict[int, Any] = {}
+        #: new containers that are left in the world, the names of the places, and what may surely stay there instead
+        self.containers: list[tuple[Any, str, Any]] = []
         self._chosen_by_run = chosen()
         self.owners: list[Place] = []
         self._world = world
@@ -87,20 +101,8 @@ class Recipes:
             return lambda made: value
         known = self._made.get(id(value))
         if known is None:
-            known = self._made[id(value)] = value, self._once(self._new(value, name), value)
+            known = self._made[id(value)] = value, _once(self._new(value, name), value)
         return known[1]
-
-    @staticmethod
-    def _once(recipe: Recipe, value: Any) -> Recipe:
-        """Return a recipe that makes one object of a run, however often it is asked."""
-        key = id(value)
-
-        def once(made: Made) -> Any:
-            if key not in made.known:
-                made.known[key] = recipe(made)
-            return made.known[key]
-
-        return once
 
     def _new(self, value: Any, name: str) -> Recipe:
         place = self._known.get(id(value))
@@ -123,6 +125,8 @@ class Recipes:
             return lambda made: value
         if isinstance(value, Tensor) or composite_of(value) is not None:
             number = self.output(as_result(value))
+            if is_growing(value):
+                self.containers.append((value, name, self._firsts(value)))
             self.arrays.append((value, name, self.before.get(id(value)), self._firsts(value)))
             return lambda made: made.outputs[number]
         if isinstance(value, np.ndarray):
@@ -224,8 +228,14 @@ class Recipes:
             if (grown := self.grown(one)) is not None:
                 self._known[id(grown)] = one.place
 
+    def is_of_world(self, identity: int) -> bool:
+        """Return whether an object, by id, is one of the world."""
+        return identity in self._known
+
     def _structure(self, value: Any, name: str) -> Recipe:
         kind = type(value)
+        if isinstance(value, (list, dict, set, deque)):
+            self.containers.append((value, name, self._firsts(value)))
         if isinstance(value, tuple):
             parts = [self.of(one, f"{name}[{k}]") for k, one in enumerate(value)]
             if hasattr(kind, "_fields"):

@@ -129,6 +129,7 @@ def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:
         except BaseException:
             loop.outside.write((*before, *loop.outside.read()[len(before) :]))
             raise
+    loop.rebound.let_out(every)
     results = tuple(map(loop.rebound.written_back, names, every, results))
     loop.outside.finish(results[len(loop.names) :])
     if made:

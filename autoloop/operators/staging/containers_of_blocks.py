@@ -26,12 +26,15 @@ class Rebound:
         #: what else names stand for after the block, or after one of its sides, that stood for no container before
         self._set: dict[str, list[Any]] = {}
         self._changed: set[str] = set()
+        #: by id the values that the block was given, and their places among these
+        self._given: dict[int, tuple[int, Any]] = {}
 
     def begin(self) -> None:
         """Forget what an earlier trace of the block has shown."""
         self._rebound.clear()
         self._set.clear()
         self._changed.clear()
+        self._given.clear()
 
     def compare(self, names: Sequence[str], before: Sequence[Any], given: Sequence[Any], left: Sequence[Any]) -> None:
         """Note what became of containers.
@@ -48,6 +51,7 @@ class Rebound:
             If the keys of a dict stand in another order, which a graph does not know of.
         """
         originals = {id(copy): one for one, copy in zip(before, given, strict=True)}
+        self._given = {id(one): (k, one) for k, one in enumerate(before)}
         for name, original, copy, now in zip(names, before, given, left, strict=True):
             if isinstance(now, dict) and isinstance(original, dict):
                 check_order(name, original, now)
@@ -63,6 +67,12 @@ class Rebound:
         """Note what a block lets names stand for that it has not been given."""
         for name, one in values.items():
             self._set.setdefault(name, []).append(one)
+
+    def let_out(self, before: Sequence[Any]) -> None:
+        """Let what stands in a loop for what the first iteration is given be that, the values from before the loop."""
+        for found in (*self._rebound.values(), *self._set.values()):
+            known = [self._given.get(id(one)) for one in found]
+            found[:] = [one if mine is None else before[mine[0]] for mine, one in zip(known, found, strict=True)]
 
     def refuse_shared(self, names: Sequence[str], before: Sequence[Any]) -> None:
         """Raise if a container that the block changes has two names in it."""

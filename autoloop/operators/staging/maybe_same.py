@@ -18,7 +18,7 @@ from autoloop_runtime.ir.graph import current_graph
 
 from .container_contents import CONTAINERS, copied, fill, instance_attributes, is_as
 from .standins import Maybe, is_growing, opened
-from .unknown_keys import refuse_unknown
+from .unknown_keys import is_followed, refuse_unknown
 
 #: what changes in place, and is another one behind a block
 _CHANGING = (*CONTAINERS, deque)
@@ -144,16 +144,24 @@ def are_some() -> bool:
 
 def are_maybe_same(one: Any, other: Any) -> bool:
     """Return whether two containers may be one."""
-    known = _known()
-    if known is None:
-        return False
-    group, size = {id(one)}, 0
-    while len(group) > size:
+    return id(other) in maybe_same(one)
+
+
+def maybe_same(one: Any) -> set[int]:
+    """Return by id a container, and those that it may be."""
+    known, group, size = _known(), {id(one)}, 0
+    while known is not None and len(group) > size:
         size = len(group)
         for pair in known.pairs:
             if id(pair.first) in group or id(pair.second) in group:
                 group |= {id(pair.first), id(pair.second)}
-    return id(other) in group
+    return group
+
+
+def forget() -> None:
+    """Forget which containers may be one: a graph outlives what it holds of the program's."""
+    if (known := _known()) is not None:
+        known.pairs.clear()
 
 
 def lose_changed() -> bool:
@@ -234,5 +242,6 @@ def settled(value: Any) -> Any:
         for leaf in nest.flatten(value):
             if isinstance(leaf, MaybeChanged):
                 leaf.refuse()
-    known.pairs.clear()  # a graph outlives what it holds of the program's
+    if not is_followed():  # else whoever looks at what is left in the world forgets them
+        forget()
     return value
