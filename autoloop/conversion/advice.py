@@ -64,7 +64,7 @@ def asks_for_values(error: BaseException) -> tuple[str, Line] | None:
     """Return what of the user's or a library's wanted to know a value of the run, and where; None if nobody did.
 
     A generator of the user's does: its loops and branches stay Python, as no graph can leave one of them by a `yield`.
-    And what converted code calls does that is not converted itself.
+    So does what else stays Python, and what converted code calls that is not converted itself.
     """
     link, is_marked = _last_of_the_user(error.__traceback__), _MARK in str(error)
     if link is None or not (is_marked or not is_programs_own(error)):
@@ -76,6 +76,8 @@ def asks_for_values(error: BaseException) -> tuple[str, Line] | None:
         link, entered = called
         name = _name(entered)
         what = f"{name!r} is a library's own code, which computes with values; {_instead(name)} in its place"
+    elif is_marked and is_converted(code) and (kept := _kept_as_it_is(code, _position(link))):
+        what = f"what only the run knows is asked for at once. {kept.rstrip('.')}"
     elif is_marked and is_converted(code) and _is_call(code, _position(link)):
         what = "what is called is not converted and wants to know a value of the run"
     else:
@@ -134,7 +136,8 @@ def _position(link: types.TracebackType) -> Position:
     return line or link.tb_lineno, column or 0
 
 
-def _advice(code: types.CodeType, position: Position) -> str:
+def _kept_as_it_is(code: types.CodeType, position: Position) -> str:
+    """Return what to write in place of what stays Python at a position; nothing if all of it is converted."""
     in_generator = is_generator_code(code)
     for node in reversed(list(_around(_tree(code.co_filename), position))):
         if isinstance(node, gast.GeneratorExp) and any(map(binds_in, children(node))):
@@ -168,7 +171,13 @@ def _advice(code: types.CodeType, position: Position) -> str:
             return "An expression that sets a name by `:=` in a part that may be left out stays Python: use `if`."
         if isinstance(node, gast.FunctionDef | gast.Lambda):
             break
-    if in_generator:
+    return ""
+
+
+def _advice(code: types.CodeType, position: Position) -> str:
+    if kept := _kept_as_it_is(code, position):
+        return kept
+    if is_generator_code(code):
         return f"A generator stays Python: let {code.co_name!r} return a list, or loop over tensors in its caller."
     if not is_converted(code) and code.co_name != "<lambda>":
         return (

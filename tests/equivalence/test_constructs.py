@@ -156,10 +156,6 @@ REFUSED = (
     ("s = 'a'\nif x > 2: s = 3\nreturn s", "differ under a tensor condition"),
     ("s = 'a'\nfor k in range(n): s = k\nreturn s", "only tensors, numbers and structures of them"),
     ("s = 'a'\nfor k in range(n): s = str(k) if k else 3\nreturn s", "differ under a tensor condition"),
-    ("match [a[k] for k in range(n)]:\n    case [p]: return p\nreturn x", "`match` would look into the list"),
-    ("match (find(a), n):\n    case ((p, q), 3): return p\nreturn x", "`match` would look into 'best'"),
-    ("match a:\n    case np.ndarray(ndim=1): return x", "asks a tensor here for the class of a number or an array"),
-    ("match [(x, 1), n]:\n    case [(2.5, y) | (y, 2.5), 9]: return y", "patterns have alternatives inside"),
     (
         "with contextlib.ExitStack() as s:\n    s.callback(a.fill, 1)\n    if x > 2: raise KeyError\n",
         "would not be told",
@@ -170,6 +166,29 @@ REFUSED = (
     ("return np.fromiter((v for v in a if v > 1), float)", "gives only the run can tell here"),
     ("return collections.Counter(k for k in range(n))", "only the run knows how many elements it gives"),
 )
+
+
+#: what stays Python, and is asked for what only the run knows
+KEPT = (
+    ("match [a[k] for k in range(n)]:\n    case [p]: return p\nreturn x", "`match` would look into the list"),
+    ("match (find(a), n):\n    case ((p, q), 3): return p\nreturn x", "`match` would look into 'best'"),
+    ("match a:\n    case np.ndarray(ndim=1): return x", "asks a tensor here for the class of a number or an array"),
+    ("match [(x, 1), n]:\n    case [(2.5, y) | (y, 2.5), 9]: return y", "patterns have alternatives inside"),
+    ("return [y for v in a if (y := v * 2) > 3], y", "of one that sets a name by `:=`, stays Python"),
+    ("return any((y := v) > 2.5 for v in a), y", "How far a generator expression gets"),
+    ("return sorted({k for k in range(5) if k < x})", "The condition of a set or dict comprehension"),
+    ("p, *q = a[a > 1.5]\nreturn p, q", "the number of its rows must be known"),
+)
+
+
+def test_what_stays_python_plain_python_runs():
+    for number, (source, words) in enumerate(KEPT):
+        name, given = f"kept construct {number}", arguments(np.int64(3))
+        assert not difference(source, name, given, "auto", BEFORE + FIND), source
+        with pytest.warns(UserWarning, match=words):
+            al.function(compiled(source, name, BEFORE + FIND))(*given)
+        with pytest.raises(TypeError, match=words):
+            al.function(compiled(source, name, BEFORE + FIND))(al.constant(given[0]), *given[1:])
 
 
 def test_what_cannot_be_followed_is_refused():

@@ -20,6 +20,7 @@ from ..staging.growing_list import GrowingList
 from ..staging.maybe_same import are_some, lose_changed, watched
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.staged_values import is_staged
+from ..staging.unknown_keys import refuse_unknown
 from ..staging.users_methods import method_of
 from .chosen_items import CHOSEN_FROM, chosen
 from .comprehensions import elements, hashed
@@ -75,9 +76,9 @@ def _rows_of(value: Any) -> Any:
         return value
     tensor = convert_to_tensor(value)
     if tensor.shape.rank is None or not tensor.shape.rank or tensor.shape.as_list()[0] is None:
-        raise TypeError(
-            f"a tensor of shape {tensor.shape} cannot be unpacked: the number of its rows must be known; give it with "
-            f"set_shape or input_signature, or use x[0], x[1], ..."
+        refuse_unknown(
+            f"a tensor of shape {tensor.shape} cannot be unpacked",
+            "the number of its rows must be known; give it with set_shape or input_signature, or use x[0], x[1], ...",
         )
     return list(value) if isinstance(value, ArrayTracer) else marked(kind_of((value,)), ops.unstack(tensor))
 

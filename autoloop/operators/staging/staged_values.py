@@ -19,6 +19,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, Z
 from .numbers_or_arrays import noted
 from .raising import Raising, raise_unless
 from .standins import StandIn, opened
+from .unknown_keys import refuse_unknown
 from .users_methods import method_of
 
 
@@ -148,17 +149,17 @@ def subject(value: Any, looks_inside: bool | None, depth: int = 0) -> Any:
     if looks_inside is None:
         return value
     if is_staged(value) or (looks_inside and any(map(is_staged, nest.flatten(value)))):
-        raise TypeError(
-            "`match` asks a tensor here for the class of a number or an array, which it only stands for: compare "
-            "values, `case 3 | 4`, or ask for its dtype by `if`"
+        refuse_unknown(
+            "`match` asks a tensor here for the class of a number or an array, which it only stands for",
+            "compare values, `case 3 | 4`, or ask for its dtype by `if`",
         )
     return value
 
 
 def _look_into(value: Any, depth: int) -> None:
     if isinstance(value, StandIn):
-        raise TypeError(
-            f"`match` would look into {opened(value).described()}: ask for its length, or for None, by `if`"
+        refuse_unknown(
+            f"`match` would look into {opened(value).described()}", "ask for its length, or for None, by `if`"
         )
     if depth > 1 and isinstance(value, list | tuple | dict):
         for one in value.values() if isinstance(value, dict) else value:
