@@ -349,6 +349,8 @@ CHANGED = [
 ]  # fmt: skip
 #: plain Python runs these at each call
 LEFT = [
+    ("texts_and_numbers", "for k in range(int(x[0])):\n    W.append('a')\n    W.append(k)\nreturn x", "W = []",
+     "W"),
     ("number_of_two_types_in_a_set", "s = 0.5\nif x.sum() > 4: s = x[0]\nW.add(s)\nreturn {s: 1}", "W = set()",
      "sorted(W)"),
     ("number_of_two_types_as_a_key", "s = 1\nif x.sum() > 4: s = 1.5\nW[s, 0] = s\nreturn x", "W = {}", "W"),

@@ -58,6 +58,11 @@ class GrowingList(ListColumns):
             )
         self.admit(leaves)
         parts = self.parts_of(leaves)
+        if any((array.dtype.kind == "U") is not (part.dtype.kind == "U") for array, part in zip(self.arrays, parts)):
+            refuse_unknown(
+                f"the elements of the list {self.name!r} must have one type in a loop on tensors",
+                "append texts to one, and numbers to another",
+            )
         for position, leaf in enumerate(leaves):
             if isinstance(leaf, np.str_):
                 raise TypeError(f"{leaf!r} is appended to the list {self.name!r} in a loop or branch: write str(text)")
