@@ -6,6 +6,11 @@ today: they never go on in silence.
 """
 
 PROGRAMS = """
+b, r = a * 1, m.copy()
+a[1:3] -= 4
+m[1:] *= x
+return b, r
+---
 s = 0.25
 if x > 2: s = a[1]
 np.subtract.at(a, [1, 1], s); np.copyto(m[0], s); np.put(a, [2], s); c.real.fill(s)

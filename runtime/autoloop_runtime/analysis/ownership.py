@@ -340,7 +340,9 @@ def _own_part(
         return False
     start, inner.back = reading.place[first] - bool(first.subgraphs), last
     for node, index in before:
-        if node is not part and not (node is not None and looks(reading, node, index, start)):
+        if node is part:
+            continue
+        if node is None or reading.place[node] > start or not looks(reading, node, index, start):
             return False
     if _walk(reading, part.outputs[0], inner) != _PUT_BACK or not (inner.in_place or inner.entered):
         return False
