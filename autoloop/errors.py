@@ -11,6 +11,7 @@ import ast
 import builtins
 import functools
 import linecache
+import opcode
 import os
 import sys
 import types
@@ -21,6 +22,7 @@ from typing import Any, TypeVar
 from autoloop_runtime.base import dtypes, stand_ins
 from autoloop_runtime.base.locations import Line
 from autoloop_runtime.base.parsing import parse
+from autoloop_runtime.ir.graph import current_graph
 
 _E = TypeVar("_E", bound=BaseException)
 
@@ -49,6 +51,7 @@ _STAGING_FILES = frozenset(
         *((folder, ("ir", "structured.py")) for folder in _OWN_FOLDERS[1:3]),
     ]
 )
+_RAISE = opcode.opmap["RAISE_VARARGS"]
 _REFUSAL = "__autoloop_refusal__"
 _PROGRAMS = "__autoloop_programs__"
 #: where what NumPy and Python say of types is said
@@ -171,9 +174,19 @@ def is_refusal(error: BaseException) -> bool:
     if in_words(error) is not None:  # of the value that is there in a run Python might say nothing of the kind
         return True
     link = error.__traceback__
-    if link is None or not isinstance(error, TypeError | ValueError | ConversionError):
+    if link is None or not isinstance(error, TypeError | ValueError | NotImplementedError):
         return False
-    return innermost(link).tb_frame.f_code.co_filename in _STAGING_FILES
+    last = innermost(link)
+    if last.tb_frame.f_code.co_filename in _STAGING_FILES:
+        return True
+    # what autoloop itself says while it traces, and NumPy would not, is of values that only the run knows
+    return current_graph() is not None and _is_said_there(last) and not is_programs_own(error)
+
+
+def _is_said_there(link: types.TracebackType) -> bool:
+    """Return whether a frame of autoloop's has raised what it says, and nothing that it has asked."""
+    code = link.tb_frame.f_code
+    return is_own_file(code.co_filename) and code.co_code[link.tb_lasti] == _RAISE
 
 
 def is_programs_own(error: BaseException) -> bool:

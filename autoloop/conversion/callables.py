@@ -26,6 +26,7 @@ from .nodes import Node
 
 OPTIONS = "set_loop_options"
 # Libraries whose functions take anything and look at none of it, or know what to do with it, or look at their caller.
+_KNOWN = frozenset(("builtins", "numpy", "autoloop", "autoloop_runtime", "operator", "_operator", "itertools"))
 _HANDS_ON = frozenset(("abc", "collections", "contextlib", "copy", "dataclasses", "enum", "functools", "inspect"))
 _HANDS_ON |= {"numpy", "scipy", "optree", "typing", "types", "unittest", "warnings"}
 # The last constant of every code object made by a conversion.
@@ -153,6 +154,20 @@ def is_foreign(f: Any) -> bool:
     return module not in _HANDS_ON and is_library_file(function.__code__.co_filename)
 
 
+def computes_with_values(f: Any) -> bool:
+    """Return whether a callable is a library's that knows nothing of what converted code holds, in Python or in C.
+
+    Python's own classes and functions are not: what they say of such values they say by its name. Nor is what hands on
+    what it is given.
+    """
+    module = str(getattr(f, "__module__", None) or "builtins").partition(".")[0]
+    if module in _KNOWN or (isinstance(f, type) and (issubclass(f, BaseException) or is_users_class(f))):
+        return False
+    if isinstance(f, type | types.BuiltinFunctionType):
+        return module not in _HANDS_ON or module == "scipy"
+    return is_foreign(f) or (module == "scipy" and isinstance(f, types.FunctionType))
+
+
 def is_numpys(f: Any) -> bool:
     """Return whether a callable is a function of NumPy's, or one of SciPy's that is known."""
     if isinstance(f, np.ufunc):
@@ -194,7 +209,8 @@ def is_plain(target: Any) -> bool:
     if looks_at_arguments(target) or calls_later(target) or calls_what_it_is_given(target):
         return False
     if isinstance(target, types.FunctionType):
-        return is_library_file(target.__code__.co_filename) and not (function_parameters(target) or is_foreign(target))
+        is_librarys = is_library_file(target.__code__.co_filename)
+        return is_librarys and not (function_parameters(target) or computes_with_values(target))
     if isinstance(target, functools.partial | functools._lru_cache_wrapper):
         return is_plain(target.func if isinstance(target, functools.partial) else target.__wrapped__)
     try:
@@ -203,7 +219,7 @@ def is_plain(target: Any) -> bool:
     except TypeError:  # not hashable
         return False
     if isinstance(target, type | types.BuiltinFunctionType):
-        return initializer_of(target) is None
+        return initializer_of(target) is None and not computes_with_values(target)
     module = sys.modules.get(type(target).__module__)
     return is_library_file(getattr(module, "__file__", None) or "")
 

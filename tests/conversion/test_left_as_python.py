@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import fractions
 import functools
+import hashlib
+import io
+import json
+import math
 import re
 import statistics
+import struct
 
 import autoloop as al
 import numpy as np
@@ -276,6 +282,104 @@ def test_what_to_write_in_place_of_numpys_own_classes(f, words):
     assert words in str(caught.value)
     with pytest.warns(UserWarning, match=f"runs as plain Python, .*{re.escape(words)}"):
         np.testing.assert_array_equal(al.function(f)(X), f(X))
+
+
+def a_fraction(x):
+    try:
+        return fractions.Fraction(float(x[0]))
+    except TypeError:
+        return 0
+
+
+def packed(x):
+    try:
+        return struct.pack("d", x[0])
+    except struct.error:
+        return 0
+
+
+def a_median(x):
+    with contextlib.suppress(Exception):
+        return statistics.median(x)
+    return 0
+
+
+def hashed(x):
+    try:
+        return hashlib.md5(x, usedforsecurity=False).hexdigest()
+    except Exception:
+        return 0
+
+
+def a_product(x):
+    try:
+        return math.prod(x)
+    except TypeError:
+        return 0
+
+
+def saved(x):
+    try:
+        return np.save(io.BytesIO(), x)
+    except TypeError:
+        return 0
+
+
+class Swallowing:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *told):
+        return True
+
+
+def elements_of_some(x):
+    y = 0
+    with contextlib.suppress(TypeError):
+        y = np.roots(x)
+    return y
+
+
+def swallowed(x):
+    with Swallowing():
+        return np.roots(x)
+    return 0
+
+
+def texts(x):
+    try:
+        return x.astype(str)
+    except TypeError:
+        return 0
+
+
+#: what a library, or we, say of what only the run knows
+OF_VALUES = [a_fraction, packed, a_median, hashed]
+OF_OURS = [a_product, saved, elements_of_some, swallowed, texts]
+
+
+@pytest.mark.parametrize("f", [*OF_VALUES, *OF_OURS], ids=lambda f: f.__name__)
+def test_no_handler_gets_what_plain_python_would_not_raise(f):
+    if f in OF_VALUES:
+        with pytest.warns(UserWarning, match="runs as plain Python"):
+            assert al.function(f)(X) == f(X)
+    else:
+        with pytest.raises(TypeError):
+            al.function(f)(X)
+    if f not in (a_median, hashed):
+        with pytest.raises((TypeError, struct.error)):
+            al.function(f)(al.constant(X))
+
+
+def test_handlers_get_what_plain_python_raises_of_values_that_are_known():
+    def parsed(x, text):
+        try:
+            return json.loads(text), fractions.Fraction(text) * 2 + len(x)
+        except ValueError as error:
+            return type(error).__name__
+
+    for text in ("3", "[", "1/2"):
+        assert al.function(parsed)(X, text) == parsed(X, text)
 
 
 def test_a_finally_without_a_jump_is_no_obstacle():

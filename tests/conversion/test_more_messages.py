@@ -189,17 +189,17 @@ def as_json(x):
         (
             accumulated_while,
             "What is called here, or calls what it is given, is not converted",
-            "wants to know a value",
+            "is a library's own|wants to know a value",
         ),
         (
             place_by_bisection,
             "What is called here, or calls what it is given, is not converted",
-            "wants to know a value",
+            "is a library's own|wants to know a value",
         ),
         (
             as_json,
             "Object of type Tensor is not JSON serializable",
-            "Object of type number .which only the run knows. is",
+            "'json.dumps' is a library's own, which computes with values",
         ),
     ],
 )

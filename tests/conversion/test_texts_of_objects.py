@@ -215,7 +215,15 @@ def test_the_message_of_an_assertion_is_plain_pythons():
             outcome(f, np.float64(3.5))
 
 
-@each([template_in_a_loop, refusal_is_caught, raised_with_an_object, raised_with_a_method])
+@each([template_in_a_loop, refusal_is_caught])
+def test_texts_that_a_library_makes_of_values(f):
+    with pytest.warns(UserWarning, match="'string.Template.substitute' is a library's own, which computes with values"):
+        assert al.function(f)(np.float64(3.5)) == f(np.float64(3.5))
+    with pytest.raises(TypeError, match="cannot run .* is a library.s own, which computes with values"):
+        al.function(f, executor="native")(np.float64(3.5))
+
+
+@each([raised_with_an_object, raised_with_a_method])
 def test_what_would_show_a_stand_in_is_refused_at_the_line(f):
     with pytest.raises(TypeError, match="text is made of a value that only the run knows") as info:
         al.function(f)(np.float64(3.5))

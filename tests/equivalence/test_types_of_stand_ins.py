@@ -99,9 +99,12 @@ def mixed_copied(n):
     return copy.copy(e)
 
 
-def test_a_copy_of_what_only_the_run_knows_is_refused():
-    with pytest.raises(TypeError, match="cannot copy a number .of which only the run knows the type"):
-        al.function(mixed_copied)(np.int64(7))
+def test_a_copy_of_what_only_the_run_knows_is_refused_where_plain_python_cannot_make_it():
+    words = "cannot copy a number .of which only the run knows the type"
+    with pytest.raises(TypeError, match=words):
+        al.function(mixed_copied, executor="native")(np.int64(7))
+    with pytest.warns(UserWarning, match=words):
+        assert al.function(mixed_copied)(np.int64(7)) == 2.5
 
 
 ITERATORS = {

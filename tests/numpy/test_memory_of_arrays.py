@@ -227,7 +227,7 @@ def _view_opened(x):
         (lambda x: x.tofile(f"{x[0, 0]}"), "x.tofile needs the path of a file, or a file, that is known"),
         (lambda x: x.tofile("never", f"{x[0, 0]}"), "x.tofile needs texts that are known while the graph is built"),
         (lambda x: x.setfield(int(x[0, 0]), np.int8), "x.setfield needs a known shape, a known offset, and"),
-        (_transposed_reshaped, "whether an array is this one or another depends on a loop or branch"),
+        (_transposed_reshaped, r"whether ravel\(\), reshape\(\) and the like give a view or a copy depends on"),
         (lambda x: setattr(x.flags, "aligned", False), "setting 'aligned' would change the flags of an array"),
     ],
 )

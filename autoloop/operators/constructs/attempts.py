@@ -127,6 +127,9 @@ class managed:
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: TracebackType | None) -> Any:
         manager = self._manager
+        if error is not None and not isinstance(error, NeverReturnsError) and is_refusal(error):
+            type(manager).__exit__(manager, kind, error, traceback)
+            return False  # whatever it does with exceptions: plain Python would not raise this one
         try:
             self._body.__exit__(kind, error, traceback)
             self._tell(manager)

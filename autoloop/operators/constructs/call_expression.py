@@ -14,7 +14,7 @@ from autoloop_runtime.ir.records import CallRecord, record_call
 from autoloop_runtime.ir.text_operators import refused_by_numpy
 from autoloop_runtime.ir.tracers import ArrayTracer, TextTracer, Tracer
 
-from ...conversion.callables import calls_what_it_is_given, function_parameters, is_foreign
+from ...conversion.callables import calls_what_it_is_given, computes_with_values, function_parameters, is_foreign
 from ...conversion.known_effects import consumes
 from ...conversion.pipeline import convert_callee, mutated_parameters_of
 from ..mutation import lifted_arrays
@@ -36,7 +36,7 @@ from .effect_calls import known_call
 from .generator_expressions import next_of, reduced
 from .numpy_settings import setting_inside
 from .random_calls import drawing
-from .stateful_calls import consumed, left_to_python
+from .stateful_calls import consumed, left_to_python, of_library
 from .text import formatted, joined, of_known_text
 
 _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
@@ -106,7 +106,8 @@ def _called(f: Any) -> Any:
             return functools.partial(_method_of_array, f)
         if type(f.__self__) is list and f.__name__ in ("insert", "pop", "sort"):
             return _list_method(f)
-        return consumed(asking(f)) if is_followed() else asking(f)
+        made = of_library(f, f) if computes_with_values(f) else asking(f)
+        return consumed(made) if is_followed() else made
     if isinstance(f, functools._lru_cache_wrapper):
         return _cached(f)
     if (construct := constructing(f, call)) is not None:
@@ -118,6 +119,7 @@ def _called(f: Any) -> Any:
         if is_outside(f) or is_foreign(f):
             record_call(current_graph(), CallRecord(f"{f.__module__}.{f.__qualname__}", None, False))
         made = guarded(f) if is_outside(f) else shielded(f) if is_foreign(f) else f
+        made = of_library(made, f) if computes_with_values(f) else made
         return consumed(made) if consumes(f) else made
     return _refusing_tensors(converted, mutated) if (mutated := mutated_parameters_of(f)) else converted
 

@@ -8,6 +8,9 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from autoloop_runtime.base import nest
+from autoloop_runtime.ir.tensor import Tensor
+
 from ...conversion.callables import (
     is_converted,
     is_convertible_function,
@@ -28,10 +31,11 @@ from ...conversion.known_effects import (
     shows_progress,
     takes_out,
 )
+from ...errors import passes_handlers
 from ..mutation.outside_world import found_outside, leave, stays
 from ..staging.staged_blocks import in_staged_block
-from ..staging.standins import Rows
-from ..staging.unknown_keys import is_followed
+from ..staging.standins import Rows, StandIn
+from ..staging.unknown_keys import is_followed, leave_unknown
 from ..staging.users_methods import method_of
 from .numpy_settings import is_found_setting
 
@@ -200,3 +204,28 @@ def consumed(f: Callable[..., Any]) -> Callable[..., Any]:
             raise
 
     return checked
+
+
+def of_library(f: Callable[..., Any], named: Any) -> Callable[..., Any]:
+    """Return what is called in place of ``f``, which calls a function or class of a library: it computes with values.
+
+    What it raises of something that stands for them it might not raise of them: no handler of the user's gets to see
+    that, and plain Python runs the function if it can.
+    """
+
+    def call_library(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return f(*args, **kwargs)
+        except Exception as error:
+            if any(map(_knows_no_value, nest.flatten((args, kwargs)))):
+                passes_handlers(error)
+                name = f"{named.__module__}.{named.__qualname__}"
+                leave_unknown(f"{name!r} is a library's own, which computes with values, and is given one of the run")
+            raise
+
+    return call_library
+
+
+def _knows_no_value(given: Any) -> bool:
+    """Return whether an argument is what only the run knows, or may give that when it is called."""
+    return isinstance(given, Tensor | StandIn | types.FunctionType | types.MethodType)
