@@ -18,6 +18,7 @@ import io
 import itertools
 import os
 import pickle
+import random
 import select
 import signal
 import threading
@@ -202,8 +203,10 @@ def _short(value: Any) -> str:
 def _of_fork(work: Callable[[], Any]) -> Any:
     """Return what a function gives that is called in a fork of this process; None if that takes too long or it dies."""
     read, write = os.pipe()
+    state = random.getstate()
     pid = os.fork()
     if not pid:
+        random.setstate(state)  # which Python seeds anew in a fork
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, SECONDS)
         try:
