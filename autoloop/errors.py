@@ -60,6 +60,25 @@ _OF_TYPES = ("dtype_rules.py", "foreign_operands.py")
 _RULES = tuple(os.path.join(folder, "ops", "") for folder in _OWN_FOLDERS[1:3])
 
 
+class Arguments:
+    """What is known of the arguments of what is traced into a graph, kept with it.
+
+    Attributes
+    ----------
+    hold_tensors : callable
+        Returns whether there are tensors among them. Errors that name a tensor without a value are for who works with
+        tensors, and may be caught as any other.
+    """
+
+    __slots__ = ("hold_tensors",)
+
+    def __init__(self, hold_tensors: Callable[[], bool] = lambda: True) -> None:
+        self.hold_tensors = hold_tensors
+
+    def copy(self) -> Arguments:
+        return self
+
+
 class ConversionError(NotImplementedError):
     """A construct that cannot be converted, told with its file, line, source text and a way out."""
 
@@ -180,7 +199,10 @@ def is_refusal(error: BaseException) -> bool:
     if last.tb_frame.f_code.co_filename in _STAGING_FILES:
         return True
     # what autoloop itself says while it traces, and NumPy would not, is of values that only the run knows
-    return current_graph() is not None and _is_said_there(last) and not is_programs_own(error)
+    graph = current_graph()
+    if graph is None or not _is_said_there(last) or is_programs_own(error):
+        return False
+    return not graph.root.record(Arguments).hold_tensors()
 
 
 def _is_said_there(link: types.TracebackType) -> bool:

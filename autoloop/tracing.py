@@ -13,7 +13,7 @@ from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.asked_for_text import tell_of_keys, tell_of_texts
-from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.op import function
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, ZeroDimArray, marked
@@ -22,7 +22,7 @@ from . import operators
 from .concrete import ConcreteFunction
 from .conversion.callables import asks_nobody
 from .conversion.pipeline import convert
-from .errors import in_words, user_stacklevel
+from .errors import Arguments, in_words, user_stacklevel
 from .fresh_results import FreshResults
 from .given_arrays import handle_of
 from .keys import Number, describe_key, is_input
@@ -156,7 +156,10 @@ def attempted(attempt: Callable[[], R]) -> R:
 
 def traced(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result of a converted function in the default graph, stand-ins included; see ``door.result_of``."""
-    with World((target, *args, *kwargs.values())).in_force():
+    world = World((target, *args, *kwargs.values()))
+    if (graph := current_graph()) is not None:
+        graph.root.record(Arguments).hold_tensors = world.takes_tensors
+    with world.in_force():
         return settled(_trace_entry_(target, args, kwargs))
 
 

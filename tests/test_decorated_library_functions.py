@@ -68,4 +68,4 @@ def test_what_they_refuse():
     with pytest.raises(TypeError, match="unexpected keyword argument 'axes'"):
         al.function(np.sum)(X, axes=0)
     with pytest.raises(TypeError, match="numpy.sum does not take the argument 'out'"):
-        al.function(np.sum)(X, out=np.zeros(()))
+        al.function(np.sum)(X, axis=0, out=np.zeros(3))
