@@ -157,10 +157,14 @@ def attempted(attempt: Callable[[], R]) -> R:
 def traced(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result of a converted function in the default graph, stand-ins included; see ``door.result_of``."""
     world = World((target, *args, *kwargs.values()))
-    if (graph := current_graph()) is not None:
-        graph.root.record(Arguments).hold_tensors = world.takes_tensors
-    with world.in_force():
-        return settled(_trace_entry_(target, args, kwargs))
+    graph = current_graph()
+    known = graph.root.record(Arguments) if graph is not None else Arguments()
+    around, known.hold_tensors = known.hold_tensors, world.takes_tensors
+    try:
+        with world.in_force():
+            return settled(_trace_entry_(target, args, kwargs))
+    finally:
+        known.hold_tensors = around  # a graph keeps no arguments alive
 
 
 def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
