@@ -12,7 +12,7 @@ from autoloop_runtime.base import dtypes, locations
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.ir.array_storage import kept
-from autoloop_runtime.ir.asked_for_text import tell_of_keys, tell_of_texts
+from autoloop_runtime.ir.asked_for_text import tell_of_keys, tell_of_texts, tell_of_values
 from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.op import function
 from autoloop_runtime.ir.tensor import Tensor
@@ -44,6 +44,7 @@ function("array_flags", lambda array, flags: operators.FlagsOfArray(array, flags
 
 tell_of_texts(lambda value, frame: operators.leave_or_refuse(value, frame))
 tell_of_keys(lambda value, frame: operators.leave_key(value, frame))
+tell_of_values(lambda value, frame: operators.leave_value(value, frame))
 
 
 def converted(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -74,8 +74,7 @@ def asks_for_values(error: BaseException) -> tuple[str, Line] | None:
         what = f"the generator {code.co_qualname!r} asks for what only the run knows; let it return a list"
     elif is_marked and (called := _called_library(error.__traceback__)) is not None:
         link, entered = called
-        name = _name(entered)
-        what = f"{name!r} is a library's own code, which computes with values; {_instead(name)} in its place"
+        what = computing(_name(entered))
     elif is_marked and is_converted(code) and (kept := _kept_as_it_is(code, _position(link))):
         what = f"what only the run knows is asked for at once. {kept.rstrip('.')}"
     elif is_marked and is_converted(code) and _is_call(code, _position(link)):
@@ -124,6 +123,11 @@ def _of_library(link: types.TracebackType | None) -> str:
         f"{name!r} is a library's own code, which is not converted and computes with values: {_instead(name)} "
         f"in its place, or hand it to autoloop.py_function."
     )
+
+
+def computing(name: str) -> str:
+    """Return why plain Python calls the library's function ``name``, for messages."""
+    return f"{name!r} is a library's own code, which computes with values; {_instead(name)} in its place"
 
 
 def _instead(name: str) -> str:

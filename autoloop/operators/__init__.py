@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from .constructs.while_statement import while_stmt
     from .mutation.texts_of_tracers import leave_key as leave_key
     from .mutation.texts_of_tracers import leave_or_refuse as leave_or_refuse
+    from .mutation.texts_of_tracers import leave_value as leave_value
     from .staging.bytes_of_runs import FlagsOfArray as FlagsOfArray
     from .staging.bytes_of_runs import bytes_of as bytes_of
     from .staging.optional import is_, is_not
@@ -161,7 +162,7 @@ _MODULES = {
     "autoloop.operators.constructs.stateful_calls": ("told_of_effect",),
     "autoloop.operators.constructs.text": ("fstring", "percent"),
     "autoloop.operators.constructs.while_statement": ("while_stmt",),
-    "autoloop.operators.mutation.texts_of_tracers": ("leave_key", "leave_or_refuse"),
+    "autoloop.operators.mutation.texts_of_tracers": ("leave_key", "leave_or_refuse", "leave_value"),
     "autoloop.operators.staging.bytes_of_runs": ("FlagsOfArray", "bytes_of"),
     "autoloop.operators.staging.optional": ("is_", "is_not"),
     "autoloop.operators.staging.staged_values": ("subject",),

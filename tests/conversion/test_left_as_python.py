@@ -13,6 +13,7 @@ import math
 import re
 import statistics
 import struct
+import types
 
 import autoloop as al
 import numpy as np
@@ -369,6 +370,55 @@ def test_no_handler_gets_what_plain_python_would_not_raise(f):
     if f in (a_fraction, packed):
         with pytest.raises((TypeError, struct.error)):
             al.function(f)(al.constant(X))
+
+
+LIBRARY = """
+def number(v):
+    try: return float(v) + 1
+    except TypeError: return -1.0
+def truth(v):
+    try: return 1 if v else 0
+    except Exception: return 7
+def count(v):
+    try: return len(v)
+    except TypeError: return 1
+def chosen(v):
+    try: return "abcdefg"[v]
+    except Exception: return None
+def total(v):
+    import numpy as np
+    try: return np.asarray(v, dtype=float).sum()
+    except TypeError: return 0
+"""
+
+
+@al.do_not_convert
+def helper(v):
+    try:
+        return float(v)
+    except TypeError:
+        return -1.0
+
+
+def test_a_library_that_swallows_errors_gets_the_values():
+    library = types.SimpleNamespace()
+    exec(compile(LIBRARY, "/site-packages/library.py", "exec"), vars(library))
+    library.helper = helper
+    for name, value in {
+        "number": 1,
+        "truth": 1,
+        "count": np.s_[:],
+        "chosen": 1,
+        "total": np.s_[:],
+        "helper": 1,
+    }.items():
+
+        def asked(x, f=getattr(library, name), value=value):
+            y = x[x > 1] if name == "count" else x
+            return f(y[value])
+
+        with pytest.warns(UserWarning, match="a library's own|'helper', which is not converted, asks for a value"):
+            assert al.function(asked)(X) == asked(X), name
 
 
 def test_handlers_get_what_plain_python_raises_of_values_that_are_known():

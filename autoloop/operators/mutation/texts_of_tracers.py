@@ -1,4 +1,4 @@
-"""Texts and hashes of values that only a run knows, asked for by code that runs as it is while a function is traced.
+"""Texts, hashes and values that only a run knows, asked for by code that runs as it is while a function is traced.
 
 They would be those of what stands for the value, so plain Python runs the function, or the text is refused. Our own
 messages may name such values, and so may debuggers.
@@ -10,9 +10,12 @@ import os
 from types import FrameType
 from typing import Any
 
-from autoloop_runtime.base.locations import capture, is_internal
+from autoloop_runtime.base.locations import TRACE_ENTRY, capture, is_internal
 from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.tracers import Tracer
 
+from ...conversion.advice import computing
+from ...conversion.callables import is_converted, is_library_file
 from ...errors import LeftToPython, passes_handlers
 from ..staging.unknown_keys import KEY, is_followed, leave_unknown
 from .outside_world import leave
@@ -71,6 +74,31 @@ def leave_key(value: Any, frame: FrameType) -> None:
     file = frame.f_code.co_filename
     if not is_internal(file) or file.endswith((*_FOR_THE_USER, *_OF_KEYS)):
         leave_unknown(KEY)
+
+
+def leave_value(value: Any, frame: FrameType) -> None:
+    """Let plain Python run the function that is traced, if code that is not converted asks for ``value``.
+
+    Were an error to tell it that there is none, it might go on with something else. A function that is traced without
+    conversion, and what converted code leaves as Python, do get that error, and with it what to do.
+    """
+    code = frame.f_code
+    is_ours = is_internal(code.co_filename) or is_converted(code)
+    if is_ours or not isinstance(value, Tracer) or _modules_outside(frame) & _DEBUGGERS or not _is_called(frame):
+        return
+    what = f"{code.co_qualname!r}, which is not converted, asks for a value of the run"
+    if is_library_file(code.co_filename):
+        what = computing(f"{frame.f_globals.get('__name__')}.{code.co_qualname}")
+    leave_unknown(what)
+
+
+def _is_called(frame: FrameType | None) -> bool:
+    """Return whether converted code has called, or has called who has called, the code of a frame."""
+    while frame is not None and frame.f_code.co_name != TRACE_ENTRY:
+        if is_converted(frame.f_code):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _is_own_message(frame: FrameType) -> bool:

@@ -1,4 +1,4 @@
-"""Who is told when Python asks what stands for a value of a run for its text or its hash.
+"""Who is told when Python asks what stands for a value of a run for its text, its hash or the value.
 
 ``str(obj)``, ``f'{x}'``, ``repr([x])``; ``d[x]``, ``set(x)``. While a function is traced there is no value to show, or
 to find, yet. Converted code makes such texts at run time; here arrive the others, of a method of the user's that runs
@@ -16,6 +16,7 @@ from typing import Any
 #: Python's lock of imports
 _TOLD: list[Callable[[Any, FrameType], None]] = []
 _TOLD_OF_KEYS: list[Callable[[Any, FrameType], None]] = []
+_TOLD_OF_VALUES: list[Callable[[Any, FrameType], None]] = []
 
 
 def tell_of_texts(told: Callable[[Any, FrameType], None]) -> None:
@@ -26,6 +27,18 @@ def tell_of_texts(told: Callable[[Any, FrameType], None]) -> None:
 def tell_of_keys(told: Callable[[Any, FrameType], None]) -> None:
     """Let ``told`` know of each hash that is asked for (called once, at import)."""
     _TOLD_OF_KEYS.append(told)
+
+
+def tell_of_values(told: Callable[[Any, FrameType], None]) -> None:
+    """Let ``told`` know of each value that is asked for (called once, at import)."""
+    _TOLD_OF_VALUES.append(told)
+
+
+def value_is_asked(value: Any, depth: int) -> None:
+    """Tell that ``value`` is asked for what it is by who called the function ``depth`` calls before this one."""
+    frame = sys._getframe(depth + 1)
+    for told in _TOLD_OF_VALUES:
+        told(value, frame)
 
 
 def hash_is_asked(value: Any) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from .asked_for_text import value_is_asked
 from .followers import refuse_leaving
 from .op import call
 
@@ -22,7 +23,8 @@ INSTEAD = "Use autoloop's functions and operators on the tensor itself (autoloop
 
 
 def refuse_symbolic(tensor: Any, wanted: str) -> NoReturn:
-    """Raise ``TypeError``: a symbolic tensor cannot be used as what is ``wanted``."""
+    """Raise ``TypeError``: a symbolic tensor cannot be used as what is ``wanted`` by who calls the calling method."""
+    value_is_asked(tensor, 2)
     node = tensor.node
     line = f" (made at {node.location[-1]})" if node.location else ""
     raise TypeError(
