@@ -82,7 +82,8 @@ def test_reductions(name):
     for x in (normal(6, 5), normal(2, 3, 4, dtype=np.float64), integers(6, 5) + 1):
         axes = [None, 0, -1] + ([(0, 2), (1, 2)] if x.ndim == 3 and not name.startswith("arg") else [])
         cases = [*[(axis, False) for axis in axes], (None, True), (axes[-1], True)]
-        with translated(x.dtype.kind == "f" and x.ndim == 2):  # as the three axes of doubles
+        # as the three axes of doubles; the same loops with another comparison or product
+        with translated((x.dtype.kind == "f" and x.ndim == 2) or name in ("min", "argmin", "prod")):
             check(lambda x: [call(name, x, axis=a, keepdims=k) for a, k in cases], x)  # noqa: B023
 
 

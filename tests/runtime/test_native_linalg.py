@@ -59,7 +59,8 @@ def test_transposed_operands_and_operands_that_stay():
 
 @pytest.mark.parametrize("op, n", [("inv", 2), ("inv", 200), ("cholesky", 2), ("cholesky", 40)])
 def test_a_singular_matrix_is_the_kernels_error(op, n):
-    run = compile_native(graph_of(lambda a: call(op, a), np.ones((n, n))))
+    with translated(n > 2):  # LAPACK finds it, or the loops of a smaller one
+        run = compile_native(graph_of(lambda a: call(op, a), np.ones((n, n))))
     with pytest.raises(np.linalg.LinAlgError):
         run([np.ones((n, n))])
 
@@ -83,7 +84,8 @@ def test_what_is_no_number_goes_through(n):
 
 def test_single_precision_is_computed_in_double():
     hilbert = (1 / (np.arange(6)[:, None] + np.arange(6) + 1)).astype(np.float32)
-    check(lambda a: [call(op, a) for op in OPS], hilbert, rtol=1e-6)
+    with translated():  # as in test_single_precision
+        check(lambda a: [call(op, a) for op in OPS], hilbert, rtol=1e-6)
 
 
 def test_half_precision_is_refused_as_by_numpy():
@@ -181,7 +183,8 @@ def looked_up_again():
 def test_without_scipy_it_is_done_without(looked_up_again, monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.linalg.cython_lapack", None)
     assert not calls_lapack(LARGE)
-    assert_as_numpy(systems(LARGE, np.float64), 1e-11)
+    with translated():  # as a smaller one
+        assert_as_numpy(systems(LARGE, np.float64), 1e-11)
 
 
 def capsule(signature):
@@ -206,7 +209,8 @@ def test_factors_in_pieces_between_which_it_may_be_stopped(monkeypatch, most):
     monkeypatch.setattr(lapack_calls, "FLOATS", most)
     monkeypatch.setattr(lapack_calls, "LEAST", 32)
     monkeypatch.setattr(linalg_rules, "LARGE_WITH_MANY", LARGE)
-    assert_as_numpy(systems(LARGE + 9, np.float64), 1e-11)
+    with translated(most != 1 << 16):  # another number of pieces
+        assert_as_numpy(systems(LARGE + 9, np.float64), 1e-11)
 
 
 def test_a_singular_matrix_is_found_in_pieces(monkeypatch):

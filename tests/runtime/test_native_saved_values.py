@@ -114,6 +114,7 @@ def test_checkpoints():
 
 
 @pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="needs /proc")
+@pytest.mark.usefixtures("code_is_kept")  # the same twice
 def test_what_is_saved_in_an_iteration_is_given_back_when_it_ends():
     def loss(a):
         return call("sum", while_loop(lambda i, x: i < 400, lambda i, x: (i + 1, call("sin", x) * a), (0, a))[1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 from executors import spread
+from optimisation import translated
 
 _VALUES = [0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf]
 X = np.array([a for a in _VALUES for _ in _VALUES])
@@ -78,6 +79,8 @@ def words(values):
 
 CASES = [(name, dtype) for name in PAIRS | REDUCTIONS for dtype in ("float16", "float32", "float64")]
 CASES += [(name, ("float32", "float64")[place % 2]) for place, name in enumerate(PRODUCTS)]
+#: optimised by day, too: by turns as singles and as doubles, of which vectors hold another number
+OPTIMISED = {(name, ("float32", "float64")[place % 2]) for place, name in enumerate(PAIRS | REDUCTIONS)}
 
 
 @spread("name, dtype", CASES, map("-".join, CASES))
@@ -86,7 +89,8 @@ def test_zeros_keep_their_sign(name, dtype, executor):
     x, y = X.astype(dtype), Y.astype(dtype)
     with np.errstate(all="ignore"):
         wanted = f(x, y)
-        found = al.function(f, executor=executor)(x, y)
+        with translated(name not in PRODUCTS and (name, dtype) not in OPTIMISED):
+            found = al.function(f, executor=executor)(x, y)
     if type(wanted) is not tuple:
         assert np.asarray(found).dtype == wanted.dtype
     assert words(found) == words(wanted)
