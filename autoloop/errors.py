@@ -228,7 +228,9 @@ def is_programs_own(error: BaseException) -> bool:
         )
         is_rule = is_rule and (is_of_types or file.startswith(_RULES) or _is_of_bounds(error, file))
         is_lacking = isinstance(error, AttributeError) and isinstance(error.obj, type)  # which a tracer stands for
-        found = is_rule or is_lacking or not is_own_file(file)
+        # an element that is not there is none to plain Python either
+        is_looked_for = isinstance(error, LookupError) and not _is_said_there(innermost(link))
+        found = is_rule or is_lacking or is_looked_for or not is_own_file(file)
         with suppress(AttributeError, TypeError):  # exceptions with __slots__
             setattr(error, _PROGRAMS, found)  # its traceback will not tell any more
     return bool(found)

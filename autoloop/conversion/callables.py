@@ -21,7 +21,7 @@ from autoloop_runtime.base.dataclass import dataclass, field
 
 from ..errors import is_own_file
 from .frame_readers import FRAME_READERS
-from .known_effects import COMPARISONS, calls_later, is_watched, looks_at_arguments
+from .known_effects import COMPARISONS, calls_later, is_nameless, is_watched, looks_at_arguments
 from .nodes import Node
 
 OPTIONS = "set_loop_options"
@@ -431,8 +431,10 @@ def is_users_module(module: types.ModuleType) -> bool:
 
 def is_users_class(cls: type) -> bool:
     """Return whether a class is the user's, not one of a library or of autoloop itself."""
+    if cls.__module__ == "builtins":
+        return is_nameless(cls)
     module = sys.modules.get(cls.__module__)
-    return not is_library_file(getattr(module, "__file__", None) or "<unknown>") and cls.__module__ != "builtins"
+    return not is_library_file(getattr(module, "__file__", None) or "<unknown>")
 
 
 def _lookup(namespace: dict[str, Any], name: str) -> Any:

@@ -30,6 +30,7 @@ CLOCKS: dict[Any, type] = {
     time.thread_time_ns: int,
     time.sleep: type(None),
 }
+_MADE_IN_A_RUN = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 _FILTERS = frozenset((warnings.simplefilter, warnings.filterwarnings, warnings.resetwarnings))
 #: managers that are in force while a function is traced, and not when it runs
 _MANAGERS = frozenset(("warnings.catch_warnings", "contextlib.redirect_stdout", "contextlib.redirect_stderr"))
@@ -96,9 +97,15 @@ def hides_state(value: Any) -> bool:
     return is_pythons_own(kind) and kind.__module__.partition(".")[0] not in (*_PURE, "builtins")
 
 
+def is_nameless(cls: type) -> bool:
+    """Return whether a class was made where nothing said the module's name, as ``exec`` does: Python says its own."""
+    is_made = bool(cls.__flags__ & _MADE_IN_A_RUN) and cls.__module__ == "builtins"
+    return is_made and getattr(builtins, cls.__name__, None) is not cls
+
+
 def is_pythons_own(kind: type) -> bool:
     """Return whether a class comes with Python."""
-    return kind.__module__.partition(".")[0] in sys.stdlib_module_names
+    return kind.__module__.partition(".")[0] in sys.stdlib_module_names and not is_nameless(kind)
 
 
 def is_of_the_process(value: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from autoloop_runtime.base.dataclass import dataclass
 
+from ..conversion.known_effects import is_nameless
 from ..operators.mutation.heap_snapshot import contents
 from ..operators.staging.container_contents import fill, instance_attributes
 from ..sent_by_name import SentByName
@@ -139,7 +140,8 @@ class World:
         if place.kind == "attribute":
             if isinstance(owner, types.FunctionType):
                 return str(place.key) != "__kwdefaults__"
-            return type(owner).__module__ not in ("functools", "builtins") and not isinstance(owner, SentByName)
+            is_pythons = type(owner).__module__ in ("functools", "builtins") and not is_nameless(type(owner))
+            return not is_pythons and not isinstance(owner, SentByName)
         if isinstance(owner, tuple):
             return place.parent is not None and place.parent is not CALL and self.is_settable(place.parent)
         return isinstance(owner, (list, dict, deque))

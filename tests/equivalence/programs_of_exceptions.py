@@ -25,6 +25,7 @@ RAISING = [
     ("shapes", "x[0] += 1\no.n += 1\no.q = x*2\nreturn x + np.zeros(7)"),
     ("a_key", "o.n += 1\no.k = x[0]\nreturn D['missing']"),
     ("printed_before_it_is_traced", "print(x.sum())\no.n += 1\nreturn D['missing']"),
+    ("too_many_pops", "o.n += 1\no.log = [1, 2]\nL.append(x[0])\no.log.pop()\no.log.pop()\no.log.pop()\nreturn x"),
     ("a_negative_shape", "o.n += 1\nn = int(x[0]) - 5\nreturn np.zeros(n)"),
     ("not_definite", "o.n += 1\no.hist = [x[0], x]\nreturn np.linalg.cholesky(np.outer(x, x) - 5)"),
 ]  # fmt: skip

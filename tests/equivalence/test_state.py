@@ -402,3 +402,31 @@ def test_modules_of_a_large_program_are_not_looked_at_for_each_function_anew():
         for one in modules:
             del sys.modules[one.__name__]
     assert made.tolist() == [1.0, 2.0, 3.0] and 0 < looked < 20 * count
+
+
+NAMELESS = """
+class Filter:
+    rate = 2.0
+    def __init__(self):
+        self.x, self.seen = np.zeros(2), []
+    def step(self, z):
+        self.x = self.x * 0.5 + z * self.rate
+        self.seen.append(self.x.copy())
+        return self.x
+"""
+
+
+def test_a_class_that_was_made_where_no_module_has_a_name(tmp_path):
+    file, left = tmp_path / "nameless.py", []
+    file.write_text(NAMELESS)
+    for decorate in (al.function, lambda f: f):
+        namespace = {"np": np}
+        exec(compile(NAMELESS, str(file), "exec"), namespace)
+        kind = namespace["Filter"]
+        assert kind.__module__ == "builtins"
+        one = kind()
+        step = decorate(one.step)
+        given = [step(np.arange(2.0) + k).tolist() for k in range(3)]
+        kind.rate = 3.0
+        left.append((given, step(np.ones(2)).tolist(), one.x.tolist(), [x.tolist() for x in one.seen]))
+    assert left[0] == left[1]

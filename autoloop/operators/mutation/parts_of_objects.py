@@ -312,7 +312,7 @@ def changes_unseen(value: Any) -> bool:
 
 def is_of_library(kind: type) -> bool:
     """Return whether a class is of an installed package, not Python's own, the user's, or one of ours."""
-    if kind.__module__ == "builtins" or is_pythons_own(kind) or is_users_class(kind):
+    if is_pythons_own(kind) or is_users_class(kind):
         return False
     return not is_own_file(getattr(sys.modules.get(kind.__module__), "__file__", None) or "")
 
