@@ -139,9 +139,12 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
         return make.call(self.operator(make, "item"), node.value, as_index(node.slice))
 
 
-#: attributes of arrays that tell of extents and dtype, and those that arrays, unlike what stands for them, lack
+#: attributes of arrays that tell of extents and dtype, those that what stands for arrays and numbers lacks, and those
+#: that arrays, unlike that, lack
 _ASKED = frozenset((
     "dtype", "shape", "size", "__class__",
+    "__array_finalize__", "__array_interface__", "__array_struct__", "__array_wrap__", "__class_getitem__",
+    "__getformat__", "__getnewargs__", "__setstate__",
     "constant_value", "eval", "get_shape", "graph", "is_symbolic", "name", "node", "numpy", "op", "set_shape",
 ))  # fmt: skip
 

@@ -24,6 +24,7 @@ from ..staging.maybe_numbers import MaybeNumber
 from ..staging.staged_values import stands_for
 from ..staging.standins import known_class
 from ..staging.undefined import MaybeUnset
+from ..staging.unknown_keys import refuse_unknown
 from ..staging.users_methods import method_of
 from .overloads import update_in_place
 
@@ -46,6 +47,8 @@ def attribute(owner: Any, name: str) -> Any:
     kind = stands_for(owner) if type(owner) in _OF_NUMPY_AND_PYTHON else known_class(owner)
     if kind is not None and not hasattr(kind, name):
         raise lacking(kind, name)
+    if type(owner) in _OF_NUMPY_AND_PYTHON:
+        return _of_array(owner, name)
     plain: Any = object.__getattribute__
     if current_graph() is None or type(owner).__getattribute__ is not plain:
         return getattr(owner, name)
@@ -63,6 +66,17 @@ def attribute(owner: Any, name: str) -> Any:
     if (method := method_of(found, "__get__")) is not None and _is_asked_first(owner, name, found):
         return method(owner, type(owner))
     return getattr(owner, name)
+
+
+def _of_array(owner: Any, name: str) -> Any:
+    """Return what an array or number has under a name; what stands for it may lack that: no handler may think so, too."""
+    try:
+        return getattr(owner, name)
+    except AttributeError:
+        refuse_unknown(
+            f"x.{name} is not there while a graph is built",
+            "ask for it outside of the decorated function",
+        )
 
 
 def _is_asked_first(owner: Any, name: str, found: Any) -> bool:
