@@ -151,7 +151,7 @@ def refuse_read_only(graph: Graph, refusal: str) -> NoReturn:
     """Raise the error for an array that cannot be written to; plain Python may find that it need not be."""
     error = ValueError(refusal)
     ops = {node.op for node in nodes_inside(graph)}
-    if WHILE in ops or COND not in ops or COPIED.get():
+    if ops.isdisjoint((WHILE, COND)) or COPIED.get():
         raise error
     raise CalledPlain from error
 

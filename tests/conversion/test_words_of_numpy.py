@@ -48,6 +48,23 @@ def unpacked(x):
     return a
 
 
+def assigned_if(n, x, index, value):
+    if n > 3:
+        x[index] = value
+
+
+def assigned_in_a_loop(n, x, index, value):
+    for _ in range(n):
+        x[index] = value
+
+
+def chosen_of_a_loop(x, n):
+    found = []
+    for i in range(n):
+        found.append(i)
+    return found[x]
+
+
 #: (what is wrong, its arguments)
 MISTAKES = [
     (lambda x, m: x + m, X, M),
@@ -61,6 +78,20 @@ MISTAKES = [
     (lambda x: assigned(x, 0, 1), FROZEN),
     (lambda x: assigned(x, 0, [1, 2]), X),
     (lambda x: assigned(x, slice(3), x[:2]), X),
+    (lambda x: assigned(x, 0, x[:1]), X),
+    (lambda x: assigned(x * 1, 0, x[:1]), X),
+    (lambda x: assigned(x * 1j, 0, x[:1]), X),
+    (lambda x: assigned(x * 1, 0, [x[0]]), X),
+    (lambda x: assigned(x * 1, 9, x[:1]), X),
+    (lambda m: assigned((m * 1)[0], 1, m[0, :1]), M),
+    (lambda m: assigned(m * 1, 0, [m[0]]), M),
+    (lambda x: assigned((x * 1).flat, 0, x[:1]), X),
+    (lambda x: assigned((x * 1j).flat, 0, x[:2]), X),
+    (lambda x: assigned((x * 1j).flat, 0, [x[0]]), X),
+    (lambda x, n: assigned_if(n, x * 1, 0, x[:1]), X, N),
+    (lambda x, n: assigned_if(n, x * 1j, 0, x[:1]), X, N),
+    (lambda x, n: assigned_in_a_loop(n, x * 1j, 0, x[:1]), X, N),
+    (lambda x, n: assigned_if(n, (x * 1).flat, 0, x[:1]), X, N),
     (lambda x: added(x, 0.5), np.arange(4)),
     (lambda x: x.foo, X),
     (lambda x: x(3), X),
@@ -91,6 +122,7 @@ MISTAKES = [
     (lambda x: len(x[0]), X),
     (lambda t: range(t), T),
     (lambda t: "abc"[t], T),
+    (chosen_of_a_loop, np.arange(1), N),
     (lambda t: [0] * t, T),
     (lambda n: np.zeros(3 - n), N),
     (lambda n: 1 // int(n - 9), N),
@@ -117,6 +149,18 @@ def test_a_mistake_is_told_in_the_words_of_plain_python(f, *given):
     assert words in said and not [one for one in OURS if one in said], (said, words)
     frames = traceback.extract_tb(ours.value.__traceback__)
     assert not [one.filename for one in frames if "autoloop" in one.filename.replace(__file__, "")]
+
+
+@pytest.mark.parametrize("assign", [assigned_if, assigned_in_a_loop])
+def test_a_mistake_that_is_not_reached(assign):
+    def f(n, x):
+        y, z = x * 1, x * 1j
+        assign(n, y, 0, x[:1])
+        assign(n, z, 0, x[:1])
+        assign(n, y.flat, 0, x[:1])
+        return y
+
+    assert al.function(f, executor="sequential")(np.int64(0), X).tolist() == X.tolist()
 
 
 def test_what_cannot_be_called():

@@ -6,9 +6,6 @@ happens to the world before a call, of which ``k`` is the number.
 One file: the tables have what stands above their programs in common.
 """
 
-import numpy as np
-from autoloop_runtime.ir.tracers import ArrayTracer
-
 BOX = "class O:\n    def __init__(self):\n        self.u, self.n, self.s, self.k = np.zeros(3), 0, 0.0, 3.0\n"
 BOX += "        self.log, self.d, self.tag = [], {}, 'a'\no = O()\n"
 POINT = "import dataclasses\n@dataclasses.dataclass\nclass P:\n    a: object\n    b: object = 0\np = P(np.zeros(3))\n"
@@ -370,9 +367,13 @@ LEFT = [
     ("many_lists", "W[7].append(x.sum())\nreturn x*len(W[7])", "W = {k: [] for k in range(1001)}", "W[7]"),
     ("own_items", "return x*L[0]", "class Own(list):\n    def __getitem__(self, k): return 2*super().__getitem__(k)\n"
      "L = Own([np.ones(1)])", "0", "list.__getitem__(L, 0)[0] = k"),
-    *[(f"asked_for_{name}", f"try:\n    return x if callable(x.{name}) else x + 1\nexcept AttributeError:\n    return -x",
-       "", "0")
-      for name in sorted({*dir(np.ndarray)} - {*dir(ArrayTracer)})],
+    *[(f"asks_for_{name}", f"try: return x if callable(x.{name}) else x + 1\nexcept AttributeError: return -x", "", "0")
+      for name in ("__array_finalize__", "__array_interface__", "__array_struct__", "__array_wrap__", "__setstate__")],
+    *[(f"index_or_array_of_{sequence}_{first}",
+       f"e = {first}\nif x.sum() > 4: e = {other}\ntry: return {sequence}[e]\nexcept TypeError as error:\n"
+       f"    return repr(error)", "", "0")
+      for first, other in (("1.0", "x"), ("np.int64(1)", "(x > 1)*1"))
+      for sequence in ("[1, 2]", "(x, x)", "'ab'", "range(3)")],
     ("asked_for_what_is_lacking_by_default", "return x*len(getattr(x, '__array_interface__', ()))", "", "0"),
     ("array_of_another_name", "if x.sum() > 4:\n    o.v = o.u\nreturn x", BOX + "o.v = np.ones(3)", "(o, o.u is o.v)"),
     ("array_of_another_name_after_a_return", "if x.sum() > 4:\n    return x*2\no.v = o.u\nreturn x",

@@ -76,6 +76,17 @@ def test_a_read_only_array_that_is_not_written_to_is_no_error():
     with pytest.raises(ValueError, match=r"read-only \(argument 'x'\)"):
         perhaps.get_concrete_function(x, np.float64(1))(x, np.float64(1))
 
+    @al.function
+    def looped(x, k):
+        for _ in range(k):
+            x[...] -= 1
+        return x * 2
+
+    assert looped(x, np.int64(0)).tolist() == [2, 2, 2]
+    with pytest.raises(ValueError, match="read-only"):
+        looped(x, np.int64(1))
+    assert looped(x * 1, np.int64(1)).tolist() == [0, 0, 0]
+
 
 def test_conversions_keep_nothing_alive():
     class Held:

@@ -69,7 +69,7 @@ def attribute(owner: Any, name: str) -> Any:
 
 
 def _of_array(owner: Any, name: str) -> Any:
-    """Return what an array or number has under a name; what stands for it may lack that: no handler may think so, too."""
+    """Return what an array or number has under a name; what stands for it may lack that, which no handler may see."""
     try:
         return getattr(owner, name)
     except AttributeError:

@@ -20,6 +20,7 @@ from ..staging.maybe_same import may_be
 from ..staging.mixed_numbers import MixedNumber, codes_of, components, mixed
 from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import answer, is_staged, stands_for
+from ..staging.unknown_keys import refuse_unknown
 from .container_comparisons import asks_the_run, equal
 from .if_statement import if_exp
 from .math_functions import tried
@@ -40,12 +41,19 @@ def chosen(container: Any, index: Any) -> Any:
             f"a part of a {type(container).__name__} at a place that only the run knows: take it of an array, "
             f"np.array(...)[i:j]"
         )
-    kind = stands_for(index)
-    is_number = hasattr(kind, "__index__") or issubclass(kind, Tensor)
-    tried(operator.index if is_number else functools.partial(operator.getitem, container), index)
+    check_place(container, index)
     if isinstance(container, range):
         return number_at(container.start, container.step, len(container), index)
     return _element(list(container) if isinstance(container, bytes) else container, index)
+
+
+def check_place(sequence: Any, index: Any) -> None:
+    """Let Python say whether it takes what only the run knows as an index of its own sequences."""
+    if isinstance(index, ArrayTracer) and index.shape.rank is None:
+        refuse_unknown("whether an index of a list or the like is one number only the run knows", "write int(...)")
+    kind = stands_for(index)
+    is_number = hasattr(kind, "__index__") or issubclass(kind, Tensor)
+    tried(operator.index if is_number else functools.partial(operator.getitem, sequence), index)
 
 
 def _element(sequence: Sequence[Any], index: Any) -> Any:

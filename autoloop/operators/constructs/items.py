@@ -20,9 +20,10 @@ from ..staging.growing_list import GrowingList
 from ..staging.maybe_same import are_some, lose_changed, watched
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.staged_values import is_staged
+from ..staging.standins import is_growing
 from ..staging.unknown_keys import refuse_unknown
 from ..staging.users_methods import method_of
-from .chosen_items import CHOSEN_FROM, chosen
+from .chosen_items import CHOSEN_FROM, check_place, chosen
 from .comprehensions import elements, hashed
 from .iterables import iterable_of
 from .library_calls import by_numpy
@@ -114,6 +115,8 @@ def _chosen_from(holder: Any, index: Any) -> Any:
         return chosen(holder, index)
     if isinstance(holder, dict):
         hashed(index)
+    if is_growing(holder) and not isinstance(index, slice):
+        check_place([], index)
     if type(holder).__module__.startswith("numpy.lib"):  # np.r_ and the like
         written = type(holder).__getitem__
         if counterpart_of(written) is not None:

@@ -155,8 +155,7 @@ class References:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self.check_writeable()
-        if self.view_of is not None and self.view_of.is_flat:
-            _check_element(self.dtype, index, value)
+        _check_value(self, index, value)
         self.assign(index, value)
 
     def check_writeable(self) -> None:
@@ -322,6 +321,35 @@ def _check_element(dtype: Any, index: Any, value: Any) -> None:
     is_one = isinstance(index, int | np.integer) or (isinstance(index, Tensor) and index.shape.rank == 0)
     if is_one and not isinstance(index, bool) and isinstance(value, int | float | complex | str):
         np.empty(1, dtype).flat[0] = value
+
+
+def _check_value(array: References, index: Any, value: Any) -> None:
+    """Raise what NumPy raises for what is assigned, before it is: also where nobody reads that later."""
+    is_flat = array.view_of is not None and array.view_of.is_flat
+    if is_flat:
+        _check_element(array.dtype, index, value)
+    _check_sequence(array, index, value, is_flat)
+
+
+def _check_sequence(array: References, index: Any, value: Any, is_flat: bool) -> None:
+    """Raise it for a sequence that is assigned to one element, and for a list that has more axes than its part."""
+    rank = _rank_of(value) if isinstance(value, (Tensor, np.ndarray, list, tuple)) else None
+    if not rank or not is_basic(index) or depends_on_tensors(index) or not array.shape.is_fully_defined():
+        return
+    is_one = is_element(index, array.shape)
+    if is_one or (isinstance(value, (list, tuple)) and not is_flat):
+        axes = np.broadcast_to(False, array.shape.as_tuple())[index].ndim  # which asks whether there is such a part
+        if axes < rank:
+            call("assigned_sequence", array.dtype, axes, _example(value), is_one, is_flat)
+
+
+def _example(value: Any) -> Any:
+    """Return a value with ones for what only the run knows."""
+    if isinstance(value, (list, tuple)):
+        return [_example(one) for one in value]
+    if isinstance(value, Tensor) and value.shape.rank is not None:
+        return np.ones([1 if extent is None else extent for extent in value.shape.as_list()], value.dtype)[()]
+    return value
 
 
 def _augmented(name: str, ufunc: Any) -> Callable[[Any, Any], Any]:

@@ -6,8 +6,11 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from ..base import dtypes
 from ..base.dtypes import DType, Kind
+from ..ir.op import function
 
 #: kinds of the operands -> the dtypes to compute in, one for each, and at last that of the result
 Rule: TypeAlias = Callable[..., tuple[DType, ...]]
@@ -67,3 +70,27 @@ def ruled(rule: Rule, name: str, *kinds: Kind) -> tuple[DType, ...]:
     except TypeError as error:
         listed = " and ".join(getattr(kind, "__name__", None) or str(kind) for kind in kinds)
         raise TypeError(f"{name}: {error} (dtype {listed})") from None
+
+
+def assigned_sequence(dtype: DType, axes: int, sequence: Any, is_element: bool, is_flat: bool) -> None:
+    """Raise what NumPy raises for a sequence that is assigned to fewer axes than it has: an element, or a part.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+    axes : int
+    sequence : object
+        One that is alike.
+    is_element, is_flat : bool
+        Whether the part is one element, and whether it is one of ``x.flat``.
+    """
+    array = np.empty((1,) * (axes or is_element), dtype)
+    if is_flat:
+        array.flat[0] = sequence
+    elif is_element:
+        array[0] = sequence
+    else:
+        array[...] = sequence
+
+
+function("assigned_sequence", assigned_sequence)
