@@ -37,12 +37,6 @@ if sys.version_info >= (3, 12):
     exec(compile(path.read_text(), str(path), "exec"), namespace)
     CASES += namespace["CASES"]
 
-ALL = {
-    f"{function.__name__}-{index}": (function, arguments)
-    for function, tries in CASES
-    for index, arguments in enumerate(tries)
-}
-
 
 def plain(value):
     if isinstance(value, list | tuple):
@@ -71,13 +65,17 @@ def staged(function, executor):
     return al.function(function, executor=executor)
 
 
-@spread_each([(name,) for name in ALL], INTERPRETED, always=("auto",))
-def test_same_on_tensors(name, executor):
-    function, arguments = ALL[name]
-    expected = outcome(function, copy.deepcopy(arguments))
-    tensors = [al.constant(one) for one in arguments]
-    result = outcome(staged(function, executor), tensors)
-    assert alike(result, expected), (result, expected)
+def named(function, tries, executor):
+    return f"{function.__name__} with {executor}"
+
+
+# by turns of functions, not of their arguments: most of the time is that of their traces
+@spread_each(CASES, INTERPRETED, always=("auto",), name=named)
+def test_same_on_tensors(function, tries, executor):
+    for arguments in tries:
+        expected = outcome(function, copy.deepcopy(arguments))
+        result = outcome(staged(function, executor), [al.constant(one) for one in arguments])
+        assert alike(result, expected), (arguments, result, expected)
 
 
 def test_prints_once_per_iteration_in_order(capsys):

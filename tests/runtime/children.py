@@ -90,6 +90,16 @@ class _Server:
 _server = cache(_Server)
 
 
+def run_imported(code: str, timeout: float = 100) -> str:
+    """What a program prints that need not import the library itself, as ``run_program`` says."""
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place, "program.py")
+        path.write_text(textwrap.dedent(code))
+        done = run_program(path, path.parent, os.environ, timeout)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return done.stdout
+
+
 def run_program(
     program: Path, folder: Path, environment: Mapping[str, str], timeout: float = 100, arguments: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:

@@ -29,7 +29,7 @@ from api import (
     tier_up,
 )
 from api import native_extra as extra
-from children import run_file
+from children import run_file, run_imported
 
 pytestmark = pytest.mark.auto
 needs_native = pytest.mark.skipif(bool(extra.remedy()), reason="needs the extra 'native'")
@@ -441,9 +441,10 @@ def test_the_thread_ends_when_there_is_nothing_to_do():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_child_has_no_jobs_and_can_have_its_own(tmp_path):
+def test_a_child_has_no_jobs_and_can_have_its_own():
     code = """
-import os, threading
+import os, threading, warnings
+warnings.simplefilter("ignore")  # of forks where there are threads
 from autoloop_runtime.base import background, forks
 begun, more, steps = threading.Event(), threading.Event(), []
 def first():
@@ -462,11 +463,11 @@ more.set()
 background.wait()
 print(steps)
 """
-    assert run_file(code, tmp_path)[0].strip() == "['first', 'second']"
+    assert run_imported(code).strip() == "['first', 'second']"
 
 
 @needs_native
-def test_the_interpreter_may_end_while_code_is_made(tmp_path):
+def test_the_interpreter_may_end_while_code_is_made():
     code = """
 import numpy as np, autoloop as al
 from autoloop_runtime.running import on_stack_replacement, tier_up
@@ -480,7 +481,7 @@ def f(n):
     return i
 print(int(f(np.int32(2000))))
 """
-    assert run_file(code, tmp_path) == ("2000\n", "")
+    assert run_imported(code) == "2000\n"
 
 
 LONG = """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -18,6 +17,7 @@ pytest.importorskip("llvmlite")
 from api import BLOCK_CLASSES as CLASSES
 from api import SMALLEST_BLOCK as SMALLEST
 from api import ReusedBlocks, default_cache, reused_blocks
+from children import run_imported
 
 pytestmark = pytest.mark.usefixtures("code_is_kept")
 MIB = 1 << 20
@@ -182,14 +182,14 @@ malloc.restype, malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
 one = reused_blocks(default_cache())
 for _ in range(8):
     one._call(malloc(8 << 20), 3)
-size = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmSize")) << 10
+with open("/proc/self/status") as status:
+    size = next(int(line.split()[1]) for line in status if line.startswith("VmSize")) << 10
 resource.setrlimit(resource.RLIMIT_AS, (size + (16 << 20), -1))
 had = one.kept()
 f(c, np.int32(8000))
 print(had >> 20, one.kept() >> 20)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
-    assert done.stdout.split() == ["64", "64"], done.stderr
+    assert run_imported(program).split() == ["64", "64"]
 
 
 def test_the_budget_is_a_number_of_bytes() -> None:

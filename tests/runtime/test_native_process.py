@@ -16,7 +16,7 @@ import optimisation
 import pytest
 from adders import ADD, function, is_gone, until, waiting
 from api import child, compiler, host, interpreter, linker, process
-from children import run_python
+from children import run_imported
 from native_checks import compile_native, graph_of
 
 pytestmark = pytest.mark.skipif(not linker.is_supported(), reason="LLVM works in this process here")
@@ -159,7 +159,7 @@ until(lambda: is_gone(one.pid))
 one.is_over = False
 print(function(2)(1))
 """
-    assert run_python(code) == "3\n"
+    assert run_imported(code) == "3\n"
 
 
 # -- which program it is ------------------------------------------------------------------------------------
@@ -342,7 +342,7 @@ background.submit(job)
 begun.wait()
 print(pid)
 """
-    pid, said = run_python(code).split()
+    pid, said = run_imported(code).split()
     assert said == "unwanted"
     until(lambda: is_gone(pid))
 
@@ -446,4 +446,4 @@ def test_llvm_optimises_here_as_it_does_for_users(monkeypatch):
         with optimisation.translated(False):
             assert compiler.LEVEL == optimisation.USERS
     told = "from autoloop_runtime.native.toolchain import compiler; print(compiler.LEVEL)"
-    assert int(run_python(told)) == compiler.LEVEL
+    assert int(run_imported(told)) == compiler.LEVEL

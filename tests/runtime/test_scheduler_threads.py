@@ -24,7 +24,7 @@ from api import (
     threads,
     workers,
 )
-from children import run_python
+from children import run_imported, run_python
 from each_case import each
 from flow import ADD, call, const, counted, heavy, priced, probe, scalar
 
@@ -392,7 +392,7 @@ def test_idle_workers_hold_nothing():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_has_its_own_workers():
-    out = run_python(
+    out = run_imported(
         f"""
         import os, sys
         sys.path.insert(0, {os.path.dirname(__file__)!r})
