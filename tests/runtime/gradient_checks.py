@@ -33,20 +33,20 @@ def zeros_for_none(found, arrays):
     return [np.zeros_like(x) if g is None else np.asarray(g) for g, x in zip(found, arrays)]
 
 
-def check_gradients(f, *arrays, rtol=1e-5, atol=1e-6, autograph=False):
-    """Reverse mode through ``f``, which gives a scalar, on every executor; gives the gradients."""
+def check_gradients(f, *arrays, rtol=1e-5, atol=1e-6, autograph=False, executors=EXECUTORS):
+    """Reverse mode through ``f``, which gives a scalar, on every one of ``executors``; gives the gradients."""
     arrays = [np.asarray(a, float) for a in arrays]
     forward = al.function(f, autograph=autograph)
     expected = [differences(forward, arrays, k) for k in range(len(arrays))]
 
-    @al.function(executor=EXECUTORS[0], autograph=False)
+    @al.function(executor=executors[0], autograph=False)
     def with_gradients(*xs):
         y = forward(*xs)
         return y, gradients(y, list(xs))
 
     concrete = with_gradients.get_concrete_function(*arrays)
-    for executor in EXECUTORS:
-        if executor != EXECUTORS[0]:
+    for executor in executors:
+        if executor != executors[0]:
             concrete.runner = prepare(concrete.graph, executor)
         y, found = concrete(*arrays)
         np.testing.assert_allclose(np.asarray(y), np.asarray(forward(*arrays)), rtol=1e-12)

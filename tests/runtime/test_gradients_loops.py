@@ -5,15 +5,14 @@ One file: the same loops, differentiated in every way there is.
 
 from __future__ import annotations
 
-from itertools import product
-
 import autoloop as al
 import numpy as np
 import pytest
 from api import SeededExecutor, lower
 from autoloop.differentiation import gradients
 from each_case import each
-from gradient_checks import F64, check_forward, check_gradients, scalar, slopes
+from executors import spread_each
+from gradient_checks import EXECUTORS, F64, check_forward, check_gradients, scalar, slopes
 
 while_loop = al.while_loop
 X = np.linspace(0.5, 1.0, 4)
@@ -326,10 +325,11 @@ def test_reverse(name):
     check_gradients(f, *arrays)
 
 
-@each(PROGRAMS)
-def test_second_order(name):
+# the executors take turns: of the first order each program has both
+@spread_each([(name,) for name in PROGRAMS], EXECUTORS, always=())
+def test_second_order(name, executor):
     f, arrays = PROGRAMS[name]
-    check_gradients(slopes(f), *arrays, rtol=1e-4, atol=1e-5)
+    check_gradients(slopes(f), *arrays, rtol=1e-4, atol=1e-5, executors=(executor,))
 
 
 @each(PROGRAMS)
@@ -431,7 +431,8 @@ def test_an_op_without_a_gradient_names_itself_and_the_line():
 # -- order --------------------------------------------------------------------------------------------------
 
 
-@each(product(sorted(PROGRAMS.keys() - {"array_read_once"}), [None, "checkpoint"]))
+# the ways to keep values take turns: test_gradients_checkpoints.py has every program with checkpoints
+@spread_each([(name,) for name in sorted(PROGRAMS.keys() - {"array_read_once"})], [None, "checkpoint"], always=())
 def test_any_order_of_kernels(name, mode):
     f, arrays = PROGRAMS[name]
     arrays = [np.asarray(a, float)[()] for a in arrays]
