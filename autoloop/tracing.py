@@ -11,6 +11,7 @@ import numpy as np
 from autoloop_runtime.base import dtypes, locations
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.shapes import TensorShape
+from autoloop_runtime.base.stand_ins import UnknownExtent, UnknownWhileTracing
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.asked_for_text import tell_of_keys, tell_of_texts, tell_of_values
 from autoloop_runtime.ir.graph import Graph, current_graph
@@ -176,10 +177,12 @@ def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         if raise_when_run(error):
             return None
         said = in_words(error)
-        if isinstance(error, TypeError):
+        if isinstance(error, TypeError | UnknownExtent):
             with undivided():
-                from .conversion.advice import advise, asks_for_values
+                from .conversion.advice import advise, asks_for_values, line_of_the_user
 
+            if isinstance(error, UnknownWhileTracing | UnknownExtent):
+                leave_unknown(str(error), line_of_the_user(error))
             advise(error)
             if (asking := asks_for_values(error)) is not None:
                 leave_unknown(*asking)

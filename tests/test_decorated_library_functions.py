@@ -9,6 +9,7 @@ import operator
 import autoloop as al
 import numpy as np
 import pytest
+from left_to_python import refused_or_plain
 
 X, M = np.array([1.0, 2.0, 3.0]), np.arange(6.0).reshape(2, 3)
 
@@ -63,9 +64,8 @@ def test_one_trace_serves_equal_calls():
 
 
 def test_what_they_refuse():
-    with pytest.raises(TypeError, match="numpy.busday_count has no counterpart"):
-        al.function(np.busday_count)(X, X)
+    refused_or_plain(np.busday_count, "numpy.busday_count has no counterpart", X, X)
     with pytest.raises(TypeError, match="unexpected keyword argument 'axes'"):
         al.function(np.sum)(X, axes=0)
     with pytest.raises(TypeError, match="numpy.sum does not take the argument 'out'"):
-        al.function(np.sum)(X, axis=0, out=np.zeros(3))
+        al.function(np.sum)(al.constant(X), axis=0, out=np.zeros(3))

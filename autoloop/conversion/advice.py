@@ -84,6 +84,17 @@ def asks_for_values(error: BaseException) -> tuple[str, Line] | None:
     return what, Line(link.tb_frame.f_code.co_filename, link.tb_lineno, link.tb_frame.f_code.co_name)
 
 
+def line_of_the_user(error: BaseException) -> Line | None:
+    """Return the last line of the user's own that an exception went through."""
+    link, found = error.__traceback__, None
+    while link is not None:
+        code = link.tb_frame.f_code
+        if not is_own_file(code.co_filename) and not is_library_file(code.co_filename):
+            found = Line(code.co_filename, link.tb_lineno, code.co_name)
+        link = link.tb_next
+    return found
+
+
 def _last_of_the_user(link: types.TracebackType | None) -> types.TracebackType | None:
     found = None
     while link is not None:

@@ -145,12 +145,6 @@ REFUSED = (
     ("for e in itertools.cycle(a):\n    x += e\n    if x > 30: break\nreturn x", "which has given 300 elements"),
     ("for k in itertools.count(0.5):\n    if a.sum() < k: break\nreturn k", "let it count by ints"),
     ("if x > 2:\n    with np.printoptions(precision=2): x = x + 1\nreturn x", "would hold while that is traced"),
-    ("return np.array([1, 2]).astype('int' if x > 2 else 'float')", "NumPy is given a text here"),
-    ("return np.str_(str(n))", "NumPy is given a text here"),
-    ("return np.str_(n)", "NumPy is given a text here"),
-    ("return str(n).split('a')", "what `split` of a text gives only the run knows"),
-    ("return [c for c in str(n)]", "how many characters a text has only the run knows"),
-    ("for c in str(n): print(c)", "how many characters a text has only the run knows"),
     ("return getattr(a, str(n))", "which attribute this is only the run knows"),
     ("print(x, end=str(n))", "`end` of print is what only the run knows"),
     ("s = 'a'\nif x > 2: s = 3\nreturn s", "differ under a tensor condition"),
@@ -177,6 +171,10 @@ KEPT = (
     ("return [y for v in a if (y := v * 2) > 3], y", "of one that sets a name by `:=`, stays Python"),
     ("return any((y := v) > 2.5 for v in a), y", "How far a generator expression gets"),
     ("return sorted({k for k in range(5) if k < x})", "The condition of a set or dict comprehension"),
+    ("return np.array([1, 2]).astype('int' if x > 2 else 'float')", "NumPy is given a text here"),
+    ("return str(n).split('a')", "what `split` of a text gives only the run knows"),
+    ("return [c for c in str(n)]", "how many characters a text has only the run knows"),
+    ("for c in str(n): x += ord(c)\nreturn x", "how many characters a text has only the run knows"),
     ("p, *q = a[a > 1.5]\nreturn p, q", "the number of its rows must be known"),
 )
 

@@ -231,7 +231,7 @@ def test_what_was_found_is_as_plain(expression):
 def test_what_was_found_is_refused(expression):
     program = found(expression)
     assert not isinstance(outcome(program.function, program)[0], Exception)
-    ours, _ = outcome(al.function(program.function), program)
+    ours, _ = outcome(al.function(program.function, executor="native"), program)
     assert isinstance(ours, Exception) and is_refusal(ours) and ARE_REFUSED[expression] in str(ours)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
+from left_to_python import refused_or_plain
 
 X = np.arange(6.0).reshape(2, 3)
 
@@ -72,5 +73,8 @@ def test_what_numpy_refuses_is_refused_with_its_words():
 
 def test_dtypes_that_tensors_do_not_have_are_refused():
     for f, words in REFUSED_BY_US:
-        with pytest.raises(TypeError, match=words):
-            al.function(f)(X)
+        if words is HOLD:
+            refused_or_plain(f, words, X)
+        else:
+            with pytest.raises(TypeError, match=words):
+                al.function(f)(X)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes, nest
+from autoloop_runtime.base.stand_ins import UnknownWhileTracing
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type
 from autoloop_runtime.ir.numpy_protocols import ufunc_counterpart_of
@@ -153,7 +154,7 @@ def _prod(values: Any, /, *, start: Any = 1) -> Any:
         for value in values:
             start = start * value
         return start
-    raise TypeError("math.prod of what is computed by a graph takes a list of numbers: write np.prod(x)")
+    raise UnknownWhileTracing("math.prod of what is computed by a graph takes a list of numbers: write np.prod(x)")
 
 
 def _told(row: Callable[..., Any]) -> Callable[[Any], Any]:

@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .stand_ins import UnknownWhileTracing
+
 DType: TypeAlias = np.dtype[Any]
 #: what an operand brings to the dtype of a result: its dtype, or the type of the Python number that it is
 Kind: TypeAlias = DType | type
@@ -65,7 +67,7 @@ def of_numbers(value: Any) -> DType:
         raise TypeError("Cannot construct a dtype from an array")  # in NumPy's words, which would ask for its dtype
     made: DType = np.dtype(value)
     if made.kind not in "biufc":
-        raise TypeError(f"tensors hold numbers, nothing of dtype {made}: convert what the call gives")
+        raise UnknownWhileTracing(f"tensors hold numbers, nothing of dtype {made}: convert what the call gives")
     if not made.isnative:
         raise TypeError(
             f"tensors have this machine's byte order, not that of dtype {made.str!r}: swap what the call gives"

@@ -1,6 +1,8 @@
 """What stands in a trace for a value of the user's: each class says what its objects are to them.
 
 Python's messages name the class of an object; of one that stands for another they are to name what that is.
+What a graph cannot hold, and NumPy and Python have of the values themselves, has errors of its own: whoever traces a
+function whose arguments have their values may let plain Python run it. Elsewhere they are as any other.
 """
 
 from __future__ import annotations
@@ -13,6 +15,14 @@ _K = TypeVar("_K", bound=type)
 
 #: what Python's messages may name -> what that is to the user; filled as modules load (under the import lock)
 _WORDS: dict[str, str] = {}
+
+
+class UnknownWhileTracing(TypeError):
+    """What is asked for, or called so, has to know more than a trace knows."""
+
+
+class UnknownExtent(ValueError):
+    """The same of a shape that is not known."""
 
 
 def called(words: str) -> Callable[[_K], _K]:

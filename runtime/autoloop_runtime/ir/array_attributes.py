@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from ..base.stand_ins import UnknownWhileTracing
 from .array_storage import BLOCK
 from .array_views import new_layout
 from .numpy_protocols import counterpart_of
@@ -166,7 +167,7 @@ def _lying_so(array: References, known: Lying, what: str) -> np.ndarray[Any, Any
 
 
 def _refuse(what: str) -> NoReturn:
-    raise TypeError(
+    raise UnknownWhileTracing(
         f"x.{what} asks how an array lies in memory, which is known while the graph is built of arguments, of copies, "
         f"x.copy(), and of views of these: ask it of such an array, or outside of the decorated function"
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from ..base.stand_ins import UnknownWhileTracing
 from .followers import refuse_leaving
 from .op import call
 from .python_protocols import INSTEAD
@@ -100,7 +101,7 @@ class Memory:
             refuse_leaving(self, "a list (tolist)", INSTEAD)
             return self.numpy().tolist()
         if not self.shape.is_fully_defined():
-            raise TypeError(f"tolist() needs a known shape, but tensor {self.name!r} has shape {self.shape}")
+            raise UnknownWhileTracing(f"tolist() needs a known shape, but tensor {self.name!r} has shape {self.shape}")
         return _listed(self)
 
     def __dlpack__(
@@ -170,7 +171,7 @@ class Memory:
 
     def _now(self, name: str, what: str) -> Any:
         if self.node is not None:
-            raise TypeError(
+            raise UnknownWhileTracing(
                 f"x.{name} asks for {what} of a symbolic tensor, which has no value and lies nowhere while the graph "
                 f"is built: return it from the decorated function, and ask what the call gives"
             )

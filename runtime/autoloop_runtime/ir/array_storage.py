@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..base.stand_ins import UnknownWhileTracing
 from .array_layouts import Lying, lying
 from .graph import Graph, current_graph
 from .tensor import Tensor
@@ -143,7 +144,9 @@ class Storage:
             )
         for one, _ in self._perhaps:
             if one.is_frozen:
-                raise TypeError("whether this is an array that setflags has made read-only, only the run knows")
+                raise UnknownWhileTracing(
+                    "whether this is an array that setflags has made read-only, only the run knows"
+                )
             one.lose(_BY_ORDER if self.is_by_order else f"{_BY_PATH}, and that is written to")
         self.touched = True
         self.carry(tensor)

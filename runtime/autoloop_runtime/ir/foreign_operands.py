@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.stand_ins import UnknownWhileTracing
 from .number_operators import type_of_carrier
 from .op import call
 from .tensor_operators import BINARY, COMPARISONS
@@ -46,7 +47,9 @@ def _answer(number: Any, other: Any, plain: Callable[[Any, Any], Any], reflected
     made = plain(other, example) if reflected else plain(example, other)
     if type(other) in _SEQUENCES and type(made) is type(other):
         instead = "" if type(other) in _TEXTS else ": use np.zeros(n), np.full(n, value) or np.tile(values, n)"
-        raise TypeError(f"a {type(other).__name__} cannot be repeated as often as only the run knows{instead}")
+        raise UnknownWhileTracing(
+            f"a {type(other).__name__} cannot be repeated as often as only the run knows{instead}"
+        )
     if not isinstance(made, np.ndarray):
         return made
     same = call("full", call("shape", number.plain), made[0])

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..base.callbacks import FOUND
 from ..base.parsing import signature_of
+from ..base.stand_ins import UnknownWhileTracing
 
 #: NumPy's name of a parameter -> ours, where the place does not say it and the names differ
 _RENAMED = {"a_min": "min", "a_max": "max", "offset": "k"}
@@ -58,7 +59,9 @@ def advice_for(argument: str) -> str:
 
 def refuse(name: str, argument: str) -> NoReturn:
     """Raise ``TypeError``: the function ``name`` of NumPy's does not take ``argument`` where tensors take part."""
-    raise TypeError(f"{name} does not take the argument {argument!r} where tensors take part; {advice_for(argument)}")
+    raise UnknownWhileTracing(
+        f"{name} does not take the argument {argument!r} where tensors take part; {advice_for(argument)}"
+    )
 
 
 def refuse_found(array: Any) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..base.stand_ins import UnknownWhileTracing
 from .followers import refuse_leaving
 from .numpy_arguments import as_in_numpy, full_name, is_augmented, is_neutral, refuse, refuse_found
 from .python_protocols import INSTEAD, refuse_symbolic
@@ -101,7 +102,7 @@ def _without_counterpart(name: str, func: Any, args: Any, kwargs: Any) -> Any:
     def concrete(arg: Any) -> Any:
         if isinstance(arg, NumpyProtocols):
             if arg.node is not None:
-                raise TypeError(
+                raise UnknownWhileTracing(
                     f"{name} has no counterpart for a symbolic tensor; use autoloop's functions "
                     f"or py_function (tensor {arg.name})"
                 )

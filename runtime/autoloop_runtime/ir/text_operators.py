@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from ..base.stand_ins import UnknownWhileTracing
 from .graph import current_graph
 from .numpy_results import lacking
 from .op import call
@@ -106,7 +107,7 @@ def called_method(name: str, *args: Any, **kwargs: Any) -> Any:
     """Return what a method of ``str`` gives where a run makes the text, or one that it is given."""
     kind = _METHODS.get(name)
     if kind is None:
-        raise TypeError(
+        raise UnknownWhileTracing(
             f"what `{name}` of a text gives only the run knows, and it is no single text or number: return the text "
             f"from the decorated function, and do that with what the call gives"
         )
@@ -120,14 +121,14 @@ def refused_by_numpy(*given: Any, **named: Any) -> Any:
     ------
     TypeError
     """
-    raise TypeError(
+    raise UnknownWhileTracing(
         "NumPy is given a text here that only the run knows, and a graph computes numbers: choose among arrays or "
         "calls by `if`, or return the text from the decorated function"
     )
 
 
 def _iterated(self: TextTracer) -> Any:
-    raise TypeError(
+    raise UnknownWhileTracing(
         "how many characters a text has only the run knows: return the text from the decorated function, and run over "
         "what the call gives"
     )

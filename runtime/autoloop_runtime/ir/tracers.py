@@ -19,7 +19,7 @@ import numpy as np
 from ..base import nest
 from ..base.dataclass import replace
 from ..base.shapes import ShapeLike
-from ..base.stand_ins import called
+from ..base.stand_ins import UnknownWhileTracing, called
 from .array_attributes import Attributes, part_setter
 from .array_methods import Methods
 from .array_references import References
@@ -88,7 +88,7 @@ class Tracer(Tensor):
 
     def __hash__(self) -> int:
         hash_is_asked(self)
-        raise TypeError(
+        raise UnknownWhileTracing(
             f"which key or element of a set {self.plain.name!r} is, only the run knows: use arrays, or choose by `if`"
         )
 

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..base.parsing import signature_of
+from ..base.stand_ins import UnknownWhileTracing
 from .array_references import References, refuse_cast
 from .array_storage import array_written, kept
 from .numpy_arguments import SIGNATURES, full_name, refuse
@@ -106,7 +107,7 @@ def check_fit(what: Any, made: Any, out: Any) -> None:
     """Refuse an ``out`` of another dtype or shape than the result: each function of NumPy's has rules of its own."""
     if made.dtype == out.dtype and made.shape.is_fully_defined() and made.shape == out.shape:
         return
-    raise TypeError(
+    raise UnknownWhileTracing(
         f"{full_name(what)} does not take the argument 'out' with another dtype or shape than the result's, "
         f"{made.dtype} and {made.shape}, in a traced function: assign the result to out[...]"
     )
@@ -117,7 +118,7 @@ def refuse_array(what: Any, *arrays: Any) -> NoReturn:
     for array in arrays:
         if isinstance(array, np.ndarray):
             array_written(array)
-            raise TypeError(
+            raise UnknownWhileTracing(
                 f"{full_name(what)} does not take the argument 'out' where tensors take part if that is an array which "
                 f"is neither an argument nor made in converted code, as in x += y of an array of a class: pass it as "
                 f"an argument, or assign the result, x = x + y"

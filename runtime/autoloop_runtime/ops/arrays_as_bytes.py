@@ -12,6 +12,7 @@ import numpy as np
 
 from ..base.dtypes import of_numbers
 from ..base.shapes import TensorShape
+from ..base.stand_ins import UnknownWhileTracing
 from ..ir.apply import apply, apply_several
 from ..ir.convert import convert_to_tensor
 from ..ir.op import function
@@ -60,9 +61,11 @@ def array_to_file(x: Tensor, method: str, given: tuple[Any, ...], order: str) ->
     """Write an array into a file when the graph runs."""
     file, *texts = given
     if not (isinstance(file, (str, bytes, os.PathLike)) or hasattr(file, "write")) or isinstance(file, Tensor):
-        raise TypeError(f"x.{method} needs the path of a file, or a file, that is known while the graph is built")
+        raise UnknownWhileTracing(
+            f"x.{method} needs the path of a file, or a file, that is known while the graph is built"
+        )
     if not all(isinstance(one, str) for one in texts) or any(isinstance(one, Tensor) for one in texts):
-        raise TypeError(f"x.{method} needs texts that are known while the graph is built")
+        raise UnknownWhileTracing(f"x.{method} needs texts that are known while the graph is built")
     apply_several(_TO_FILE, [x.plain], {"method": method, "given": given, "order": order})
 
 
@@ -81,7 +84,9 @@ def set_field(x: Tensor, value: Any, dtype: Any, offset: Any) -> Tensor:
     """Return an array with a part of the bytes of each element set."""
     to = of_numbers(dtype)
     if not x.shape.is_fully_defined() or isinstance(value, NumberTracer) or isinstance(offset, Tensor):
-        raise TypeError("x.setfield needs a known shape, a known offset, and an array or a known number as value")
+        raise UnknownWhileTracing(
+            "x.setfield needs a known shape, a known offset, and an array or a known number as value"
+        )
     tried = np.zeros(x.shape.as_tuple(), x.dtype)
     tried.setfield(0 if isinstance(value, Tensor) else value, to, offset)  # NumPy says what is wrong
     given: Any = tried.getfield(to, offset).copy()

@@ -15,6 +15,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.dataclass import dataclass
 from ..base.shapes import Dim, TensorShape
+from ..base.stand_ins import UnknownWhileTracing
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import current_graph
 from ..ir.op import call
@@ -163,7 +164,7 @@ def _known_axis(axis: Tensor, name: str) -> np.ndarray[Any, Any]:
     """
     value = axis.settled_value(f"an axis of {name!r}")
     if value is None:
-        raise TypeError(f"{name}: axis must be known while the graph is built, got tensor {axis.name!r}")
+        raise UnknownWhileTracing(f"{name}: axis must be known while the graph is built, got tensor {axis.name!r}")
     graph = current_graph()
     if not axis.awaited <= (frozenset() if graph is None else graph.awaited):
         raise TypeError(

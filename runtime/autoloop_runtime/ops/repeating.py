@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.shapes import Dim, TensorShape
+from ..base.stand_ins import UnknownExtent
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axis, DimsLike
 from ..ir.convert import as_constant, convert_to_tensor
@@ -184,11 +185,11 @@ def pad(
         x, value = operands("pad", x, constant_values)
         return apply(PAD, [x, value, *widths.inputs], {"known": widths.known}, name)
     if widths.known is None or None in widths.known:
-        raise ValueError(f"pad: mode {mode!r} needs paddings that are known while the graph is built")
+        raise UnknownExtent(f"pad: mode {mode!r} needs paddings that are known while the graph is built")
     for axis in range(len(widths.known) // 2):
         extent = x.shape.known[axis] if x.shape.rank is not None else None
         if extent is None:
-            raise ValueError(f"pad: mode {mode!r} needs a known shape, got {x.shape}")
+            raise UnknownExtent(f"pad: mode {mode!r} needs a known shape, got {x.shape}")
         pair = (widths.known[2 * axis] or 0, widths.known[2 * axis + 1] or 0)
         if pair != (0, 0):
             source = np.pad(np.arange(extent), pair, _PAD_MODES[mode.lower()])  # type: ignore[call-overload]
@@ -200,7 +201,7 @@ def _padded_with_each(x: Tensor, widths: Extents, values: Any) -> Tensor:
     """Return ``x`` padded with another number at each end: axis by axis, of which later ones have the corners."""
     rank = needed_rank(x, "pad")
     if widths.known is None or None in widths.known:
-        raise ValueError("pad: several constant_values need paddings that are known while the graph is built")
+        raise UnknownExtent("pad: several constant_values need paddings that are known while the graph is built")
     numbers = np.broadcast_to(np.asarray(values), (rank, 2)).ravel().tolist()
     for end, (width, number) in enumerate(zip(widths.known, numbers)):
         if width:

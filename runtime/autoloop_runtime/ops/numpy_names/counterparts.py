@@ -9,6 +9,7 @@ import numpy as np
 
 from ...base.dtypes import of_numbers
 from ...base.parsing import signature_of
+from ...base.stand_ins import UnknownWhileTracing
 from ...ir.convert import convert_to_tensor, has_tensor
 from ...ir.number_operators import number_type
 from ...ir.numpy_arguments import advice_for, full_name
@@ -47,7 +48,7 @@ def counterpart(*theirs: Any, number: bool = False) -> Callable[[_F], _F]:
 
 def refused(theirs: Any, argument: str, instead: str | None = None) -> NoReturn:
     """Raise ``TypeError``: NumPy's function does not take an argument where tensors take part."""
-    raise TypeError(
+    raise UnknownWhileTracing(
         f"{full_name(theirs)} does not take the argument {argument!r} where tensors take part; "
         f"{instead or advice_for(argument)}"
     )
@@ -92,7 +93,7 @@ def _known(theirs: Any, argument: str, value: Any) -> Any:
     tensor = convert_to_tensor(value)
     found = tensor.settled_value(f"the argument {argument!r} of {full_name(theirs)}")
     if found is None:
-        raise TypeError(
+        raise UnknownWhileTracing(
             f"{full_name(theirs)}: the argument {argument!r} must be known while the graph is built, got tensor "
             f"{tensor.name!r}; give a Python value: a number of the call, f(x, 2), is known"
         )

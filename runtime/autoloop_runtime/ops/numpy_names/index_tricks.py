@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes
+from ...base.stand_ins import UnknownWhileTracing
 from ...ir.tensor import Tensor
 from .. import array, joining, selection
 from ..operands import as_dtype
@@ -70,13 +71,15 @@ _GRID: Any = type(np.mgrid).__getitem__
 def rows(self: Any, key: Any) -> Any:
     """Return ``np.r_[key]`` or ``np.c_[key]``."""
     if isinstance(key, str):
-        raise TypeError("numpy.r_ of a text takes no staged variables; use numpy.block")
+        raise UnknownWhileTracing("numpy.r_ of a text takes no staged variables; use numpy.block")
     axis, ndmin, trans1d = self.axis, self.ndmin, self.trans1d
     parts: list[Any] = []
     for place, item in enumerate(key if isinstance(key, tuple) else (key,)):
         if isinstance(item, str):
             if place or item in ("r", "c"):
-                raise TypeError(f"numpy.r_ does not take the text {item!r} where tensors take part; use numpy.block")
+                raise UnknownWhileTracing(
+                    f"numpy.r_ does not take the text {item!r} where tensors take part; use numpy.block"
+                )
             axis, ndmin, trans1d = [*map(int, item.split(",")), ndmin, trans1d][:3] if "," in item else \
                 (int(item), ndmin, trans1d)  # fmt: skip
             continue

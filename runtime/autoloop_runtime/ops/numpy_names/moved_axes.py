@@ -9,6 +9,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from ...base import dtypes
 from ...base.shapes import TensorShape
+from ...base.stand_ins import UnknownWhileTracing
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
 from .. import array, creation, filled, gathering, indexing, logic, reductions, selection, shape_queries
@@ -93,7 +94,7 @@ _nonzero_ends = library(
 def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
     """Return ``np.trim_zeros``."""
     if isinstance(filt, list | tuple):
-        raise TypeError(
+        raise UnknownWhileTracing(
             "np.trim_zeros of a list or tuple gives one, of a length that here only the run knows: make an array of it "
             "before, np.trim_zeros(np.array(v))"
         )

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...base.dtypes import of_numbers
+from ...base.stand_ins import UnknownWhileTracing
 from ...ir.tensor import Tensor
 from ...ir.tracers import ArrayTracer, Kind, ZeroDimArray, marked
 from ...ir.traits import NO_GRADIENT
@@ -143,7 +144,7 @@ def ndenumerate(arr: Any) -> Iterator[Any]:
     """Return an iterator over the indices and elements of an array of known shape."""
     x = as_operand(arr)
     if not x.shape.is_fully_defined():
-        raise TypeError(f"numpy.ndenumerate: the shape must be known while the graph is built, got {x.shape}")
+        raise UnknownWhileTracing(f"numpy.ndenumerate: the shape must be known while the graph is built, got {x.shape}")
     return iter([(place, x[place]) for place in np.ndindex(*x.shape.as_tuple())])
 
 
@@ -167,7 +168,7 @@ def nditer(
         itershape=itershape, buffersize=buffersize,
     )  # fmt: skip
     if order not in ("C", "F"):
-        raise TypeError(
+        raise UnknownWhileTracing(
             "numpy.nditer takes tensors in a given order only, numpy.nditer(x, order='C'): that in memory is not known"
         )
     several = isinstance(op, (list, tuple))
@@ -210,7 +211,7 @@ def broadcast(*args: Any) -> Broadcast:
     operands = [as_operand(one) for one in args]
     unknown = next((x.shape for x in operands if not x.shape.is_fully_defined()), None)
     if unknown is not None:
-        raise TypeError(f"numpy.broadcast: the shapes must be known while the graph is built, got {unknown}")
+        raise UnknownWhileTracing(f"numpy.broadcast: the shapes must be known while the graph is built, got {unknown}")
     shape = broadcast_static("broadcast", *operands).as_tuple()
     return Broadcast([marked(type(x), broadcast_to(x, shape)) for x in operands], shape)
 
@@ -221,4 +222,4 @@ def nested_iters(
     casting: Any = "safe", buffersize: Any = 0,
 ) -> NoReturn:  # fmt: skip
     """Refuse, as ``nditer`` does."""
-    raise TypeError("numpy.nested_iters takes no tensors: write the loops")
+    raise UnknownWhileTracing("numpy.nested_iters takes no tensors: write the loops")

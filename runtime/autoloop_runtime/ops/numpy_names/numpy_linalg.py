@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import of_numbers
+from ...base.stand_ins import UnknownWhileTracing
 from ...ir.tensor import Tensor
 from .. import dots, linalg
 from ..arithmetic import abs as absolute
@@ -247,7 +248,7 @@ def _of_known_kind(theirs: Any, a: Any) -> Tensor:
     """Return a matrix whose eigenvalues are of a dtype that is known: NumPy's of a real one are real if all are."""
     x = square(a)
     if x.dtype.kind != "c" and x.node is not None:
-        raise TypeError(
+        raise UnknownWhileTracing(
             f"numpy.linalg.{theirs.__name__} of a real matrix gives real or complex numbers, as its values are, and "
             "these are not known while the graph is built: give it a complex one, x.astype(complex), or take eigh"
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.stand_ins import UnknownWhileTracing
 from ...ir.number_operators import number_type
 from ...ir.tensor import Tensor
 from .. import composed, trigonometry
@@ -128,7 +129,7 @@ def isfortran(a: Any) -> bool:
     """Return False of arrays of one axis or none; of others what lies where in memory is not known."""
     if as_operand(a).shape.rank in (0, 1):
         return False
-    raise TypeError("numpy.isfortran: what lies where in memory is not known while a graph is built")
+    raise UnknownWhileTracing("numpy.isfortran: what lies where in memory is not known while a graph is built")
 
 
 @counterpart(np.real_if_close)
@@ -137,7 +138,7 @@ def real_if_close(a: Any, tol: Any = 100) -> Tensor:
     x = as_operand(a)
     if x.dtype.kind != "c":
         return x
-    raise TypeError(
+    raise UnknownWhileTracing(
         "numpy.real_if_close: the dtype of a complex array's result is not known before the run: numpy.real(x)"
     )
 
@@ -190,7 +191,7 @@ def min_scalar_type(a: Any, /) -> Any:
     """Return ``np.min_scalar_type`` of arrays; of numbers it depends on the value."""
     x = as_operand(a)
     if x.shape.rank == 0:
-        raise TypeError("numpy.min_scalar_type: it depends on a value that is not known before the run")
+        raise UnknownWhileTracing("numpy.min_scalar_type: it depends on a value that is not known before the run")
     return x.dtype
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import of_numbers
+from ...base.stand_ins import UnknownWhileTracing
 from ...ir.convert import convert_to_tensor
 from ...ir.tensor import Tensor
 from .. import creation
@@ -133,7 +134,7 @@ def logspace(
 ) -> Any:
     """Return ``np.logspace``."""
     if as_operand(base).shape.rank != 0:
-        raise TypeError("numpy.logspace: the argument 'base' must be a number where tensors take part")
+        raise UnknownWhileTracing("numpy.logspace: the argument 'base' must be a number where tensors take part")
     made = linspace(start, stop, num, endpoint, False, None, axis)
     raised = power(base if isinstance(base, (int, float, complex)) else as_operand(base), made)
     return raised if dtype is None else as_dtype(raised, of_numbers(dtype))

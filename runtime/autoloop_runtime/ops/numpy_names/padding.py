@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes
+from ...base.stand_ins import UnknownExtent
 from ...ir.convert import as_constant, has_tensor
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
@@ -100,7 +101,7 @@ def _reflected_oddly(x: Tensor, axis: int, pair: tuple[int, int], mode: str) -> 
     """
     extent = dim(x, axis)
     if not isinstance(extent, int):
-        raise ValueError(f"numpy.pad: mode {mode!r} with reflect_type 'odd' needs a known shape, got {x.shape}")
+        raise UnknownExtent(f"numpy.pad: mode {mode!r} with reflect_type 'odd' needs a known shape, got {x.shape}")
     numbers, rows = np.arange(extent), np.eye(extent, dtype=np.int64)
     places = np.pad(numbers, pair, mode)  # type: ignore[call-overload]
     shares: Any = np.pad(rows, [pair, (0, 0)], mode, reflect_type="odd")  # type: ignore[call-overload]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.stand_ins import UnknownWhileTracing
 from ...ir.tensor import Tensor
 from .. import (
     arithmetic,
@@ -186,7 +187,7 @@ def poly(seq_of_zeros: Any) -> Any:
         value = zeros.constant_value()
         if value is not None:
             return as_operand(np.poly(value))
-        raise TypeError(
+        raise UnknownWhileTracing(
             "numpy.poly of a matrix or of complex numbers gives real or complex numbers, as its values are, and these "
             "are not known while the graph is built: give it the roots as real numbers"
         )
@@ -213,7 +214,7 @@ def roots(p: Any) -> Any:
         raise ValueError("Input must be a rank-1 array.")
     value = c.constant_value()
     if value is None:
-        raise TypeError(
+        raise UnknownWhileTracing(
             "numpy.roots needs coefficients that are known while the graph is built, as those that are zero say how "
             "many roots there are: use numpy.linalg.eigvals of the companion matrix"
         )

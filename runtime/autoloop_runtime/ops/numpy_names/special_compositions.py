@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.stand_ins import UnknownWhileTracing
 from ...ir.tensor import Tensor
 from ..arithmetic import abs as absolute
 from ..arithmetic import sign
@@ -69,7 +70,9 @@ def log_softmax(x: Any, axis: Any = None) -> Tensor:
 def softplus(x: Any, **kwargs: Any) -> Tensor:
     """Return ``scipy.special.softplus``."""
     for argument in kwargs:
-        raise TypeError(f"scipy.special.softplus does not take the argument {argument!r} where tensors take part")
+        raise UnknownWhileTracing(
+            f"scipy.special.softplus does not take the argument {argument!r} where tensors take part"
+        )
     return soft(floats(x))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import of_numbers
+from ...base.stand_ins import UnknownWhileTracing
 from ...ir.array_references import References
 from ...ir.array_storage import array_written
 from ...ir.numpy_protocols import UFUNC_METHODS
@@ -32,8 +33,8 @@ _RUNNING: dict[Any, Any] = {
 }  # fmt: skip  # written here, at import
 
 
-def _refused(ufunc: Any, method: str, argument: str) -> TypeError:
-    return TypeError(
+def _refused(ufunc: Any, method: str, argument: str) -> UnknownWhileTracing:
+    return UnknownWhileTracing(
         f"numpy.{ufunc.__name__}.{method} does not take the argument {argument!r} where tensors take part; leave it out"
     )
 

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ...base.stand_ins import UnknownWhileTracing
 from ...ir.array_references import References
 from ...ir.array_storage import array_written
 from ...ir.numpy_arguments import full_name
@@ -30,7 +31,7 @@ def _writes(theirs: Any, array: Any, instead: str) -> NoReturn:
 
 def _known_size(theirs: Any, x: Tensor, what: str) -> int:
     if not x.shape.is_fully_defined():
-        raise TypeError(f"{full_name(theirs)} needs a known shape of {what}, got {x.shape}")
+        raise UnknownWhileTracing(f"{full_name(theirs)} needs a known shape of {what}, got {x.shape}")
     return x.size
 
 
