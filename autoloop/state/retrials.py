@@ -189,7 +189,10 @@ def _is_ours(error: BaseException) -> bool:
     if is_refusal(error) or not is_programs_own(error):
         return True
     link = error.__traceback__
-    return link is not None and is_own_file(innermost(link).tb_frame.f_code.co_filename)
+    if link is not None and is_own_file(innermost(link).tb_frame.f_code.co_filename):
+        return True
+    cause = error.__cause__  # a real array that is given a tracer tells in words of its own
+    return cause is not None and _is_ours(cause)
 
 
 def _has_inputs(request: Request) -> bool:

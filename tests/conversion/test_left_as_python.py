@@ -18,6 +18,7 @@ import types
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 
 X = np.array([1, 5, 3])
 
@@ -418,6 +419,19 @@ def test_a_library_that_swallows_errors_gets_the_values():
 
         with pytest.warns(UserWarning, match="a library's own|'helper', which is not converted, asks for a value"):
             assert al.function(asked)(X) == asked(X), name
+
+
+@each([lambda x: [0] * int(x[0]), lambda x: {float(v): 1 for v in x}, lambda x: x.astype(object)])
+def test_what_was_written_to_an_array_of_the_world_before_is_no_obstacle(ask):
+    held = np.zeros(2)
+
+    def f(x):
+        held[0] += x[0]
+        return ask(x)
+
+    with pytest.warns(UserWarning, match="runs as plain Python"):
+        np.testing.assert_equal(al.function(f)(X), ask(X))
+    assert held.tolist() == [X[0], 0.0]
 
 
 def test_handlers_get_what_plain_python_raises_of_values_that_are_known():
