@@ -20,6 +20,7 @@ from ..operators.staging.moved_lists import Moved
 from ..operators.staging.standins import opened
 from ..operators.staging.twins import leave_left
 from ..operators.staging.undefined import MaybeUnset, Undefined
+from ..operators.staging.unknown_keys import containers_in
 from .doubtful_arrays import leave_doubtful, leave_doubtful_containers
 from .places import Place, set_at, unset_at
 from .recipes import Recipes
@@ -219,7 +220,7 @@ def changes_of(world: World, value: Any) -> tuple[Changes, Recipe | None]:
     finder = _Finder(world, recipes)
     finder.find()
     leave_doubtful(world, recipes.arrays)
-    leave_doubtful_containers(recipes.containers, recipes.is_of_world)
+    leave_doubtful_containers(recipes.containers, containers_in(value), recipes.is_of_world)
     result = recipes.of(value, "what the function gives") if recipes.holds(value, set()) else None
     given = {id(one) for one in objects_in(value)}
     leave_left(lambda one: id(one) in given or recipes.is_left(one), nest.flatten(world.call, True))

@@ -52,20 +52,25 @@ def leave_doubtful(world: World, left: Sequence[tuple[Any, str, Any, list[Any]]]
             )
 
 
-def leave_doubtful_containers(left: Sequence[tuple[Any, str, Any]], is_of_world: Callable[[int], bool]) -> None:
+def leave_doubtful_containers(
+    left: Sequence[tuple[Any, str, Any]], given: Sequence[Any], is_of_world: Callable[[int], bool]
+) -> None:
     """Do so for a list or dict: a new one is left where the world's own, or another one that is left, may be meant.
 
     Parameters
     ----------
     left : sequence of (object, str, sequence)
         The new ones, the names of their places, and what surely stays there where it is not left.
+    given : sequence
+        Those that the function gives back.
     is_of_world : callable
         Tells of an id whether it is that of something in the world.
     """
     if not are_some():
         return
     new = {id(one) for one, *_ in left}
-    for one, name, firsts in left:
+    results = [(one, "what the function gives", ()) for one in given if id(one) not in new]
+    for one, name, firsts in (*left, *results):
         others = maybe_same(one) - {id(one), *map(id, firsts)}
         if any(other in new or is_of_world(other) for other in others):
             leave(

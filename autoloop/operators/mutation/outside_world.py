@@ -53,6 +53,11 @@ class World:
         found = self._known.get(id(value))
         return None if found is None else found[1]
 
+    def holds(self, values: Sequence[Any]) -> str | None:
+        """Return the name of one of some values that the function finds now, in a block that works on copies, too."""
+        reached = reached_from(self._roots)
+        return next((reached[id(one)][1] for one in values if id(one) in reached), None)
+
     def in_force(self) -> Setting[None]:
         """Return a context manager in which this is the world of the trace."""
         return Setting(None, (WORLD, self))

@@ -23,7 +23,7 @@ from .container_contents import has_objects
 from .instances import as_rows, objects_in
 from .list_columns import ListColumns, empty_arrays
 from .twins import watch_copied
-from .unknown_keys import refuse_unknown
+from .unknown_keys import leave_held, refuse_unknown
 
 if TYPE_CHECKING:
     from autoloop_runtime.collections.tensor_array import TensorArray
@@ -48,6 +48,7 @@ class GrowingList(ListColumns):
 
     def _taken(self, value: Any) -> list[Tensor]:
         """Return what the arrays are to hold of an element that is put in."""
+        leave_held(self.name, value)
         value = _as_plain(value)
         inner = {place: leaf for place, leaf in enumerate(nest.flatten(value)) if is_list_of_rows(leaf)}
         leaves, structure = nest.flatten_with_structure(_as_rows(value))

@@ -17,7 +17,7 @@ from autoloop_runtime.ir.graph import current_graph
 
 from ...errors import LeftToPython
 from .container_contents import Standing, has_objects, is_instance
-from .standins import Maybe, opened
+from .standins import Maybe, is_growing, opened
 
 #: the world of the function that is traced; None where there is none
 WORLD: ContextVar[Any] = ContextVar("autoloop_world", default=None)
@@ -70,6 +70,40 @@ def refuse_unknown(what: str, instead: str) -> NoReturn:
     """
     leave_unknown(f"{what}; {instead}")
     raise TypeError(f"{what}: {instead}")
+
+
+def leave_held(name: str, element: Any) -> None:
+    """Let plain Python run the function if a list or dict that it has found is put into a list that grows.
+
+    A graph has its elements only: what the list of a run would hold is a copy.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the list.
+    element : object
+        What is put in.
+
+    Raises
+    ------
+    LeftToPython
+    TypeError
+        If plain Python cannot.
+    """
+    if (inner := containers_in(element)) and is_followed() and (found := WORLD.get().holds(inner)) is not None:
+        refuse_unknown(
+            f"{found!r} is put into the list {name!r}, which grows in a loop or branch on tensors",
+            "append a copy of it",
+        )
+
+
+def containers_in(value: Any) -> list[Any]:
+    """Return the lists, dicts, sets and deques in a value, itself included."""
+    if isinstance(value, list | tuple | deque | dict):
+        parts = value.values() if isinstance(value, dict) else value
+        inner = [one for part in parts for one in containers_in(part)]
+        return inner if isinstance(value, tuple) else [value, *inner]
+    return [value] if isinstance(value, set) or is_growing(value) else []
 
 
 def leave_objects_apart(name: str, one: Any, other: Any) -> None:
