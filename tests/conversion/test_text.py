@@ -95,13 +95,12 @@ def test_same_text_under_every_hash_seed():
         "print(*(to_code(f) for f, _ in programs.CASES), sep='\\n')"
     )
     here = Path(__file__).parent
-    texts = set()
-    for seed in ("0", "77"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join([str(here), *sys.path])}
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
-        assert done.returncode == 0, done.stderr
-        texts.add(done.stdout)
-    assert len(texts) == 1
+    # that of this process is drawn, unless somebody has chosen it
+    seed = "77" if os.environ.get("PYTHONHASHSEED") != "77" else "0"
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join([str(here), *sys.path])}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "\n".join(to_code(f) for f, _ in programs.CASES) + "\n"
 
 
 def test_names_of_the_user_are_avoided():

@@ -39,13 +39,13 @@ def line(size=300_000):
 
 
 @cache
-def square(size=1100):
+def square(size=1000):
     return RANDOM.standard_normal((size, size)).astype(np.float32)
 
 
 @cache
 def stack():
-    return RANDOM.standard_normal((48, 300, 300))
+    return RANDOM.standard_normal((32, 300, 300))
 
 
 def integers(*shape):
@@ -81,7 +81,7 @@ CASES = {
     "product of integers": (lambda x: matmul(x, x), lambda: [integers(700, 700)], lambda x: exact_product(x, x)),
     "product of few rows": (
         matmul,
-        lambda: [integers(60, 1000), integers(1000, 5000)],
+        lambda: [integers(60, 1000), integers(1000, 2500)],
         lambda x, y: exact_product(x, y),
     ),
     "products": (lambda x: matmul(x, x), lambda: [stack()], lambda x: x @ x),
