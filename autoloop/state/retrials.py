@@ -262,6 +262,13 @@ class _Inputs:
         return found, related
 
 
+def _note_shared(places: Sequence[Place], symbolic: Sequence[Any], related: Sequence[Related]) -> None:
+    """Let the arrays of the world that share memory with arguments know that."""
+    for one in related:
+        if (storage := kept(symbolic[one.place])) is not None:
+            storage.shared = spoken(places[one.place].name)
+
+
 def _number(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value
@@ -284,6 +291,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
     with graph.as_default():
         symbolic = placeholders(graph, [*request.leaves, *found.leaves], names, request.specs, relations.earlier)
         relations.make_parts(symbolic)
+        _note_shared(found.places, symbolic[len(request.leaves) :], related)
         given = nest.unflatten(request.structure, symbolic[: len(request.leaves)])
         args, kwargs = request.parameters.split(given)
         receiver = () if request.receiver is None else (request.receiver(),)

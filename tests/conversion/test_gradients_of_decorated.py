@@ -93,3 +93,26 @@ def test_refusals_are_the_same():
         al.grad(f, 1)(np.float64(1), N)
     with pytest.raises(ValueError, match="argnums names argument 2, the function was called with 2"):
         al.grad(f, 2)(np.float64(1), N)
+
+
+def test_an_argument_that_the_function_finds_besides_is_differentiated_alone():
+    world = np.array([[1.0, 2.0], [3.0, 5.0]])
+
+    def of_graph(x):
+        return al.gradients(np.sum(x @ world), [x])[0]
+
+    def of_tape(x):
+        with al.GradientTape() as tape:
+            tape.watch(x)
+            made = np.sum(x @ world)
+        return tape.gradient(made, x)
+
+    for function in (of_graph, of_tape):
+        f = al.function(function, executor="sequential")
+        for _ in range(2):
+            for given in (world, world.copy(), world[:]):
+                assert f(given).tolist() == np.tile(world.sum(1), (2, 1)).tolist()
+            world[0] += 1
+
+    with pytest.raises(TypeError, match="an argument shares memory with 'world', which the function finds besides"):
+        al.function(lambda x: al.gradients(np.sum(x @ world), [world])[0])(world)

@@ -21,7 +21,7 @@ from ..ir.tracers import ArrayTracer, kind_of, marked
 from .activity import is_differentiable
 from .build import build, seed, seeds_of, source_in, tensor_in
 from .enclosing import enclosing, within
-from .sources import Sources
+from .sources import Sources, check_alone
 from .tape import GradientTape
 
 
@@ -70,6 +70,8 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, stop_gradients: Any = None,
     """
     targets = [convert_to_tensor(y) for y in nest.flatten(ys, expand_composites=True)]
     sources = Sources.of(list(nest.flatten(xs)))
+    for x in nest.flatten(xs):
+        check_alone(x)
     if all(y.graph is None for y in targets):
         raise TypeError("gradients needs tensors of a graph: use it inside a function, or GradientTape for values")
     given = seeds_of(ys, grad_ys)

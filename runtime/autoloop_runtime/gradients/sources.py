@@ -9,6 +9,7 @@ from .. import ops
 from ..base import nest
 from ..base.dataclass import dataclass
 from ..collections.variables import Variable
+from ..ir.array_storage import kept
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
 from ..ir.tracers import Kind, kind_of, marked
@@ -79,6 +80,21 @@ class Sources:
             filled = [p if p.dtype.kind not in "fc" else _zeros(p) if g is None else g for p, g in zip(parts, gs)]
             out.append(nest.unflatten(form, filled))
         return nest.unflatten(self._structure, out)
+
+
+def check_alone(leaf: Any) -> None:
+    """Raise if an argument is, or is a part of, what the function finds besides: one of them is meant, and both count.
+
+    Raises
+    ------
+    TypeError
+    """
+    storage = kept(leaf)
+    if storage is not None and storage.shared:
+        raise TypeError(
+            f"an argument shares memory with {storage.shared!r}, which the function finds besides, and the derivative "
+            f"with regard to one of them is asked for: take it with regard to a copy, x = x.copy()"
+        )
 
 
 def _zeros(key: Key) -> Tensor:

@@ -34,7 +34,7 @@ from .compiled_calls import Recorded, Way, recorded
 from .copying import inlined
 from .enclosing import enclosing
 from .row_gradients import rows
-from .sources import Sources
+from .sources import Sources, check_alone
 from .span import Span
 from .walk import gradients_of, nothing
 
@@ -118,6 +118,7 @@ class GradientTape:
         for leaf in nest.flatten(tensor, expand_composites=True):
             if not isinstance(leaf, (Tensor, Variable)):
                 raise TypeError(f"a tape watches tensors and variables, not {type(leaf).__name__}")
+            check_alone(leaf)
             key = leaf.plain if isinstance(leaf, Tensor) else leaf
             self._watched[key] = None
             self._tracked.add(key)

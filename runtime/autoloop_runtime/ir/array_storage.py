@@ -55,12 +55,14 @@ class Storage:
         The arrays that a block may leave in its place, and whether it is told where these stay what they were.
     lost : str
         Why nobody can tell what it holds, if that is so.
+    shared : str
+        What else it is that the function finds, if it is an argument, too.
     """
 
     __slots__ = (
         "_in_order", "_is_closed", "_perhaps", "_sources", "argument", "before", "copied", "elsewhere", "graph",
         "handles", "is_by_order", "is_copied_by_order", "is_frozen", "is_lying_asked", "is_order_asked",
-        "is_without_axes", "lost", "lying", "tensor", "touched", "version",
+        "is_without_axes", "lost", "lying", "shared", "tensor", "touched", "version",
     )  # fmt: skip
 
     def __init__(self, tensor: Tensor) -> None:
@@ -70,7 +72,7 @@ class Storage:
         self.argument: int | None = None
         self.before: Storage | None = None
         self.touched = False
-        self.lost = ""
+        self.lost = self.shared = ""
         #: gives another thread, which finds what stands for a real array, that array; None to the thread that traces
         self.elsewhere: Callable[[], Any] | None = None
         #: what holds a copy of it where Python would hold the array itself
