@@ -10,6 +10,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from each_case import each
+from left_to_python import refused_or_plain
 from numpys_examples import difference
 
 M = np.arange(8.0).reshape(4, 2)
@@ -174,10 +175,7 @@ REFUSED = [
     (counted, KEYS),
     (added, KEYS),
     (joined, KEYS),
-    (lambda i: [1, 2, 3][: i[0]], "a part of a list at a place that only the run knows"),
     (lambda i: sum(zip(i, [3, 1, 2])), "are tuples, which only the run could compare or add"),
-    (lambda i: sorted([i[0], "x"]), "is sorted here by more than numbers"),
-    (lambda i: sorted([i[0], (i[1], 2)]), "keys of several lengths are compared here"),
     (lambda i: sorted([i[0], 2.5, 1]), UNLIKE),
     (lambda i: sorted(i, key=lambda e: -e, reverse=i[0]), "needs to know while the graph is built whether to turn"),
 ]
@@ -194,6 +192,17 @@ def test_what_no_run_can_sort_plain_python_sorts(f):
     with pytest.warns(UserWarning, match=UNLIKE):
         found = al.function(f)(I)
     assert difference(f(I), found) == ""
+
+
+@each(
+    [
+        (lambda i: [1, 2, 3][: i[0]], "a part of a list at a place that only the run knows"),
+        (lambda i: sorted([i[0], "x"]), "is sorted here by more than numbers"),
+        (lambda i: sorted([i[0], (i[1], 2)]), "keys of several lengths are compared here"),
+    ]
+)
+def test_what_plain_python_makes_of_them(f, words):
+    refused_or_plain(f, words, I)
 
 
 def test_keys_of_the_run_are_refused():

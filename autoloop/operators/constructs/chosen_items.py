@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes, nest
+from autoloop_runtime.base.stand_ins import UnknownWhileTracing
 from autoloop_runtime.ir.array_storage import taken_from
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import carried, number_type, widest
@@ -37,7 +38,7 @@ def chosen(container: Any, index: Any) -> Any:
     if isinstance(container, dict):
         return _of_dict(container, index)
     if isinstance(index, slice):
-        raise TypeError(
+        raise UnknownWhileTracing(
             f"a part of a {type(container).__name__} at a place that only the run knows: take it of an array, "
             f"np.array(...)[i:j]"
         )
@@ -139,7 +140,7 @@ def _of_dict(table: dict[Any, Any], key: Any) -> Any:
 def _found(table: dict[Any, Any], key: Any) -> Any:
     found = _same(key, list(table))
     if found is None:
-        raise TypeError(
+        raise UnknownWhileTracing(
             "which key of a dict this is only the run knows, so keys and values must be numbers: choose by `if`, or "
             "let the index of an array choose"
         )
@@ -207,7 +208,9 @@ def asking(f: Any) -> Callable[..., Any]:
         if not any(is_staged(one) or asks_the_run(one) for one in args) and not (is_sequence and asks_the_run(owner)):
             return f(*args)
         if len(args) > 1 and not isinstance(owner, dict):
-            raise TypeError(f"{f.__name__}() takes no bounds for what only the run knows: give it a part of the list")
+            raise UnknownWhileTracing(
+                f"{f.__name__}() takes no bounds for what only the run knows: give it a part of the list"
+            )
         return staged(owner, *args)
 
     return asked

@@ -20,6 +20,7 @@ from autoloop_runtime.base import dtypes, nest
 from autoloop_runtime.base.locations import TRACE_ENTRY
 from autoloop_runtime.base.parsing import parse
 from autoloop_runtime.base.shapes import SCALAR
+from autoloop_runtime.base.stand_ins import UnknownWhileTracing
 from autoloop_runtime.ir.apply import apply_several
 from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.number_operators import as_number
@@ -176,7 +177,7 @@ def staged_print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None
     """Do ``print``, with what a run makes among the values."""
     for option, given in (("sep", sep), ("end", end)):
         if is_staged(given):
-            raise TypeError(f"`{option}` of print is what only the run knows: print it as a value of its own")
+            raise UnknownWhileTracing(f"`{option}` of print is what only the run knows: print it as a value of its own")
         if not (given is None or isinstance(given, str)):
             raise TypeError(f"{option} must be None or a string, not {type(given).__name__}")
     if is_followed() and (flush or file not in (None, sys.stdout, sys.stderr)):

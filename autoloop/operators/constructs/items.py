@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime import ops
+from autoloop_runtime.base.stand_ins import UnknownWhileTracing
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
@@ -189,7 +190,9 @@ def _set(array: Any, index: Any, value: Any) -> None:
         watched()
     method = method_of(used(array, "it is written to"), "__setitem__")
     if type(array) is list and _is_later(index):
-        raise TypeError("which place of a list gets a value here only the run knows: use an array, x = np.array(x)")
+        raise UnknownWhileTracing(
+            "which place of a list gets a value here only the run knows: use an array, x = np.array(x)"
+        )
     if method is None:
         array[index] = value
     else:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.stand_ins import UnknownWhileTracing
 from autoloop_runtime.ir.array_storage import taken_from
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import number_type
@@ -84,11 +85,13 @@ def _columns(keys: list[Any]) -> list[Tensor]:
     """Return the keys as columns of numbers: one, or as many as the tuples have that they are."""
     rows = [one if type(one) is tuple else (one,) for one in keys]
     if len(set(map(len, rows))) > 1 or len({type(one) is tuple for one in keys}) > 1:
-        raise TypeError(f"keys of several lengths are compared here, of which only the run knows the values: {_ADVICE}")
+        raise UnknownWhileTracing(
+            f"keys of several lengths are compared here, of which only the run knows the values: {_ADVICE}"
+        )
     made = []
     for column in zip(*rows, strict=True):
         if not all(is_staged(one) or isinstance(one, np.ndarray | np.generic | bool | int | float) for one in column):
-            raise TypeError(f"what only the run knows is sorted here by more than numbers: {_ADVICE}")
+            raise UnknownWhileTracing(f"what only the run knows is sorted here by more than numbers: {_ADVICE}")
         tensor = convert_to_tensor(list(column))
         if tensor.shape.rank != 1:
             raise ValueError(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoloop_runtime import ops
+from autoloop_runtime.base.stand_ins import UnknownWhileTracing
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_results import lacking
 from autoloop_runtime.ir.tracers import TextTracer, Tracer
@@ -66,7 +67,7 @@ def type_of(*args: Any, **kwargs: Any) -> Any:
 
 def _refuse_untold(name: Any) -> None:
     if isinstance(name, TextTracer):
-        raise TypeError("which attribute this is only the run knows: choose among the values by `if`")
+        raise UnknownWhileTracing("which attribute this is only the run knows: choose among the values by `if`")
 
 
 def _class_of(value: Any) -> type | None:
