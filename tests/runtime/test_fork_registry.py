@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.util
 import pkgutil
 import re
 from pathlib import Path
@@ -121,6 +122,8 @@ def test_kinds_have_names_of_their_own_and_say_why():
 
 #: only those have them who are at work themselves; the tests below fork there
 TRANSIENT = {"SharedRun.lock", "_Blocks.lock", "deadlines"}
+if importlib.util.find_spec("llvmlite") is None:
+    TRANSIENT |= {"_Compiled._lock", "compiler"}  # nothing is compiled
 
 
 #: together they are harder on a child than one by one, which tells who it was
