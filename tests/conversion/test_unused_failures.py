@@ -25,6 +25,16 @@ def an_index_of_several(x, n):
     return last
 
 
+def a_range_without_end(x, n):
+    np.arange(abs(x[0]) * np.inf)
+    return n + 1
+
+
+def a_range_to_no_number(x, n):
+    np.arange(x[1] * np.nan)
+    return n + 1
+
+
 def no_elements(x, n):
     x[x > n].max()
     return n + 1
@@ -209,3 +219,12 @@ def test_tensors_that_nobody_needs_are_not_computed():
         return n + 1
 
     assert f(al.constant(X), al.constant(7)).numpy() == 8
+
+
+@each(product([a_range_without_end, a_range_to_no_number], INTERPRETED))
+def test_a_range_of_floats_that_has_no_length(f, executor):
+    with pytest.raises(ValueError) as plain:
+        f(X, 7)
+    with pytest.raises(ValueError) as ours:
+        al.function(f, executor=executor)(X, np.array(7))
+    assert str(plain.value) in str(ours.value)

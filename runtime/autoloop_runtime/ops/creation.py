@@ -35,6 +35,10 @@ def _count(start: Any, limit: Any, delta: Any) -> int:
     if delta == 0:
         raise ValueError("range: delta must not be zero")
     distance = limit - start
+    if isinstance(delta, float) and not math.isfinite(distance / delta):
+        raise ValueError(  # in NumPy's words
+            "arange: cannot compute length" if math.isnan(distance / delta) else "Maximum allowed size exceeded"
+        )
     count: int = math.ceil(distance / delta) if isinstance(delta, float) else -(-distance // delta)
     return builtins.max(0, count)
 

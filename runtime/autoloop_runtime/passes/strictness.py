@@ -45,10 +45,16 @@ def _raises(node: Node) -> bool:
     """
     if node.op is WHILE and node.attrs["cond"].outputs[0].shape.rank is None:
         return True  # what the test of a loop gives may turn out to be an array
-    if is_barrier(node) or is_range(node.op) or not can_fail(node):
+    if is_barrier(node) or (is_range(node.op) and _is_counted(node)) or not can_fail(node):
         return False
     reads = node.op.traits.raises is IndexError
     return reads or all(t.dtype.kind in "biufc" for t in (*node.inputs, *node.outputs))
+
+
+def _is_counted(node: Node) -> bool:
+    """Return whether a range has as many integers as there are: floats may be none, and a step no step."""
+    step = node.inputs[2].constant_value()
+    return node.outputs[0].dtype.kind in "iu" and step is not None and bool(step != 0)
 
 
 def may_raise(tensor: Tensor) -> bool:
