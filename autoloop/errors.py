@@ -183,7 +183,8 @@ def refusals() -> type[BaseException] | tuple[()]:
 def in_words(error: BaseException) -> str | None:
     """Return what Python has said of the type of what stands for a value of the user's, as they call it; else None."""
     text = error.args[0] if isinstance(error, TypeError | AttributeError) and error.args else None
-    return stand_ins.to_user(text) if isinstance(text, str) and stand_ins.are_named(text) else None
+    named = stand_ins.to_user(text) if isinstance(text, str) else text
+    return named if named != text else None
 
 
 def is_refusal(error: BaseException) -> bool:
