@@ -20,9 +20,9 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from autoloop_runtime.base import dtypes, stand_ins
-from autoloop_runtime.base.locations import Line
 from autoloop_runtime.base.parsing import parse
-from autoloop_runtime.ir.graph import current_graph
+
+from .left_to_python import LeftToPython, python_can_run
 
 _E = TypeVar("_E", bound=BaseException)
 
@@ -60,25 +60,6 @@ _OF_TYPES = ("dtype_rules.py", "foreign_operands.py")
 _RULES = tuple(os.path.join(folder, "ops", "") for folder in _OWN_FOLDERS[1:3])
 
 
-class Arguments:
-    """What is known of the arguments of what is traced into a graph, kept with it.
-
-    Attributes
-    ----------
-    hold_tensors : callable
-        Returns whether there are tensors among them. Errors that name a tensor without a value are for who works with
-        tensors, and may be caught as any other.
-    """
-
-    __slots__ = ("hold_tensors",)
-
-    def __init__(self, hold_tensors: Callable[[], bool] = lambda: True) -> None:
-        self.hold_tensors = hold_tensors
-
-    def copy(self) -> Arguments:
-        return self
-
-
 class ConversionError(NotImplementedError):
     """A construct that cannot be converted, told with its file, line, source text and a way out."""
 
@@ -96,38 +77,6 @@ class NeverReturnsError(BaseException):
 
     Not an ``Exception``, so that the user's own handlers let it pass.
     """
-
-
-class LeftToPython(BaseException):
-    """What is traced does something that no graph can do again: the function has to run as plain Python, at each call.
-
-    Raised before it is done. Not an ``Exception``, so that the user's own handlers let it pass.
-
-    Attributes
-    ----------
-    reason : str
-        What it does.
-    line : Line or None
-        Where.
-    is_once : bool
-        Whether the next call may be traced again: what plain Python does in this one is done then.
-    is_endless : bool
-        Whether a graph could do it, of which each call would need another.
-    of_values : bool
-        Whether a graph could do it that knows values which are inputs of this one.
-    """
-
-    def __init__(
-        self,
-        reason: str,
-        line: Line | None = None,
-        is_once: bool = False,
-        is_endless: bool = False,
-        of_values: bool = False,
-    ) -> None:
-        super().__init__(reason)
-        self.reason, self.line, self.of_values = reason, line, of_values
-        self.is_once, self.is_endless = is_once, is_endless
 
 
 def is_own_file(filename: str) -> bool:
@@ -199,11 +148,9 @@ def is_refusal(error: BaseException) -> bool:
     last = innermost(link)
     if last.tb_frame.f_code.co_filename in _STAGING_FILES:
         return True
-    # what autoloop itself says while it traces, and NumPy would not, is of values that only the run knows
-    graph = current_graph()
-    if graph is None or not _is_said_there(last) or is_programs_own(error):
-        return False
-    return not graph.root.record(Arguments).hold_tensors()
+    # what autoloop itself says while it traces, and NumPy would not, is of values that only the run knows; errors that
+    # name a tensor without a value are for who works with tensors, and may be caught as any other
+    return _is_said_there(last) and not is_programs_own(error) and python_can_run()
 
 
 def _is_said_there(link: types.TracebackType) -> bool:

@@ -17,7 +17,8 @@ from autoloop_runtime.base.locations import Line
 from autoloop_runtime.ir.recorders import recorders
 
 from .concrete import CalledPlain, ConcreteFunction
-from .errors import LeftToPython, user_stacklevel
+from .errors import user_stacklevel
+from .left_to_python import LeftToPython
 from .parameters import Parameters
 
 T = TypeVar("T")

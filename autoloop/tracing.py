@@ -14,7 +14,7 @@ from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.base.stand_ins import UnknownExtent, UnknownWhileTracing
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.asked_for_text import tell_of_keys, tell_of_texts, tell_of_values
-from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.op import function
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, ZeroDimArray, marked
@@ -23,15 +23,15 @@ from . import operators
 from .concrete import ConcreteFunction
 from .conversion.callables import asks_nobody
 from .conversion.pipeline import convert
-from .errors import Arguments, in_words, user_stacklevel
+from .errors import in_words, user_stacklevel
 from .fresh_results import FreshResults
 from .given_arrays import handle_of
 from .keys import Number, describe_key, is_input
+from .left_to_python import leave_unknown
 from .operators.mutation.lifted_arrays import Lift, Making
 from .operators.mutation.outside_world import World
 from .operators.staging.maybe_same import settled
 from .operators.staging.staged_blocks import raise_when_run
-from .operators.staging.unknown_keys import leave_unknown
 from .written_arguments import ReferringFunction, references_of
 
 R = TypeVar("R")
@@ -158,15 +158,8 @@ def attempted(attempt: Callable[[], R]) -> R:
 
 def traced(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result of a converted function in the default graph, stand-ins included; see ``door.result_of``."""
-    world = World((target, *args, *kwargs.values()))
-    graph = current_graph()
-    known = graph.root.record(Arguments) if graph is not None else Arguments()
-    around, known.hold_tensors = known.hold_tensors, world.takes_tensors
-    try:
-        with world.in_force():
-            return settled(_trace_entry_(target, args, kwargs))
-    finally:
-        known.hold_tensors = around  # a graph keeps no arguments alive
+    with World((target, *args, *kwargs.values())).in_force():
+        return settled(_trace_entry_(target, args, kwargs))
 
 
 def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:

@@ -50,8 +50,8 @@ ARROWS = {
     },
     "autoloop": {
         "conversion": "errors",
-        "operators": "bound_function conversion errors given_arrays sent_by_name",
-        "state": "operators conversion concrete errors given_arrays keys parameters returned_views "
+        "operators": "bound_function conversion errors given_arrays left_to_python sent_by_name",
+        "state": "operators conversion concrete errors given_arrays keys left_to_python parameters returned_views "
         "sent_by_name tracing written_arguments",
         "array_api": "",
         "fft": "array_api",

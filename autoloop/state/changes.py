@@ -11,16 +11,15 @@ from typing import Any
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.tensor import Tensor
 
-from ..errors import LeftToPython
+from ..left_to_python import LeftToPython
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.rebinding import Rebinding, rebindings
-from ..operators.staging.container_contents import CONTAINERS, dict_class, fill
+from ..operators.staging.container_contents import CONTAINERS, containers_in, dict_class, fill
 from ..operators.staging.instances import objects_in
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.standins import opened
 from ..operators.staging.twins import leave_left
 from ..operators.staging.undefined import MaybeUnset, Undefined
-from ..operators.staging.unknown_keys import containers_in
 from .doubtful_arrays import leave_doubtful, leave_doubtful_containers
 from .places import Place, set_at, unset_at
 from .recipes import Recipes

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import LeftToPython
+from ..left_to_python import LeftToPython
 from .noted import Guard, Reached
 
 if TYPE_CHECKING:

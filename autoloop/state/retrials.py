@@ -22,8 +22,9 @@ from autoloop_runtime.ir.tensor import Tensor
 from .. import operators, state
 from ..concrete import CalledPlain, ConcreteFunction
 from ..conversion.known_effects import BUFFERS
-from ..errors import LeftToPython, innermost, is_own_file, is_programs_own, is_refusal
+from ..errors import innermost, is_own_file, is_programs_own, is_refusal
 from ..keys import Number, is_input
+from ..left_to_python import LeftToPython
 from ..operators.constructs.door import result_of
 from ..operators.mutation.heap_snapshot import MOST_NUMBERS
 from ..operators.mutation.outside_world import leave

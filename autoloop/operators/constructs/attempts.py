@@ -23,10 +23,10 @@ from autoloop_runtime.ops.gathering import SCATTER
 from autoloop_runtime.ops.python_functions import DRAW, KNOWN_CALL, PY_FUNCTION
 
 from ...conversion.callables import is_library_file, is_users_class
-from ...errors import ConversionError, LeftToPython, NeverReturnsError, is_refusal
+from ...errors import ConversionError, NeverReturnsError, is_refusal
+from ...left_to_python import LeftToPython, is_followed, leave_unknown
 from ..mutation.outside_world import leave
 from ..staging.raising import Raising, flat_kinds
-from ..staging.unknown_keys import is_followed, leave_unknown
 from ..staging.users_methods import method_of
 from .stateful_calls import entered
 

@@ -19,12 +19,12 @@ from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, T
 
 from ...conversion.callables import is_users_class
 from ...conversion.pipeline import convert_callee
+from ...left_to_python import refuse_unknown
 from ..mutation.parts_of_objects import in_class, is_data_descriptor
 from ..staging.maybe_numbers import MaybeNumber
 from ..staging.staged_values import stands_for
 from ..staging.standins import known_class
 from ..staging.undefined import MaybeUnset
-from ..staging.unknown_keys import refuse_unknown
 from ..staging.users_methods import method_of
 from .overloads import update_in_place
 

@@ -11,13 +11,13 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type
 from autoloop_runtime.ir.tracers import NumberTracer, kind_of, marked, number_of
 
+from ...left_to_python import refuse_unknown
 from ..mutation.side_effects import NewPlaces, Outside
 from ..staging.branch_merge import staged_branch
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.optional import MaybeNone, joined, knowing, negated, told_by
 from ..staging.staged_values import answer, asked, is_staged, truth
 from ..staging.standins import Maybe, StandIn, opened, present
-from ..staging.unknown_keys import refuse_unknown
 
 _OPERANDS = "the operands of `and`, or of `or`, that a tensor decides on"
 

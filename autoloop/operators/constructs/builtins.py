@@ -21,6 +21,7 @@ from autoloop_runtime.ops.exact_numbers import truncated
 from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobody, is_numpys
 from ...conversion.pipeline import convert_callee
 from ...errors import mark_programs_own
+from ...left_to_python import leave_unknown, refuse_unknown
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import stays
 from ..staging.clauses import clauses_of
@@ -30,7 +31,6 @@ from ..staging.moved_lists import refuse_moved
 from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import answer, asked, is_staged, truth
 from ..staging.standins import Face, IteratorFace, present
-from ..staging.unknown_keys import leave_unknown, refuse_unknown
 from ..staging.users_methods import method_of, says_itself
 from . import library_calls as libraries
 from .attributes import delete_attribute, set_attribute

@@ -17,6 +17,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, TextTracer, Tracer
 from ...conversion.callables import calls_what_it_is_given, computes_with_values, function_parameters, is_foreign
 from ...conversion.known_effects import consumes
 from ...conversion.pipeline import convert_callee, mutated_parameters_of
+from ...left_to_python import is_followed
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import leave
 from ..staging.begun_lists import example_of, growing
@@ -25,7 +26,6 @@ from ..staging.maybe_same import are_some, lose_changed, watched
 from ..staging.mixed_numbers import settled
 from ..staging.staged_blocks import in_staged_block
 from ..staging.staged_values import full_name, is_staged, stands_for
-from ..staging.unknown_keys import is_followed
 from .builtins import staged_for
 from .called_special_methods import special_method
 from .chosen_items import asking

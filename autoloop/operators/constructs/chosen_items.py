@@ -17,11 +17,11 @@ from autoloop_runtime.ir.number_operators import carried, number_type, widest
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked, number_of
 
+from ...left_to_python import refuse_unknown
 from ..staging.maybe_same import may_be
 from ..staging.mixed_numbers import MixedNumber, codes_of, components, mixed
 from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import answer, is_staged, stands_for
-from ..staging.unknown_keys import refuse_unknown
 from .container_comparisons import asks_the_run, equal
 from .if_statement import if_exp
 from .math_functions import tried

@@ -32,6 +32,7 @@ from autoloop_runtime.ir.tracers import (
 )
 
 from ...errors import mark_programs_own
+from ...left_to_python import KEY, leave_unknown
 from ..staging.clauses import Clauses, clauses_of
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber, chosen
@@ -39,7 +40,6 @@ from ..staging.moved_lists import refuse_moved
 from ..staging.raising import Raising
 from ..staging.staged_values import asked, is_staged, truth
 from ..staging.standins import Maybe, StandIn
-from ..staging.unknown_keys import KEY, leave_unknown
 from ..staging.users_methods import method_of
 from .boolean_operators import and_, or_
 from .for_statement import for_stmt

@@ -31,11 +31,11 @@ from autoloop_runtime.ops.python_functions import KNOWN_CALL
 
 from ...conversion.known_effects import CLOCKS, WARN, is_stream, known_result
 from ...errors import is_own_file, user_stacklevel
+from ...left_to_python import is_followed
 from ..mutation.outside_world import leave
 from ..staging.staged_blocks import in_staged_block
 from ..staging.staged_values import is_staged
 from ..staging.standins import StandIn
-from ..staging.unknown_keys import is_followed
 from .text import shown
 
 _LATER = "of such a value only the run knows what to do; do it before or behind that"

@@ -12,7 +12,7 @@ from autoloop_runtime.ir.array_storage import Block
 from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.tensor import Tensor
 
-from ...errors import LeftToPython
+from ...left_to_python import LeftToPython
 from ..mutation.side_effects import Outside, Places
 from ..staging.clauses import Clauses, Step, clauses_of
 from ..staging.mixed_numbers import MixedNumber

@@ -15,6 +15,7 @@ from autoloop_runtime.ir.numpy_protocols import counterpart_of
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked
 
+from ...left_to_python import refuse_unknown
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import leave, stays
 from ..staging.growing_list import GrowingList
@@ -22,7 +23,6 @@ from ..staging.maybe_same import are_some, lose_changed, watched
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.staged_values import is_staged
 from ..staging.standins import is_growing
-from ..staging.unknown_keys import refuse_unknown
 from ..staging.users_methods import method_of
 from .chosen_items import CHOSEN_FROM, check_place, chosen
 from .comprehensions import elements, hashed

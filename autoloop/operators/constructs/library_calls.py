@@ -20,9 +20,9 @@ from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, a
 from autoloop_runtime.ir.written_results import is_reference, place_of_out, refuse_array, without_out, written
 from autoloop_runtime.ops.operands import fitted
 
+from ...left_to_python import refuse_unknown
 from ..staging.growing_list import GrowingList
 from ..staging.staged_values import is_staged, stands_for
-from ..staging.unknown_keys import refuse_unknown
 from .comprehensions import elements
 from .math_functions import STAGED_MATH
 

@@ -29,11 +29,11 @@ from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, mark
 from autoloop_runtime.ops.python_functions import DRAW
 
 from ...conversion.callables import is_users_class, makes_generator
+from ...left_to_python import is_followed
 from ..mutation.heap_snapshot import is_random
 from ..mutation.outside_world import leave
 from ..staging.staged_blocks import in_staged_block
 from ..staging.staged_values import is_staged
-from ..staging.unknown_keys import is_followed
 
 #: the globals and the name by which a generator is reached
 _Holder: TypeAlias = tuple[dict[str, Any], str]

@@ -15,9 +15,9 @@ from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, join, kind_of, marked, number_of
 
+from ...left_to_python import refuse_unknown
 from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import is_staged, stands_for
-from ..staging.unknown_keys import refuse_unknown
 
 _ADVICE = "use array functions, such as np.argsort or np.lexsort"
 

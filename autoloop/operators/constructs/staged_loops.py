@@ -29,6 +29,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, number_of
 
 from ... import operators
+from ...left_to_python import refuse_unknown
 from ..mutation.array_identity import HeldArrays, renew
 from ..mutation.side_effects import NewPlaces, Outside
 from ..staging.container_contents import copied, has_objects
@@ -39,7 +40,6 @@ from ..staging.mixed_numbers import MixedNumber
 from ..staging.numbers_or_arrays import note, noted
 from ..staging.staged_blocks import is_run_time_error, raise_at_run_time, staged_block
 from ..staging.staged_values import as_maybe, asked, is_staged, truth
-from ..staging.unknown_keys import refuse_unknown
 
 Values = tuple[Any, ...]
 #: an object that a loop has made, and those that it may be

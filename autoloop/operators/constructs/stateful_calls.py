@@ -32,10 +32,10 @@ from ...conversion.known_effects import (
     takes_out,
 )
 from ...errors import passes_handlers
+from ...left_to_python import is_followed, leave_unknown
 from ..mutation.outside_world import found_outside, leave, stays
 from ..staging.staged_blocks import in_staged_block
 from ..staging.standins import Rows, StandIn
-from ..staging.unknown_keys import is_followed, leave_unknown
 from ..staging.users_methods import method_of
 from .numpy_settings import is_found_setting
 

@@ -22,7 +22,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer
 
 from ...errors import mark_programs_own
 from ...given_arrays import whole_of
-from ..staging.unknown_keys import leave_unknown, refuse_unknown
+from ...left_to_python import leave_unknown, refuse_unknown
 
 #: functions whose arrays are there to be written to: with one of them all are lifted
 _BUFFERS = {

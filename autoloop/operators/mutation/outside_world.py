@@ -17,9 +17,8 @@ from autoloop_runtime.base.locations import capture
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tracers import DecidedNumber, number_of
 
-from ...errors import LeftToPython
+from ...left_to_python import WORLD, LeftToPython, is_followed
 from ..staging.staged_blocks import in_staged_block
-from ..staging.unknown_keys import WORLD, is_followed
 from .heap_snapshot import reached_from
 
 #: what holds other iterators by references that the collector knows

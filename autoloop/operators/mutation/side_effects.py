@@ -21,12 +21,12 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from ...conversion.known_effects import effect_inside
 from ...conversion.scopes import MUTATORS
-from ...errors import LeftToPython, is_own_file
+from ...errors import is_own_file
+from ...left_to_python import LeftToPython, is_followed, refuse_unknown
 from ..staging.container_contents import CONTAINERS, COPIED_DICTS, is_as
 from ..staging.staged_values import is_staged
 from ..staging.standins import Maybe, is_growing, opened
 from ..staging.undefined import Undefined
-from ..staging.unknown_keys import is_followed, refuse_unknown
 from . import lifted_arrays
 from .heap_snapshot import (
     Snapshot,

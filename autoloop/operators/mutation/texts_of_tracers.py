@@ -16,8 +16,8 @@ from autoloop_runtime.ir.tracers import Tracer
 
 from ...conversion.advice import computing
 from ...conversion.callables import is_converted, is_library_file
-from ...errors import LeftToPython, passes_handlers
-from ..staging.unknown_keys import KEY, is_followed, leave_unknown
+from ...errors import passes_handlers
+from ...left_to_python import KEY, LeftToPython, is_followed, leave_unknown
 from .outside_world import leave
 
 _WHAT = "text is made of a value that only the run knows by code that is not converted"

@@ -34,6 +34,7 @@ from autoloop_runtime.ops.operands import is_tensor
 
 from ...errors import NeverReturnsError
 from .blank_values import blank
+from .containers_of_blocks import advice_on_keys, leave_containers, leave_objects_apart
 from .instances import apart, as_objects, assembled, leave_objects, of_sides
 from .list_lengths import as_growing, lengths_differ, with_growing
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
@@ -43,7 +44,6 @@ from .staged_values import as_maybe, cast_where_made, certain
 from .standins import Maybe, is_optional, opened
 from .twins import Twins, watch
 from .undefined import MaybeUnset, Undefined, is_return_value, maybe, spoken, when_set
-from .unknown_keys import advice_on_keys, leave_containers, leave_objects_apart
 
 if TYPE_CHECKING:
     from autoloop_runtime.control.while_loop import BranchValues

@@ -115,6 +115,15 @@ def instance_attributes(value: Any) -> dict[str, Any]:
     return found
 
 
+def containers_in(value: Any) -> list[Any]:
+    """Return the lists, dicts, sets and deques in a value, itself included."""
+    if isinstance(value, list | tuple | deque | dict):
+        parts = value.values() if isinstance(value, dict) else value
+        inner = [one for part in parts for one in containers_in(part)]
+        return inner if isinstance(value, tuple) else [value, *inner]
+    return [value] if isinstance(value, set) or is_growing(value) else []
+
+
 def is_instance(value: Any) -> bool:
     """Return whether a value is an object of a class of the user's that is made of its attributes and nothing else."""
     cls = type(value)

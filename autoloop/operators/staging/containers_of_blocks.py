@@ -2,20 +2,22 @@
 
 A block may change a container in place, which every name for it sees, or let the name stand for another one, which
 leaves the first as it is. What comes out of the block has the values of either; which it was, comparing objects tells.
+No graph carries which keys there are, and in which order: where that depends on the block only plain Python knows it.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 from autoloop_runtime.base.forks import undivided
 
-from .container_contents import CONTAINERS, COPIED_DICTS, fill, is_as
+from ...left_to_python import leave_unknown
+from .container_contents import CONTAINERS, COPIED_DICTS, Standing, fill, has_objects, is_as, is_instance
 from .maybe_same import are_maybe_same, are_some, lose, lose_changed, may_be, may_hold_containers, part_inside
-from .standins import is_growing
-from .unknown_keys import check_order, leave_unknown
+from .standins import Maybe, is_growing, opened
 
 
 class Rebound:
@@ -147,3 +149,108 @@ def written_back(original: Any, value: Any) -> Any:
         fill(original, value)
         return original
     return value
+
+
+def leave_objects_apart(name: str, one: Any, other: Any) -> None:
+    """Let plain Python run the function if a name stands for other objects after a block: no run of a graph has such.
+
+    Parameters
+    ----------
+    name : str
+        What messages call them.
+    one, other : object
+        Members of an enumeration, frozen sets, or what stands for objects of the user's.
+    """
+    if any(isinstance(value, Enum | frozenset | Standing) or _is_object(value) for value in (one, other)):
+        leave_unknown(f"{name!r} is {_told(one)} or {_told(other)} after a loop or branch on tensors")
+
+
+def _there(value: Any) -> Any:
+    while isinstance(value, Maybe):
+        value = opened(value).value
+    return value
+
+
+def _is_object(value: Any) -> bool:
+    """Return whether a value is, or may be, an object of a class of the user's."""
+    return has_objects(_there(value))
+
+
+def _told(value: Any) -> str:
+    """Return what messages call one of two values."""
+    value = _there(value)
+    return f"an object of {type(value).__name__!r}" if is_instance(value) else repr(value)
+
+
+def leave_containers(name: str, one: Any, other: Any) -> None:
+    """Let plain Python run the function if containers hold other keys or elements after a block than before it, or
+    after one side of a branch than after the other.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the value.
+    one, other : object
+        The two values of it.
+    """
+    if (found := _differing(name, one, other)) is not None:
+        what, one, other = found
+        noun = "elements" if isinstance(one, set | deque) else "keys, or another order of them,"
+        leave_unknown(
+            f"the {type(one).__name__} {what!r} has other {noun} after a loop or branch on tensors, which may not run"
+            f"{_advice(what, one, other)}"
+        )
+
+
+def _first(parts: Iterable[tuple[str, Any, Any]]) -> tuple[str, Any, Any] | None:
+    return next((found for part in parts if (found := _differing(*part)) is not None), None)
+
+
+def _differing(name: str, one: Any, other: Any) -> tuple[str, Any, Any] | None:
+    """Return the first containers in two values that hold other keys or elements, after what messages call them."""
+    if type(one) is not type(other):
+        return None
+    found = name, one, other
+    if isinstance(one, dict):
+        if list(one) != list(other):
+            return found
+        return _first((f"{name}[{key!r}]", one[key], other[key]) for key in one)
+    if isinstance(one, set):
+        return None if one == other else found
+    if isinstance(one, deque) and len(one) != len(other):
+        return found
+    if type(one) in (list, tuple, deque) and len(one) == len(other):
+        return _first((f"{name}[{k}]", *both) for k, both in enumerate(zip(one, other, strict=True)))
+    return None
+
+
+def check_order(name: str, before: dict[Any, Any], now: dict[Any, Any]) -> None:
+    """Let plain Python run the function if the keys of a dict stand in another order after a block.
+
+    Raises
+    ------
+    TypeError
+        If it cannot.
+    """
+    if before.keys() == now.keys() and list(before) != list(now):
+        message = (
+            f"the keys of the dict {name!r} stand in another order after a loop or branch on tensors, which may not "
+            f"have run: set {name}[key] without deleting the key before"
+        )
+        leave_unknown(message)
+        raise TypeError(message)
+
+
+def advice_on_keys(name: str, one: Any, other: Any) -> str:
+    """Return what messages advise where only one of two branches sets a key of a dict; nothing of anything else."""
+    advice = _advice(name, one, other)
+    return advice and f"; which keys a dict has must not depend on the run{advice}"
+
+
+def _advice(name: str, one: Any, other: Any) -> str:
+    if not (isinstance(one, dict) and isinstance(other, dict)):
+        return ""
+    for key in [*one, *other]:
+        if key not in one or key not in other:
+            return f": set {name}[{key!r}] before that, too"
+    return ""

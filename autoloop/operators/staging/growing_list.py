@@ -19,11 +19,11 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import Kind, NumberTracer, join, marked, own_kind
 
-from .container_contents import has_objects
+from ...left_to_python import WORLD, is_followed, refuse_unknown
+from .container_contents import containers_in, has_objects
 from .instances import as_rows, objects_in
 from .list_columns import ListColumns, empty_arrays
 from .twins import watch_copied
-from .unknown_keys import leave_held, refuse_unknown
 
 if TYPE_CHECKING:
     from autoloop_runtime.collections.tensor_array import TensorArray
@@ -48,7 +48,7 @@ class GrowingList(ListColumns):
 
     def _taken(self, value: Any) -> list[Tensor]:
         """Return what the arrays are to hold of an element that is put in."""
-        leave_held(self.name, value)
+        _leave_held(self.name, value)
         value = _as_plain(value)
         inner = {place: leaf for place, leaf in enumerate(nest.flatten(value)) if is_list_of_rows(leaf)}
         leaves, structure = nest.flatten_with_structure(_as_rows(value))
@@ -321,3 +321,28 @@ class _AsComposite(Composite[GrowingList]):
 
 
 register(GrowingList, _AsComposite())
+
+
+def _leave_held(name: str, element: Any) -> None:
+    """Let plain Python run the function if a list or dict that it has found is put into a list that grows.
+
+    A graph has its elements only: what the list of a run would hold is a copy.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the list.
+    element : object
+        What is put in.
+
+    Raises
+    ------
+    LeftToPython
+    TypeError
+        If plain Python cannot.
+    """
+    if (inner := containers_in(element)) and is_followed() and (found := WORLD.get().holds(inner)) is not None:
+        refuse_unknown(
+            f"{found!r} is put into the list {name!r}, which grows in a loop or branch on tensors",
+            "append a copy of it",
+        )

@@ -14,8 +14,9 @@ from typing import Any
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.graph import current_graph
 
+from ...left_to_python import leave_unknown, refuse_unknown
 from .container_contents import ObjectsOfTrace, Standing, Whole, instance_attributes, is_instance, mapped, whole
-from .unknown_keys import leave_containers, leave_unknown, refuse_unknown
+from .containers_of_blocks import leave_containers
 
 #: an object in an object in an object is taken apart, what is deeper is left as it is
 _DEEPEST = 4

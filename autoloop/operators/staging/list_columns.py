@@ -15,12 +15,12 @@ from autoloop_runtime.ir.number_operators import beside, carried, number_type
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, kind_of, marked
 
+from ...left_to_python import refuse_unknown
 from .instances import of_rows
 from .mixed_numbers import MixedNumber, handed_out
 from .several_types import Several, checked_column, of_column, widened, wider
 from .standins import Rows
 from .twins import watch_copied
-from .unknown_keys import refuse_unknown
 
 if TYPE_CHECKING:
     from autoloop_runtime.collections.tensor_array import TensorArray

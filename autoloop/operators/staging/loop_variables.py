@@ -44,6 +44,7 @@ from autoloop_runtime.ops.operands import is_tensor
 
 from .blank_values import blank, blank_tensor
 from .container_contents import Whole, has_objects, whole
+from .containers_of_blocks import leave_containers, leave_objects_apart
 from .list_lengths import as_growing, with_growing
 from .loop_leaves import KINDS, NAMES, Arrays, Leaf, entering, make_leaf, mixed_leaf, outside
 from .mixed_numbers import MixedNumber, accepted, begun, codes_of
@@ -51,7 +52,6 @@ from .numbers_or_arrays import noted
 from .staged_values import certain
 from .standins import is_optional, opened
 from .undefined import MaybeUnset, Undefined, maybe, spoken
-from .unknown_keys import leave_containers, leave_objects_apart
 
 _NUMBERS = (bool, int, float, complex, np.generic)
 # What to do about a container whose structure changes.

@@ -16,9 +16,9 @@ from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.graph import current_graph
 
+from ...left_to_python import is_followed, refuse_unknown
 from .container_contents import CONTAINERS, copied, fill, instance_attributes, is_as
 from .standins import Maybe, is_growing, opened
-from .unknown_keys import is_followed, refuse_unknown
 
 #: what changes in place, and is another one behind a block
 _CHANGING = (*CONTAINERS, deque)

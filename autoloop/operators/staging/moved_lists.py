@@ -6,8 +6,8 @@ from typing import Any, NoReturn
 
 from autoloop_runtime.base.stand_ins import called
 
+from ...left_to_python import leave_unknown
 from .standins import StandIn
-from .unknown_keys import leave_unknown
 
 
 class Moved(StandIn):

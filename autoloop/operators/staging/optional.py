@@ -21,13 +21,13 @@ from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import Tracer
 
+from ...left_to_python import leave_unknown
 from .container_contents import has_objects
 from .mixed_numbers import MixedNumber
 from .raising import Raising, raise_unless
 from .staged_values import answer, stands_for
 from .standins import MaybeRecord, NoneOrNot
 from .twins import pairs_of
-from .unknown_keys import leave_unknown
 
 Ids = frozenset[int]
 _NOTHING: Ids = frozenset()

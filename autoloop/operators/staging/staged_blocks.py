@@ -20,9 +20,9 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import Tracer
 
 from ...errors import EndlessRecursionError, NeverReturnsError, is_programs_own, is_refusal, passes_handlers
+from ...left_to_python import leave_unknown
 from .raising import Raising
 from .standins import Face, StandIn, opened
-from .unknown_keys import leave_unknown
 from .users_methods import says_itself
 
 _OF_THE_RUN = (NameError, LookupError, ZeroDivisionError)

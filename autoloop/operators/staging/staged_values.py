@@ -16,10 +16,10 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.text_operators import of_texts
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, ZeroDimArray, kind_of, marked
 
+from ...left_to_python import refuse_unknown
 from .numbers_or_arrays import noted
 from .raising import Raising, raise_unless
 from .standins import StandIn, opened
-from .unknown_keys import refuse_unknown
 from .users_methods import method_of
 
 

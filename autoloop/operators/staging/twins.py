@@ -14,11 +14,10 @@ from autoloop_runtime.base.locations import capture
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tracers import DecidedNumber, number_of
 
-from ...errors import LeftToPython
+from ...left_to_python import LeftToPython, refuse_unknown
 from .container_contents import ObjectsOfTrace, instance_attributes
 from .instances import of_trace, side_by_side, taken_apart, which
 from .standins import Maybe, opened
-from .unknown_keys import refuse_unknown
 
 #: objects that a block has made, or what they were, and what each of them may be
 Twins: TypeAlias = list[tuple[Any, Iterable[Any]]]

@@ -1,0 +1,102 @@
+"""Plain Python in place of a graph: when it may run the call that is traced, and how a trace lets it.
+
+This is the one place that knows. Who meets what no graph can do, or what only the run knows, asks here.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import Any, NoReturn
+
+from autoloop_runtime.base.locations import Line, capture
+from autoloop_runtime.ir.graph import current_graph
+
+#: the world of the function that is traced (``operators.mutation.outside_world``); None where there is none
+WORLD: ContextVar[Any] = ContextVar("autoloop_world", default=None)
+
+#: of a value that is looked for in a dict or set
+KEY = "an element of a set, or a key of a dict, is for the run to tell"
+
+
+class LeftToPython(BaseException):
+    """What is traced does something that no graph can do again: the function has to run as plain Python, at each call.
+
+    Raised before it is done. Not an ``Exception``, so that the user's own handlers let it pass.
+
+    Attributes
+    ----------
+    reason : str
+        What it does.
+    line : Line or None
+        Where.
+    is_once : bool
+        Whether the next call may be traced again: what plain Python does in this one is done then.
+    is_endless : bool
+        Whether a graph could do it, of which each call would need another.
+    of_values : bool
+        Whether a graph could do it that knows values which are inputs of this one.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        line: Line | None = None,
+        is_once: bool = False,
+        is_endless: bool = False,
+        of_values: bool = False,
+    ) -> None:
+        super().__init__(reason)
+        self.reason, self.line, self.of_values = reason, line, of_values
+        self.is_once, self.is_endless = is_once, is_endless
+
+
+def is_followed() -> bool:
+    """Return whether a function is being traced whose calls have to change the world each time."""
+    graph = current_graph()
+    return graph is not None and graph.root.ordered and WORLD.get() is not None
+
+
+def python_can_run() -> bool:
+    """Return whether plain Python would give what the graph does, were it to run the call that is traced.
+
+    With tensors among the arguments it would give other kinds of values: numbers that they decide come back as tensors.
+    """
+    return is_followed() and not WORLD.get().takes_tensors()
+
+
+def leave_unknown(what: str, line: Line | None = None) -> None:
+    """Let plain Python run the function that is traced, if it can.
+
+    Parameters
+    ----------
+    what : str
+        What only the run knows.
+    line : Line, optional
+        Where that is asked for; the line that calls us if it is not given.
+
+    Raises
+    ------
+    LeftToPython
+    """
+    if python_can_run():
+        location = (line,) if line is not None else capture()
+        raise LeftToPython(what, location[-1] if location else None, of_values=True)
+
+
+def refuse_unknown(what: str, instead: str) -> NoReturn:
+    """Let plain Python run the function if it can, see :func:`leave_unknown`; raise elsewhere.
+
+    Parameters
+    ----------
+    what : str
+        What only the run knows.
+    instead : str
+        What to do about it.
+
+    Raises
+    ------
+    LeftToPython
+    TypeError
+    """
+    leave_unknown(f"{what}; {instead}")
+    raise TypeError(f"{what}: {instead}")
