@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+from contextlib import nullcontext
+
 import numpy as np
-from api import call
+import pytest
+from api import call, native
 from each_case import each
 from native_checks import compile_native, graph_of, kernels
 from optimisation import translated
@@ -93,13 +97,52 @@ def test_functions_of_two_arguments(dtype):
 
 @each(DTYPES)
 def test_casts(dtype):
-    targets = [d for d in DTYPES if d != dtype]
+    by_place = "u4" if dtype in ("f4", "f8") else ""  # see below
+    targets = [d for d in DTYPES if d not in (dtype, by_place)]
     x = edge_values(dtype)
     graph = graph_of(lambda x: [call("cast", x, d) for d in targets], x)
     with translated(dtype not in OPTIMISED):
         found = compile_native(graph)([x])
     for name, got, want in zip(targets, found, kernels(graph, [x])):
         assert_close(got, want, f"{dtype} to {name}")
+
+
+#: beyond and at the bounds of the integers
+FAR = [np.nan, -np.nan, np.inf, -np.inf, *(s * (2.0**n + d) for n in (7, 8, 15, 16, 31, 32, 62, 63, 64)
+       for s in (1, -1) for d in (-1, -0.5, 0, 0.5, 1, 2.0 ** (n - 20))), 3e9, -3e9, 1e30, -1e30]  # fmt: skip
+INTEGERS = [d for d in DTYPES if d[0] in "iu"]
+
+
+@each(["f2", "f4", "f8", "c8", "c16"])
+def test_casts_of_what_does_not_fit_an_integer(dtype):
+    with np.errstate(all="ignore"):
+        values = np.array(FAR).astype(dtype)
+    with translated():
+        scalar = compile_native(graph_of(lambda x: [call("cast", x, d) for d in INTEGERS], values[0]))
+        three = compile_native(graph_of(lambda x: [call("cast", x, d) for d in INTEGERS], values[:3]))
+        many = compile_native(graph_of(lambda x: [call("cast", x, d) for d in INTEGERS if d != "u4"], values))
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the imaginary parts, which are dropped
+        for one in values:
+            assert [x.item() for x in scalar([one])] == [one.astype(d).item() for d in INTEGERS], one
+        for k in range(0, len(values) - 3, 3):
+            part = values[k : k + 3]
+            assert [x.tolist() for x in three([part])] == [part.astype(d).tolist() for d in INTEGERS], part
+        want = [values.astype(d).tolist() for d in INTEGERS if d != "u4"]
+    assert [x.tolist() for x in many([values])] == want
+
+
+@each(["f4", "f8", "c8"])
+def test_where_the_place_decides_what_becomes_of_a_float_machine_code_refuses_it(dtype):
+    run = compile_native(graph_of(lambda x: call("cast", x, "u4"), np.zeros(5, dtype)))
+    fits = np.array([0.5, -(2.0**31), 2.0**32 - 2**9, -1, 3e9], dtype)
+    assert run([fits])[0].tolist() == fits.real.astype("u4").tolist()
+    for far in (np.nan, -np.inf, 2.0**32 + 2**13, -3e9):
+        with np.errstate(all="ignore"):
+            by_place = len(set(np.full(67, far, fits.real.dtype).astype("u4"))) > 1
+        fits[1] = far
+        with pytest.raises(native.NativeRefusal, match="depends on where it stands") if by_place else nullcontext():
+            run([fits])
 
 
 @each(["i4", "i8", "u1", "f4", "f8"])

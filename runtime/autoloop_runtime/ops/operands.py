@@ -26,7 +26,8 @@ __all__ = ["cast"]
 
 def _cast_kernel(x: Any, dtype: Any) -> Any:
     if x.dtype.kind == "c" and dtype.kind not in "cb":
-        x = x.real
+        # as one piece where x is one: NumPy converts several elements at a time, to other integers if they do not fit
+        x = x.real.copy(order="K") if dtype.kind == "u" and x.flags.forc else x.real
     return x.astype(dtype)
 
 

@@ -2,6 +2,11 @@
 
 C leaves a float that does not fit an integer undefined, and so does LLVM. NumPy's compiled loops give what the
 processor gives: on x86 the smallest integer of the conversion's width, elsewhere the nearest integer that fits.
+That width is 64 bits for integers of 64 and for unsigned ones of 32, and 32 bits for all others.
+
+Of arrays that lie in one piece NumPy makes unsigned integers of 32 bits several at a time, with instructions of 32
+bits, but for what is left over at the end: what becomes of a float that does not fit then depends on where it stands.
+``in_doubt`` says of which arrays that is so, ``not_in_doubt`` of which elements both ways give the same.
 """
 
 from __future__ import annotations
@@ -49,8 +54,6 @@ def cast(writer: Writer, module: Module, value: str, source: LType, target: LTyp
             return _resize(writer, module, value, source, target)
         if source is HALF:
             wide = writer.let(f"fpext half {value} to float")
-            if target.kind == "u" and target.size == 4:
-                return writer.let(f"trunc i64 {_float_to_int(writer, wide, FLOAT, INT64)} to i32")
             return _float_to_int(writer, wide, FLOAT, target)
         return _float_to_int(writer, value, source, target)
     if target.kind == "f":
@@ -99,10 +102,10 @@ def _float_to_int(writer: Writer, value: str, source: LType, target: LType) -> s
         how = "fptosi" if target.kind == "i" else "fptoui"
         name = f"@llvm.{how}.sat.{target.suffix}.{source.suffix}"
         return writer.let(f"call {target.name} {name}({source.name} {value})")
-    wide = INT64 if target.size == 8 else INT32
-    if target.kind == "u" and target.size >= 4:
-        # from 2**31 (2**63) on: less that much, and the top bit set
-        half = 2 ** (8 * target.size - 1)
+    wide = INT64 if target.size == 8 or _is_u4(target) else INT32
+    if target.kind == "u" and target.size == 8:
+        # from 2**63 on: less that much, and the top bit set
+        half = 2**63
         edge = literal(half, source)
         high = writer.let(f"fcmp oge {source.name} {value}, {edge}")
         less = writer.let(f"fsub {source.name} {value}, {edge}")
@@ -111,6 +114,25 @@ def _float_to_int(writer: Writer, value: str, source: LType, target: LType) -> s
         return writer.let(f"select i1 {high}, {wide.name} {top}, {wide.name} {low}")
     whole = _truncated(writer, value, source, wide)
     return whole if wide.size == target.size else writer.let(f"trunc {wide.name} {whole} to {target.name}")
+
+
+def in_doubt(source: LType, target: LType, size: int) -> bool:
+    """Return whether NumPy's answer for an array of ``size`` elements may depend on where an element stands."""
+    several = 4  # fewer than that are done one by one, however wide the instructions are that NumPy was built with
+    return _X86 and source.kind in "fc" and source.part is not HALF and _is_u4(target) and size >= several
+
+
+def not_in_doubt(writer: Writer, value: str, source: LType) -> str:
+    """Return whether an unsigned integer of 32 bits made of ``value`` is the same wherever it stands."""
+    if source.kind == "c":
+        value, source = writer.let(f"extractelement {source.name} {value}, i32 0"), source.part
+    low = f"fcmp oge {source.name} {value}, {literal(-(2.0**31), source)}"
+    high = f"fcmp olt {source.name} {value}, {literal(2.0**32, source)}"
+    return writer.let(f"and i1 {writer.let(low)}, {writer.let(high)}")
+
+
+def _is_u4(target: LType) -> bool:
+    return (target.kind, target.size) == ("u", 4)
 
 
 def _truncated(writer: Writer, value: str, source: LType, wide: LType) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 
@@ -11,12 +12,16 @@ from ...ir.graph import Node
 from ...ir.op import Op
 from ...ops.operands import CAST, FITTED
 from ...ops.selection import WHERE
-from ..ir.elements import DOUBLE, INT64, LType, literal
+from ..ir.casts import in_doubt, not_in_doubt
+from ..ir.elements import BOOL, DOUBLE, INT64, LType, literal
 from ..writer.context import Context
 from ..writer.elementwise_ir import template_of
-from ..writer.nests import apply
+from ..writer.nests import Nest, accumulate, apply
 from ..writer.registry import rule, template_rule
-from ..writer.values import Expr, Pending, Scalar, Value, depth_of
+from ..writer.values import Expr, Pending, Scalar, Value, depth_of, resolve
+
+#: why machine code leaves casts of arrays to unsigned integers of 32 bits to NumPy
+_BY_PLACE = "a float that does not fit becomes a uint32 that depends on where it stands in its array"
 
 
 def made(ctx: Context, node: Node, op: Op, t: LType, args: Sequence[Value]) -> Value:
@@ -40,8 +45,17 @@ def _pointwise(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
     return [made(ctx, node, node.op, ctx.type_of(node.outputs[0]), values)]
 
 
-@rule(CAST, cheap=True, complexes=True)
+@rule(CAST, cheap=True, complexes=True, refuses=_BY_PLACE)
 def _cast(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    source, shape = ctx.type_of(node.inputs[0]), ctx.shape_of(node.outputs[0])
+    if in_doubt(source, ctx.type_of(node.outputs[0]), prod(shape)):
+        value = resolve(values[0])
+        nest = Nest(ctx, shape, [value])
+
+        def step(fine: str, nest: Nest) -> str:
+            return ctx.writer.let(f"and i1 {fine}, {not_in_doubt(ctx.writer, nest.element(value), source)}")
+
+        ctx.check(accumulate(nest, BOOL, "true", step), node, values)
     return [made(ctx, node, CAST, ctx.type_of(node.outputs[0]), values)]
 
 
