@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from each_case import each
 from executors import EXECUTORS, needs_native, spread
+from left_to_python import refused_or_plain
 
 
 def counted(n):
@@ -182,3 +183,54 @@ def test_a_number_that_is_chosen_among_narrow_ones():
     decorated = al.function(nearest, executor="native")
     for x in (1.2, 4.0, 2.4):
         assert decorated(a, np.float64(x)) == nearest(a, x)
+
+
+def _chosen(a, n):
+    b = -3
+    if n > 0:
+        b = a + 1
+    return b
+
+
+def _before_a_loop(a, n):
+    b = -3
+    for _ in range(n):
+        b = np.cumsum(a)
+    return b
+
+
+def _after_a_loop(a, n):
+    for _ in range(n):
+        a = -3
+    return a
+
+
+def _before_one_that_reads_a_name_that_is_not_set(a, n):
+    b, k = -3, 0
+    while k < n:
+        k += 1
+        b = np.cumsum(a)
+    u = u < b  # noqa: F821
+    return u
+
+
+@each([_chosen, _before_a_loop, _after_a_loop, _before_one_that_reads_a_name_that_is_not_set])
+def test_a_number_that_an_array_beside_it_does_not_hold_is_for_plain_python(f):
+    for n in 0, 2:
+        refused_or_plain(
+            f, "does not hold: Python integer -3 out of bounds for uint", np.array([0, 5], "u4"), np.array(n)
+        )
+
+
+@each([(lambda n: n * 1,), (lambda n: np.ones(2) * n,), (lambda n: 7,)])
+def test_a_number_of_more_than_64_bits_before_a_loop_is_for_plain_python(made):
+    def program(n):
+        b = 2**70
+        for _ in range(n):
+            b = made(n)
+        return b
+
+    for n in np.uint8(0), np.uint8(2):
+        with pytest.warns(UserWarning, match=r"'b' is a number.*out of bounds for int64"):
+            ours = al.function(program)(n)
+        assert type(ours) is type(program(n)) and np.array_equal(ours, program(n))

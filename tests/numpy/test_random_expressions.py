@@ -359,17 +359,6 @@ def test_statements_that_were_found_are_as_plain(case, executor):
     assert not fault(program, executor) and isinstance(ours, Exception) == (becomes == "raises"), ours
 
 
-def test_a_number_that_an_array_beside_it_does_not_hold_is_refused():
-    def program(a, n):
-        b = -3
-        if n > 0:
-            b = a + 1
-        return b
-
-    with pytest.raises(TypeError, match="'b' is a number on one path that the dtype of the other path's does not hold"):
-        al.function(program)(np.array([0, 5], "uint32"), np.array(0))
-
-
 @needs_native
 def test_machine_code_refuses_to_sort_what_has_no_axes():
     def program(a, n):

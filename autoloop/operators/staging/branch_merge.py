@@ -33,6 +33,7 @@ from autoloop_runtime.ir.tracers import (
 from autoloop_runtime.ops.operands import is_tensor
 
 from ...errors import NeverReturnsError
+from ...left_to_python import leave_unknown
 from .blank_values import blank
 from .containers_of_blocks import advice_on_keys, leave_containers, leave_objects_apart
 from .instances import apart, as_objects, assembled, leave_objects, of_sides
@@ -276,10 +277,9 @@ class _Merge:
         try:
             return _alike(one, other), _alike(other, one)
         except OverflowError as error:
-            raise TypeError(
-                f"{spoken(self.name)!r} is a number on one path that the dtype of the other path's does not hold: "
-                f"{error}"
-            ) from None
+            what = f"{spoken(self.name)!r} is a number on one path that the dtype of the other path's does not hold"
+            leave_unknown(f"{what}: {error}")
+            raise TypeError(f"{what}: {error}") from None
 
     def _certain(self, side: int, value: Any) -> Any:
         with self.graphs[side].as_default():

@@ -31,6 +31,7 @@ from autoloop_runtime.ir.tracers import (
 from autoloop_runtime.ops.int_bounds import COUNTED, bits, counts
 from autoloop_runtime.ops.operands import is_tensor
 
+from ...left_to_python import leave_unknown
 from .mixed_numbers import MixedNumber
 from .staged_values import cast_where_made
 from .undefined import spoken
@@ -137,7 +138,7 @@ def make_leaf(name: str, value: Any, shape: Any = None, carried: Container[Stora
     if composite_of(value) is not None:
         return Leaf(LoopLeaf.of(name, value), "composite", shape)
     if number_type(value) is not None:
-        return Leaf(LoopLeaf(name, value, (entering(value),)), NAMES[kind_of((value,))], shape)
+        return Leaf(LoopLeaf(name, value, (entering(name, value),)), NAMES[kind_of((value,))], shape)
     if isinstance(value, (np.ndarray, np.generic)) or is_tensor(value):
         return Leaf(LoopLeaf.of(name, value), NAMES[own_kind(value)], shape)
     return outside(name, value)
@@ -156,8 +157,22 @@ def outside(name: str, value: Any) -> Leaf:
     return Leaf(LoopLeaf(name, value, ()), "outside")
 
 
-def entering(value: Any, dtype: Any = None) -> Tensor:
-    """Return what carries a Python number into a loop, or what it is as an array of some dtype."""
+def entering(name: str, value: Any, dtype: Any = None) -> Tensor:
+    """Return what carries a Python number into a loop, or what it is as an array of some dtype.
+
+    Raises
+    ------
+    LeftToPython
+    TypeError, OverflowError
+        If that does not hold it: plain Python, which carries the number as it is, goes on.
+    """
     if isinstance(value, Tensor):
         return value.plain if dtype is None or value.dtype == dtype else cast_where_made(value, dtype)
-    return Tensor(to_array(value, CARRIERS[number_type(value) or complex] if dtype is None else dtype))
+    try:
+        return Tensor(to_array(value, CARRIERS[number_type(value) or complex] if dtype is None else dtype))
+    except OverflowError as error:
+        what = f"{name!r} is a number before or after an iteration that what carries it does not hold: {error}"
+        leave_unknown(what)
+        if dtype is None:
+            raise
+        raise TypeError(what) from None

@@ -352,7 +352,7 @@ def _accept_number(leaf: Leaf, value: Any, kind: Kind) -> tuple[Leaf, list[Tenso
     init = leaf.tensors[0]
     common = widest(type_of_carrier(init.dtype), number_type(value) or complex)
     if CARRIERS[common] != init.dtype or NAMES[kind] != leaf.kind:
-        return replace(leaf.starting_with(entering(init, CARRIERS[common])), kind=NAMES[kind]), []
+        return replace(leaf.starting_with(entering(leaf.name, init, CARRIERS[common])), kind=NAMES[kind]), []
     tensor = carried(value, common)
     if leaf.is_counter and not is_step(tensor):
         return replace(leaf, counts=False), []
@@ -364,8 +364,8 @@ def _accept_beside(leaf: Leaf, value: Any) -> tuple[Leaf, list[Tensor]]:
     dtype = leaf.tensors[0].dtype
     common = beside(dtype, value)
     if common != dtype and leaf.kind in ("array", "array without axes"):
-        return leaf.starting_with(entering(leaf.tensors[0], common)), []
-    return leaf, [entering(value, common)]
+        return leaf.starting_with(entering(leaf.name, leaf.tensors[0], common)), []
+    return leaf, [entering(leaf.name, value, common)]
 
 
 def _settled_array(leaf: Leaf, result: Tensor) -> Leaf:
@@ -373,7 +373,7 @@ def _settled_array(leaf: Leaf, result: Tensor) -> Leaf:
     and dimensions that may be any if the body changes them."""
     init = leaf.tensors[0]
     if result.dtype != init.dtype and np.can_cast(init.dtype, result.dtype, "safe"):
-        return leaf.starting_with(entering(init, result.dtype))
+        return leaf.starting_with(entering(leaf.name, init, result.dtype))
     invariant = leaf.shape if leaf.shape is not None else init.shape
     if (leaf.shape is not None and not leaf.relaxed) or result.shape.is_subsumed_by(invariant):
         return leaf
@@ -434,10 +434,10 @@ def _settled(leaf: Leaf, number: Leaf, result: Tensor) -> tuple[Leaf, list[Tenso
     start = init if isinstance(number.init, Tensor) else number.init
     if number.shape is None and not result.shape.is_fully_defined():
         # It meets what may have any shape, and then has that shape.
-        return replace(leaf.starting_with(entering(start, result.dtype)), shape=TensorShape(None)), []
+        return replace(leaf.starting_with(entering(leaf.name, start, result.dtype)), shape=TensorShape(None)), []
     if number.shape is not None or result.shape.rank == 0 or isinstance(number.init, Tensor):
-        return leaf.starting_with(entering(start, result.dtype)), []
-    value = np.broadcast_to(entering(start, result.dtype).value, result.shape.as_tuple())
+        return leaf.starting_with(entering(leaf.name, start, result.dtype)), []
+    value = np.broadcast_to(entering(leaf.name, start, result.dtype).value, result.shape.as_tuple())
     return leaf.starting_with(Tensor(value.copy())), []
 
 
