@@ -61,10 +61,11 @@ def advise(error: BaseException) -> None:
 
 
 def asks_for_values(error: BaseException) -> tuple[str, Line] | None:
-    """Return what of the user's or a library's wanted to know a value of the run, and where; None if nobody did.
+    """Return what of converted code wanted to know a value of the run, and where; None if nothing did.
 
     A generator of the user's does: its loops and branches stay Python, as no graph can leave one of them by a `yield`.
-    So does what else stays Python, and what converted code calls that is not converted itself.
+    So does what else stays Python, and what converted code calls that Python has in C. Python code that is not
+    converted does not get so far: it is not let go on without the value, see ``texts_of_tracers.leave_value``.
     """
     link, is_marked = _last_of_the_user(error.__traceback__), _MARK in str(error)
     if link is None or not (is_marked or not is_programs_own(error)):
@@ -72,9 +73,6 @@ def asks_for_values(error: BaseException) -> tuple[str, Line] | None:
     code = link.tb_frame.f_code
     if is_generator_code(code) and code.co_name != "<genexpr>" and not is_library_file(code.co_filename):
         what = f"the generator {code.co_qualname!r} asks for what only the run knows; let it return a list"
-    elif is_marked and (called := _called_library(error.__traceback__)) is not None:
-        link, entered = called
-        what = computing(_name(entered))
     elif is_marked and is_converted(code) and (kept := _kept_as_it_is(code, _position(link))):
         what = f"what only the run knows is asked for at once. {kept.rstrip('.')}"
     elif is_marked and is_converted(code) and _is_call(code, _position(link)):

@@ -106,7 +106,7 @@ def _called(f: Any) -> Any:
             return functools.partial(_method_of_array, f)
         if type(f.__self__) is list and f.__name__ in ("insert", "pop", "sort"):
             return _list_method(f)
-        made = of_library(f, f) if computes_with_values(f) else asking(f)
+        made = of_library(f) if computes_with_values(f) else asking(f)
         return consumed(made) if is_followed() else made
     if isinstance(f, functools._lru_cache_wrapper):
         return _cached(f)
@@ -119,7 +119,7 @@ def _called(f: Any) -> Any:
         if is_outside(f) or is_foreign(f):
             record_call(current_graph(), CallRecord(f"{f.__module__}.{f.__qualname__}", None, False))
         made = guarded(f) if is_outside(f) else shielded(f) if is_foreign(f) else f
-        made = of_library(made, f) if computes_with_values(f) else made
+        made = of_library(made) if computes_with_values(f) else made
         return consumed(made) if consumes(f) else made
     return _refusing_tensors(converted, mutated) if (mutated := mutated_parameters_of(f)) else converted
 

@@ -7,6 +7,7 @@ function here.
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -55,6 +56,7 @@ def guarded(f: Callable[..., Any]) -> Callable[..., Any]:
 def shielded(f: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of a library that is given no stand-in."""
 
+    @functools.wraps(f)
     def call_library(*args: Any, **kwargs: Any) -> Any:
         _check_arguments(args, kwargs)
         return f(*args, **kwargs)

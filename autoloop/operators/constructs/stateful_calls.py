@@ -206,7 +206,7 @@ def consumed(f: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
-def of_library(f: Callable[..., Any], named: Any) -> Callable[..., Any]:
+def of_library(f: Callable[..., Any]) -> Callable[..., Any]:
     """Return what is called in place of ``f``, which calls a function or class of a library: it computes with values.
 
     What it raises of something that stands for them it might not raise of them: no handler of the user's gets to see
@@ -219,7 +219,7 @@ def of_library(f: Callable[..., Any], named: Any) -> Callable[..., Any]:
         except Exception as error:
             if any(map(_knows_no_value, nest.flatten((args, kwargs)))):
                 passes_handlers(error)
-                name = f"{named.__module__}.{named.__qualname__}"
+                name = f"{f.__module__}.{f.__qualname__}"
                 leave_unknown(f"{name!r} is a library's own, which computes with values, and is given one of the run")
             raise
 

@@ -10,9 +10,8 @@ import os
 from types import FrameType
 from typing import Any
 
-from autoloop_runtime.base.locations import TRACE_ENTRY, capture, is_internal
+from autoloop_runtime.base.locations import capture, is_internal
 from autoloop_runtime.ir.graph import current_graph
-from autoloop_runtime.ir.tracers import Tracer
 
 from ...conversion.advice import computing
 from ...conversion.callables import is_converted, is_library_file
@@ -35,9 +34,9 @@ _FOR_THE_USER = tuple(
 _OF_KEYS = tuple(
     os.path.join("operators", "constructs", f"{name}.py") for name in ("comprehensions", "items", "membership")
 )
-_DEBUGGERS = frozenset(
-    ("IPython", "_pydevd_bundle", "_pytest", "bdb", "cmd", "debugpy", "pdb", "pydevd", "pytest", "traceback")
-)
+_DEBUGGERS = frozenset(("IPython", "_pydevd_bundle", "bdb", "cmd", "debugpy", "pdb", "pydevd", "traceback"))
+#: these show values in messages of their own, too, and compare them as any library does
+_REPORTING = frozenset(("_pytest", "pytest"))
 #: these show something else where a text raises an ``Exception``
 _SWALLOWING = frozenset(("logging", "pprint", "reprlib"))
 
@@ -55,7 +54,7 @@ def leave_or_refuse(value: Any, frame: FrameType) -> None:
     if graph is None or _is_own_message(frame):
         return
     modules = _modules_outside(frame)
-    if modules & _DEBUGGERS:
+    if modules & (_DEBUGGERS | _REPORTING):
         return
     location = capture()
     if modules & _SWALLOWING and is_followed():
@@ -77,28 +76,18 @@ def leave_key(value: Any, frame: FrameType) -> None:
 
 
 def leave_value(value: Any, frame: FrameType) -> None:
-    """Let plain Python run the function that is traced, if code that is not converted asks for ``value``.
+    """Let plain Python run the function that is traced, if it can and code that is not converted asks for ``value``.
 
-    Were an error to tell it that there is none, it might go on with something else. A function that is traced without
-    conversion, and what converted code leaves as Python, do get that error, and with it what to do.
+    Were an error to tell it that there is none, it might go on with something else. Of converted code no handler gets
+    that error: see ``advice.asks_for_values``.
     """
     code = frame.f_code
-    is_ours = is_internal(code.co_filename) or is_converted(code)
-    if is_ours or not isinstance(value, Tracer) or _modules_outside(frame) & _DEBUGGERS or not _is_called(frame):
+    if is_internal(code.co_filename) or is_converted(code) or _modules_outside(frame) & _DEBUGGERS:
         return
     what = f"{code.co_qualname!r}, which is not converted, asks for a value of the run"
     if is_library_file(code.co_filename):
         what = computing(f"{frame.f_globals.get('__name__')}.{code.co_qualname}")
     leave_unknown(what)
-
-
-def _is_called(frame: FrameType | None) -> bool:
-    """Return whether converted code has called, or has called who has called, the code of a frame."""
-    while frame is not None and frame.f_code.co_name != TRACE_ENTRY:
-        if is_converted(frame.f_code):
-            return True
-        frame = frame.f_back
-    return False
 
 
 def _is_own_message(frame: FrameType) -> bool:
