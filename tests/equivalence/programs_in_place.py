@@ -69,6 +69,43 @@ def masked(a):
     a[a < 2] += 1
 
 
+@given(vectors(2))
+def functions_with_masks(a, b):
+    np.copyto(a, b, where=a > 3)
+    np.copyto(a, 0, where=b > 5)
+    np.putmask(a, a > 2, b)
+    np.putmask(b, a < 2, 0.0)
+    np.place(b, a > 4, [2.0])
+
+
+@given(lambda size: (np.arange(size) % 7,))
+def bits(a):
+    a += 1
+    a <<= 2
+    a |= 1
+    a >>= 1
+
+
+@given(squares())
+def normalised(m):
+    m -= m.mean(axis=0)
+    m /= m.std(axis=0) + 1
+
+
+@given(squares(1, N))
+def powers(m, n):
+    m **= 1.5
+    for _ in range(n):
+        m[1:, 1:] **= 0.5
+
+
+@given(squares(1, N))
+def updates_of_parts(m, n):
+    for _ in range(n):
+        m[1:, :] = m[1:, :] - 0.5 * np.sin(m[0, :])
+        m[:, 1:] -= 0.25 * np.cos(m[:, 1:]) * m[:, 1:]
+
+
 @given(vectors())
 def functions_with_out(a):
     np.maximum(a, 2, out=a)

@@ -166,3 +166,43 @@ def test_blocks_of_arrays_that_do_not_lie_in_a_row(*shape):
         made = in_blocks(noted, [whole[..., 0], whole[..., 1]], [], [np.empty(shape)], Between(np.float64))
     np.testing.assert_array_equal(made, whole[..., 0] * 2 + whole[..., 1])
     assert sum(seen) == made.size and max(seen, default=0) <= 64
+
+
+def _beside(a, b):
+    t = a[:-1] * 2  # computed with what follows the write, over as many elements
+    np.exp(a, out=a)
+    return t + np.exp(b[:-1]) + np.sin(b[:-1])
+
+
+def _two_results(a, b):
+    t = np.sin(b[:, :]) + np.exp(a)  # over the part of b
+    a[:, :] += np.sin(t) * np.sin(b)  # with b
+    b[:, :] = np.exp(a) + t
+    return t
+
+
+def _beside_in_a_loop(a, b):
+    for _ in range(3 * (b[0, 0] < 5)):
+        t = a[1:] * b[1:]
+        np.tanh(a, out=a)
+        b[1:] -= np.sin(t) * np.exp(b[:-1])
+        b[:-1] += np.exp(b[1:] - 1) * np.sin(a[:-1])
+    return b
+
+
+def _spread(a, b):
+    b **= a[0]
+    np.copyto(a, b * 2, where=np.sin(a) > a[::-1])
+    a[:, 1:] -= a[:, 1:] * np.exp(b[:, :-1])
+    return np.abs(a) ** b[3, 4], (a - b.mean(axis=0)) * (a - b.mean(axis=0))
+
+
+@each([_beside, _two_results, _beside_in_a_loop, _spread])
+def test_arrays_are_written_to_when_all_have_read_them(program):
+    def arguments():
+        return np.linspace(0.1, 0.9, 600 * 500).reshape(SHAPE), np.linspace(0.3, 0.8, 600 * 500).reshape(SHAPE).copy()
+
+    theirs, ours = arguments(), arguments()
+    expected, found = program(*theirs), al.function(program, executor="sequential")(*ours)
+    for a, b in zip((expected, *theirs), (found, *ours), strict=True):
+        np.testing.assert_array_equal(a, b)

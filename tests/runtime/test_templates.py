@@ -74,9 +74,12 @@ def test_templates_are_the_kernels(op, dtype):
         assert wanted.dtype == expected
         found = [evaluated(op.code, values)]
         if op.into is not None and values is arrays:
-            out = np.empty_like(wanted)
-            found.append(evaluated(op.into, values, out=out))
-            assert found[-1] is out
+            over = [k for k, a in enumerate(arrays) if op.traits.elementwise and a.dtype == expected]
+            for k in (None, *over):  # into an array of its own, and into each operand that has the form
+                given = [a.copy() for a in arrays]
+                out = np.empty_like(wanted) if k is None else given[k]
+                found.append(evaluated(op.into, given, out=out, by=op.into_by))
+                assert found[-1] is out
         if values is not arrays:
             found += [evaluated(text, values) for kinds, text in (op.scalar or {}).items() if expected.kind in kinds]
         for got in found:

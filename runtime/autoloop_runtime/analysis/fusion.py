@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from ..base.dataclass import dataclass
 from ..ir.graph import CONST, PARAMETER, Node
 from ..ir.tensor import Tensor
+from .failure import can_fail
 from .uses import Readers
 
 #: arrays with fewer elements are not worth a division into blocks
@@ -87,6 +88,8 @@ def _group(members: list[Node], reading: Readers) -> Group:
 def is_divisible(node: Node, least: int = DIVIDED) -> bool:
     """Return whether the result, an array of at least so many elements, can be computed block by block."""
     if node.op.into is None or not node.op.traits.elementwise or node.declared or node.control_inputs:
+        return False
+    if can_fail(node):  # in one block, when others are written
         return False
     shape = node.outputs[0].shape
     if shape.rank == 0 or (shape.num_elements() or 0) < least:

@@ -76,15 +76,20 @@ def find_owned(graph: Graph, fused: Mapping[Node, Fused] = MappingProxyType({}))
     write only to arrays that the caller gives away."""
     found = Ownership(dict.fromkeys(fused, -1))
     if fused or graph.donated or _worth_a_search(graph):
-        reading = readers(graph)
+        reading = _reading(graph, fused)
         small = bool(graph.donated) and not graph_can_fail(graph)
         for position, output in graph.donated.items():
             _follow(reading, graph.inputs[position], found, None if output == NOWHERE else output, fused, small)
-        _search(graph, found, False)
+        _search(graph, found, False, fused)
         for node in fused:
             del found.in_place[node]
         _find_reusing(_Inside(graph, readers(graph)), found, fused)
     return found
+
+
+def _reading(graph: Graph, fused: Mapping[Node, Fused]) -> Readers:
+    """Return who reads what in ``graph``, of which those ``fused`` read it where the last of their group stands."""
+    return Readers(graph.nodes, graph.outputs, computed_at={node: group.nodes[-1] for node, group in fused.items()})
 
 
 def worth_giving_away(graph: Graph) -> tuple[int, ...]:
@@ -214,27 +219,34 @@ def _writes(node: Node, small: bool = False) -> bool:
     return is_large(node.outputs[0]) or (small and node.outputs[0].shape.rank not in (0, None))
 
 
-def _search(graph: Graph, found: Ownership, in_loop: bool) -> None:
+def _search(graph: Graph, found: Ownership, in_loop: bool, fused: Mapping[Node, Fused]) -> None:
     """Find chains that start in ``graph``."""
-    reading = readers(graph)
+    reading, is_wide = _reading(graph, fused), in_loop or bool(fused)
     for node in graph.nodes:
         if node.op is WHILE:
             for k in range(node.attrs["n_vars"]):
                 free = (node, k) not in found.entered
-                marks = _through_loop(node, k, _Marks(taken=found.in_place)) if free else None
-                if marks is None or not marks.in_place:
+                new = _Marks(taken=found.in_place, fused=fused, over=dict(found.over))
+                marks = _through_loop(node, k, new) if free else None
+                if marks is None or not (marks.in_place or len(marks.over) > len(found.over)):
                     continue
                 found.in_place |= marks.in_place
+                found.over |= marks.over
                 found.copied.add((node, k))
                 found.entered |= marks.entered | {(node, k)}
                 found.parts |= marks.parts
-                _follow(reading, node.outputs[k], found)
-        elif node not in found.in_place and (
-            _updates(node) or gathers(node) or (in_loop and is_fresh(node.outputs[0]) and is_large(node.outputs[0]))
-        ):
-            _follow(reading, node.outputs[0], found)
+                _follow(reading, node.outputs[k], found, None, fused)
+        elif node in fused:
+            if node.outputs[0] not in found.over and places(fused[node].results, node.outputs[0]):
+                _follow(reading, node.outputs[0], found, None, fused)
+        elif node not in found.in_place and (_updates(node) or gathers(node) or (is_wide and _begins(node))):
+            _follow(reading, node.outputs[0], found, None, fused)
         for sub in node.subgraphs:
-            _search(sub, found, in_loop or node.op is WHILE)
+            _search(sub, found, in_loop or node.op is WHILE, fused)
+
+
+def _begins(node: Node) -> bool:
+    return is_fresh(node.outputs[0]) and is_large(node.outputs[0])
 
 
 def _follow(
@@ -339,12 +351,18 @@ def _own_part(
     if first is None:
         return False
     start, inner.back = reading.place[first] - bool(first.subgraphs), last
+    # block by block, some of a group is written before others are read
+    members = marks.fused[first].nodes if first in marks.fused else ()
     for node, index in before:
         if node is part:
             continue
         if node is None or reading.place[node] > start or not looks(reading, node, index, start):
             return False
-    if _walk(reading, part.outputs[0], inner) != _PUT_BACK or not (inner.in_place or inner.entered):
+        if members and (node in members or not _apart(reading, node, index, members)):
+            return False
+    if _walk(reading, part.outputs[0], inner) != _PUT_BACK:
+        return False
+    if not (inner.in_place or inner.entered or len(inner.over) > len(marks.over)):
         return False
     _merge(marks, inner)
     marks.parts.add(part)
@@ -363,7 +381,7 @@ def _walk_over(reading: Readers, tensor: Tensor, group: Fused, marks: _Marks) ->
         if result in marks.over or group.nodes.index(result.op) < last or not _same_form(tensor, result):
             continue
         inner = marks.inner(marks.wanted)
-        inner.over[result] = tensor
+        inner.over[result], inner.back = tensor, marks.back
         reached = _walk(reading, result, inner)
         if marks.wanted is None or reached == marks.wanted:
             _merge(marks, inner)
@@ -397,7 +415,7 @@ def _consume(node: Node, index: int, marks: _Marks) -> Tensor | None:
         inner = marks.inner()
         ends = []
         for sub in (node.attrs["then"], node.attrs["else"]):
-            ends.append(_walk(readers(sub), sub.inputs[index - 1], inner))
+            ends.append(_walk(_reading(sub, marks.fused), sub.inputs[index - 1], inner))
         if ends[0] is None or ends[0] != ends[1] or ends[0] in node.declared:
             return None
         _merge(marks, inner)
@@ -428,5 +446,5 @@ def _through_loop(node: Node, k: int, marks: _Marks) -> _Marks | None:
     cond, body = node.attrs["cond"], node.attrs["body"]
     if not looked_at(readers(cond), cond.inputs[k]):
         return None
-    end = _walk(readers(body), body.inputs[k], marks)
+    end = _walk(_reading(body, marks.fused), body.inputs[k], marks)
     return marks if end == k else None

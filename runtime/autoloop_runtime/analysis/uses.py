@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TypeAlias
 
 from ..ir.graph import Graph, Node
@@ -27,14 +28,19 @@ class Readers:
     outputs : iterable of Tensor, optional
     control : bool
         To wait for a tensor counts, too.
+    computed_at : mapping
+        Nodes that are not computed, and read nothing, where they stand, but where another one does, after them -> that.
 
     Attributes
     ----------
     place : dict
-        The positions of the nodes.
+        The positions of the nodes, or of those where they are computed.
     """
 
-    def __init__(self, nodes: Iterable[Node], outputs: Iterable[Tensor] = (), control: bool = True) -> None:
+    def __init__(
+        self, nodes: Iterable[Node], outputs: Iterable[Tensor] = (), control: bool = True,
+        computed_at: Mapping[Node, Node] = MappingProxyType({}),
+    ) -> None:  # fmt: skip
         self.place: dict[Node, int] = {}
         self._reads: dict[Tensor, list[Read]] = {}
         for node in nodes:
@@ -46,6 +52,11 @@ class Readers:
                     self._reads.setdefault(tensor, []).append((node, CONTROL))
         for j, tensor in enumerate(outputs):
             self._reads.setdefault(tensor, []).append((None, j))
+        moved = {node: self.place[at] for node, at in computed_at.items() if node in self.place}
+        if moved:
+            self.place.update(moved)
+            for reads in self._reads.values():
+                reads.sort(key=lambda read: END if read[0] is None else self.place[read[0]])
 
     def __iter__(self) -> Iterator[Tensor]:
         """Iterate over what is read at all."""

@@ -94,11 +94,14 @@ def offered(args: list[Any], which: Sequence[tuple[int, bool]]) -> Any:
     """
     for k, callers in which:
         array = args[k]
-        args[k] = None
+        same = [j for j, one in enumerate(args) if one is array]  # x * x
+        for j in same:
+            args[j] = None
         alone = (
             _references(array) <= _ALONE and _is_whole(array) and (callers or type(array.base) not in (Donated, Part))
         )
-        args[k] = array
+        for j in same:
+            args[j] = array
         if alone:
             return array
     return None

@@ -57,7 +57,9 @@ class Op:
         only where no operand can fail, so it may leave one unevaluated.
     into : str or None
         Template that gives the value of ``code``, to the bit, in the array ``{out}``, which may be one of the inputs if
-        the op works element by element.
+        the op works element by element. ``{by}`` in it is ``into_by``.
+    into_by : callable or None
+        A function that ``into`` calls, where NumPy has none that takes the array.
     truth : str or None
         Template in Python's own words, for booleans of which only the truth matters.
     neutral : Neutral or None
@@ -121,6 +123,7 @@ class Op:
     doc: str = ""
     scalar: Mapping[str, str] | None = None
     into: str | None = None
+    into_by: Callable[..., Any] | None = None
     culprit: Callable[[BaseException], Any] | None = None
     several: bool = False
     strict: bool = False

@@ -37,6 +37,7 @@ _OPERATORS: dict[Any, Any] = {
     operator.abs: np.absolute, operator.lt: np.less, operator.le: np.less_equal, operator.gt: np.greater,
     operator.ge: np.greater_equal, operator.eq: np.equal, operator.ne: np.not_equal, operator.and_: np.bitwise_and,
     operator.or_: np.bitwise_or, operator.xor: np.bitwise_xor, operator.invert: np.invert,
+    operator.lshift: np.left_shift, operator.rshift: np.right_shift,
 }  # fmt: skip
 
 

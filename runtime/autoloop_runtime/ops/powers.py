@@ -108,6 +108,17 @@ def _pow_kernel(x: Any, y: Any, squared: bool = False) -> Any:
     return x**y
 
 
+def _pow_into(x: Any, y: Any, out: Any) -> Any:
+    """Put ``x ** y`` into ``out``, which may be one of both."""
+    if np.may_share_memory(out, y) or out.dtype.kind in "biu":  # of integers it may fail
+        np.copyto(out, x**y)
+        return out
+    if out is not x:
+        np.copyto(out, x)
+    out **= y  # as the operator does, which squares and takes roots where the number says so
+    return out
+
+
 def _pow_vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
     x, y = inputs
     by_x, by_y = _pow_grad(g, conjugated(outputs[0]), conjugated(x), conjugated(y), attrs.get("squared", False))
@@ -129,7 +140,7 @@ _POWERS = of_ufunc(np.power)
 POW = primitive(
     "pow", lambda x, y, squared=False: (_POWERS(x.dtype, y.dtype)[2], broadcast_static("pow", x, y)), _pow_kernel,
     _pow_vjp,
-    code="{0} ** {1}", traits=FUNCTION.but(fails=Fails.INTEGERS),
+    code="{0} ** {1}", into="{by}({0}, {1}, {out})", into_by=_pow_into, traits=FUNCTION.but(fails=Fails.INTEGERS),
     neutral=Neutral(1, "iuf"),
     llvm={"iu": "@pow_i $x, $y", "f": "~libm:pow $x, $y"},
 )  # fmt: skip

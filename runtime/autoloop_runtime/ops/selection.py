@@ -44,6 +44,19 @@ def _where_kernel(condition: Any, x: Any, y: Any) -> Any:
     return out[()]
 
 
+def _chosen_into(condition: Any, x: Any, y: Any, out: Any) -> Any:
+    """Put what ``np.where`` gives into ``out``, which may be one of the others."""
+    if out is x:
+        np.copyto(out, y, where=~condition)
+    elif np.may_share_memory(out, x) or np.may_share_memory(out, condition):
+        np.copyto(out, np.where(condition, x, y))
+    else:
+        if out is not y:
+            np.copyto(out, y)
+        np.copyto(out, x, where=condition)
+    return out
+
+
 def _where_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     condition, x, y = inputs
     return [None, unbroadcast(where(condition, g, 0), x), unbroadcast(where(condition, 0, g), y)]
@@ -55,6 +68,8 @@ WHERE = primitive(
     _where_kernel,
     _where_vjp,
     code="np.where({0}, {1}, {2})[()]",
+    into="{by}({0}, {1}, {2}, {out})",
+    into_by=_chosen_into,
     scalar={"biufc": "{1} if {0} else {2}"},
     idempotent=True,
     strict=True,

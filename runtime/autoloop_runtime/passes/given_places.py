@@ -94,9 +94,8 @@ def over(op: Op) -> Callable[..., Any] | None:
         return None
     names = re.findall(r"\{(\d)\}", op.into)
     parameters = [f"x{k}" for k in range(1 + max(map(int, names)))]
-    made: Callable[..., Any] = eval(
-        f"lambda {', '.join(parameters)}, out: {op.into.replace('{out}', 'out').format(*parameters)}", {"np": np}
-    )
+    code = op.into.format(*parameters, out="out", by="by")
+    made: Callable[..., Any] = eval(f"lambda {', '.join(parameters)}, out: {code}", {"np": np, "by": op.into_by})
     return made
 
 

@@ -77,7 +77,7 @@ def in_blocks(
     array, or tuple of them
         ``results``; the bare array if there is one.
     """
-    places = [r if r.flags.c_contiguous else np.empty(r.shape, r.dtype) for r in results]
+    places = [r if r.flags.c_contiguous or _is_once(r) else np.empty(r.shape, r.dtype) for r in results]
     every = [*arrays, *places]
     if all(a.flags.c_contiguous for a in every):
         every = [a.reshape(-1) for a in every]  # of others that would be a copy
@@ -92,6 +92,16 @@ def in_blocks(
         if place is not result:
             result[...] = place
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def _is_once(array: np.ndarray[Any, Any]) -> bool:
+    """Return whether it can be told at once that no two elements of a part of an array lie in one place."""
+    end = array.itemsize
+    for stride, extent in sorted((abs(s), n) for s, n in zip(array.strides, array.shape) if n > 1):
+        if stride < end:
+            return False
+        end = stride * extent
+    return True
 
 
 class _Parts:

@@ -73,8 +73,11 @@ class Expressions:
 
     def into(self, node: Node, env: Mapping[Tensor, Expr], out: Expr) -> Expr:
         """Return the expression that computes ``node`` in the array ``out``."""
-        assert node.op.into is not None
-        template = parse(node.op.into.replace("{out}", f"{{{len(node.inputs)}}}"))
+        code, by = node.op.into, node.op.into_by
+        assert code is not None
+        if by is not None:
+            code = code.replace("{by}", self.known(("into", id(by)), names.of_node(node.op.name), by, str(by.__doc__)))
+        template = parse(code.replace("{out}", f"{{{len(node.inputs)}}}"))
         return template.fill([*[env[t] for t in node.inputs], out], node)
 
     def reused(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> str:

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ...base import dtypes
 from ...base.stand_ins import UnknownWhileTracing
 from ...ir.array_references import References
 from ...ir.array_storage import array_written
@@ -85,9 +86,12 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     _refuse_unsafe(vals, as_operand(vals), arr.dtype)
     given = ravel(as_operand(vals, arr.dtype))
     count = _known_size(np.place, given, "the values")
-    flags = as_operand(mask) != 0
+    flags = as_dtype(as_operand(mask), dtypes.bool_)
     if not count:
         raise ValueError("Cannot insert from an empty array!")
+    if count == 1:
+        arr.absorb(choose(flags, given[0], held))
+        return
     number = cumsum(as_dtype(ravel(flags), np.dtype(np.int64))) - 1
     arr.absorb(choose(flags, reshape(getitem(given, number % count), shape_of(held)), held))
 
@@ -99,8 +103,13 @@ def putmask(a: Any, /, mask: Any, values: Any) -> None:
         _writes(np.putmask, a, "a = numpy.where(mask, values, a)")
     held = a.current()
     _refuse_unsafe(values, as_operand(values), a.dtype)
-    every = _repeated(np.putmask, values, a.dtype, _known_size(np.putmask, held, "the array"))
-    a.absorb(choose(as_operand(mask) != 0, reshape(every, shape_of(held)), held))
+    flags, given = as_dtype(as_operand(mask), dtypes.bool_), ravel(as_operand(values, a.dtype))
+    size = _known_size(np.putmask, held, "the array")
+    if given.shape.num_elements() == 1:
+        every = given[0]
+    else:
+        every = reshape(_repeated(np.putmask, given, a.dtype, size), shape_of(held))
+    a.absorb(choose(flags, every, held))
 
 
 @counterpart(np.copyto)
