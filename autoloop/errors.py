@@ -20,6 +20,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from autoloop_runtime.base import dtypes, stand_ins
+from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.base.parsing import parse
 
 from .left_to_python import LeftToPython, python_can_run
@@ -27,7 +28,7 @@ from .left_to_python import LeftToPython, python_can_run
 _E = TypeVar("_E", bound=BaseException)
 
 _FULL_TRACEBACK = "AUTOLOOP_FULL_TRACEBACK"
-_HERE = os.path.dirname(os.path.realpath(__file__))
+_FRONT_END, _RUNTIME = os.path.dirname(__file__), os.path.dirname(os.path.dirname(dtypes.__file__))
 _STAGING = {
     "constructs": ("attempts", "boolean_operators", "door", "effect_statements", "if_statement", "staged_loops"),
     "staging": (
@@ -35,21 +36,10 @@ _STAGING = {
     ),
     "mutation": ("side_effects",),
 }  # fmt: skip
-_OWN_FOLDERS: tuple[str, ...] = (
-    os.path.join(_HERE, ""),
-    os.path.join(os.path.dirname(_HERE), "runtime", "autoloop_runtime", ""),
-    os.path.join(os.path.dirname(_HERE), "autoloop_runtime", ""),
-    "<autoloop ",  # generated code
-)
-
-
 # The rooms that build loops and branches into a graph: what they raise is no failure of the user's program.
 _STAGING_FILES = frozenset(
-    os.path.join(folder, *path)
-    for folder, path in [
-        *((_OWN_FOLDERS[0], ("operators", room, f"{name}.py")) for room, names in _STAGING.items() for name in names),
-        *((folder, ("ir", "structured.py")) for folder in _OWN_FOLDERS[1:3]),
-    ]
+    [os.path.join(_FRONT_END, "operators", room, f"{name}.py") for room, names in _STAGING.items() for name in names]
+    + [os.path.join(_RUNTIME, "ir", "structured.py")]
 )
 _RAISE = opcode.opmap["RAISE_VARARGS"]
 _REFUSAL = "__autoloop_refusal__"
@@ -57,7 +47,7 @@ _PROGRAMS = "__autoloop_programs__"
 #: where what NumPy and Python say of types is said
 _OF_TYPES = ("dtype_rules.py", "foreign_operands.py")
 # The rooms of what says which shapes and values a function takes, as NumPy does.
-_RULES = tuple(os.path.join(folder, "ops", "") for folder in _OWN_FOLDERS[1:3])
+_RULES = os.path.join(_RUNTIME, "ops", "")
 
 
 class ConversionError(NotImplementedError):
@@ -77,11 +67,6 @@ class NeverReturnsError(BaseException):
 
     Not an ``Exception``, so that the user's own handlers let it pass.
     """
-
-
-def is_own_file(filename: str) -> bool:
-    """Return whether a file belongs to autoloop or its runtime."""
-    return filename.startswith(_OWN_FOLDERS)
 
 
 def user_traceback(error: _E) -> _E:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import Any, NoReturn
 
-from autoloop_runtime.base.locations import Line, capture
+from autoloop_runtime.base.locations import Line, capture, users_line
 from autoloop_runtime.ir.graph import current_graph
 
 #: the world of the function that is traced (``operators.mutation.outside_world``); None where there is none
@@ -79,8 +79,7 @@ def leave_unknown(what: str, line: Line | None = None) -> None:
     LeftToPython
     """
     if python_can_run():
-        location = (line,) if line is not None else capture()
-        raise LeftToPython(what, location[-1] if location else None, of_values=True)
+        raise LeftToPython(what, line or users_line(capture()), of_values=True)
 
 
 def refuse_unknown(what: str, instead: str) -> NoReturn:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from autoloop_runtime.base import dtypes, locations
 from autoloop_runtime.base.forks import undivided
+from autoloop_runtime.base.locations import users_line
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.base.stand_ins import UnknownExtent, UnknownWhileTracing
 from autoloop_runtime.ir.array_storage import kept
@@ -172,10 +173,10 @@ def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         said = in_words(error)
         if isinstance(error, TypeError | UnknownExtent):
             with undivided():
-                from .conversion.advice import advise, asks_for_values, line_of_the_user
+                from .conversion.advice import advise, asks_for_values
 
             if isinstance(error, UnknownWhileTracing | UnknownExtent):
-                leave_unknown(str(error), line_of_the_user(error))
+                leave_unknown(str(error), users_line(locations.raised_at(error.__traceback__)))
             advise(error)
             if (asking := asks_for_values(error)) is not None:
                 leave_unknown(*asking)

@@ -58,7 +58,7 @@ ARROWS = {
         "linalg": "array_api",
         "compat": "",
         "drawing": "",
-        "cli": "conversion drawing bound_function concrete errors explanation function",
+        "cli": "conversion drawing bound_function concrete explanation function",
     },
     "autoloop.operators": {
         "staging": "the package",  # numbers of which only the run tells the type load the operators they have

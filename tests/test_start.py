@@ -123,6 +123,40 @@ told("import"){COUNT}for executor in {list(MOST_MODULES)[1:]!r}:
         )
 
 
+@pytest.mark.skipif(not hasattr(os, "symlink"), reason="there are no links here")
+def test_it_may_be_imported_through_a_link(tmp_path):
+    """Its own files are those that Python imports, under the names it gives them."""
+    source = Path(autoloop.__file__).parent.parent
+    runtime = Path(later_rows.__file__).parent.parent.parent
+    for name, folder in (("front", source), ("back", runtime)):
+        (tmp_path / name).symlink_to(folder)
+    script = tmp_path / "script.py"
+    script.write_text("""
+import traceback
+import warnings
+import numpy as np
+import autoloop as al
+warnings.simplefilter("error")
+@al.function
+def f(x, least):
+    y = al.add(x, 1)
+    if y[0] < least:
+        raise ValueError("it is too small")
+    return float(x[0]) + 1
+assert f(np.ones(3), 1) == 2.0
+try:
+    f(np.ones(3), 3)
+except ValueError as error:
+    files = {frame.filename for frame in traceback.extract_tb(error.__traceback__)}
+print(*files, al.__file__)
+""")
+    path = os.pathsep.join(str(tmp_path / name) for name in ("front", "back"))
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}
+    )
+    assert done.stdout.split() == [str(script), str(tmp_path / "front" / "autoloop" / "__init__.py")], done.stderr
+
+
 def test_calls_of_numpy_and_arrays_made_anew_need_no_optree(tmp_path):
     code = """
 import numpy as np

@@ -7,7 +7,7 @@ import sys
 import traceback
 from difflib import get_close_matches
 
-from ..errors import is_own_file
+from autoloop_runtime.base.locations import is_own_file
 
 
 class UsageError(Exception):

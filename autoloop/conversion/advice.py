@@ -9,11 +9,11 @@ import types
 from collections.abc import Iterator
 
 import gast
-from autoloop_runtime.base.locations import Line
+from autoloop_runtime.base.locations import Line, is_library_file, is_own_file
 from autoloop_runtime.base.parsing import parse
 
-from ..errors import in_words, is_own_file, is_programs_own
-from .callables import is_converted, is_generator_code, is_library_file
+from ..errors import in_words, is_programs_own
+from .callables import is_converted, is_generator_code
 from .frame_readers import is_frame_reader, reads_frame
 from .nodes import Node, children, walk
 from .scopes import COMPREHENSIONS
@@ -80,17 +80,6 @@ def asks_for_values(error: BaseException) -> tuple[str, Line] | None:
     else:
         return None
     return what, Line(link.tb_frame.f_code.co_filename, link.tb_lineno, link.tb_frame.f_code.co_name)
-
-
-def line_of_the_user(error: BaseException) -> Line | None:
-    """Return the last line of the user's own that an exception went through."""
-    link, found = error.__traceback__, None
-    while link is not None:
-        code = link.tb_frame.f_code
-        if not is_own_file(code.co_filename) and not is_library_file(code.co_filename):
-            found = Line(code.co_filename, link.tb_lineno, code.co_name)
-        link = link.tb_next
-    return found
 
 
 def _last_of_the_user(link: types.TracebackType | None) -> types.TracebackType | None:

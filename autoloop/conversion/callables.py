@@ -7,7 +7,6 @@ import contextlib
 import functools
 import math
 import operator
-import os
 import sys
 import types
 import weakref
@@ -18,8 +17,8 @@ import gast
 import numpy as np
 from autoloop_runtime.base.callbacks import CALLS_BACK
 from autoloop_runtime.base.dataclass import dataclass, field
+from autoloop_runtime.base.locations import is_library_file, is_own_file
 
-from ..errors import is_own_file
 from .frame_readers import FRAME_READERS
 from .known_effects import COMPARISONS, calls_later, is_nameless, is_watched, looks_at_arguments
 from .nodes import Node
@@ -91,18 +90,7 @@ _TRUTHS: tuple[Any, ...] = (isinstance, issubclass, callable)
 _ASYNCHRONOUS = 0x80 | 0x200  # coroutine, asynchronous generator
 _GENERATOR_FLAGS = 0x20 | _ASYNCHRONOUS
 
-_LIBRARY_FOLDERS = (os.path.dirname(os.__file__) + "/", sys.prefix + "/lib/python")
 _MISSING = object()
-
-
-@functools.lru_cache(maxsize=4096)
-def is_library_file(filename: str) -> bool:
-    """Return whether a file belongs to the standard library, an installed package or autoloop itself."""
-    if filename.startswith("<frozen "):
-        return True
-    if "/site-packages/" in filename or "/dist-packages/" in filename or is_own_file(filename):
-        return True
-    return filename.startswith(_LIBRARY_FOLDERS)
 
 
 def is_convertible_function(function: types.FunctionType) -> bool:

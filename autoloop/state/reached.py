@@ -15,11 +15,11 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.ir.array_kinds import is_plain
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..conversion.callables import is_users_class, is_users_module
-from ..errors import is_own_file
 from ..operators.mutation.heap_snapshot import contents, is_random
 from ..operators.mutation.parts_of_objects import (
     MOST_ELEMENTS,

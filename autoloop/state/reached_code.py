@@ -11,7 +11,9 @@ from collections.abc import Set
 from enum import Enum
 from typing import Any
 
-from ..conversion.callables import is_library_file, is_users_class, is_users_module, is_written
+from autoloop_runtime.base.locations import is_library_file
+
+from ..conversion.callables import is_users_class, is_users_module, is_written
 from ..operators.mutation.parts_of_objects import DESCRIPTORS, has_state, is_data_descriptor, own_names, parts_of
 from .noted import Reached
 from .places import CALL, Place

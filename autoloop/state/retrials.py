@@ -15,6 +15,7 @@ import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.forks import undivided
+from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.tensor import Tensor
@@ -22,7 +23,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from .. import operators, state
 from ..concrete import CalledPlain, ConcreteFunction
 from ..conversion.known_effects import BUFFERS
-from ..errors import innermost, is_own_file, is_programs_own, is_refusal
+from ..errors import innermost, is_programs_own, is_refusal
 from ..keys import Number, is_input
 from ..left_to_python import LeftToPython
 from ..operators.constructs.door import result_of
@@ -417,9 +418,7 @@ def _variant(request: Request, made: _Attempt) -> Variant:
     read = state.reader(made.guards, made.inputs, made.changes.owners)
     has_tensors = any(one.kind == "tensor" for one in made.inputs)
     made.concrete.places = tuple(dict.fromkeys(places))
-    written = None
-    if (writes or made.concrete.written) and not request.needs_graph and state.may_raise(made.concrete.graph):
-        written = made.concrete.written
+    may_write = (writes or made.concrete.written) and not request.needs_graph
     return Variant(
         made.concrete,
         read,
@@ -432,7 +431,7 @@ def _variant(request: Request, made: _Attempt) -> Variant:
         made.numbers,
         any(_is_of_call(place) for place in _every_place(made)),
         bool(made.inputs),
-        written,
+        made.concrete.written if may_write and state.may_raise(made.concrete.graph) else None,
         request.receiver is not None
         and state.is_shareable(request.receiver(), made.reached, made.concrete, [*writes, made.result]),
         lengths_of(made.guards),

@@ -32,7 +32,6 @@ from typing import Any
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop.errors import is_own_file
 from autoloop.function import Function
 
 EXECUTORS = ("sequential", "dataflow", "native")
@@ -110,13 +109,13 @@ def _is_chosen(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
     """Return whether a call is one of arrays and numbers, and the first of its kind in this test."""
     if function._needs_graph or not function.autograph or function.input_signature is not None:
         return False  # what has a signature is asked of shapes that nobody knows
-    from api import default_graphs, recorders  # not before the suite has said how its modules are read
+    from api import default_graphs, locations, recorders  # not before the suite has said how its modules are read
 
     if default_graphs() or recorders():
         return False
     leaves = al.nest.flatten((args, kwargs))
     code = getattr(function.python_function, "__code__", None)
-    if code is None or is_own_file(code.co_filename) or len(record.seen) >= MOST:
+    if code is None or locations.is_own_file(code.co_filename) or len(record.seen) >= MOST:
         return False
     if not all(map(_is_plain_value, leaves)):
         return False

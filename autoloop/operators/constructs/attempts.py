@@ -17,12 +17,13 @@ from typing import Any
 
 from autoloop_runtime.analysis.failure import can_fail
 from autoloop_runtime.analysis.inside import Made
+from autoloop_runtime.base.locations import is_library_file
 from autoloop_runtime.ir.array_storage import Block
 from autoloop_runtime.ir.graph import Node, current_graph
 from autoloop_runtime.ops.gathering import SCATTER
 from autoloop_runtime.ops.python_functions import DRAW, KNOWN_CALL, PY_FUNCTION
 
-from ...conversion.callables import is_library_file, is_users_class
+from ...conversion.callables import is_users_class
 from ...errors import ConversionError, NeverReturnsError, is_refusal
 from ...left_to_python import LeftToPython, is_followed, leave_unknown
 from ..mutation.outside_world import leave

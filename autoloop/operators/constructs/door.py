@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.locations import is_library_file, is_own_file
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.tensor import Tensor
 
-from ...conversion.callables import is_converted, is_library_file
-from ...errors import is_own_file
+from ...conversion.callables import is_converted
 from ..mutation.heap_snapshot import has_changed, is_random, snapshots, stand_ins
 from ..mutation.outside_world import leave
 from ..mutation.side_effects import restore

@@ -17,7 +17,7 @@ from typing import Any
 
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes, nest
-from autoloop_runtime.base.locations import TRACE_ENTRY
+from autoloop_runtime.base.locations import TRACE_ENTRY, is_own_file
 from autoloop_runtime.base.parsing import parse
 from autoloop_runtime.base.shapes import SCALAR
 from autoloop_runtime.base.stand_ins import UnknownWhileTracing
@@ -30,7 +30,7 @@ from autoloop_runtime.ops.effects import Text, handed
 from autoloop_runtime.ops.python_functions import KNOWN_CALL
 
 from ...conversion.known_effects import CLOCKS, WARN, is_stream, known_result
-from ...errors import is_own_file, user_stacklevel
+from ...errors import user_stacklevel
 from ...left_to_python import is_followed
 from ..mutation.outside_world import leave
 from ..staging.staged_blocks import in_staged_block

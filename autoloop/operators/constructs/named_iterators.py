@@ -12,9 +12,9 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from autoloop_runtime.base.locations import TRACE_ENTRY
+from autoloop_runtime.base.locations import TRACE_ENTRY, is_own_file
 
-from ...errors import is_own_file, passes_handlers
+from ...errors import passes_handlers
 
 #: so many iterators, at most, that one runs over are looked at
 _MOST = 100

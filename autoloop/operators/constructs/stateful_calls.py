@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.locations import is_library_file
 from autoloop_runtime.ir.tensor import Tensor
 
 from ...conversion.callables import (
     is_converted,
     is_convertible_function,
     is_generator_code,
-    is_library_file,
     is_users_class,
 )
 from ...conversion.known_effects import (

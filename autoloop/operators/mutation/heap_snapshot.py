@@ -22,9 +22,10 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.forks import undivided
+from autoloop_runtime.base.locations import is_library_file
 from autoloop_runtime.ir.tensor import Tensor
 
-from ...conversion.callables import is_library_file, is_users_class, is_users_module
+from ...conversion.callables import is_users_class, is_users_module
 from ..staging.container_contents import dict_class, fill, instance_attributes
 from ..staging.standins import StandIn, is_growing, opened
 from .parts_of_objects import (

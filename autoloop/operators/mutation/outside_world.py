@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
-from autoloop_runtime.base.locations import capture
+from autoloop_runtime.base.locations import capture, users_line
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tracers import DecidedNumber, number_of
 
@@ -123,5 +123,4 @@ def leave(what: str, otherwise: str) -> NoReturn:
     graph = current_graph()
     if in_staged_block() or (graph is not None and graph is not graph.root):
         raise TypeError(f"{what} in a loop or branch on tensors, which is traced once: {otherwise}")
-    location = capture()
-    raise LeftToPython(what, location[-1] if location else None)
+    raise LeftToPython(what, users_line(capture()))

@@ -21,11 +21,11 @@ from opcode import opmap
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base.locations import is_library_file, is_own_file
 
 from ...bound_function import BoundFunction
-from ...conversion.callables import is_library_file, is_users_class
+from ...conversion.callables import is_users_class
 from ...conversion.known_effects import is_pythons_own
-from ...errors import is_own_file
 from ...sent_by_name import SentByName
 
 #: after so many objects nothing more is looked at

@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
+from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.ir.array_storage import BLOCK, Storage, kept
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 
 from ...conversion.known_effects import effect_inside
 from ...conversion.scopes import MUTATORS
-from ...errors import is_own_file
 from ...left_to_python import LeftToPython, is_followed, refuse_unknown
 from ..staging.container_contents import CONTAINERS, COPIED_DICTS, is_as
 from ..staging.staged_values import is_staged

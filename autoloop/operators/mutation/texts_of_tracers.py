@@ -10,11 +10,11 @@ import os
 from types import FrameType
 from typing import Any
 
-from autoloop_runtime.base.locations import capture, is_internal
+from autoloop_runtime.base.locations import capture, is_internal, is_library_file, users_line
 from autoloop_runtime.ir.graph import current_graph
 
 from ...conversion.advice import computing
-from ...conversion.callables import is_converted, is_library_file
+from ...conversion.callables import is_converted
 from ...errors import passes_handlers
 from ...left_to_python import KEY, LeftToPython, is_followed, leave_unknown
 from .outside_world import leave
@@ -56,9 +56,8 @@ def leave_or_refuse(value: Any, frame: FrameType) -> None:
     modules = _modules_outside(frame)
     if modules & (_DEBUGGERS | _REPORTING):
         return
-    location = capture()
     if modules & _SWALLOWING and is_followed():
-        raise LeftToPython(_WHAT, location[-1] if location else None)
+        raise LeftToPython(_WHAT, users_line(capture()))
     try:
         if not is_followed():
             raise TypeError(f"{_WHAT}, {value.plain.name!r}: {_INSTEAD}")

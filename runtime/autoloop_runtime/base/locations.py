@@ -6,6 +6,7 @@ iteration can still be shown at the user's line.
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import weakref
@@ -14,24 +15,47 @@ from types import CodeType, FrameType, TracebackType
 
 from .dataclass import dataclass
 
-#: directories whose frames are not the user's; the front end adds its own
-_INTERNAL: list[str] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep]
+#: how the names of the system's own files begin, as Python spells them when it imports, and of code that it writes; the
+#: front end adds its own (set under the lock of imports)
+_OWN: tuple[str, ...] = (os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep, "<autoloop ")
 _internal_files: dict[str, bool] = {}  # memo of a pure function of the file name; races only repeat work
 
 
 def mark_internal(directory: str) -> None:
     """Count the files below ``directory`` as the system's own (called once, at import)."""
-    _INTERNAL.append(os.path.abspath(directory) + os.sep)
+    global _OWN
+    _OWN += (os.path.abspath(directory) + os.sep,)
     _internal_files.clear()
+    is_library_file.cache_clear()
+
+
+def is_own_file(filename: str) -> bool:
+    """Return whether a file belongs to the system itself."""
+    return filename.startswith(_OWN)
 
 
 def is_internal(filename: str) -> bool:
-    """Return whether the file belongs to the system rather than to its user."""
+    """Return whether a file belongs to the system, or to Python's imports, rather than to the user."""
     known = _internal_files.get(filename)
     if known is None:
-        known = filename.startswith(("<frozen", *_INTERNAL))
+        known = is_own_file(filename) or filename.startswith("<frozen")
         _internal_files[filename] = known
     return known
+
+
+#: where the standard library and installed packages are
+_LIBRARY_FOLDERS = (os.path.join(os.path.dirname(os.__file__), ""), os.path.join(sys.prefix, "lib", "python"))
+_PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
+
+
+@functools.lru_cache(maxsize=4096)
+def is_library_file(filename: str) -> bool:
+    """Return whether a file belongs to the standard library, an installed package or the system itself."""
+    if filename.startswith("<frozen "):
+        return True
+    if is_own_file(filename) or any(folder in filename for folder in _PACKAGES):
+        return True
+    return filename.startswith(_LIBRARY_FOLDERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +156,12 @@ class Places:
 def capture() -> Location:
     """Do what ``Places.capture`` does, for once."""
     return Places().capture()
+
+
+def users_line(location: Location) -> Line | None:
+    """Return the last line of the user's own that leads somewhere, through the code of a library perhaps."""
+    last = location[-1] if location else None
+    return next((one for one in reversed(location) if not is_library_file(one.filename)), last)
 
 
 def raised_at(traceback: TracebackType | None) -> Location:
