@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from executors import EXECUTORS
 
 FOLDER = Path(__file__).parent / "benchmarks"
 PROGRAMS = sorted(path.stem for path in (FOLDER / "programs").glob("[a-z]*.py"))
@@ -23,6 +24,11 @@ def peers(monkeypatch):
     yield importlib.import_module("peers")
     for name in [n for n in sys.modules if n.partition(".")[0] == "programs"]:
         del sys.modules[name]
+
+
+@pytest.fixture
+def kernels(peers):
+    return importlib.import_module("kernels")
 
 
 def run(script, *arguments):
@@ -77,6 +83,55 @@ def test_the_page_has_every_function_of_the_table():
     page = (FOLDER.parent.parent / "docs" / "speed-of-functions.md").read_text(encoding="utf-8")
     cases = re.findall(r'^    Case\("([^"]+)"', (FOLDER / "functions.py").read_text(encoding="utf-8"), re.MULTILINE)
     assert len(cases) > 40 and re.findall(r"^\| (\S.*?) \| `", page, re.MULTILINE) == cases
+
+
+def test_the_table_of_kernels(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- kernels -->\nold\n<!-- /kernels -->\nafter\n")
+    ways = ("--executors", "sequential", "--peer", f"numba={sys.executable}")  # which may not have it
+    done = run("kernels.py", "--kernels", "correlation", *ways, "--update", str(page))
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
+    row = re.search(r"^\| correlation \| (.*) \|$", text, re.MULTILINE).group(1).split(" | ")
+    *numba, ours = (re.fullmatch(r"failed|\**\d+\.\d+\**", cell) for cell in row[1:4])
+    assert all(numba) and ours.group() != "failed", done.stdout
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_every_kernel_of_the_table_gives_what_numpy_gives(executor):
+    done = run("kernels.py", "--executors", executor)
+    assert done.stdout.count(f" tiny {executor}") == 48 and "failed" not in done.stdout
+
+
+def test_every_kernel_has_its_sizes(kernels):
+    sizes = importlib.import_module("sizes_of_kernels")
+    assert sizes.SIZES.keys() == sizes.FUNCTIONS.keys() and len(sizes.SIZES) >= 48
+    for name, sized in sizes.SIZES.items():
+        assert len(sized.small) == len(sized.middle) and sized.tiny < sized.small < sized.middle, name
+        sizes.FUNCTIONS[name](*sized.arguments("tiny"))
+
+
+def test_a_wrong_value_of_a_kernel_fails_loudly(kernels, monkeypatch, capsys):
+    apart = importlib.import_module("kernel_worker").what_differs
+    x = np.arange(3.0)
+    assert not apart(([x], (x, 1)), ([x + 1e-12], (x, 1)))
+    assert "apart" in apart(([x], (x, 1)), ([x], (x + 1e-3, 1)))
+    assert "float32" in apart([x], [x.astype("f")]) and "values" in apart([x], [x, x])
+    monkeypatch.setattr(kernels, "measured", lambda *_: kernels.Found(wrong="is 3 apart at most"))
+    monkeypatch.setattr(sys, "argv", ["kernels.py", "--kernels", "lu", "--executors", "native"])
+    with pytest.raises(SystemExit, match="lu, native: is 3 apart"):
+        kernels.main()
+    assert "**wrong**" in capsys.readouterr().out
+
+
+def test_who_answers_late_is_given_up(peers, tmp_path):
+    script = tmp_path / "sleeps.py"
+    script.write_text("import time\ntime.sleep(60)\n")
+    worker = peers.Worker(sys.executable, str(script), [], {})
+    with pytest.raises(peers.Late, match="more than 0.1 s"):
+        worker.ask(limit=0.1)
+    worker.stop()
 
 
 @pytest.mark.nightly

@@ -17,6 +17,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,7 +40,8 @@ COLUMNS = {
     "PyTorch": ("torch", ""),
 }
 OURS = ("auto", "native")
-PINNED = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")}
+POOLS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+ON_ONE_THREAD = {**dict.fromkeys(POOLS, "1"), "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
 QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "PYTHONWARNINGS": "ignore"}
 #: seconds that a library may take for one answer
 PATIENCE = 120
@@ -49,26 +51,38 @@ class Failed(Exception):
     """A library could not do it; the message is its own."""
 
 
-class Worker:
-    """The process that runs a program in one library."""
+class Late(Failed):
+    """A library has not answered in time."""
 
-    def __init__(self, python: str, name: str, library: str, variant: str, case: dict, pinned: bool) -> None:
-        command = [python, str(HERE / "worker.py"), name, library, json.dumps(case), variant]
-        environment = {**os.environ, **QUIET, **(PINNED if pinned else {})}
-        if pinned:
-            environment["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
+
+class Worker:
+    """A process that answers requests: ``script`` with arguments, in the interpreter of a library."""
+
+    def __init__(self, python: str, script: str, arguments: list[str], environment: dict[str, str]) -> None:
         self.seconds: list[float] = []
         self.info: dict = {}
         self._log = tempfile.TemporaryFile("w+")
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True, env=environment
-        )
+            [python, str(HERE / script), *arguments],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True,
+            env={**os.environ, **QUIET, **environment},
+        )  # fmt: skip
 
-    def ask(self, **request: object) -> dict:
-        """Send a request, none to wait for the greeting; gives the answer."""
-        if request:
-            print(json.dumps(request), file=self._process.stdin, flush=True)
-        answer = self._process.stdout.readline()
+    def ask(self, limit: float = PATIENCE, **request: object) -> dict:
+        """Send a request, none to wait for the greeting; gives the answer, for which it has ``limit`` seconds."""
+        late = threading.Event()
+        clock = threading.Timer(limit, lambda: (late.set(), self._process.kill()))
+        clock.start()
+        try:
+            if request:
+                print(json.dumps(request), file=self._process.stdin, flush=True)
+            answer = self._process.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
+        finally:
+            clock.cancel()
+        if late.is_set():
+            raise Late(f"more than {limit:g} s")
         if not answer:
             self._log.seek(0)
             lines = self._log.read().strip().splitlines()
@@ -129,8 +143,9 @@ def measure(name: str, case_name: str, pythons: dict[str, str], options: argpars
                 known = hasattr(program, f"{library}_") and variant != "XLA"
                 known |= library in ("autoloop", "tensorflow") and hasattr(program, "loop")
                 if library in pythons and known and column not in getattr(program, "WITHOUT", ()):
-                    pinned = getattr(program, "PINNED", True)
-                    workers[column] = Worker(pythons[library], name, library, variant, case, pinned)
+                    told = [name, library, json.dumps(case), variant]
+                    environment = ON_ONE_THREAD if getattr(program, "PINNED", True) else {}
+                    workers[column] = Worker(pythons[library], "worker.py", told, environment)
             for column, worker in list(workers.items()):
                 path = Path(scratch, f"{column}.npz")
                 try:

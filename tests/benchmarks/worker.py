@@ -97,25 +97,33 @@ def first(run, path):
     return {"first": seconds, "added": max(added, 0.0), "estimate": again}
 
 
-def main():
+def serve(prepare):
+    """Answer the requests of standard input by what ``prepare`` gives, which is greeted with."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a library prints must not come between
+    answer = prepare()
+    print(json.dumps({"ready": True}), file=answers, flush=True)
+    for line in sys.stdin:
+        print(json.dumps(answer(json.loads(line))), file=answers, flush=True)
+
+
+def prepared():
+    """The program of the command line; gives what answers requests."""
     name, library, case, variant = sys.argv[1:5]
     case = json.loads(case)
     if "threads" in case:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: case["threads"]])
     program = importlib.import_module(f"programs.{name}")
     run = build(program, library, variant or None, case)
-    print(json.dumps({"ready": True}), file=answers, flush=True)
-    for line in sys.stdin:
-        request = json.loads(line)
+
+    def answer(request):
         if "path" in request:
-            answer = first(run, request["path"])
-        else:
-            gc.collect()
-            answer = {"seconds": [timed(run)[0] for _ in range(request["repeats"])]}
-        print(json.dumps(answer), file=answers, flush=True)
+            return first(run, request["path"])
+        gc.collect()
+        return {"seconds": [timed(run)[0] for _ in range(request["repeats"])]}
+
+    return answer
 
 
 if __name__ == "__main__":
-    main()
+    serve(prepared)

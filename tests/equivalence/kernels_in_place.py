@@ -260,9 +260,9 @@ def ludcmp(a, b):
     return x, y
 
 
-@kernel(np.int64(12))
-def mandelbrot(most):
-    c = np.linspace(-2.0, 0.5, 6) + np.linspace(-1.25, 1.25, 5)[:, None] * 1j
+@kernel(6, 5, np.int64(12))
+def mandelbrot(wide, high, most):
+    c = np.linspace(-2.0, 0.5, wide) + np.linspace(-1.25, 1.25, high)[:, None] * 1j
     count = np.zeros(c.shape, dtype=np.int64)
     z = np.zeros(c.shape, dtype=np.complex128)
     for n in range(most):

@@ -93,13 +93,14 @@ def scattering_self_energies(near, dh, g, d, sigma):
 
 @kernel(2, array(2, 3, 3), lambda rng: np.array([0.5 + 1j, 2.0 + 0.5j, 0.1 + 0.2j]), array(3, 2))
 def contour_integral(slabs, parts, points, y):
-    p0, p1 = np.zeros((3, 2), dtype=np.complex128), np.zeros((3, 2), dtype=np.complex128)
+    size = y.shape[0]
+    p0, p1 = np.zeros(y.shape, dtype=np.complex128), np.zeros(y.shape, dtype=np.complex128)
     for z in points:
-        total = np.zeros((3, 3), dtype=np.complex128)
+        total = np.zeros((size, size), dtype=np.complex128)
         for n in range(slabs):
             zz = np.power(z, slabs / 2 - n)
             total += zz * parts[n]
-        x = np.linalg.inv(total + 5 * np.eye(3)) @ y
+        x = np.linalg.inv(total + 5 * np.eye(size)) @ y
         if abs(z) < 1.0:
             x = -x
         p0 += x
@@ -136,8 +137,9 @@ def convolved(images, weights):
 
 @kernel(array(1, 4, 4, 2), array(1, 1, 2, 2), array(2, 2, 2, 2), array(1, 1, 2, 2))
 def resnet(images, w1, w2, w3):
-    padded = np.zeros((1, 5, 5, 2), dtype=np.float32)
-    padded[:, :4, :4, :] = convolved(images, w1)
+    count, high, wide, _ = images.shape
+    padded = np.zeros((count, high + 1, wide + 1, w1.shape[3]), dtype=np.float32)
+    padded[:, :high, :wide, :] = convolved(images, w1)
     x = relu(normed(padded))
     x = relu(normed(convolved(x, w2)))
     return relu(normed(convolved(x, w3)) + images)
@@ -155,5 +157,5 @@ def pooled(x):
 def lenet(images, weights, bias, dense):
     x = relu(convolved(images, weights) + bias)
     x = pooled(x)
-    x = np.reshape(x, (1, 18))
+    x = np.reshape(x, (x.shape[0], -1))
     return x @ dense
