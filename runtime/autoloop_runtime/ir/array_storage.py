@@ -24,6 +24,19 @@ from .tensor import Tensor
 _VERSIONS = count(1)
 
 
+class _Links:
+    """When an array became another handle of others while it was one of those that others are handles of."""
+
+    __slots__ = ("stamp",)
+
+    def __init__(self) -> None:
+        self.stamp = object()
+
+
+#: what is known of ``Storage.origins`` holds until this changes: what one thread asks again in vain does no harm
+_LINKS = _Links()
+
+
 class Storage:
     """The memory of one array.
 
@@ -60,9 +73,9 @@ class Storage:
     """
 
     __slots__ = (
-        "_in_order", "_is_closed", "_perhaps", "_sources", "argument", "before", "copied", "elsewhere", "graph",
-        "handles", "is_by_order", "is_copied_by_order", "is_frozen", "is_lying_asked", "is_order_asked",
-        "is_without_axes", "lost", "lying", "shared", "tensor", "touched", "version",
+        "_in_order", "_is_closed", "_is_linked", "_origins", "_perhaps", "_sources", "argument", "before", "copied",
+        "elsewhere", "graph", "handles", "is_by_order", "is_copied_by_order", "is_frozen", "is_lying_asked",
+        "is_order_asked", "is_without_axes", "lost", "lying", "shared", "tensor", "touched", "version",
     )  # fmt: skip
 
     def __init__(self, tensor: Tensor) -> None:
@@ -87,6 +100,10 @@ class Storage:
         self.is_frozen = False
         #: arrays of which this may be another handle, and the versions up to which it is known to be right
         self._perhaps: tuple[tuple[Storage, int], ...] = ()
+        #: whether another one may be another handle of this
+        self._is_linked = False
+        #: what ``origins`` found, and when
+        self._origins: tuple[object, dict[Storage, None]] | None = None
         #: real arrays of which this may be another handle, and what they held
         self._sources: tuple[tuple[Any, Any], ...] = ()
         self.handles: tuple[tuple[Any, bool], ...] = ()
@@ -184,6 +201,11 @@ class Storage:
         known = dict(self._perhaps)
         known.update((one, one.version) for one in others if one is not self)
         self._perhaps = tuple(known.items())
+        self._origins = None
+        if self._is_linked:
+            _LINKS.stamp = object()
+        for one in others:
+            one._is_linked = True
 
     def stands_for(self, *arrays: np.ndarray[Any, Any]) -> None:
         """Note that this may be the memory of real arrays, or a part of it."""
@@ -208,8 +230,13 @@ class Storage:
         while todo:
             one = todo.pop()
             if one not in found:
+                if one._origins is not None and one._origins[0] is _LINKS.stamp:
+                    found.update(one._origins[1])
+                    continue
                 found[one] = None
-                todo += [other for other, _ in one._perhaps if other not in found]
+                # what was made last is all that those before it are: first
+                todo += [other for other, _ in reversed(one._perhaps) if other not in found]
+        self._origins = (_LINKS.stamp, found)
         return list(found)
 
     @property
