@@ -9,10 +9,11 @@ Whoever computes them says which nodes it can take, and what nothing may be move
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
-from ..base.dataclass import dataclass
-from ..ir.graph import CONST, PARAMETER, Node
+from ..base.dataclass import Protocol, dataclass
+from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.tensor import Tensor
 from .failure import can_fail
 from .uses import Readers
@@ -38,6 +39,33 @@ class Group:
     nodes: list[Node]
     reads: list[Tensor]
     results: list[Tensor]
+
+
+class Fused(Protocol):
+    """Element by element operations that are computed together, where the last of them stands."""
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """In order."""
+
+    @property
+    def results(self) -> Sequence[Tensor]:
+        """What others read of them."""
+
+
+class Groups(dict[Node, Fused]):
+    """What nodes are computed with, and who reads what in graphs with such nodes."""
+
+    def __init__(self, groups: Mapping[Node, Fused] = MappingProxyType({})) -> None:
+        super().__init__(groups)
+        self._ends = {node: group.nodes[-1] for node, group in groups.items()}
+        self._found: dict[Graph, Readers] = {}
+
+    def reading(self, graph: Graph) -> Readers:
+        """Return who reads what in ``graph``, which nobody changes in the meantime, where that is computed."""
+        if graph not in self._found:
+            self._found[graph] = Readers(graph.nodes, graph.outputs, computed_at=self._ends)
+        return self._found[graph]
 
 
 def fused(

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
-from ..base.dataclass import Protocol, dataclass, field
+from ..base.dataclass import dataclass, field
 from ..ir.graph import Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
@@ -22,6 +22,7 @@ from ..ops.identities import IDENTITY
 from ..ops.indexing import GETITEM, SET_ITEM
 from .aliasing import gathers, is_fresh, is_whole_view, looked_at, looks, only_looks
 from .failure import graph_can_fail
+from .fusion import Fused, Groups
 from .sizes import is_large
 from .uses import CONTROL, Readers, places, readers
 
@@ -29,18 +30,6 @@ from .uses import CONTROL, Readers, places, readers
 NOWHERE = -1
 #: where a chain ends that began with a part of an array: it is put back there
 _PUT_BACK = -2
-
-
-class Fused(Protocol):
-    """Element by element operations that are computed together, where the last of them stands."""
-
-    @property
-    def nodes(self) -> Sequence[Node]:
-        """In order."""
-
-    @property
-    def results(self) -> Sequence[Tensor]:
-        """What others read of them."""
 
 
 @dataclass
@@ -74,31 +63,27 @@ class Ownership:
 def find_owned(graph: Graph, fused: Mapping[Node, Fused] = MappingProxyType({})) -> Ownership:
     """Return the chains of ``graph`` and of the graphs inside it; the nodes ``fused`` are computed with others, and
     write only to arrays that the caller gives away."""
-    found = Ownership(dict.fromkeys(fused, -1))
+    found, groups = Ownership(dict.fromkeys(fused, -1)), Groups(fused)
     if fused or graph.donated or _worth_a_search(graph):
-        reading = _reading(graph, fused)
+        reading = groups.reading(graph)
         small = bool(graph.donated) and not graph_can_fail(graph)
         for position, output in graph.donated.items():
-            _follow(reading, graph.inputs[position], found, None if output == NOWHERE else output, fused, small)
-        _search(graph, found, False, fused)
+            _follow(reading, graph.inputs[position], found, groups, None if output == NOWHERE else output, small)
+        _search(graph, found, False, groups)
         for node in fused:
             del found.in_place[node]
         _find_reusing(_Inside(graph, readers(graph)), found, fused)
     return found
 
 
-def _reading(graph: Graph, fused: Mapping[Node, Fused]) -> Readers:
-    """Return who reads what in ``graph``, of which those ``fused`` read it where the last of their group stands."""
-    return Readers(graph.nodes, graph.outputs, computed_at={node: group.nodes[-1] for node, group in fused.items()})
-
-
 def worth_giving_away(graph: Graph) -> tuple[int, ...]:
     """Return the inputs of ``graph`` that it would have to copy, to write to them, unless they are given away."""
     made = []
     if _worth_a_search(graph):
-        reading = readers(graph)
+        groups = Groups()
+        reading = groups.reading(graph)
         for k, tensor in enumerate(graph.inputs):
-            marks = _Marks()
+            marks = _Marks(fused=groups)
             _walk(reading, tensor, marks)
             if any(map(_updates, marks.in_place)):
                 made.append(k)
@@ -107,8 +92,9 @@ def worth_giving_away(graph: Graph) -> tuple[int, ...]:
 
 def left_in_place(graph: Graph, donated: Mapping[int, int]) -> set[int]:
     """Return the inputs of ``graph`` that are given away and hold, without a copy, what is wanted in their memory."""
-    reading = readers(graph)
-    return {k for k, output in donated.items() if _walk(reading, graph.inputs[k], _Marks()) == output}
+    groups = Groups()
+    reading = groups.reading(graph)
+    return {k for k, output in donated.items() if _walk(reading, graph.inputs[k], _Marks(fused=groups)) == output}
 
 
 def put_elsewhere(graph: Graph) -> list[int]:
@@ -219,9 +205,9 @@ def _writes(node: Node, small: bool = False) -> bool:
     return is_large(node.outputs[0]) or (small and node.outputs[0].shape.rank not in (0, None))
 
 
-def _search(graph: Graph, found: Ownership, in_loop: bool, fused: Mapping[Node, Fused]) -> None:
+def _search(graph: Graph, found: Ownership, in_loop: bool, fused: Groups) -> None:
     """Find chains that start in ``graph``."""
-    reading, is_wide = _reading(graph, fused), in_loop or bool(fused)
+    reading, is_wide = fused.reading(graph), in_loop or bool(fused)
     for node in graph.nodes:
         if node.op is WHILE:
             for k in range(node.attrs["n_vars"]):
@@ -235,12 +221,12 @@ def _search(graph: Graph, found: Ownership, in_loop: bool, fused: Mapping[Node, 
                 found.copied.add((node, k))
                 found.entered |= marks.entered | {(node, k)}
                 found.parts |= marks.parts
-                _follow(reading, node.outputs[k], found, None, fused)
+                _follow(reading, node.outputs[k], found, fused)
         elif node in fused:
             if node.outputs[0] not in found.over and places(fused[node].results, node.outputs[0]):
-                _follow(reading, node.outputs[0], found, None, fused)
+                _follow(reading, node.outputs[0], found, fused)
         elif node not in found.in_place and (_updates(node) or gathers(node) or (is_wide and _begins(node))):
-            _follow(reading, node.outputs[0], found, None, fused)
+            _follow(reading, node.outputs[0], found, fused)
         for sub in node.subgraphs:
             _search(sub, found, in_loop or node.op is WHILE, fused)
 
@@ -250,8 +236,7 @@ def _begins(node: Node) -> bool:
 
 
 def _follow(
-    reading: Readers, tensor: Tensor, found: Ownership, output: int | None = None,
-    fused: Mapping[Node, Fused] = MappingProxyType({}), small: bool = False,
+    reading: Readers, tensor: Tensor, found: Ownership, fused: Groups, output: int | None = None, small: bool = False
 ) -> None:  # fmt: skip
     """Mark what comes after a value that is owned where it is made; the chain need not lead anywhere but to ``output``:
     after an exception nobody finds anything in the caller's array that would never have been put there."""
@@ -275,7 +260,7 @@ class _Marks:
     in_place: dict[Node, int] = field(default_factory=dict)
     entered: set[tuple[Node, int]] = field(default_factory=set)
     taken: Mapping[Node, int] = field(default_factory=dict)
-    fused: Mapping[Node, Fused] = field(default_factory=dict)
+    fused: Groups = field(default_factory=Groups)
     over: dict[Tensor, Tensor] = field(default_factory=dict)
     wanted: int | None = None
     small: bool = False
@@ -415,7 +400,7 @@ def _consume(node: Node, index: int, marks: _Marks) -> Tensor | None:
         inner = marks.inner()
         ends = []
         for sub in (node.attrs["then"], node.attrs["else"]):
-            ends.append(_walk(_reading(sub, marks.fused), sub.inputs[index - 1], inner))
+            ends.append(_walk(marks.fused.reading(sub), sub.inputs[index - 1], inner))
         if ends[0] is None or ends[0] != ends[1] or ends[0] in node.declared:
             return None
         _merge(marks, inner)
@@ -444,7 +429,7 @@ def _merge(marks: _Marks, inner: _Marks) -> None:
 def _through_loop(node: Node, k: int, marks: _Marks) -> _Marks | None:
     """Return the chain through variable ``k`` of a loop, if it leads from the body's parameter to its next value."""
     cond, body = node.attrs["cond"], node.attrs["body"]
-    if not looked_at(readers(cond), cond.inputs[k]):
+    if not looked_at(marks.fused.reading(cond), cond.inputs[k]):
         return None
-    end = _walk(_reading(body, marks.fused), body.inputs[k], marks)
+    end = _walk(marks.fused.reading(body), body.inputs[k], marks)
     return marks if end == k else None
