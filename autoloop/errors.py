@@ -46,6 +46,8 @@ _REFUSAL = "__autoloop_refusal__"
 _PROGRAMS = "__autoloop_programs__"
 #: where what NumPy and Python say of types is said
 _OF_TYPES = ("dtype_rules.py", "foreign_operands.py")
+#: where autoloop does what a line of the user's says
+_CONSTRUCTS = os.path.join(_FRONT_END, "operators", "constructs", "")
 # The rooms of what says which shapes and values a function takes, as NumPy does.
 _RULES = os.path.join(_RUNTIME, "ops", "")
 
@@ -161,12 +163,20 @@ def is_programs_own(error: BaseException) -> bool:
         )
         is_rule = is_rule and (is_of_types or file.startswith(_RULES) or _is_of_bounds(error, file))
         is_lacking = isinstance(error, AttributeError) and isinstance(error.obj, type)  # which a tracer stands for
-        # an element that is not there is none to plain Python either
-        is_looked_for = isinstance(error, LookupError) and not _is_said_there(innermost(link))
-        found = is_rule or is_lacking or is_looked_for or not is_own_file(file)
+        found = is_rule or is_lacking or _is_said_of_values(error, link) or not is_own_file(file)
         with suppress(AttributeError, TypeError):  # exceptions with __slots__
             setattr(error, _PROGRAMS, found)  # its traceback will not tell any more
     return bool(found)
+
+
+def _is_said_of_values(error: BaseException, link: types.TracebackType) -> bool:
+    """Return whether Python has raised an exception where autoloop does what the user's line says.
+
+    An element that is not there is none to plain Python either, a tuple takes no item, a list is no key.
+    """
+    if not isinstance(error, LookupError | TypeError | StopIteration) or _is_said_there(last := innermost(link)):
+        return False
+    return isinstance(error, LookupError) or last.tb_frame.f_code.co_filename.startswith(_CONSTRUCTS)
 
 
 def _is_of_bounds(error: BaseException, file: str) -> bool:
@@ -181,8 +191,14 @@ def mark_programs_own(error: BaseException) -> None:
         return
     file = innermost(link).tb_frame.f_code.co_filename
     if file == link.tb_frame.f_code.co_filename or not is_own_file(file):
-        with suppress(AttributeError, TypeError):  # exceptions with __slots__
-            setattr(error, _PROGRAMS, True)
+        programs_own(error)
+
+
+def programs_own(error: _E) -> _E:
+    """Return an exception, marked as one that plain Python raises, too."""
+    with suppress(AttributeError, TypeError):  # exceptions with __slots__
+        setattr(error, _PROGRAMS, True)
+    return error
 
 
 def innermost(link: types.TracebackType) -> types.TracebackType:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .other_threads import let_others_wait as let_others_wait
     from .replays import is_observed as is_observed
     from .replays import is_plains as is_plains
-    from .replays import may_raise as may_raise
+    from .replays import put_back as put_back
     from .replays import replayed as replayed
 
 #: loaded by the first trace that finds or changes something
@@ -33,7 +33,7 @@ _MODULES = {
     "let_others_wait": "autoloop.state.other_threads",
     "is_observed": "autoloop.state.replays",
     "is_plains": "autoloop.state.replays",
-    "may_raise": "autoloop.state.replays",
+    "put_back": "autoloop.state.replays",
     "replayed": "autoloop.state.replays",
 }
 if not TYPE_CHECKING:

@@ -17,8 +17,9 @@ from autoloop_runtime.analysis.observable import may_repeat
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.structured import WHILE
 
-from ..concrete import CalledPlain
+from ..concrete import CalledPlain, ConcreteFunction
 from ..errors import is_programs_own, is_refusal
+from ..operators.staging.raising import leaves_behind
 from ..operators.staging.staged_blocks import speaks_of_tracers
 from ..written_arguments import OtherMemory
 
@@ -38,7 +39,25 @@ def is_observed(graph: Graph) -> bool:
     return not may_repeat(graph) or graph_can_fail(graph)
 
 
-def may_raise(graph: Graph) -> bool:
+def put_back(concrete: ConcreteFunction, writes: bool) -> list[int] | None:
+    """Return which inputs are put back, for plain Python to do again what a run has not done that raises.
+
+    Parameters
+    ----------
+    concrete : ConcreteFunction
+    writes : bool
+        Whether the world is written to when a run is over.
+
+    Returns
+    -------
+    list of int, or None
+        None where plain Python has nothing to do that the run has not done, or would be noticed to do it again.
+    """
+    changes = writes or concrete.written or leaves_behind(concrete.graph)
+    return concrete.written if changes and _may_raise(concrete.graph) else None
+
+
+def _may_raise(graph: Graph) -> bool:
     """Return whether a run may raise what plain Python would, and that may do it again, in no very much longer time."""
     return graph_can_fail(graph) and may_repeat(graph) and not any(node.op is WHILE for node in nodes_inside(graph))
 

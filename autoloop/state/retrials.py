@@ -31,6 +31,7 @@ from ..operators.mutation.heap_snapshot import MOST_NUMBERS
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.rebinding import LookedAt
 from ..operators.staging.container_contents import ObjectsOfTrace
+from ..operators.staging.raising import leaves_behind
 from ..parameters import Parameters
 from ..tracing import attempted, finished, placeholders, traced
 from .endless import check_ends, lengths_of
@@ -112,7 +113,8 @@ class _Attempt:
 
     @property
     def is_stateless(self) -> bool:
-        return not (self.guards or self.inputs or self.changes.writes or self.result)
+        is_bare = not (self.guards or self.inputs or self.changes.writes or self.result)
+        return is_bare and not leaves_behind(self.concrete.graph)
 
 
 def trace(request: Request, own: Sequence[Variant], others: Sequence[Variant]) -> ConcreteFunction | Variant:
@@ -418,7 +420,6 @@ def _variant(request: Request, made: _Attempt) -> Variant:
     read = state.reader(made.guards, made.inputs, made.changes.owners)
     has_tensors = any(one.kind == "tensor" for one in made.inputs)
     made.concrete.places = tuple(dict.fromkeys(places))
-    may_write = (writes or made.concrete.written) and not request.needs_graph
     return Variant(
         made.concrete,
         read,
@@ -431,7 +432,7 @@ def _variant(request: Request, made: _Attempt) -> Variant:
         made.numbers,
         any(_is_of_call(place) for place in _every_place(made)),
         bool(made.inputs),
-        made.concrete.written if may_write and state.may_raise(made.concrete.graph) else None,
+        None if request.needs_graph else state.put_back(made.concrete, bool(writes)),
         request.receiver is not None
         and state.is_shareable(request.receiver(), made.reached, made.concrete, [*writes, made.result]),
         lengths_of(made.guards),

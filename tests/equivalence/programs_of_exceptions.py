@@ -28,6 +28,18 @@ RAISING = [
     ("too_many_pops", "o.n += 1\no.log = [1, 2]\nL.append(x[0])\no.log.pop()\no.log.pop()\no.log.pop()\nreturn x"),
     ("a_negative_shape", "o.n += 1\nn = int(x[0]) - 5\nreturn np.zeros(n)"),
     ("not_definite", "o.n += 1\no.hist = [x[0], x]\nreturn np.linalg.cholesky(np.outer(x, x) - 5)"),
+    ("in_the_side_that_raises",
+     "if x.sum() > 4:\n    x[1] = 7\n    o.n += 5\n    L.append(x[0])\n    raise ValueError('big')\nreturn x"),
+    ("in_a_callee_of_the_side_that_raises",
+     "def fail(k):\n    o.log.append(k)\n    o.a[k] = x[0]\n    raise ValueError(k)\nif x.sum() > 4: fail(2)\n"
+     "return x"),
+    ("in_a_side_with_no_such_key", "if x.sum() > 4:\n    x[1] = 7\n    D['missing']\nreturn x"),
+    ("an_item_of_a_tuple", "t = (x, 1)\nt[0] += 1"),
+    ("an_item_of_a_tuple_in_a_branch", "t = (x, 1)\nif x.sum() > 4:\n    t[0] += 1\nreturn x"),
+    ("an_array_that_is_called", "x[0] = 5\nx()"),
+    ("numbers_beside_texts", "x[0] = 5\nsorted([1, 'x'])"),
+    ("a_list_as_a_key", "x[0] = 5\nD[[]]"),
+    ("an_iterator_at_its_end", "x[0] = 5\nnext(iter([]))"),
 ]  # fmt: skip
 
 #: where the state is what it was before the call, or before the loop: the first two calls leave what they leave

@@ -17,6 +17,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, TextTracer, Tracer
 from ...conversion.callables import calls_what_it_is_given, computes_with_values, function_parameters, is_foreign
 from ...conversion.known_effects import consumes
 from ...conversion.pipeline import convert_callee, mutated_parameters_of
+from ...errors import programs_own
 from ...left_to_python import is_followed
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import leave
@@ -49,7 +50,7 @@ def call(f: Any) -> Any:
     for tensors are exchanged; everything else is ``f`` itself.
     """
     if isinstance(f, Tracer):
-        raise TypeError(f"{full_name(stands_for(f))!r} object is not callable")
+        raise programs_own(TypeError(f"{full_name(stands_for(f))!r} object is not callable"))
     if current_graph() is not None and (setting := setting_inside(f)) is not None:
         return setting
     drawn = drawing(f)

@@ -24,6 +24,7 @@ from ...conversion.known_effects import effect_inside
 from ...conversion.scopes import MUTATORS
 from ...left_to_python import LeftToPython, is_followed, refuse_unknown
 from ..staging.container_contents import CONTAINERS, COPIED_DICTS, is_as
+from ..staging.raising import LeftBehind
 from ..staging.staged_values import is_staged
 from ..staging.standins import Maybe, is_growing, opened
 from ..staging.undefined import Undefined
@@ -171,6 +172,7 @@ class Outside:
             try:
                 result = function(*values)
             except BaseException:  # what it has changed the graph does not do
+                self._leave_behind(before, variables, given)
                 restore(before, variables)
                 raise
             self._compare(before, variables)
@@ -181,6 +183,19 @@ class Outside:
             return result
 
         return watching
+
+    def _leave_behind(
+        self, before: Iterable[Snapshot], variables: Iterable[tuple[Slot, Any]], given: tuple[Any, ...]
+    ) -> None:
+        """Note whether something is not what it was, or what the slots were given, where a block raises."""
+        graph, block = current_graph(), BLOCK.get()
+        every = [*variables, *zip(self._slots, given, strict=False)]
+        if graph is not None and (
+            (block is not None and block.written)
+            or any(slot.get() is not one for slot, one in every)
+            or any(map(has_changed, before))
+        ):
+            graph.root.record(LeftBehind)
 
     def _tell_others(self, given: tuple[Any, ...]) -> None:
         """Raise :class:`NewPlaces` if slots hold other objects than they were given, and nothing tells of it."""

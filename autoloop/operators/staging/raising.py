@@ -8,7 +8,21 @@ from typing import Any
 from autoloop_runtime import ops
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.forks import undivided
+from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.tensor import Tensor
+
+
+class LeftBehind:
+    """Kept with a graph: a block that raises has changed something before, which plain Python leaves there."""
+
+    def copy(self) -> LeftBehind:
+        """Return the same."""
+        return self
+
+
+def leaves_behind(graph: Graph) -> bool:
+    """Return whether a run that raises in a branch leaves out what plain Python would have changed there before."""
+    return LeftBehind in graph.records
 
 
 @dataclass(frozen=True, eq=False)
