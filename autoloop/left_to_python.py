@@ -5,11 +5,17 @@ This is the one place that knows. Who meets what no graph can do, or what only t
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, NoReturn
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from autoloop_runtime.base.locations import Line, capture, users_line
 from autoloop_runtime.ir.graph import current_graph
+
+E = TypeVar("E", bound=Exception)
+R = TypeVar("R")
+P = ParamSpec("P")
 
 #: the world of the function that is traced (``operators.mutation.outside_world``); None where there is none
 WORLD: ContextVar[Any] = ContextVar("autoloop_world", default=None)
@@ -99,3 +105,27 @@ def refuse_unknown(what: str, instead: str) -> NoReturn:
     """
     leave_unknown(f"{what}; {instead}")
     raise TypeError(f"{what}: {instead}")
+
+
+def unless_left(refusal: E) -> E:
+    """Return why a loop or branch cannot be built, which is to be raised; let plain Python run the function if it can.
+
+    Raises
+    ------
+    LeftToPython
+    """
+    leave_unknown(str(refusal))
+    return refusal
+
+
+def leaving(build: Callable[P, R]) -> Callable[P, R]:
+    """Return a function whose ``TypeError`` says why a loop or branch cannot be built, see :func:`unless_left`."""
+
+    @functools.wraps(build)
+    def built(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return build(*args, **kwargs)
+        except TypeError as error:
+            raise unless_left(error)  # noqa: B904 - it is the same one
+
+    return built

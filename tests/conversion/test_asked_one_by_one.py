@@ -58,5 +58,5 @@ def returns_lists_of_two_lengths(v):
 @each([returns_of_two_kinds, returns_lists_of_two_lengths])
 def test_messages_speak_of_return(f):
     with pytest.raises(TypeError, match="'return'") as raised:
-        al.function(f)(np.array([1.0, 3.0]))
+        al.function(f)(al.constant([1.0, 3.0]))
     assert "return_value" not in str(raised.value)

@@ -31,7 +31,8 @@ TEXTS = [
     "['a', 'b', 'c'][k[0]]", "('x', 'yy', 'z')[k[1]]", "'abc'[k[0]]", "'abc'[k[1]]", "{0: 'no', 2: 'yes'}[k[0]]",
     "[1, 2.5, 3][k[0]]", "[1, 2.5, True][k[2]]", "(1, np.float32(2.5))[k[2]]", "{0: 1.5, 2: 3}[k[0]] + 1",
     "[[1, 2.0], [2.5, 3]][k[2]]", "f\"{'abc'[k[2]]}!\"", "sorted(range(k[0]))", "sorted(k[k > 0])", "sorted(y[y > 5])",
-    "len(sorted(k[k > 0]))",
+    "len(sorted(k[k > 0]))", "[k[k > 0], k[:0], k][k[0]]", "[k[k > 0], k[k < 0], k][k[1]]", "(y, y[:1], y[0])[k[2]]",
+    "{1: k[k > 0], 2: k[k < 0]}[k[0]]", "[(y, y[y > 1]), (y, y), (y, y * 2)][k[0]][1]",
 ]  # fmt: skip
 
 
@@ -47,7 +48,9 @@ def test_what_is_not_there(executor):
     texts += ["[].index(k[0])", "[1, 2, 3][y[0]]", "(1, 2, 3)[k > 0]", "range(3)[y[0]]", "'abc'[k[0] > 1]"]
     assert not failures(texts, executor, K)
     if executor in INTERPRETED:
-        assert not failures(["'abc'[k[0] + 5]", "['a', 'b'][k[0]]"], executor, K)
+        assert not failures(
+            ["'abc'[k[0] + 5]", "['a', 'b'][k[0]]", "[k[k > 0], k][k[0]]", "(y, k[:1] * 1.5)[k[1]]"], executor, K
+        )
 
 
 def test_the_messages_are_pythons():
@@ -62,13 +65,16 @@ def test_the_messages_are_pythons():
 def test_refused_with_what_to_write():
     for text, message in [
         ("range(k[0])[1:]", "a part of a range with tensor bounds is none: write range(i, j)"),
-        ("[[1, 2], [3]][k[0]]", "a tensor cannot choose an element of this list: its elements must be text, or"),
     ]:
         assert message in str(outcome(al.function(program(text, ["k"])), K["k"])), text
 
 
 def test_parts_and_places_of_lists_are_for_plain_python():
     for text, message in [
+        ("[[1, 2], [3]][k[0]]", "a tensor cannot choose an element of this list: its elements must be text, or"),
+        ("[np.sin, np.cos][k[2]](k)", "a tensor cannot choose an element of this list: its elements must be text, or"),
+        ("[k, k * 1.5][k[2]]", "must return the same dtypes"),
+        ("k if k[0] > 1 else k * 1.5", "must return the same dtypes"),
         ("[1, 2, 3][:k[0]]", "a part of a list at a place that only the run knows: take it of"),
         ("'abc'[k[2]:]", "np.array(...)[i:j]"),
         ("{'a': 1}[str(k[0])]", "which key of a dict this is only the run knows"),

@@ -150,3 +150,25 @@ def test_a_power_that_has_two_types_is_refused():
         al.function(lambda n: 2 ** int(n))(np.int64(-1))
     with pytest.raises(ValueError, match="is complex: make the base complex before"):
         al.function(lambda x: float(x) ** 0.5)(np.float64(-2.0))
+
+
+def last_below(x, n):
+    found = 0
+    for k in range(n):
+        if x[k] > 12:
+            break
+        if x[k] > 1:
+            found = k
+    return found + 1, x[found + 2]
+
+
+def test_how_long_an_int_may_be_is_not_asked_once_for_each_way_through_the_branches(monkeypatch):
+    asked = []
+    constant_value = al.Tensor.constant_value
+    monkeypatch.setattr(al.Tensor, "constant_value", lambda self: asked.append(self) or constant_value(self))
+    counts = []
+    for n in (6, 12):
+        assert al.function(last_below)(np.arange(15.0), n) == (n, n + 1)
+        counts.append(len(asked))
+        asked.clear()
+    assert counts[1] < 8 * counts[0]

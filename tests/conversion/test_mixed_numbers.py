@@ -8,6 +8,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from executors import INTERPRETED, spread
+from left_to_python import refused_or_plain
 
 X = np.array([1.5, 0.5, 3.0, 2.5])
 SINGLE = X.astype(np.float32)
@@ -226,6 +227,9 @@ def test_what_has_no_one_dtype_is_refused():
     for program, words in (
         (lambda v, x: x * v, r"float or int, as only the run tells: write float\(...\) or int\(...\)"),
         (lambda v, x: np.full(3, v), "return the same dtypes, they return float64 and int64|int64 and float64"),
+    ):
+        refused_or_plain(of(program), words, TRUE, integers)
+    for program, words in (
         (
             lambda v, x: range(v),
             r"an int is needed, not a number of which only the run tells whether it is float or int",

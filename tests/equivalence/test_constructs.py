@@ -145,9 +145,6 @@ REFUSED = (
     ("for e in itertools.cycle(a):\n    x += e\n    if x > 30: break\nreturn x", "which has given 300 elements"),
     ("for k in itertools.count(0.5):\n    if a.sum() < k: break\nreturn k", "let it count by ints"),
     ("if x > 2:\n    with np.printoptions(precision=2): x = x + 1\nreturn x", "would hold while that is traced"),
-    ("s = 'a'\nif x > 2: s = 3\nreturn s", "differ under a tensor condition"),
-    ("s = 'a'\nfor k in range(n): s = k\nreturn s", "only tensors, numbers and structures of them"),
-    ("s = 'a'\nfor k in range(n): s = str(k) if k else 3\nreturn s", "differ under a tensor condition"),
     (
         "with contextlib.ExitStack() as s:\n    s.callback(a.fill, 1)\n    if x > 2: raise KeyError\n",
         "would not be told",
@@ -175,6 +172,17 @@ KEPT = (
     ("return [c for c in str(n)]", "how many characters a text has only the run knows"),
     ("for c in str(n): x += ord(c)\nreturn x", "how many characters a text has only the run knows"),
     ("p, *q = a[a > 1.5]\nreturn p, q", "the number of its rows must be known"),
+    ("s = 'a'\nif x > 2: s = 3\nreturn s", "differ under a tensor condition"),
+    ("s = 'a'\nfor k in range(n): s = k\nreturn s", "only tensors, numbers and structures of them"),
+    ("s = 'a'\nfor k in range(n): s = str(k) if k else 3\nreturn s", "differ under a tensor condition"),
+    ("s = a\nfor k in range(n): s = str(k)\nreturn s", "is a tensor or number before the loop"),
+    ("s = 0\nfor k in range(n): s = s, k\nreturn s", "same nested structure after one iteration"),
+    ("if x > 2: return None\nreturn a, x", "must have the same nested structure"),
+    ("for v in a:\n    if v > x: return v, a", "must have the same nested structure"),
+    ("if x > 2: return None\nreturn x", "None at the end of the main branch"),
+    ("if x > 3: return a, x\nelse: return 'no'", "must have the same nested structure"),
+    ("s = a if x > 2 else (a, x)\nreturn s", "must have the same nested structure"),
+    ("if x > 2: return []\nreturn [x]", "a list whose length depends on a tensor condition"),
 )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes, nest
+from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.base.stand_ins import UnknownWhileTracing
 from autoloop_runtime.ir.array_storage import taken_from
 from autoloop_runtime.ir.convert import convert_to_tensor
@@ -69,15 +70,43 @@ def _element(sequence: Sequence[Any], index: Any) -> Any:
     if any(one != structure for _, one in structures) or not all(
         isinstance(leaf, kinds) for leaves, _ in structures for leaf in leaves
     ):
-        raise TypeError(
+        refuse_unknown(
             f"a tensor cannot choose an element of this {type(sequence).__name__}: its elements must be text, or "
-            f"numbers or tensors of one structure; use autoloop.switch_case for others"
+            f"numbers or tensors of one structure",
+            "use autoloop.switch_case for others",
         )
-    columns = zip(*(leaves for leaves, _ in structures), strict=True)
+    columns = [*zip(*(leaves for leaves, _ in structures), strict=True)]
+    if any(map(_may_differ, columns)):
+        size = len(sequence)
+        inside = ops.logical_and(ops.greater_equal(index, -size), ops.less(index, size))
+        raise_unless(inside, Raising(IndexError, lambda: _beyond(sequence)))
+        return _halved(sequence, ops.where(ops.less(index, 0), ops.add(index, size), index), 0, size)
     found = nest.unflatten(structure, [_of_column(list(column), index) for column in columns])
     for one in sequence:
         may_be("what an index chooses", found, one, of_objects=True)
     return found
+
+
+def _may_differ(column: Sequence[Any]) -> bool:
+    """Return whether arrays have other dtypes or shapes than one another, or may have, as only the run knows."""
+    if all(codes_of(one) is not None for one in column):  # numbers, also of several types
+        return False
+    arrays = [one for one in column if isinstance(one, ArrayTracer | np.ndarray)]
+    forms = {(dtypes.as_dtype(one.dtype), TensorShape(one.shape)) for one in arrays}
+    return len(forms) > 1 or not all(shape.is_fully_defined() for _, shape in forms)
+
+
+def _beyond(sequence: Sequence[Any]) -> IndexError:
+    return IndexError(f"{type(sequence).__name__} index out of range")
+
+
+def _halved(sequence: Sequence[Any], place: Any, first: int, end: int) -> Any:
+    """Return an element by branches, which may have any shape: of those from ``first`` to ``end``, as it says."""
+    if end - first == 1:
+        return sequence[first]
+    middle = (first + end) // 2
+    lower = answer(ops.less(place, middle), place)
+    return if_exp(lower, lambda: _halved(sequence, place, first, middle), lambda: _halved(sequence, place, middle, end))
 
 
 def _of_column(column: list[Any], index: Any) -> Any:

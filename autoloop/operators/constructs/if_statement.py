@@ -7,6 +7,7 @@ from typing import Any
 
 from autoloop_runtime.ir.array_storage import kept
 
+from ...left_to_python import unless_left
 from ..mutation.array_identity import renew
 from ..mutation.side_effects import NewPlaces, Outside, Places
 from ..staging.branch_merge import RETURN, RETURN_VALUE, Grown, Side, staged_branch
@@ -101,7 +102,7 @@ def _staged_statement(
         pairs = zip(every_name, (*values, *before), (*longer, *grown_before), strict=True)
         changed = [(name, old, new) for name, old, new in pairs if old is not new]
         if not changed:
-            raise TypeError(str(grown)) from None
+            raise unless_left(TypeError(str(grown))) from None
         outside.write(grown_before)
         results = _staged_statement(test, branches, names, longer, outside, rebound)
         given = dict(zip(names, results, strict=False))
@@ -218,7 +219,7 @@ def _staged_return(
     try:
         before, every, made = _traced(test, sides, (RETURN_VALUE,), outside, what)
     except Grown as grown:
-        raise TypeError(str(grown)) from None
+        raise unless_left(TypeError(str(grown))) from None
     outside.finish(map(rebound.written_back, outside.names, before, every[1:]))
     watch(made)
     renew(every)

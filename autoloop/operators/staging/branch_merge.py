@@ -33,7 +33,7 @@ from autoloop_runtime.ir.tracers import (
 from autoloop_runtime.ops.operands import is_tensor
 
 from ...errors import NeverReturnsError
-from ...left_to_python import leave_unknown
+from ...left_to_python import leave_unknown, leaving, unless_left
 from .blank_values import blank
 from .containers_of_blocks import advice_on_keys, leave_containers, leave_objects_apart
 from .instances import apart, as_objects, assembled, leave_objects, of_sides
@@ -214,10 +214,11 @@ class _Merge:
             self._leaf(one, other)
 
     def _refuse_structures(self, a: Any, b: Any) -> None:
-        raise StructureError(
+        message = (
             f"{self.what.format(spoken(self.name))} must have the same nested structure, they have "
             f"{nest.describe(a)} and {nest.describe(b)}{'' if self._is_returned else advice_on_keys(self.name, a, b)}"
         )
+        raise unless_left(StructureError(message))
 
     def _leaf(self, one: Any, other: Any) -> None:
         same = any(self.absent) or own_kind(one) is own_kind(other)
@@ -300,17 +301,16 @@ class _Merge:
 
     def _refuse_values(self, one: Any, other: Any) -> None:
         leave_objects_apart(spoken(self.name), one, other)
+        said = f" differ under a tensor condition and are no tensors: {one!r} and {other!r}"
         if one is None or other is None:
             side = "main" if one is None else "else"
-            raise TypeError(
-                f"{self.what.format(spoken(self.name))}: it is None at the end of the {side} branch and has a value at "
-                f"the end of the other; give it a value of the same type in both"
+            said = (
+                f": it is None at the end of the {side} branch and has a value at the end of the other; give it a "
+                f"value of the same type in both"
             )
-        raise TypeError(
-            f"{self.what.format(spoken(self.name))} differ under a tensor condition and are no tensors: {one!r} and "
-            f"{other!r}"
-        )
+        raise unless_left(TypeError(f"{self.what.format(spoken(self.name))}{said}"))
 
+    @leaving
     def tensors(self, side: int) -> list[Tensor]:
         """Return what one side gives, made in the current graph; for side 0 first."""
         made: list[Tensor] = []

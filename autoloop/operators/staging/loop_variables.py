@@ -42,6 +42,7 @@ from autoloop_runtime.ir.tracers import (
 from autoloop_runtime.ops.int_bounds import is_step
 from autoloop_runtime.ops.operands import is_tensor
 
+from ...left_to_python import unless_left
 from .blank_values import blank, blank_tensor
 from .container_contents import Whole, has_objects, whole
 from .containers_of_blocks import leave_containers, leave_objects_apart
@@ -232,10 +233,11 @@ class Variable:
             _objects().leave_objects(spoken(self.name), self.form, result)
         if structure != self.structure:
             hint = _HINTS.get(type(self.init), "") if type(self.init) is type(result) else ""
-            raise StructureError(
+            message = (
                 f"{spoken(self.name)!r} does not have the same nested structure after one iteration: "
                 f"{nest.describe(self.init)} before, {nest.describe(result)} after{hint}"
             )
+            raise unless_left(StructureError(message))
         leaves, tensors, start = [], [], 0
         for leaf, value in zip(self.leaves, values, strict=True):
             mine = params[start : start + len(leaf.tensors)]
@@ -296,9 +298,8 @@ def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf
     if isinstance(leaf.init, TextTracer) and isinstance(value, str):
         value = TextTracer(text(value))
     if value is None or not _is_numeric(value) or isinstance(leaf.init, TextTracer) != isinstance(value, TextTracer):
-        raise TypeError(
-            f"{leaf.name!r} is a tensor or number before the loop and {value!r} at the end of the iteration"
-        )
+        message = f"{leaf.name!r} is a tensor or number before the loop and {value!r} at the end of the iteration"
+        raise unless_left(TypeError(message))
     if leaf.is_number and not leaf.changes and isinstance(value, Tensor) and value.plain is params[0]:
         # The body leaves the number alone: it can stay the Python number it is.
         return outside(leaf.name, leaf.init), []
@@ -400,19 +401,21 @@ def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
     if leaf.init is None:
         leave_objects_apart(leaf.name, leaf.init, value)
     if leaf.init is None:
-        raise TypeError(
+        message = (
             f"{leaf.name!r} is None before the loop and has a value after one iteration; give it a value of the "
             f"type it will have before the loop"
         )
+        raise unless_left(TypeError(message))
     is_member = isinstance(leaf.init, Enum) or isinstance(value, Enum)
     if isinstance(leaf.init, (*_NUMBERS, Tensor)) and _is_numeric(value) and not is_member:
         # It does change after all: make it a tensor again, for good.
         return replace(make_leaf(leaf.name, leaf.init), changes=True)
     leave_objects_apart(leaf.name, leaf.init, value)
-    raise TypeError(
+    message = (
         f"{leaf.name!r} is {leaf.init!r} before the loop and {value!r} after one iteration: in a loop on tensors "
         f"only tensors, numbers and structures of them, dataclasses among them, may change"
     )
+    raise unless_left(TypeError(message))
 
 
 def _equal(one: Any, other: Any) -> bool:

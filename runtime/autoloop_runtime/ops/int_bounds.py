@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..base.dataclass import dataclass, field
-from ..ir.graph import CONST
 from ..ir.op import OPS, Op
 from ..ir.structured import COND
 from ..ir.tensor import Tensor
@@ -41,8 +42,20 @@ def _is_extreme(op: Op, name: str) -> bool:
     return op is OPS.get(name)
 
 
-def is_step(tensor: Tensor, depth: int = _DEPTH) -> bool:
+def is_step(tensor: Tensor) -> bool:
     """Return whether an int is a counter, one with small numbers added, or small: what a counter may be next."""
+    seen: dict[tuple[Tensor, int], bool] = {}
+
+    def found(tensor: Tensor, depth: int) -> bool:
+        # branches inside branches come by the same values again and again
+        if (tensor, depth) not in seen:
+            seen[tensor, depth] = _is_step(tensor, depth, found)
+        return seen[tensor, depth]
+
+    return found(tensor, _DEPTH)
+
+
+def _is_step(tensor: Tensor, depth: int, found: Callable[[Tensor, int], bool]) -> bool:
     if bits(tensor) <= _SMALL:
         return True
     tensor = tensor.source
@@ -53,16 +66,28 @@ def is_step(tensor: Tensor, depth: int = _DEPTH) -> bool:
         return True
     op, inputs = node.op, node.inputs
     if op is COND:
-        return all(is_step(node.attrs[name].outputs[tensor.index], depth - 1) for name in op.graphs)
+        return all(found(node.attrs[name].outputs[tensor.index], depth - 1) for name in op.graphs)
     if op in (ADD, SUBTRACT):
         x, y = inputs
-        return (bits(y) <= _SMALL and is_step(x, depth - 1)) or (bits(x) <= _SMALL and is_step(y, depth - 1))
+        return (bits(y) <= _SMALL and found(x, depth - 1)) or (bits(x) <= _SMALL and found(y, depth - 1))
     keeps = op in (NEGATIVE, ABS, FLOOR_DIVIDE) or _is_extreme(op, "maximum") or _is_extreme(op, "minimum")
-    return keeps and all(is_step(x, depth - 1) for x in inputs)
+    return keeps and all(found(x, depth - 1) for x in inputs)
 
 
-def bits(tensor: Tensor, depth: int = _DEPTH) -> int:
+def bits(tensor: Tensor) -> int:
     """Return the most bits, but for the sign, that the absolute value of an int can have."""
+    seen: dict[tuple[Tensor, int], int] = {}
+
+    def found(tensor: Tensor, depth: int) -> int:
+        # branches inside branches come by the same values again and again
+        if (tensor, depth) not in seen:
+            seen[tensor, depth] = _bits(tensor, depth, found)
+        return seen[tensor, depth]
+
+    return found(tensor, _DEPTH)
+
+
+def _bits(tensor: Tensor, depth: int, found: Callable[[Tensor, int], int]) -> int:
     known = tensor.constant_value()
     if known is not None:
         return int(known).bit_length()
@@ -76,18 +101,17 @@ def bits(tensor: Tensor, depth: int = _DEPTH) -> int:
         return COUNTED
     op, inputs = node.op, node.inputs
     if op is COND:
-        sides = [node.attrs[name].outputs[tensor.index] for name in op.graphs]
-        return max([bits(side, depth - 1) for side in sides])
+        return max([found(node.attrs[name].outputs[tensor.index], depth - 1) for name in op.graphs])
     if op in (ADD, SUBTRACT):
-        return max(bits(inputs[0], depth - 1), bits(inputs[1], depth - 1)) + 1
+        return max(found(inputs[0], depth - 1), found(inputs[1], depth - 1)) + 1
     if _is_extreme(op, "maximum") or _is_extreme(op, "minimum"):
-        return max(bits(inputs[0], depth - 1), bits(inputs[1], depth - 1))
+        return max(found(inputs[0], depth - 1), found(inputs[1], depth - 1))
     if op is MULTIPLY:
-        return bits(inputs[0], depth - 1) + bits(inputs[1], depth - 1)
+        return found(inputs[0], depth - 1) + found(inputs[1], depth - 1)
     if op in (NEGATIVE, ABS, FLOOR_DIVIDE):
-        return bits(inputs[0], depth - 1)
+        return found(inputs[0], depth - 1)
     if op is MOD:
-        return bits(inputs[1], depth - 1)
+        return found(inputs[1], depth - 1)
     if op is CAST and inputs[0].dtype.kind in "biu":
-        return bits(inputs[0], depth - 1)
-    return UNKNOWN if op is not CONST else bits(tensor)
+        return found(inputs[0], depth - 1)
+    return UNKNOWN
