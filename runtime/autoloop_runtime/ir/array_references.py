@@ -78,12 +78,15 @@ class References:
         held = storage.get()
         if view is None:
             return held
-        seen = self._seen
-        if seen is not None and seen[0] == storage.version and is_at_hand(seen[2], seen[1]):
+        seen, graph = self._seen, current_graph()
+        # a block looks for itself: a part that is given to it from outside is one that others hold, so a copy if the
+        # block writes to the array
+        is_own = view.index is None or (seen is not None and seen[1] is graph)
+        if is_own and seen is not None and seen[0] == storage.version and is_at_hand(seen[2], seen[1]):
             known: Tensor = seen[2]
             return known
         made = view.forward(view.parent.current())
-        self._seen = (storage.version, current_graph(), made)
+        self._seen = (storage.version, graph, made)
         return made
 
     def known(self) -> Tensor:
