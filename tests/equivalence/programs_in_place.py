@@ -229,6 +229,18 @@ def parts_from_where_the_run_says(a, n):
     a[n + 1 :].sort()
 
 
+@given(vectors(1, N))
+def parts_in_branches(a, n):
+    b, c = a[10:], a[n:]
+    if n > 2:
+        b[0] = b[1] + 7
+        c[0] += 1
+    if n > 3:
+        c[1] = 8
+    elif n > 1:
+        c[2] = b[0]
+
+
 @given(vectors())
 def parts_sorted(a):
     a[10:].sort()

@@ -79,10 +79,7 @@ class References:
         if view is None:
             return held
         seen, graph = self._seen, current_graph()
-        # a block looks for itself: a part that is given to it from outside is one that others hold, so a copy if the
-        # block writes to the array
-        is_own = view.index is None or (seen is not None and seen[1] is graph)
-        if is_own and seen is not None and seen[0] == storage.version and is_at_hand(seen[2], seen[1]):
+        if seen is not None and seen[0] == storage.version and _is_seen_here(view, seen, graph):
             known: Tensor = seen[2]
             return known
         made = view.forward(view.parent.current())
@@ -294,6 +291,15 @@ class References:
     def __pos__(self) -> Any:
         # NumPy has no such operator for booleans, and says so
         return self.__copy__() if self.dtype.kind != "b" else np.positive(self)  # type: ignore[call-overload]
+
+
+def _is_seen_here(view: View, seen: Any, graph: Any) -> bool:
+    """Return whether a view that was looked at before need not be looked at again in ``graph``.
+
+    A block looks for itself: a part that is given to it from outside is one that others hold, so a copy if the block
+    writes to the array.
+    """
+    return (view.index is None or seen[1] is graph) and is_at_hand(seen[2], seen[1])
 
 
 def _rank_of(values: Any) -> int | None:
