@@ -84,7 +84,7 @@ def leaf_key(leaf: Any) -> Any:
     if getattr(type(leaf), "__hash__", None) not in (object.__hash__, None):
         try:
             hash(leaf)
-        except TypeError:
+        except (TypeError, ValueError):  # that of a memory which may be written to is a ValueError
             pass
         else:
             return type(leaf), leaf

@@ -387,11 +387,12 @@ class Environment:
 def initializer_of(kind: Any) -> types.FunctionType | None:
     """Return the method by which the user begins an object of a class, if it is to be converted; None otherwise.
 
-    That of a dataclass is ``__post_init__``. What an exception holds, Python knows at once.
+    That of a dataclass is ``__post_init__``.
     """
-    if not isinstance(kind, type) or issubclass(kind, BaseException) or type(kind).__call__ is not type.__call__:
+    if not isinstance(kind, type) or type(kind).__call__ is not type.__call__:
         return None
-    first: Any = kind.__init__
+    made: Any = kind
+    first = made.__init__
     if isinstance(first, types.FunctionType) and not is_written(first) and kind.__dictoffset__:
         first = getattr(kind, "__post_init__", None)
     return first if isinstance(first, types.FunctionType) and is_convertible_function(first) else None

@@ -243,9 +243,9 @@ def is_made_by(f: Any, name: str) -> bool:
 
 
 #: what ``functools`` and ``contextlib`` make of functions
-SINGLE_DISPATCH, MANAGER, MANAGED = _MADE = (
-    "singledispatch.<locals>.wrapper", "contextmanager.<locals>.helper", "ContextDecorator.__call__.<locals>.inner"
-)  # fmt: skip
+SINGLE_DISPATCH, METHOD_DISPATCH = "singledispatch.<locals>.wrapper", "singledispatchmethod.__get__.<locals>._method"
+MANAGER, MANAGED = "contextmanager.<locals>.helper", "ContextDecorator.__call__.<locals>.inner"
+_MADE = (SINGLE_DISPATCH, METHOD_DISPATCH, MANAGER, MANAGED)
 _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 #: special methods that ``dataclasses`` and ``functools.total_ordering`` write
 COMPARISONS = {"__eq__": "==", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}

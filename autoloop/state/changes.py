@@ -14,7 +14,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from ..left_to_python import LeftToPython
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.rebinding import Rebinding, rebindings
-from ..operators.staging.container_contents import CONTAINERS, containers_in, dict_class, fill
+from ..operators.staging.container_contents import CONTAINERS, containers_in, dict_class, extend, fill
 from ..operators.staging.instances import objects_in
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.standins import opened
@@ -122,11 +122,11 @@ class _Finder:
             self.names.append(place.name)
             if id(one.value) in self.world.reached.added_to:  # what it held is not looked at
                 count = len(before)
-                self.writes.append(lambda made: made.owners[owner].extend(made.outputs[number][count:]))
+                self.writes.append(lambda made: extend(made.owners[owner], made.outputs[number][count:]))
             else:
                 self.writes.append(lambda made: fill(made.owners[owner], made.outputs[number]))
             return
-        if isinstance(value, dict) or not isinstance(before, dict):
+        if one.of_elements:
             self._container(place, value, before, now)
             return
         for name in dict.fromkeys([*now, *before]):
@@ -175,7 +175,7 @@ class _Finder:
                 target = made.owners[owner]
                 if left:
                     deque.extendleft(target, [recipe(made) for recipe in reversed(left)])
-                target.extend([recipe(made) for recipe in right])
+                extend(target, [recipe(made) for recipe in right])
 
             self.writes.append(add)
             return

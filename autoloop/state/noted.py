@@ -62,6 +62,8 @@ class Reached:
         self.seen: dict[int, tuple[Any, Place]] = {}
         #: the containers, by id, that are only added to, so that what they hold is not guarded
         self.added_to: set[int] = set()
+        #: the places that code of a library reads, by names that are not looked at
+        self.unnamed: set[tuple[Any, ...]] = set()
         #: modules that code names, by id, the packages that it stands in, and what was known when they were
         self.modules: dict[int, types.ModuleType] = {}
         self.packages: set[str] = set()

@@ -10,6 +10,7 @@ from typing import Any
 from autoloop_runtime.base.dataclass import dataclass
 
 from ..operators.mutation.parts_of_objects import is_property
+from ..operators.staging.container_contents import delete_item, set_item
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +142,7 @@ _STEPS: Mapping[str, _Step] = {
         lambda owner, name: owner.__dict__[name], put, take_away, lambda owner, name, _: f"{owner}.__dict__[{name!r}]"
     ),
     "item": _Step(
-        operator.getitem, operator.setitem, operator.delitem,
+        operator.getitem, set_item, delete_item,
         lambda owner, key, bind: f"{owner}[{repr(key) if type(key) in (int, str) else bind(key)}]",
     ),
 }  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any
@@ -55,6 +55,8 @@ from .unchanging import (
 _NAMED = ("global", "cell", "attribute", "member")
 #: what is no object with attributes, and may be of a class of the user's with methods
 _WITH_METHODS = (*PLAIN, Enum, tuple, np.ndarray)
+_STRUCTURES = frozenset((tuple, *LISTS, *DICTS)) - {Counter}
+_CONTAINERS = (tuple, *LISTS, *DICTS, *SETS)
 
 
 class _Walk(CodeWalk):
@@ -90,9 +92,11 @@ class _Walk(CodeWalk):
     def call(self, place: Place, value: Any) -> None:
         """Walk the arguments: the containers among them, and what objects hold; their leaves are no places."""
         kind = type(value)
-        if id(value) in self.seen and isinstance(value, (*LISTS, *DICTS)):
+        # what holds arguments; containers of other classes are leaves themselves
+        is_structure = kind in _STRUCTURES or (isinstance(value, tuple) and hasattr(kind, "_fields"))
+        if is_structure and id(value) in self.seen and isinstance(value, (*LISTS, *DICTS)):
             return
-        if isinstance(value, (tuple, *LISTS, *DICTS)) or hasattr(kind, "__dataclass_fields__"):
+        if is_structure or hasattr(kind, "__dataclass_fields__"):
             self.seen[id(value)] = value, place
             if not isinstance(value, tuple):
                 self.holders.append((place, value))
@@ -109,7 +113,9 @@ class _Walk(CodeWalk):
                 self.inherited(kind)
         elif isinstance(value, np.ndarray) or hasattr(kind, "__dlpack__"):
             return
-        elif callable(value) or has_state(value) or is_hiding(value):
+        elif (
+            isinstance(value, (tuple, *LISTS, *DICTS, *SETS)) or callable(value) or has_state(value) or is_hiding(value)
+        ):
             self.visit(place, value)
 
     def run(self) -> None:
@@ -171,7 +177,7 @@ class _Walk(CodeWalk):
     def _open(self, place: Place, value: Any) -> None:
         kind = type(value)
         if isinstance(value, tuple):
-            self._elements(place, value)
+            self._tuple(place, value)
         elif kind in LISTS or kind in DICTS or kind in SETS:
             if kind is not frozenset:
                 self.holders.append((place, value))
@@ -202,6 +208,16 @@ class _Walk(CodeWalk):
             self.names.every = self.names.every or asks_by_name(value)
             self.walk_parts(place, value)
 
+    def _tuple(self, place: Place, value: tuple[Any, ...]) -> None:
+        """Look at the elements of a tuple, which is made anew where they are: not with what a class adds to it."""
+        if is_users_class(type(value)):
+            held = instance_attributes(value)
+            if held or not (is_constant(value) or hasattr(type(value), "_fields")):
+                self.hidden.append(f"{place.name!r} is a tuple of a class of its own")
+            self.holders.append((place, value))
+            self._guard_absent(place, value, held)
+        self._elements(place, value)
+
     def _decorated(self, place: Place, value: SentByName) -> None:
         own = type(value).__init__.__code__.co_names
         for name in vars(value).keys() & self.names.read:
@@ -209,9 +225,9 @@ class _Walk(CodeWalk):
                 self.hidden.append(f"{name!r}, an attribute of the decorated function {place.name!r}, is used")
 
     def _is_only_added_to(self, place: Place) -> bool:
-        if place.kind not in _NAMED or _name(place) in self.names:
+        if place.kind not in _NAMED or place.path in self.unnamed or _name(place) in self.names:
             return False
-        return _name(place)[:2] != "__" and _name(place) not in ("args", "keywords")
+        return _name(place)[:2] != "__"
 
     def _elements(self, place: Place, value: Any) -> None:
         """Guard a container, and look at its elements."""
@@ -265,6 +281,11 @@ class _Walk(CodeWalk):
         for name, one in held.items():
             if self.names.use(name) or isinstance(one, (*LISTS, set)):
                 self.visit(place.attribute(name), one)
+        self._guard_absent(place, value, held)
+
+    def _guard_absent(self, place: Place, value: Any, held: dict[str, Any]) -> None:
+        """Guard that an object has no attributes but those that it holds, of those that are asked for."""
+        kind = type(value)
         if self.names.every and hasattr(value, "__dict__"):
             self.guard("attributes", place, frozenset(vars(value)))
         elif hasattr(value, "__dict__"):

@@ -42,7 +42,9 @@ class CodeWalk(Reached):
     def walk_parts(self, place: Place, value: Any) -> None:
         """Look at what something of a library holds that is, or leads to, the user's."""
         for kind, key, one in parts_of(value):
-            self.visit(place.part(kind, key, one), one)
+            part = place.part(kind, key, one)
+            self.unnamed.add(part.path)
+            self.visit(part, one)
 
     def attributes_of(self, place: Place, function: types.FunctionType) -> None:
         """Look at what a function itself holds."""

@@ -67,7 +67,7 @@ def _places(world: World) -> Iterator[tuple[str, Place, Any, Any]]:
         yield name, Place("cell", None, cell, name), before, getattr(cell, "cell_contents", NOTHING)
     stored = world.reached.names.stored
     for one in world.holders:
-        if isinstance(one.before, dict) and not isinstance(one.traced, dict):
+        if not one.of_elements:
             now = one.now()
             for name in stored & one.before.keys():
                 inner = one.place.member(name) if isinstance(one.traced, type) else one.place.attribute(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import types
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -9,6 +10,7 @@ from typing import Any
 
 from autoloop_runtime.base.dataclass import dataclass
 
+from ..conversion.callables import is_users_class
 from ..conversion.known_effects import is_nameless
 from ..operators.mutation.heap_snapshot import contents
 from ..operators.staging.container_contents import fill, instance_attributes
@@ -19,6 +21,8 @@ from .stateful import Made
 
 #: a variable without a value, an attribute that is not there
 NOTHING: Any = object()
+#: what has elements
+_CONTAINERS = (list, dict, set, deque, bytearray)
 
 Recipe = Callable[[Made], Any]
 Write = Callable[[Made], None]
@@ -50,31 +54,47 @@ class Changes:
 
 
 class Holder:
-    """A container, object or class that may change, and what it held: at first, and with tracers in its places."""
+    """A container, object or class that may change, and what it held: at first, and with tracers in its places.
 
-    def __init__(self, place: Place, value: Any, traced: Any) -> None:
-        self.place, self.value, self.traced = place, value, traced
+    Attributes
+    ----------
+    place, value : Place, object
+    traced : object
+        What the trace sees in its place.
+    of_elements : bool
+        Whether it is looked at as a container: what it holds are its elements. A container of a class of the user's
+        has attributes besides, and these another holder.
+    before : object
+    """
+
+    def __init__(self, place: Place, value: Any, traced: Any, of_elements: bool) -> None:
+        self.place, self.value, self.traced, self.of_elements = place, value, traced, of_elements
         self.before: Any = None
-        self._first = held(value)
+        self._first = self._held(value)
+
+    def _held(self, value: Any) -> Any:
+        if self.of_elements or not isinstance(value, _CONTAINERS):
+            return held(value)
+        return instance_attributes(value)
 
     def begin(self) -> None:
         """Note what it holds when the trace begins."""
-        self.before = held(self.traced)
+        self.before = self._held(self.traced)
 
     def now(self) -> Any:
         """Return what it holds now."""
-        return held(self.traced)
+        return self._held(self.traced)
 
     def is_untouched(self) -> bool:
         """Return whether it is no container, and its attributes are what they were when the trace began."""
-        if isinstance(self.traced, dict) or not isinstance(self.before, dict):
+        if self.of_elements:
             return False
         return is_unchanged(self.now(), self.before)
 
     def put_back(self) -> None:
         """Let it hold what it held at first."""
-        value, now, first = self.value, held(self.value), self._first
-        if isinstance(first, dict) and not isinstance(value, dict):
+        value, now, first = self.value, self._held(self.value), self._first
+        if not self.of_elements:
             for name in [name for name in now if name not in first]:
                 take_away(value, name)
             for name, one in first.items():
@@ -82,6 +102,14 @@ class Holder:
                     put(value, name, one)
         elif not is_unchanged(now, first):
             fill(value, first)
+
+
+def holders_of(place: Place, value: Any, traced: Any) -> list[Holder]:
+    """Return what notes the changes of something that may change: its attributes, its elements, or both."""
+    if not isinstance(value, _CONTAINERS):
+        return [Holder(place, value, traced, not isinstance(held(value), dict))]
+    kinds = (True, False) if is_users_class(type(value)) else (True,)
+    return [Holder(place, value, traced, one) for one in kinds]
 
 
 def held(value: Any) -> Any:
@@ -149,7 +177,8 @@ class World:
     def enter(self, tracers: Sequence[tuple[Place, Any]], traced_call: tuple[Any, ...]) -> None:
         """Let tracers stand in their places."""
         self.traced_call = traced_call
-        self.holders = [Holder(place, one, self._traced(place, one)) for place, one in self.reached.holders]
+        every = [holders_of(place, one, self._traced(place, one)) for place, one in self.reached.holders]
+        self.holders = [*itertools.chain(*every)]
         used = list(self.reached.variables.values())
         self._first = [(namespace, name, namespace.get(name, NOTHING)) for namespace, name in used]
         self._first_cells = [(cell, _contents(cell)) for _, cell in self.reached.cells]

@@ -223,7 +223,14 @@ def test_texts_that_a_library_makes_of_values(f):
         al.function(f, executor="native")(np.float64(3.5))
 
 
-@each([raised_with_an_object, raised_with_a_method])
+def test_an_exception_that_says_itself_what_it_holds_is_raised_by_the_run():
+    for f in (al.function(raised_with_a_method), raised_with_a_method):
+        with pytest.raises(Failure, match="failed at 3.5") as info:
+            f(np.float64(3.5))
+        assert (type(info.value.n), info.value.n, info.value.args) == (np.float64, 3.5, ("failed",))
+
+
+@each([raised_with_an_object])
 def test_what_would_show_a_stand_in_is_refused_at_the_line(f):
     with pytest.raises(TypeError, match="text is made of a value that only the run knows") as info:
         al.function(f)(np.float64(3.5))

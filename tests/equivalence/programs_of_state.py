@@ -264,6 +264,14 @@ CHANGED = [
     ("inner_function", "return h(x)", "g = lambda v: v*2\ndef h(v): return g(v)", "0",
      "global g\nif k == 1:\n    g = np.sin"),
     ("library_function", "return h(x)", "h = np.sin", "0", "global h\nh = [np.sin, np.cos, np.tan][k]"),
+    ("function_of_a_type", "return x*h(x)*h('a')", "@functools.singledispatch\ndef h(v): return 1",
+     "0", "if k == 1:\n    h.register(str, lambda v: 3)\nif k == 2:\n    h.register(np.ndarray, lambda v: 5)"),
+    ("method_of_a_type", "return x*c.h(x) + c.h(1.5)", "class C:\n    @functools.singledispatchmethod\n"
+     "    def h(self, v): return 1\n    @h.register\n    def _(self, v: float): return 7*v\nc = C()", "0",
+     "if k == 1:\n    C.__dict__['h'].register(np.ndarray, lambda self, v: v.sum())"),
+    ("array_of_an_object", "return np.add(x, o) + np.subtract(x, o)", "class Q:\n    def __init__(self): "
+     "self.v, self.n = np.arange(3.), 0\n    def __array__(self, dtype=None, copy=None):\n        self.n += 1\n"
+     "        return self.v\no = Q()", "(o.v, o.v.flags.writeable)", "o.v[1] = k"),
     ("array", "return x + W", "W = np.arange(3.)", "W", "W[1] = k"),
     ("array_replaced", "return x + W", "W = np.arange(3.)", "W", "global W\nW = np.ones(3)*k"),
     ("array_of_another_shape", "return x + W", "W = np.arange(3.)", "W", "global W\nW = np.ones(3 if k != 1 else 1)*k"),

@@ -11,7 +11,7 @@ from typing import Any
 
 from autoloop_runtime.ir.tracers import Tracer
 
-from ...conversion.known_effects import MANAGER, SINGLE_DISPATCH, is_made_by, is_replace
+from ...conversion.known_effects import MANAGER, METHOD_DISPATCH, SINGLE_DISPATCH, is_made_by, is_replace
 from ...conversion.pipeline import convert_callee
 from ..staging.staged_values import stands_for
 from ..staging.users_methods import method_of
@@ -27,7 +27,9 @@ def dispatching(f: Any) -> Callable[..., Any] | None:
         name, args, kwargs = _method_called(f)
         return lambda owner: convert_callee(attribute(owner, name))(*args, **kwargs)
     if is_made_by(f, SINGLE_DISPATCH):
-        return functools.partial(_dispatched, f)
+        return functools.partial(_dispatched, f, f.dispatch, lambda one: one)
+    if is_made_by(f, METHOD_DISPATCH):
+        return functools.partial(_dispatched, f, f.register.__self__.dispatcher.dispatch, _bound_as(f))
     if f is copy.copy or f is copy.deepcopy:
         return functools.partial(_copied, f)
     if is_replace(f):
@@ -62,12 +64,18 @@ def _managing(helper: types.FunctionType) -> types.FunctionType:
     return types.FunctionType(helper.__code__, helper.__globals__, helper.__name__, None, cells)
 
 
-def _dispatched(f: Any, *args: Any, **kwargs: Any) -> Any:
+def _dispatched(f: Any, dispatch: Any, bound: Callable[[Any], Any], /, *args: Any, **kwargs: Any) -> Any:
     """Call the function that ``functools.singledispatch`` has for the type of the first argument."""
     if not args:
         return f(*args, **kwargs)  # raises what Python raises
     kind = stands_for(args[0]) if isinstance(args[0], Tracer) else args[0].__class__
-    return convert_callee(f.dispatch(kind))(*args, **kwargs)
+    return convert_callee(bound(dispatch(kind)))(*args, **kwargs)
+
+
+def _bound_as(method: types.FunctionType) -> Callable[[Any], Any]:
+    """Return what binds a function as ``functools.singledispatchmethod`` does in this method of it."""
+    held = dict(zip(method.__code__.co_freevars, method.__closure__ or (), strict=True))
+    return lambda one: one.__get__(held["obj"].cell_contents, held["cls"].cell_contents)
 
 
 def _method_called(f: operator.methodcaller) -> tuple[str, tuple[Any, ...], dict[str, Any]]:

@@ -9,8 +9,8 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 
 from ...errors import ConversionError
-from ..staging.raising import flat_kinds
-from ..staging.staged_blocks import StagedRaise, in_staged_block, refuse_untold_text
+from ..staging.raising import flat_kinds, refuse_untold_text
+from ..staging.staged_blocks import StagedRaise, in_staged_block
 from ..staging.staged_values import is_staged, truth
 
 Kinds = Callable[[], tuple[Any, ...]] | None

@@ -279,7 +279,7 @@ def is_property(kind: type, name: str) -> bool:
 
 #: those of Python's own
 _HIDING: tuple[type, ...] = (
-    *(UserDict, UserList, ChainMap, types.MappingProxyType),
+    *(UserDict, UserList, ChainMap, types.MappingProxyType, memoryview),
     *(weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakSet),
     *(weakref.ProxyType, weakref.CallableProxyType, type({}.keys()), type({}.values()), type({}.items())),
 )

@@ -82,6 +82,28 @@ def dict_class(value: dict[Any, Any]) -> type[dict[Any, Any]]:
     return OrderedDict if isinstance(value, OrderedDict) else dict
 
 
+def set_item(value: Any, key: Any, element: Any) -> None:
+    """Let an element of a container be another, as a class of the user's inherits it."""
+    _base(value).__setitem__(value, key, element)
+
+
+def delete_item(value: Any, key: Any) -> None:
+    """Take an element out of a container."""
+    _base(value).__delitem__(value, key)
+
+
+def extend(value: Any, elements: Any) -> None:
+    """Add elements behind those of a list or deque."""
+    _base(value).extend(value, elements)
+
+
+def _base(value: Any) -> Any:
+    """Return the class of Python's whose methods change a container, or the class of what is none."""
+    if isinstance(value, dict):
+        return dict_class(value)
+    return next((kind for kind in (list, deque) if isinstance(value, kind)), type(value))
+
+
 def fill(value: Any, elements: Any) -> None:
     """Let a container hold other elements."""
     if isinstance(value, list):

@@ -1,15 +1,36 @@
-"""Errors of a run: what a node that raises raises, and raising unless something holds."""
+"""Errors of a run: what a node that raises raises, and raising unless something holds.
+
+A trace makes an exception of the user's once. What of it only the run knows, its arguments, its attributes and those of
+its cause, are values of the node that raises; and each run raises an exception of its own, so that what a caller sets
+on one is not found on the next. Only an exception that was there before the trace is the very one that plain Python
+raises.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import types
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
+import numpy as np
 from autoloop_runtime import ops
+from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.forks import undivided
-from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.tensor import Tensor
+
+from ...left_to_python import leave_unknown
+from .container_contents import ObjectsOfTrace, Whole, instance_attributes, is_instance, mapped
+from .standins import StandIn, opened
+from .users_methods import says_itself
+
+#: what Python's own exceptions hold in places of their own
+_MEMBERS = (types.MemberDescriptorType, types.GetSetDescriptorType)
+_NO_MEMBERS = frozenset(("__dict__", "__traceback__", "__context__", "__cause__", "__suppress_context__", "args"))
 
 
 class LeftBehind:
@@ -59,3 +80,157 @@ def raise_unless(holds: Tensor, raising: Raising, *values: Any) -> None:
         return ()
 
     cond(holds, lambda: (), refuse)
+
+
+# -- exceptions that are made anew ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Remade:
+    """How a run makes an exception.
+
+    Attributes
+    ----------
+    make : callable
+        Takes the values of the tensors, gives the exception.
+    tensors : list of Tensor
+    """
+
+    make: Callable[..., BaseException]
+    tensors: list[Any]
+
+
+def remade(error: Any) -> Remade:
+    """Return how a run makes an exception that a trace has made, or an object of an exception type."""
+    if isinstance(error, type):
+        return Remade(error, [])
+    if not isinstance(error, BaseException):
+        raise TypeError("exceptions must derive from BaseException")
+    leaves, structure = nest.flatten_with_structure(_apart(_held(error)))
+    for leaf in leaves:
+        refuse_untold_text(leaf)
+        _refuse_holding(leaf)
+    parts = [_parts(leaf) for leaf in leaves]
+    tensors = [tensor for mine, _ in parts for tensor in mine]
+    if not tensors:
+        refuse_untold_text(error)
+        if _is_of_world(error):
+            return Remade(lambda: error, [])
+    kind, is_chained, cause = type(error), error.__suppress_context__, error.__cause__
+
+    def make(*values: Any) -> BaseException:
+        remaining = iter(values)
+        filled = [rebuilt(*islice(remaining, len(mine))) for mine, rebuilt in parts]
+        new = _made(kind, *nest.unflatten(structure, filled))
+        if is_chained:
+            new.__cause__ = cause
+        return new
+
+    return Remade(make, tensors)
+
+
+def caused(one: Remade, cause: BaseException | None) -> Remade:
+    """Return how a run makes an exception that is raised ``from cause``."""
+    other = Remade(lambda: None, []) if cause is None else remade(cause)  # type: ignore[arg-type, return-value]
+    count = len(one.tensors)
+
+    def make(*values: Any) -> BaseException:
+        error = one.make(*values[:count])
+        error.__cause__ = other.make(*values[count:])  # sets `__suppress_context__`, too
+        return error
+
+    return Remade(make, [*one.tensors, *other.tensors])
+
+
+def unknown_parts(error: BaseException) -> list[Any]:
+    """Return what an exception holds that only the run knows."""
+    args, members, attributes = _held(error)
+    return [one for one in nest.flatten((*args, *members.values(), *attributes.values())) if _is_unknown(one)]
+
+
+def refuse_untold_text(value: Any) -> None:
+    """Refuse an object whose text the caller may ask for, if only the run knows that."""
+    if says_itself(value):
+        str(value), repr(value)  # whoever is asked for a text in there refuses
+
+
+def _held(error: BaseException) -> tuple[tuple[Any, ...], dict[str, Any], dict[str, Any]]:
+    """Return the arguments of an exception, the members that Python's class of it has, and its attributes."""
+    base = _pythons_class(type(error))
+    members: dict[str, Any] = {}
+    for kind in base.__mro__[:-2]:  # not those of ``BaseException`` and ``object``
+        for name, one in vars(kind).items():
+            if isinstance(one, _MEMBERS) and name not in _NO_MEMBERS:
+                with contextlib.suppress(AttributeError, TypeError):
+                    members[name] = one.__get__(error)
+    return tuple(error.args), members, instance_attributes(error)
+
+
+def _pythons_class(kind: type[BaseException]) -> type[BaseException]:
+    return next(one for one in kind.__mro__ if one.__module__ == "builtins" and issubclass(one, BaseException))
+
+
+def _made(
+    kind: type[BaseException], args: tuple[Any, ...], members: dict[str, Any], attributes: dict[str, Any]
+) -> BaseException:
+    """Return an exception that holds this; no method of the user's is called, for the trace has called it."""
+    base: Any = _pythons_class(kind)
+    new: BaseException = base.__new__(kind, *args)
+    base.__init__(new, *args)
+    for name, value in members.items():
+        with contextlib.suppress(AttributeError, TypeError):  # those that cannot be set
+            if getattr(new, name) is not value:
+                object.__setattr__(new, name, value)
+    for name, value in attributes.items():
+        if name in _NO_MEMBERS:
+            continue
+        object.__setattr__(new, name, value)
+    return new
+
+
+def _apart(value: Any) -> Any:
+    """Return a value with the objects that were there before the trace as leaves."""
+    if _is_unknown(value):
+        return value
+    if _is_of_world(value) and not any(map(_is_unknown, nest.flatten(value))):
+        return Whole(value)
+    return mapped(value, _apart)
+
+
+def _is_of_world(value: Any) -> bool:
+    graph = current_graph()
+    known = None if graph is None else graph.root.record(ObjectsOfTrace).is_of_world
+    return known is not None and known(value)
+
+
+def _refuse_holding(leaf: Any) -> None:
+    """Refuse an object, made while the function is traced, that holds what only the run knows."""
+    todo, seen = [leaf], set[int]()
+    while todo:
+        one = todo.pop()
+        if one is not leaf and _is_unknown(one):
+            what = (
+                f"an exception holds an object of the class {type(leaf).__name__!r}, and that what only the run knows"
+            )
+            leave_unknown(what)
+            raise TypeError(f"{what}: give the exception the value itself")
+        if id(one) not in seen and (is_instance(one) or isinstance(one, BaseException)) and not _is_of_world(one):
+            seen.add(id(one))
+            todo += nest.flatten(_held(one) if isinstance(one, BaseException) else [*instance_attributes(one).values()])
+
+
+def _is_unknown(value: Any) -> bool:
+    return isinstance(value, StandIn) or (isinstance(value, Tensor) and value.node is not None)
+
+
+def _parts(leaf: Any) -> tuple[list[Any], Callable[..., Any]]:
+    """Return the tensors that a part of an exception is made of, and what makes it of their values."""
+    if isinstance(leaf, StandIn):
+        parts: tuple[list[Any], Callable[..., Any]] = opened(leaf).parts()
+        return parts
+    if not isinstance(leaf, Tensor):
+        known = leaf.value if type(leaf) is Whole else leaf
+        return [], lambda: known
+    if number_type(leaf) is not None:
+        return [leaf], lambda value: np.asarray(value).item()
+    return [leaf], lambda value: str(value) if getattr(value, "dtype", None) and value.dtype.kind == "U" else value

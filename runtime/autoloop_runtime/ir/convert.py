@@ -152,7 +152,9 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
 
 def _nested(value: Any) -> np.ndarray[Any, Any]:
     try:
-        return np.array(value)
+        made: np.ndarray[Any, Any] = np.array(value)
+        # an object's own ``__array__`` may give the array that it holds, whatever is asked of it
+        return made if isinstance(value, (list, tuple)) else made.copy()
     except ValueError:
         if not isinstance(value, (list, tuple)):
             raise

@@ -1,0 +1,84 @@
+"""Arguments that are containers of the user's classes, and of Python's that are no structures: as Python has them."""
+
+import copy
+import itertools
+import warnings
+
+import autoloop as al
+import numpy as np
+from each_case import each
+from worlds import module, world
+
+INTERPRETED = itertools.cycle(["auto", "sequential", "dataflow"])
+
+TOP = """
+seen = []
+class Setting(dict):
+    def __setitem__(self, k, v): super().__setitem__(k, v); seen.append(k)
+class Ordered(collections.OrderedDict):
+    def __setitem__(self, k, v): super().__setitem__(k, v); seen.append(k)
+class Asked(dict):
+    def get(self, k, d=None): seen.append(k); return super().get(k, d)
+class Bare(dict): pass
+class Counting(list):
+    def append(self, v): super().append(v); self.n = getattr(self, 'n', 0) + 1
+class Pushed(list):
+    n = 0
+    def push(self, v): self.append(v); self.n += 1
+class Doubling(list):
+    def append(self, v): super().append(v * 2)
+    def __setitem__(self, i, v): super().__setitem__(i, v * 2)
+class Noted(set):
+    def add(self, v): super().add(v * 2); seen.append(v)
+class Queue(collections.deque):
+    def append(self, v): super().append(v * 2); seen.append(v)
+class Counts(collections.Counter): pass
+class Pair(tuple): pass
+class Named(collections.namedtuple('Named', 'a b')):
+    def put(self, v): return self._replace(b=v)
+class Holder:
+    def __init__(self, v): self.v = v
+"""
+ITEM, SIZE = "o['a'] = x * 2\nreturn o['a']", "o.append(x.sum())\nreturn len(o)"
+COUNT = "o['a'] += 1\nreturn x * o['a']"
+PROGRAMS = [
+    ("Setting()", ITEM), ("Setting()", "if x[0] > 0: o['a'] = x\nreturn x"), ("Ordered()", ITEM),
+    ("Asked(b=np.ones(2))", "o['a'] = o.get('b', x) + x\nreturn o['a']"), ("Bare(a=1)", COUNT),
+    ("Bare()", "if x[0] > 0: o.n = getattr(o, 'n', 0) + 1\nreturn x"),
+    ("Counting()", SIZE), ("Pushed()", "o.push(x[0])\nreturn len(o)"),
+    ("Pushed()", "if x[0] > 0: o.push(x[0])\nreturn len(o)"), ("Pushed()", "if x[0] > 0: o.n += 1\nreturn len(o)"),
+    ("Doubling()", SIZE), ("Doubling([1.0])", "o[0] = x[0]\nreturn o[0]"), ("Noted()", "o.add(3)\nreturn x * len(o)"),
+    ("Queue()", SIZE), ("Counts(a=2)", COUNT), ("collections.Counter(a=2)", COUNT),
+    ("collections.Counter(a=2)", "seen.append(1)\nif x[0] > 0: o['a'] += 1\nreturn x * o['a']"),
+    ("collections.defaultdict(int)", COUNT), ("collections.OrderedDict(a=1)", COUNT),
+    ("set()", "o.add(len(o))\nreturn x * len(o)"), ("bytearray(b'a')", "o.append(1)\nreturn x * len(o)"),
+    ("collections.deque([3.0, 4.0], maxlen=2)", "o.appendleft(x[0])\nreturn x * o[-1]"),
+    ("memoryview(bytearray(b'abc'))", "o[0] = len(seen)\nseen.append(1)\nreturn x * o[0] + np.asarray(o)[0]"),
+    ("Pair((np.ones(2),))", "o.n = getattr(o, 'n', 0) + 1\no[0][0] += 1\nreturn x * o.n + o[0]"),
+    ("Pair((np.ones(2), 3))", "return x + o[0] + o[1]"),
+    ("Pair((3, 4))", "o.n = getattr(o, 'n', 0) + 1\nreturn x * o[0] * o.n"),
+    ("Named(np.ones(2), 3)", "o = o.put(x * 2)\nreturn o.a + o.b"),
+    ("Holder(Pushed())", "o.v.push(x.sum())\nif x[0] > 1: o.v.push(x[0])\nreturn len(o.v)"),
+    ("Holder(Named(np.ones(2), np.ones(2)))", "o.v = o.v.put(o.v.b * x)\no.v.a[0] += 1\nreturn o.v.b"),
+]  # fmt: skip
+
+
+def held(value):
+    return repr(bytes(value) if isinstance(value, memoryview) else value), repr(getattr(value, "__dict__", None))
+
+
+@each(PROGRAMS, lambda made, body: f"{made} {body}")
+def test_a_container_of_a_class_of_its_own_is_changed_as_plain_python_does(made, body):
+    outcomes = []
+    for executor in (None, next(INTERPRETED)):
+        names = world("containers", module(body, TOP).replace("def f(x)", "def f(o, x)"))
+        f = names["f"] if executor is None else al.function(names["f"], executor=executor)
+        o, found = eval(made, names), []
+        for k in range(3):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # plain Python runs what no graph can do
+                result = repr(f(o, np.ones(2) * k))
+            inner = o.v if isinstance(o, names["Holder"]) else o
+            found.append((result, *held(inner), copy.copy(names["seen"])))
+        outcomes.append(found)
+    assert outcomes[0] == outcomes[1]

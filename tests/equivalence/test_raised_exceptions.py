@@ -1,0 +1,132 @@
+"""The user's exceptions: what they hold is what plain Python's hold, and each call raises one of its own."""
+
+import itertools
+
+import autoloop as al
+import numpy as np
+from each_case import each
+from worlds import module, world
+
+INTERPRETED = itertools.cycle(["auto", "sequential", "dataflow"])
+
+TOP = """
+class A(Exception):
+    def __init__(s, v, w): super().__init__("at"); s.v = v; s.w = w
+class Told(Exception):
+    def __init__(s, w): super().__init__(f"at {w}"); s.w = w
+class Doubled(Exception):
+    def __init__(s, v): super().__init__(v * 2); s.v = v
+class Says(Exception):
+    def __init__(s, v): s.v = v
+    def __str__(s): return f"says {s.v}"
+class Named(ValueError):
+    def __init__(s, text, *, w=None): super().__init__(text); s.w = w
+class Several(A, ValueError):
+    def __init__(s, *a): super().__init__(*a); s.z = [a[1], a[0]]
+class Os(OSError):
+    def __init__(s, n, w): super().__init__(n, f"os {w}"); s.w = w
+class Slots(Exception):
+    __slots__ = ("w",)
+    def __init__(s, w): super().__init__("slots"); s.w = w
+def late(w):
+    error = ValueError("late"); error.w = w; error.add_note("mine")
+    return error
+def chained(w):
+    error = ValueError("chained"); error.__cause__ = KeyError("q")
+    return error
+class Own(Exception): pass
+def fail(): raise Own("failed")
+class Base:
+    def area(self, x): raise NotImplementedError
+class Shape(Base): pass
+"""
+ERRORS = [
+    "A(x, w)", "Told(w)", "Doubled(w)", "Says(w)", "Named('text', w=w)", "Named(f'{w}', w=w)", "Several(x, w)",
+    "KeyError(w)", "KeyError('a')", "Os(3, w)", "OSError(2, 'no', 'f')", "Slots(w)", "late(w)", "chained(w)",
+    "ValueError(x * 2, w)", "Told(w) from KeyError(x.sum())", "Own([w, {'a': x}])",
+]  # fmt: skip
+SHAPES = [
+    "w, i = x.sum(), 0\nwhile i < w:\n    if i > 2: raise {}\n    i += 1\nreturn x",
+    "w = x.sum()\nif w > 2: raise {}\nreturn x",
+    "w = x.sum()\nraise {}",
+]
+
+
+def told(error):
+    """Return what an exception holds, for comparison; what the caller adds to it is on no other one."""
+    held = {name: one for name, one in vars(error).items() if name[:2] != "__"} | {"w": getattr(error, "w", None)}
+    notes = [note for note in getattr(error, "__notes__", ()) if not note.startswith("in operation")]
+    cause = error.__cause__ and (type(error.__cause__), repr(error.__cause__.args))
+    found = type(error), str(error).partition(" (")[0], repr(error.args), repr(held), notes, cause
+    error.add_note("of the caller")
+    error.extra = 1
+    return found
+
+
+def raised(f):
+    found = []
+    for _ in range(2):
+        try:
+            f(np.array([3.0, 3.0]))
+        except Exception as error:
+            found.append(told(error))
+    return found
+
+
+@each(ERRORS)
+def test_what_an_exception_holds_is_what_plain_pythons_holds(error):
+    for number, shape in enumerate(SHAPES):
+        f = world(f"{error} {number}", module(shape.replace("{}", error), TOP))["f"]
+        expected = raised(f)
+        assert len(expected) == 2
+        assert raised(al.function(f, executor=next(INTERPRETED))) == expected, shape
+
+
+def test_an_exception_that_was_there_before_is_the_one_that_is_raised():
+    names = world("there before", module(SHAPES[1].replace("{}", "known"), "known = ValueError('known')\n"))
+    f = al.function(names["f"])
+    for _ in range(2):
+        try:
+            f(np.array([3.0, 3.0]))
+        except ValueError as error:
+            assert error is names["known"]
+        else:
+            raise AssertionError
+
+
+#: what raises only where the run gets there
+PERHAPS = [
+    ("of_a_function", "if x.sum() > 2: fail()\nreturn x"),
+    ("of_an_inner_function", "def inner():\n    o.n += 1\n    raise Own('z')\nif x.sum() > 2: inner()\nreturn x"),
+    ("abstract", "if x.sum() > 2: return Shape().area(x)\nreturn x * 0"),
+    ("in_a_loop", "i = 0\nwhile i < x.sum():\n    if i > 2: fail()\n    i += 1\nreturn x * i"),
+    ("endless", "while True:\n    if x.sum() > 2: fail()\n    x = x + 1\n    if x.sum() > 1: break\nreturn x"),
+    ("exit", "if x.sum() > 2: sys.exit(3)\nreturn x"),
+    ("end_of_an_iterator", "it = iter([])\nif x.sum() > 2: next(it)\nreturn x"),
+    ("changed_before", "if x.sum() > 2:\n    o.n += 1\n    L.append(1)\n    raise Own(x.sum())\nreturn x"),
+    ("counted", "if x.sum() > 2: raise Counted(x.sum())\nreturn x"),
+    ("arrays_before", "if x.sum() > 2:\n    o.a[0] += 1\n    x[1] = 7\n    raise Own('a')\nreturn x.sum()"),
+    ("a_division", "if x.sum() > 2:\n    o.n += 1\n    return 1 / (o.n - o.n)\nreturn x.sum()"),
+]
+WORLD = TOP + (
+    "class O: n = 0\no, L = O(), []\no.a = np.zeros(2)\n"
+    "class Counted(Exception):\n    n = 0\n    def __init__(s, w): Counted.n += 1; s.w = w\n"
+)
+
+
+@each(PERHAPS, lambda name, _: name)
+def test_what_a_side_raises_is_raised_if_the_run_gets_there_and_what_it_has_changed_before_is_left(name, body):
+    outcomes = []
+    for executor in (None, next(INTERPRETED)):
+        names = world(name, module(body, WORLD))
+        f = names["f"] if executor is None else al.function(names["f"], executor=executor)
+        found = []
+        for number in (0.25, 2.0, 0.25, 3.0):
+            x = np.array([number, number])
+            try:
+                found.append(repr(f(x)))
+            except (Exception, SystemExit) as error:
+                found.append((type(error).__name__, str(error).partition(" (")[0]))
+            found.append((x.tolist(), names["o"].n, names["o"].a.tolist(), len(names["L"]), names["Counted"].n))
+        outcomes.append(found)
+    assert outcomes[0] == outcomes[1]
