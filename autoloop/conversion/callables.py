@@ -291,7 +291,7 @@ class Environment:
     def is_plain_call(self, function: Node, local_names: frozenset[str]) -> bool:
         """Return whether a call can stay as the user wrote it."""
         if isinstance(function, gast.Name) and function.id in _FRAME_CALLS:
-            return True
+            return self.is_builtin(function, function.id, local_names)
         if isinstance(function, gast.Attribute) and isinstance(function.value, gast.Constant | gast.JoinedStr):
             return function.attr in _TEXTS_ALONE
         target = self.resolve(function, local_names)

@@ -12,6 +12,7 @@ import copy
 import datetime as dt
 import dis
 import functools
+import importlib
 import operator
 import sys
 import time
@@ -50,6 +51,9 @@ _NAMED: frozenset[Any] = frozenset((open, input, time.localtime, time.gmtime, ti
 #: NumPy's settings, asked for and changed
 _NAMED |= {np.geterr, np.seterr, np.geterrcall, np.seterrcall, np.getbufsize, np.setbufsize}
 _NAMED |= {np.get_printoptions, np.set_printoptions}
+#: what runs a text, or finds anything by its name: nobody tells beforehand what that reads or changes
+BY_NAME = (globals, eval, exec, __import__, importlib.import_module)
+_NAMED |= set(BY_NAME)
 #: modules whose classes start something, or open it
 _MAKERS = ("subprocess", "socket", "sqlite3", "multiprocessing", "concurrent")
 _THREADS = ("Thread", "Timer")

@@ -97,6 +97,9 @@ EACH = [
     ("permuted_in_place", "rng.permuted(x, out=x)\nreturn x"),
     ("drawn_into", "rng.random(out=x)\nreturn x"),
     ("drawn", "return x + random.gauss(0, 1), rng.choice(x, 2), rs.randn(2), R.random(), np.random.permutation(5)"),
+    ("drawn_by_what_is_given", "return x*sum(map(rng.normal, [0., 1.])) + functools.reduce(random.uniform, [1., 2.])"),
+    ("drawn_by_a_partial", "return x*sum(map(P, [1., 2.]))", "P = functools.partial(random.uniform, 0.0)"),
+    ("logged_by_what_is_given", "list(map(log.warning, ['a', 'b']))\nlist(map(buf.write, 'ba'))\nreturn x"),
     ("in_order",
      "print('a')\na = random.random()\nprint(a)\nsys.stdout.write(f'{a}\\n')\nprint('end', x.sum())\nreturn x"),
     ("in_order_in_a_loop", LOOP + "print('p', i)\n    sys.stdout.write(f'w {i}\\n')\nprint('q')\nreturn i"),
@@ -112,6 +115,14 @@ LEFT = [
     ("next", "return x*next(it)", ITERATOR, "next(it)"),
     ("next_default", "return x*next(it, 7)", "it = iter([1])"),
     ("next_of_generator", "return x*next(g)", COUNTING),
+    ("next_mapped", "return x*sum(map(next, [it, it]))", ITERATOR),
+    ("cache_mapped", "return x*sum(map(h, [1, 2]))", CACHED, "h.cache_info()"),
+    ("environment_as_key", "os.environ['WORLD'] = 'a'\nreturn x*len(max(['WORLD', 'HOME'], key=os.getenv))"),
+    ("text_run", "builtins.exec('L.append(1)')\nreturn x*len(L)", "import builtins\nL = []", "L"),
+    ("text_run_by_an_alias", "return x*e('L.append(1) or len(L)')", "e, L = eval, []", "L"),
+    ("text_run_by_an_element", "return x*E[0]('L.append(1) or len(L)')", "E, L = [eval], []", "L"),
+    ("texts_mapped", "return x*list(map(E[0], ['L.append(1) or len(L)']))[0]", "E, L = [eval], []", "L"),
+    ("globals_by_an_alias", "g()['K'] += 1\nreturn x*g()['K']", "g, K = globals, 0", "K"),
     ("send", "g.send(2.0)\nreturn x*next(g)", COUNTING),
     ("for", "s = 0.0\nfor v in it:\n    s += v*x[0]\n    if v % 3 == 2:\n        break\nreturn s", ITERATOR),
     ("for_to_the_end", "s = 0.0\nfor v in it:\n    s += v*x[0]\nreturn s", "it = iter(range(5))"),
@@ -201,8 +212,11 @@ SETTINGS = [
      "with np.errstate(divide='raise'):\n    " + LOOP.replace("\n", "\n    ") + "x = x/(i - 1)\nreturn x"),
     ("errstate_found", "with E:\n    return x/0", "E = np.errstate(divide='raise')"),
 ]  # fmt: skip
-#: what begins anew at each call, and may be done while tracing
+#: what begins anew at each call, and may be done while tracing, or only has the name of something else
 FRESH = [
+    ("own_eval", "return eval(1.0, x)", "def eval(p, x):\n    if x[0] > p: return x*2\n    return x"),
+    ("own_dir", "return dir(x)", "def dir(x):\n    while x[0] < 9: x = x*2\n    return x"),
+    ("own_globals", "return x*globals['k']", "globals = {'k': 2}"),
     ("iterator", "it = iter([1., 2., 3.])\na = next(it)\nreturn x*a + next(it)"),
     ("generator", "g = (v*2 for v in [1., 2.])\nreturn x*next(g)"),
     ("count", "c = itertools.count()\nnext(c)\nreturn x*next(c)"),

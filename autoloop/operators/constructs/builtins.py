@@ -18,8 +18,8 @@ from autoloop_runtime.ir.text_operators import of_texts
 from autoloop_runtime.ir.tracers import Kind, NumberTracer, TextTracer, kind_of, marked
 from autoloop_runtime.ops.exact_numbers import truncated
 
+from ... import operators
 from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobody, is_numpys
-from ...conversion.pipeline import convert_callee
 from ...errors import mark_programs_own
 from ...left_to_python import leave_unknown, refuse_unknown
 from ..mutation import lifted_arrays
@@ -114,11 +114,11 @@ def _with_staged(plain: Callable[..., Any], staged: Callable[..., Any]) -> Calla
 
 
 def _applied(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``map`` or ``filter``, which call their first argument: it is converted."""
+    """Return ``map`` or ``filter``, which call their first argument as converted code calls it."""
     chosen = _with_staged(plain, staged)
 
     def with_function(function: Any, *iterables: Any) -> Any:
-        return chosen(function and (staged_for(function) or convert_callee(function)), *iterables)
+        return chosen(_called(function), *iterables)
 
     return with_function
 
@@ -161,7 +161,7 @@ def _iterated(plain: Callable[..., Any], staged: Callable[..., Any], over: Calla
 
     def iterated(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and plain is not sorted and (clauses := clauses_of(args[0], plain in (any, all))) is not None:
-            return used_up(plain, clauses, **({**kwargs, "key": _key(kwargs["key"])} if "key" in kwargs else kwargs))
+            return used_up(plain, clauses, **({**kwargs, "key": _called(kwargs["key"])} if "key" in kwargs else kwargs))
         if len(args) == 1 and plain in (any, all) and iterable_of(args[0]) is not None:
             return used_up(plain, args[0])  # the functions in it are called until the answer is known
         if len(args) == 1 and isinstance(args[0], Iterable):
@@ -181,17 +181,18 @@ def _extreme(plain: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``max`` or ``min`` of what an iterable gives."""
 
     def extreme(values: Any, *, key: Any = None, **default: Any) -> Any:
-        return extreme_of(plain, values, _key(key), **default)
+        return extreme_of(plain, values, _called(key), **default)
 
     return extreme
 
 
 def _sorted_of(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
-    return sorted_by(list(values), _key(key), reverse)
+    return sorted_by(list(values), _called(key), reverse)
 
 
-def _key(key: Any) -> Any:
-    return None if key is None else staged_for(key) or convert_callee(key)
+def _called(function: Any) -> Any:
+    """Return what is called in place of a function that a builtin is given."""
+    return operators.call(function) if callable(function) else function
 
 
 def _reduced(plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -203,7 +204,7 @@ def _reduced(plain: Callable[..., Any]) -> Callable[..., Any]:
                 plain(0, 0, **default)  # says that it has no meaning
             return _extreme(plain)(args, key=key)
         if key is not None or iterable_of(args[0]) is not None:
-            return extreme_of_each(plain, args[0], key=_key(key), **default)
+            return extreme_of_each(plain, args[0], key=_called(key), **default)
         if isinstance(args[0], GrowingList) and args[0].several:
             return extreme_of_several(plain, args[0], **default)
         array, kind = _gathered(args[0])
@@ -269,7 +270,7 @@ def _pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
 def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     if key is not None:
         if has_known_length(values):
-            return sorted_by(list(elements(values)), _key(key), reverse)
+            return sorted_by(list(elements(values)), _called(key), reverse)
         leave_unknown("sorted(..., key=...) of a list whose length only the run knows")
         raise TypeError("sorted(..., key=...) needs a number of elements that is known: use np.argsort of the keys")
     if iterable_of(values) is not None and has_known_length(values):

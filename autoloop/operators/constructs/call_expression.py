@@ -162,7 +162,7 @@ def _converted(value: Any) -> Any:
         return type(value)([_converted(v) for v in value])
     if type(value) is dict:
         return {key: _converted(v) for key, v in value.items()}
-    return staged_for(value) or convert_callee(value) if callable(value) else value
+    return call(value) if callable(value) else value
 
 
 def _giving_tensors(value: Any) -> Any:

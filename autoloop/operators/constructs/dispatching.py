@@ -11,6 +11,7 @@ from typing import Any
 
 from autoloop_runtime.ir.tracers import Tracer
 
+from ... import operators
 from ...conversion.known_effects import MANAGER, METHOD_DISPATCH, SINGLE_DISPATCH, is_made_by, is_replace
 from ...conversion.pipeline import convert_callee
 from ..staging.staged_values import stands_for
@@ -25,7 +26,7 @@ def dispatching(f: Any) -> Callable[..., Any] | None:
         return getter(f)
     if isinstance(f, operator.methodcaller):
         name, args, kwargs = _method_called(f)
-        return lambda owner: convert_callee(attribute(owner, name))(*args, **kwargs)
+        return lambda owner: operators.call(attribute(owner, name))(*args, **kwargs)
     if is_made_by(f, SINGLE_DISPATCH):
         return functools.partial(_dispatched, f, f.dispatch, lambda one: one)
     if is_made_by(f, METHOD_DISPATCH):
@@ -51,7 +52,7 @@ def _copied(f: Any, value: Any, *memo: Any) -> Any:
 
 def _replaced(f: Any, value: Any, /, **changes: Any) -> Any:
     """Return ``dataclasses.replace``, which calls the class."""
-    construct = constructing(type(value), convert_callee)
+    construct = constructing(type(value), operators.call)
     fields = getattr(value, "__dataclass_fields__", {}).values()
     if construct is None or not all(one.init for one in fields) or not all(hasattr(value, one.name) for one in fields):
         return f(value, **changes)
@@ -69,7 +70,7 @@ def _dispatched(f: Any, dispatch: Any, bound: Callable[[Any], Any], /, *args: An
     if not args:
         return f(*args, **kwargs)  # raises what Python raises
     kind = stands_for(args[0]) if isinstance(args[0], Tracer) else args[0].__class__
-    return convert_callee(bound(dispatch(kind)))(*args, **kwargs)
+    return operators.call(bound(dispatch(kind)))(*args, **kwargs)
 
 
 def _bound_as(method: types.FunctionType) -> Callable[[Any], Any]:

@@ -18,7 +18,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, ZeroDimArray, kind_of, marked
 from autoloop_runtime.ops.numpy_names.numpy_creation import of_python_ints
 
-from ...conversion.pipeline import convert_callee
+from ... import operators
 from ..mutation.heap_snapshot import has_changed, snapshots
 from ..mutation.outside_world import leave
 from ..mutation.side_effects import restore
@@ -65,7 +65,7 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
     rest = _extents(moved)[:-1]
     if 0 in rest:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    function = convert_callee(func1d)
+    function = operators.call(func1d)
     rows = ops.reshape(moved, [-1, _extents(moved)[-1]])
     made = _mapped(func1d, lambda row: _array(function(marked(kind, row), *args, **kwargs)), rows)
     inner = _extents(made)[1:]
@@ -78,7 +78,7 @@ def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
     """Return ``np.apply_over_axes``."""
     kind = kind_of((a,), ArrayTracer)
     made, rank = _array(a), len(_array(a).shape)
-    function = convert_callee(func)
+    function = operators.call(func)
     for axis in [axes] if isinstance(axes, (int, np.integer)) else list(axes):
         place = axis + rank if axis < 0 else axis
         found = _array(function(marked(kind, made), place))
@@ -113,7 +113,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     for test, function in zip(tests, funclist):
         value = function
         if callable(function):
-            value = _array(convert_callee(function)(marked(kind, given[test]), *args, **kw))
+            value = _array(operators.call(function)(marked(kind, given[test]), *args, **kw))
         made = ops.set_item(made, test, value)
     return _as_array(kind, made)
 
@@ -127,7 +127,7 @@ def vectorized(f: np.vectorize) -> Callable[..., Any]:
                 refuse("numpy.vectorize", argument)
         kind = kind_of(args, ArrayTracer)
         arrays = _spread([_array(one) for one in args])
-        function, number = convert_callee(f.pyfunc), NumberTracer if kind is ArrayTracer else Tensor
+        function, number = operators.call(f.pyfunc), NumberTracer if kind is ArrayTracer else Tensor
         if f.otypes:
             wanted = [np.dtype(one) for one in f.otypes]
         else:  # the first element is asked once more, as NumPy asks it: for the dtypes of the results
