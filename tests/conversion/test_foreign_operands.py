@@ -20,6 +20,8 @@ k * .5 * L; np.roll(L, n); np.take(L, n - 2); np.take([0.5, 1.5], m[0].astype(in
 np.add.reduce([n, 1]); np.add.outer([n, 1], L); np.multiply.accumulate([n, 2, 3]); np.add.reduceat([n, 1], [0, 1])
 np.roll([1, x[0]], 1); np.add.reduce([x, x], axis=1); np.expand_dims([1, n], 0)
 np.broadcast_to([1, n], (2, 2)).__setitem__(0, 1)
+n @ n; n @ k; k @ n; n @ 2; 2 @ n; k @ k; x[0] @ x[1]; n @ np.float32(2); np.int8(2) @ n; x @ n; n @ x; k @ x; x @ 2
+np.asarray(n) @ n; n @ np.asarray(n); m[0, 0, ...] @ 2
 """
 REPEATED = 'L * n; n * L; (0,) * n; [0.5] * n; "ab" * n; b"a" * n; k * L; L * k; [x] * n; "ab" * k; k * (1,)'
 COUNTED = "k = 0\nfor _ in range(n):\n    k += 1\nreturn "

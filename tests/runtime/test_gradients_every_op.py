@@ -11,7 +11,7 @@ import autoloop as al
 import examples
 import numpy as np
 import pytest
-from api import FUNCTIONS, OPS, call
+from api import FUNCTIONS, NUMPY_FUNCTIONS, OPS, call
 from autoloop.differentiation import grad, jvp, value_and_grad
 from each_case import each
 from random_programs import by_nodes
@@ -114,6 +114,7 @@ OTHERS = {
         lambda x, y: [FUNCTIONS[f"number_{name}"](x, y) for name in ("divide", "mod", "pow")], ONE, np.array(0.9),
     ),
     "range": (lambda x, y: al.range(x, 4.5, y), ONE, np.array(0.9)),
+    "range of NumPy's": (lambda x, y: NUMPY_FUNCTIONS[np.arange](x, 4.5, y), ONE, np.array(0.9)),
     "linspace": (lambda x, y: al.linspace(x, y, 4), ONE, np.array(2.9)),
     "triangles": (lambda x: [al.tril(x), al.triu(x, 1), al.diagonal(x), al.diag(x[0]), al.trace(x)], SQUARE),
     "larger": (lambda x: [al.broadcast_to(x, [3, 2, 3]), al.tile(x, [2, 1]), al.repeat(x, 2, 0)], A),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import autoloop as al
 import numpy as np
-from api import SCALAR, Graph, Places, locations
+from api import SCALAR, Graph, Places, locations, nodes_inside
 
 
 def in_file(source, name="user.py"):
@@ -61,3 +62,15 @@ def test_only_a_function_of_ours_ends_the_walk():
     folder = locations.__file__.removesuffix("locations.py")
     ours = in_file(f"def {entry}(p):\n    return p()\n\n\ndef f(p):\n    return {entry}(p)\n", folder + "entry.py")
     assert [line.function for line in ours(lambda: Places().capture())] == ["<lambda>"]
+
+
+def test_what_optree_calls_is_not_the_users():
+    def changed(n):
+        b = n
+        for _ in range(n):
+            b = -3
+        return {"nested": [b]}
+
+    graph = al.function(changed).get_concrete_function(np.uint64(2)).graph
+    last = {node.location[-1].filename for node in nodes_inside(graph) if node.location}
+    assert __file__ in last and not any("optree" in name for name in last)

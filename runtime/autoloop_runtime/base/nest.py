@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import operator
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -21,6 +22,7 @@ import numpy as np
 
 from .callbacks import calls_back
 from .forks import Kind, undivided
+from .locations import mark_internal
 
 if TYPE_CHECKING:
     import optree
@@ -110,6 +112,7 @@ def _optree() -> Any:
         with undivided():
             import optree
 
+            mark_internal(os.path.dirname(optree.__file__))  # what it calls is ours
             with _lock:
                 for entry in _pending or ():
                     _enter(optree, *entry)

@@ -155,7 +155,11 @@ class References:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self.check_writeable()
-        _check_value(self, index, value)
+        is_element_of_flat = self.view_of is not None and self.view_of.is_flat and _is_place(index)
+        if is_element_of_flat:
+            _check_element(self.dtype, value)
+            value = _as_number(self, value, True)
+        _check_sequence(self, index, value)
         self.assign(index, value)
 
     def check_writeable(self) -> None:
@@ -167,23 +171,9 @@ class References:
         if not self.is_writeable:
             raise ValueError("assignment destination is read-only")
 
-    def _as_number(self, value: Any) -> Any:
-        """Return what is written: NumPy asks a scalar for its int, which nan and what is too large has not."""
-        if value is None:  # nan, or what NumPy raises
-            found = np.empty((), self.dtype)
-            found[()] = None
-            return found[()]
-        is_scalar = isinstance(value, Tensor) and value.node is not None and getattr(value, "is_scalar", False)
-        if not is_scalar or value.dtype.kind not in "iuf" or self.dtype.kind != "i":
-            return value
-        if np.can_cast(value.dtype, self.dtype):
-            return value
-        number = call("python_int", value.plain)
-        return number if self.dtype == number.dtype else call("fitted", number, self.dtype)
-
     def assign(self, index: Any, value: Any) -> None:
         """Write ``value`` to the elements at an index."""
-        value = self._as_number(value) if is_basic(index) else value
+        value = _as_number(self, value) if is_basic(index) else value
         if isinstance(value, (list, tuple)) and is_basic(index) and self._holds_part_of(value):
             part = self[index]
             rank = _rank_of(value)
@@ -302,6 +292,23 @@ def _is_seen_here(view: View, seen: Any, graph: Any) -> bool:
     return (view.index is None or seen[1] is graph) and is_at_hand(seen[2], seen[1])
 
 
+def _as_number(array: References, value: Any, is_of_flat: bool = False) -> Any:
+    """Return what is written: NumPy asks a scalar for its int, which nan and what is too large has not."""
+    if is_of_flat and isinstance(value, Tensor):
+        value = call("element_of_flat", value, array.dtype)
+    if value is None:  # nan, or what NumPy raises
+        found = np.empty((), array.dtype)
+        found[()] = None
+        return found[()]
+    is_scalar = isinstance(value, Tensor) and value.node is not None and getattr(value, "is_scalar", False)
+    if not is_scalar or value.dtype.kind not in "iuf" or array.dtype.kind != "i":
+        return value
+    if np.can_cast(value.dtype, array.dtype):
+        return value
+    number = call("python_int", value.plain)
+    return number if array.dtype == number.dtype else call("fitted", number, array.dtype, is_of_flat)
+
+
 def _rank_of(values: Any) -> int | None:
     """Return how many axes NumPy finds in a list of arrays and lists; None if that is not known."""
     rank = 0
@@ -325,23 +332,21 @@ def _is_without_axes(operand: Any) -> bool:
     return operand.shape.rank == 0 if isinstance(operand, Tensor) else np.ndim(operand) == 0
 
 
-def _check_element(dtype: Any, index: Any, value: Any) -> None:
-    """Raise what NumPy raises for a number that does not fit one element of ``x.flat``."""
+def _is_place(index: Any) -> bool:
     is_one = isinstance(index, int | np.integer) or (isinstance(index, Tensor) and index.shape.rank == 0)
-    if is_one and not isinstance(index, bool) and isinstance(value, int | float | complex | str):
+    return is_one and not isinstance(index, bool)
+
+
+def _check_element(dtype: Any, value: Any) -> None:
+    """Raise what NumPy raises for a number that does not fit one element of ``x.flat``."""
+    if isinstance(value, int | float | complex | str | np.generic) and not isinstance(value, Tensor):
         np.empty(1, dtype).flat[0] = value
 
 
-def _check_value(array: References, index: Any, value: Any) -> None:
-    """Raise what NumPy raises for what is assigned, before it is: also where nobody reads that later."""
+def _check_sequence(array: References, index: Any, value: Any) -> None:
+    """Raise what NumPy raises for a sequence that is assigned to one element, and for a list that has more axes than
+    its part, before it is: also where nobody reads that later."""
     is_flat = array.view_of is not None and array.view_of.is_flat
-    if is_flat:
-        _check_element(array.dtype, index, value)
-    _check_sequence(array, index, value, is_flat)
-
-
-def _check_sequence(array: References, index: Any, value: Any, is_flat: bool) -> None:
-    """Raise it for a sequence that is assigned to one element, and for a list that has more axes than its part."""
     rank = _rank_of(value) if isinstance(value, (Tensor, np.ndarray, list, tuple)) else None
     if not rank or not is_basic(index) or depends_on_tensors(index) or not array.shape.is_fully_defined():
         return
@@ -378,7 +383,15 @@ def _augmented(name: str, ufunc: Any) -> Callable[[Any, Any], Any]:
             )
         if self.view_of is not None and self.view_of.is_flat:
             raise TypeError(f"{name} of 'numpy.flatiter', which has no operators: write x.flat[:] instead of x.flat")
-        self.absorb(apply(self, other), "same_kind", ufunc)
+        try:
+            made = apply(self, other)
+        except ValueError:
+            if isinstance(other, (References, np.ndarray, np.generic)):
+                common = np.result_type(self.dtype, other.dtype)
+                if not np.can_cast(common, self.dtype, "same_kind"):  # which NumPy asks first
+                    refuse_cast(ufunc, common, self.dtype, "same_kind")
+            raise
+        self.absorb(made, "same_kind", ufunc)
         return self
 
     return operate

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from ..base.stand_ins import UnknownWhileTracing
-from .number_operators import type_of_carrier
+from .number_operators import number_type, type_of_carrier
 from .op import call
+from .tensor import Tensor
 from .tensor_operators import BINARY, COMPARISONS
 from .tracers import ArrayTracer, NumberTracer, ZeroDimArray
 
@@ -56,6 +57,13 @@ def _answer(number: Any, other: Any, plain: Callable[[Any, Any], Any], reflected
     return (ZeroDimArray if number.shape.rank == 0 else ArrayTracer)(same)
 
 
+def _has_no_products(value: Any) -> bool:
+    """Return whether a value is a number, of Python's or NumPy's, of which there are no products of matrices."""
+    if isinstance(value, ArrayTracer):
+        return value.is_scalar and not value.storage.is_without_axes
+    return isinstance(value, np.generic) or number_type(value) is not None
+
+
 def _operator(kind: type, name: str, reflected: bool) -> None:
     of_numbers, plain = getattr(kind, name), _PLAIN[name.replace("__r", "__", 1) if reflected else name]
     repeats = plain is operator.mul
@@ -65,6 +73,8 @@ def _operator(kind: type, name: str, reflected: bool) -> None:
             return _answer(self, other, plain, reflected)
         if type(other) in _SEQUENCES and (kind is NumberTracer or (repeats and self.is_scalar)):
             return _answer(self, other, plain, reflected)
+        if plain is operator.matmul and _has_no_products(self) and _has_no_products(other):
+            return _answer(self, _example(other) if isinstance(other, Tensor) else other, plain, reflected)
         return of_numbers(self, other)
 
     setattr(kind, name, operated)

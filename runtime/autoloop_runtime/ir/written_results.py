@@ -14,11 +14,15 @@ import numpy as np
 
 from ..base.parsing import signature_of
 from ..base.stand_ins import UnknownWhileTracing
+from .array_attributes import known_layout
 from .array_references import References, refuse_cast
 from .array_storage import array_written, kept
 from .numpy_arguments import SIGNATURES, full_name, refuse
 from .numpy_protocols import counterpart_of
 from .op import call
+
+#: functions whose ``out`` has to lie in C order
+_IN_ORDER = (np.dot, np.linalg.multi_dot)
 
 
 @functools.cache
@@ -81,6 +85,8 @@ def written(
         Whether a method of a ufunc was called.
     """
     if isinstance(out, tuple):
+        if not isinstance(what, np.ufunc):
+            raise UnknownWhileTracing(f"{full_name(what)} does not take a tuple as argument 'out'")
         if len(out) == 1:
             return written(what, out[0], made, casting, where, is_method)
         if len({id(kept(one)) for one in out if one is not None}) < sum(one is not None for one in out):
@@ -99,13 +105,27 @@ def written(
         casting = "unsafe"
     if not isinstance(what, np.ufunc) or is_method:
         check_fit(what, made, out)
+    else:
+        made = _spread(what, made, out)
     out.absorb(made, casting, what)
     return out
+
+
+def _spread(what: np.ufunc, made: Any, out: Any) -> Any:
+    """Return what a ufunc gave in the shape of ``out``, to which NumPy broadcasts its operands."""
+    if not (made.shape.is_fully_defined() and out.shape.is_fully_defined()) or made.shape == out.shape:
+        return made
+    given, wanted = made.shape.as_tuple(), out.shape.as_tuple()
+    lead = len(wanted) - len(given)
+    fits = lead >= 0 and all(n == m or (n == 1 and what.signature is None) for n, m in zip(given, wanted[lead:]))
+    return call("broadcast_to", made, wanted) if fits else made
 
 
 def check_fit(what: Any, made: Any, out: Any) -> None:
     """Refuse an ``out`` of another dtype or shape than the result: each function of NumPy's has rules of its own."""
     if made.dtype == out.dtype and made.shape.is_fully_defined() and made.shape == out.shape:
+        if what in _IN_ORDER and out.storage.lying is not None and not known_layout(out, "flags").flags.c_contiguous:
+            raise UnknownWhileTracing(f"{full_name(what)} takes as argument 'out' only an array that lies in C order")
         return
     raise UnknownWhileTracing(
         f"{full_name(what)} does not take the argument 'out' with another dtype or shape than the result's, "

@@ -76,7 +76,7 @@ SPELLED: Mapping[str, str] = {
 }  # fmt: skip
 #: another function of NumPy's that such a row stands for -> its module
 NUMPYS: Mapping[str, str] = {
-    "argwhere": "selection", "matmul": "linalg", "repeat": "repeating", "searchsorted": "sorting", "tile": "repeating",
+    "argwhere": "selection", "matmul": "linalg", "repeat": "repeating", "tile": "repeating",
 }  # fmt: skip
 #: element-wise function of NumPy's -> ours that takes its place
 UFUNCS: Mapping[str, str] = {

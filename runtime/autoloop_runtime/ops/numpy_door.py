@@ -53,7 +53,7 @@ HOLDS: Mapping[str, str] = {
         "tril triu where"
     ),
     "numpy_shapes": "broadcast_arrays diagonal meshgrid ndim ravel reshape rollaxis shape size squeeze trace unstack",
-    "numpy_sorting": "argsort sort sort_complex",
+    "numpy_sorting": "argsort searchsorted sort sort_complex",
     "numpy_texts": "array2string array_repr array_str format_float_positional format_float_scientific",
     "numpy_ufuncs": (
         "bitwise_count conjugate deg2rad degrees divmod fabs float_power fmax fmin fmod frexp gcd heaviside lcm "

@@ -80,14 +80,35 @@ FITTED = primitive(
 )  # fmt: skip
 
 
-def fitted(number: Tensor, dtype: DType) -> Tensor:
-    """Return what carries a Python number in ``dtype``; an error, when it is computed, if that does not hold it."""
+def _element_kernel(x: Any, dtype: Any) -> Any:
+    made = np.empty(1, dtype)
+    made.flat[0] = x.item()
+    return made[0]
+
+
+FITTED_ELEMENT = primitive(
+    "fitted_element", lambda x, dtype: (dtype, x.shape), _element_kernel, NO_GRADIENT,
+    doc="The same of one element of ``x.flat``, where what does not fit is a ``ValueError``.",
+    traits=OPAQUE.but(memory=Memory.FRESH, raises=ValueError),
+)  # fmt: skip
+
+
+def fitted(number: Tensor, dtype: DType, is_of_flat: bool = False) -> Tensor:
+    """Return what carries a Python number in ``dtype``; an error, when it is computed, if that does not hold it: the
+    one that an assignment to an element of ``x.flat`` raises, or that of all others."""
     source = number.dtype.kind
     holds = source == "b" or dtype.kind in "cb" or (dtype.kind == "f" and source != "c") or dtype == number.dtype
-    return as_dtype(number, dtype) if holds else apply(FITTED, [number], {"dtype": dtype})
+    op = FITTED_ELEMENT if is_of_flat else FITTED
+    return as_dtype(number, dtype) if holds else apply(op, [number], {"dtype": dtype})
+
+
+def _element_of_flat(value: Tensor, dtype: DType) -> Tensor:
+    """Return what is assigned to an element of ``x.flat``: a Python number as it fits."""
+    return value if number_type(value) is None else fitted(value.plain, dtype, True)
 
 
 function("fitted", fitted)
+function("element_of_flat", _element_of_flat)
 
 
 @public()
@@ -291,4 +312,4 @@ def _assigned_element(name: str, value: Any, dtype: DType) -> Tensor:
 _DISCARDED = "Casting complex values to real discards the imaginary part"
 
 
-ruled_in("pointwise", CAST, FITTED)
+ruled_in("pointwise", CAST, FITTED, FITTED_ELEMENT)

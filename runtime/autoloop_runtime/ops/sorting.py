@@ -167,7 +167,7 @@ SEARCHSORTED = primitive(
 )
 
 
-@public(numpy=np.searchsorted)
+@public()
 def searchsorted(
     sorted_sequence: ArrayLike, values: ArrayLike, side: str = "left", name: str | None = None, *,
     sorter: ArrayLike | None = None,

@@ -10,7 +10,7 @@ import numpy as np
 from ...base.dtypes import variant
 from ...ir.graph import Node
 from ...ir.op import Op
-from ...ops.operands import CAST, FITTED
+from ...ops.operands import CAST, FITTED, FITTED_ELEMENT
 from ...ops.selection import WHERE
 from ..ir.casts import in_doubt, not_in_doubt
 from ..ir.elements import BOOL, DOUBLE, INT64, LType, literal
@@ -59,7 +59,7 @@ def _cast(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [made(ctx, node, CAST, ctx.type_of(node.outputs[0]), values)]
 
 
-@rule(FITTED)
+@rule(FITTED, FITTED_ELEMENT)
 def _fitted(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     source, t = ctx.type_of(node.inputs[0]), ctx.type_of(node.outputs[0])
     if ctx.shape_of(node.outputs[0]) != () or t.kind not in "iu":

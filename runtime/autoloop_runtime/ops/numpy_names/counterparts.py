@@ -125,3 +125,13 @@ def as_operands(*values: Any) -> list[Tensor]:
     numbers = [weak_type(value) is not None for value in values]
     alone = all(numbers)
     return operands("numpy", *[v if weak and not alone else as_operand(v) for v, weak in zip(values, numbers)])
+
+
+def copied_operands(*values: Any) -> list[Tensor]:
+    """Return operands of what copies them into one array: Python numbers are weak, and an int that the dtype of the
+    arrays does not hold wraps."""
+    dtypes = [as_operand(value).dtype for value in values if weak_type(value) is None]
+    if not dtypes or np.result_type(*dtypes).kind not in "iu":
+        return as_operands(*values)
+    common = np.result_type(*dtypes)
+    return as_operands(*[as_dtype(as_operand(v), common) if weak_type(v) is int else v for v in values])

@@ -16,7 +16,7 @@ from .. import array, complex_numbers, gathering, indexing, joining, logic, shap
 from ..define import primitive
 from ..operands import as_dtype
 from .axes_of_numpy import axis_in
-from .counterparts import as_operand, as_operands, counterpart, known
+from .counterparts import as_operand, copied_operands, counterpart, known
 from .library_rows import LIBRARY, library
 
 #: where an axis is given; it was another in some versions of NumPy
@@ -134,7 +134,7 @@ def _flat(*values: Any) -> list[Tensor]:
 @counterpart(np.union1d)
 def union1d(ar1: Any, ar2: Any) -> Any:
     """Return ``np.union1d``."""
-    return _unique(joining.concat([array.ravel(one) for one in as_operands(ar1, ar2)], 0))[0]
+    return _unique(joining.concat([array.ravel(one) for one in copied_operands(ar1, ar2)], 0))[0]
 
 
 def _order(x: Tensor) -> Any:

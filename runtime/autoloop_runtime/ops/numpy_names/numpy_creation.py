@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ import numpy as np
 from ...base.dtypes import of_numbers
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
-from .. import creation, filled
+from .. import complex_numbers, creation, filled
 from ..array import expand_dims
 from ..broadcasting import broadcast_to
 from ..operands import as_dtype, is_tensor
-from ..shape_queries import shape_of
+from ..reducing import sum as total
+from ..shape_queries import dim, shape_of
 from .counterparts import as_operand, counterpart, refused, unsupported
 from .library_rows import LIBRARY, library
 
@@ -100,9 +102,44 @@ def arange(
         raise TypeError(f"numpy.arange: the arguments must be real numbers where tensors take part, not of {found}")
     first, last, by = as_dtype(first, found), as_dtype(last, found), as_dtype(by, found)
     common = found if dtype is None else of_numbers(dtype)
-    if common.kind == "f":
-        return creation.range(as_dtype(first, common), as_dtype(last, common), as_dtype(by, common))
+    if not _are_counted_up(start, 1 if step is None else step, found, common):
+        made: Tensor = _counted_in(first, last, by, dtype=common)
+        return made
     return as_dtype(creation.range(first, last, by), common)
+
+
+def _are_counted_up(start: Any, step: Any, found: np.dtype[Any], common: np.dtype[Any]) -> bool:
+    """Return whether the numbers are start, start + step, start + 2 * step, ..., cast from ``found`` to ``common``.
+
+    NumPy counts in ``common``, by the difference of the first two numbers: what they have lost is missing in all
+    others, and both have to fit.
+    """
+    if common == found and found.kind != "f":
+        return True
+    if type(start) not in (int, float) or type(step) not in (int, float):
+        return False
+    if common.kind in "iu":
+        info = np.iinfo(common)
+        return found.kind != "f" and all(info.min <= one <= info.max for one in (start, start + step))
+    if common == found or (found.kind != "f" and common.name in ("float64", "complex128")):
+        return bool(np.float64(start) + step - start == step)
+    return found.kind != "f" and common.kind in "fc" and (start, step) == (0, 1)  # each is rounded by itself
+
+
+def _counted_slopes(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
+    g = complex_numbers.real(g) if g.dtype.kind == "c" else g
+    counts = as_dtype(creation.range(dim(outputs[0], 0)), g.dtype)
+    return [as_dtype(total(g), inputs[0].dtype), None, as_dtype(total(g * counts), inputs[2].dtype)]
+
+
+def _counted(first: Any, last: Any, by: Any, dtype: Any) -> Any:
+    return np.arange(first, last, by, dtype=dtype)
+
+
+_counted_in = library(
+    "arange_in_dtype", _counted, lambda *_, **__: [None], _counted_slopes, dtype=lambda *_, dtype: dtype,
+    traits=LIBRARY.but(raises=Exception),
+)  # fmt: skip
 
 
 @counterpart(np.eye)

@@ -12,7 +12,7 @@ from ...ir.tensor import Tensor
 from .. import joining
 from ..array import ravel
 from ..operands import as_dtype, is_tensor
-from .counterparts import as_operand, as_operands, counterpart, known, unsupported
+from .counterparts import as_operand, copied_operands, counterpart, known, unsupported
 from .numpy_reductions import numpy_axis
 
 
@@ -58,7 +58,7 @@ def concatenate(
     """Return ``np.concatenate``."""
     unsupported(np.concatenate, out=out)
     if axis is None and dtype is None and isinstance(arrays, (list, tuple)) and arrays:  # Python's numbers are weak
-        arrays = as_operands(*arrays)
+        arrays = copied_operands(*arrays)
     return _concatenated(np.concatenate, _parts(np.concatenate, arrays, dtype, casting), axis)
 
 

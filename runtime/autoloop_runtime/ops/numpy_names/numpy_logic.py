@@ -14,28 +14,34 @@ from ..complex_numbers import imag as imaginary
 from ..complex_numbers import real as real_part
 from ..filled import ones_like, zeros_like
 from ..logic import equal, isinf, isnan, logical_and, logical_or
-from ..operands import as_dtype, is_tensor
+from ..operands import as_dtype, is_tensor, weak_type
 from ..reductions import all as every
 from .counterparts import as_operand, as_operands, counterpart, known, refused
 
 
-def _beside(a: Any, b: Any) -> list[Tensor]:
-    """Return two operands of ``np.isclose``, which makes floats of the second before they meet."""
-    second = as_operand(b)
-    return as_operands(a, as_dtype(second, np.result_type(second.dtype, 1.0)))
+def _beside(a: Any, b: Any, rtol: Any, atol: Any) -> list[Any]:
+    """Return the arguments of ``np.isclose``, which makes floats of the second operand before they meet; one that is a
+    number of Python's stays it, and so does what it is near by."""
+    kind = weak_type(b)
+    if kind is None or weak_type(a) is not None:
+        second = as_operand(b)
+        return [*as_operands(a, as_dtype(second, np.result_type(second.dtype, 1.0))), rtol, atol]
+    first = as_operand(a)
+    common = np.result_type(first.dtype, 1j if kind is complex else 1.0)
+    return [as_dtype(first, common), as_dtype(as_operand(b), common), 0, atol + rtol * abs(b)]
 
 
 @counterpart(np.isclose)
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Tensor:
     """Return ``np.isclose``."""
-    x, y = _beside(a, b)
+    x, y, rtol, atol = _beside(a, b, rtol, atol)
     return composed.isclose(x, y, rtol, atol, known(np.isclose, equal_nan=equal_nan))
 
 
 @counterpart(np.allclose, number=True)
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Tensor:
     """Return ``np.allclose``."""
-    x, y = _beside(a, b)
+    x, y, rtol, atol = _beside(a, b, rtol, atol)
     return composed.allclose(x, y, rtol, atol, known(np.allclose, equal_nan=equal_nan))
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ...ir.convert import convert_to_tensor
-from ...ir.number_operators import number_type
 from ...ir.numpy_arguments import is_neutral
 from ...ir.tensor import Tensor
 from ...ir.written_results import is_reference, written
@@ -26,7 +25,7 @@ from ..shape_queries import dim
 from .counterparts import (
     NO_VALUE,
     as_operand,
-    as_operands,
+    copied_operands,
     counterpart,
     known,
     refused,
@@ -45,17 +44,8 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("where: either both or neither of x and y should be given")
-    first, second = as_operands(_wrapped(x, y), _wrapped(y, x))
+    first, second = copied_operands(x, y)
     return chosen(as_operand(condition, bool), first, second)
-
-
-def _wrapped(one: Any, *others: Any) -> Any:
-    """Return an operand; an int that the arrays' dtype does not hold wraps, where ``np.where`` and its like take it."""
-    arrays = [other for other in others if number_type(other) is None]
-    if number_type(one) is not int or not arrays:
-        return one
-    dtype = np.result_type(*[as_operand(array).dtype for array in arrays])
-    return as_dtype(as_operand(one), dtype) if dtype.kind in "iu" else one
 
 
 @counterpart(np.nonzero)
@@ -181,7 +171,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Tensor
     if mode == "raise":
         here = logical_and(places >= 0, places < len(rows))
         places = checked(places, here, ValueError, "invalid entry in choice array")
-    parts = as_operands(*[_wrapped(row, *rows) for row in rows])
+    parts = copied_operands(*rows)
     places = places if mode == "raise" else within(np.choose, places, len(parts), mode)
     made = parts[0]
     for place, part in enumerate(parts[1:], 1):
@@ -201,7 +191,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
     for place, test in enumerate(tests):
         if test.dtype.kind != "b":
             raise TypeError(f"invalid entry {place} in condlist: should be boolean ndarray (select)")
-    *parts, made = as_operands(*choicelist, _wrapped(default, *choicelist))
+    *parts, made = copied_operands(*choicelist, default)
     if made.dtype.kind == "u" and int in map(weak_type, choicelist):
         raise TypeError(
             f"Cannot cast array data from dtype('int64') to {made.dtype!r} according to the rule 'same_kind'"

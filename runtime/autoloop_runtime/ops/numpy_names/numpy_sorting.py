@@ -75,3 +75,9 @@ def sort_complex(a: Any) -> Tensor:
         x = as_dtype(x, np.dtype(np.complex64 if x.dtype.kind in "iu" and x.dtype.itemsize <= 2 else np.complex128))
     made: Tensor = _sorted(x, axis=len(x.shape) - 1, kind=None)
     return made
+
+
+@counterpart(np.searchsorted)
+def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Tensor:
+    """Return ``np.searchsorted``, where numbers of Python's are not weak."""
+    return sorting.searchsorted(as_operand(a), as_operand(v), side, sorter=sorter)
