@@ -6,10 +6,12 @@ This is the one place that knows. Who meets what no graph can do, or what only t
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
+from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.locations import Line, capture, users_line
 from autoloop_runtime.ir.graph import current_graph
 
@@ -19,6 +21,9 @@ P = ParamSpec("P")
 
 #: the world of the function that is traced (``operators.mutation.outside_world``); None where there is none
 WORLD: ContextVar[Any] = ContextVar("autoloop_world", default=None)
+
+_RAISED_ANYWAY = "__autoloop_raised_anyway__"
+_TRACED_ANYWAY: ContextVar[bool] = ContextVar("autoloop_traced_anyway", default=False)
 
 #: of a value that is looked for in a dict or set
 KEY = "an element of a set, or a key of a dict, is for the run to tell"
@@ -67,7 +72,24 @@ def python_can_run() -> bool:
 
     With tensors among the arguments it would give other kinds of values: numbers that they decide come back as tensors.
     """
-    return is_followed() and not WORLD.get().takes_tensors()
+    return is_followed() and not (_TRACED_ANYWAY.get() or WORLD.get().takes_tensors())
+
+
+@contextmanager
+def traced_anyway() -> Iterator[None]:
+    """Mark the time in which a function of ours is called that makes a graph of what it is given, also for Python."""
+    with Setting(None, (_TRACED_ANYWAY, True)):
+        try:
+            yield
+        except Exception as error:
+            with suppress(AttributeError, TypeError):  # exceptions with __slots__
+                setattr(error, _RAISED_ANYWAY, True)
+            raise
+
+
+def is_raised_anyway(error: BaseException) -> bool:
+    """Return whether plain Python would meet an exception, too, of what a function of ours makes a graph of."""
+    return hasattr(error, _RAISED_ANYWAY)
 
 
 def leave_unknown(what: str, line: Line | None = None) -> None:

@@ -33,20 +33,27 @@ class PlainPython(ConcreteFunction):
         What it does that no graph can.
     line : Line or None
         Where.
+    is_told : bool
+        Whether a call has warned of it.
     """
 
     places = ()
 
     def __init__(self, name: str, left: LeftToPython) -> None:
-        self.name, self.reason, self.line = name, left.reason, left.line
+        self.name, self.reason, self.line, self.is_told = name, left.reason, left.line, False
 
     def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> NoReturn:
-        """Let the undecorated function be called."""
+        """Let the undecorated function be called, and warn of that once."""
+        if not self.is_told:
+            warnings.warn(
+                f"{self.name} runs as plain Python, at each call: {what_and_where(self)}", stacklevel=user_stacklevel()
+            )
+            self.is_told = True
         raise CalledPlain
 
     def run_recorded(self, leaves: Sequence[Any]) -> NoReturn:
         """Let the undecorated function be called: whoever records sees what it does."""
-        raise CalledPlain
+        self.run([])
 
     def __repr__(self) -> str:
         return f"<PlainPython {self.name}: {self.reason}>"
@@ -55,7 +62,7 @@ class PlainPython(ConcreteFunction):
 def traced_or_plain(
     trace: Callable[[], T], name: str, executor: str, needs_graph: bool, has_numbers: bool
 ) -> T | PlainPython:
-    """Return a trace, or what stands for it if plain Python has to run the function; then it warns.
+    """Return a trace, or what stands for it if plain Python has to run the function.
 
     Raises
     ------
@@ -75,9 +82,6 @@ def traced_or_plain(
             raise TypeError(f"executor='native' cannot run {name}: {what_and_where(left)}") from None
         if left.is_once:
             raise CalledPlain from TypeError(f"{name} has no graph: {what_and_where(left)}")
-        warnings.warn(
-            f"{name} runs as plain Python, at each call: {what_and_where(left)}", stacklevel=user_stacklevel()
-        )
         return PlainPython(name, left)
 
 

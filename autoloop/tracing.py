@@ -28,7 +28,7 @@ from .errors import in_words, user_stacklevel
 from .fresh_results import FreshResults
 from .given_arrays import handle_of
 from .keys import Number, describe_key, is_input
-from .left_to_python import leave_unknown
+from .left_to_python import is_raised_anyway, leave_unknown
 from .operators.mutation.lifted_arrays import Lift, Making
 from .operators.mutation.outside_world import World
 from .operators.staging.maybe_same import settled
@@ -171,20 +171,25 @@ def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         if raise_when_run(error):
             return None
         said = in_words(error)
+        leave = _stay if is_raised_anyway(error) else leave_unknown
         if isinstance(error, TypeError | UnknownExtent):
             with undivided():
                 from .conversion.advice import advise, asks_for_values
 
             if isinstance(error, UnknownWhileTracing | UnknownExtent):
-                leave_unknown(str(error), users_line(locations.raised_at(error.__traceback__)))
+                leave(str(error), users_line(locations.raised_at(error.__traceback__)))
             advise(error)
             if (asking := asks_for_values(error)) is not None:
-                leave_unknown(*asking)
+                leave(*asking)
         if said is not None:  # plain Python says it of the value that is there, if of any
-            leave_unknown(said)
+            leave(said)
         if (said := in_words(error)) is not None:
             error.args = (f"{said}: ask for nothing of it that its own type may not have", *error.args[1:])
         raise
+
+
+def _stay(*_: Any) -> None:
+    """Do nothing: plain Python would say the same."""
 
 
 assert _trace_entry_.__name__ == locations.TRACE_ENTRY

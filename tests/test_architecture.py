@@ -546,7 +546,17 @@ def test_collections_of_a_graph_are_those_of_1_x():
 
 
 #: dunders of our own: how a value becomes a tensor, and of which kind it is; and marks on what is not ours
-OUR_DUNDERS = {"tensor", "kind", "calls_back", "node", "programs", "refusal", "do_not_convert"}
+OUR_DUNDERS = {
+    "tensor",
+    "kind",
+    "calls_back",
+    "traces",
+    "node",
+    "programs",
+    "refusal",
+    "raised_anyway",
+    "do_not_convert",
+}
 
 
 def test_no_private_protocol_beside_those_that_are_typed():

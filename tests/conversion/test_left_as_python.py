@@ -8,6 +8,7 @@ import functools
 import math
 import re
 import statistics
+import warnings
 
 import autoloop as al
 import numpy as np
@@ -280,3 +281,28 @@ def test_what_to_write_in_place_of_numpys_own_classes(f, words):
 
 def test_a_finally_without_a_jump_is_no_obstacle():
     assert int(al.function(jump_out_of_finally)(X)) == jump_out_of_finally(X)
+
+
+def test_what_our_own_functions_make_graphs_of_plain_python_cannot_run_either():
+    x = np.array([[1.0, 0, -2], [1, 0, -1]])
+    for f in (
+        lambda x: al.map_fn(lambda r: np.roots(r), x),
+        lambda x: al.cond(x[0, 0] > 0, lambda: np.roots(x[0]), lambda: x[0]),
+    ):
+        with warnings.catch_warnings(), pytest.raises(TypeError, match="^numpy.roots needs coefficients that are"):
+            warnings.simplefilter("error")
+            al.function(f)(x)
+    each = al.function(lambda x: al.nest.map_structure(lambda r: np.roots(r), [x[0]]))  # which only calls it
+    with pytest.warns(UserWarning, match="plain Python, at each call: numpy.roots needs"):
+        assert np.allclose(each(x)[0], np.roots(x[0]))
+
+
+def test_who_asks_for_the_graph_alone_is_not_told_of_plain_python():
+    f, x = al.function(lambda x: np.roots(x)), np.array([1.0, 0, -2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(TypeError, match="has no graph: numpy.roots needs coefficients"):
+            f.get_concrete_function(x)
+        assert "numpy.roots needs coefficients" in str(al.explain(f, x))
+    with pytest.warns(UserWarning, match="plain Python, at each call: numpy.roots needs"):
+        f(x)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import types
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.callbacks import TRACES
 from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.records import CallRecord, record_call
@@ -18,7 +20,7 @@ from ...conversion.callables import calls_what_it_is_given, computes_with_values
 from ...conversion.known_effects import consumes
 from ...conversion.pipeline import convert_callee, mutated_parameters_of
 from ...errors import programs_own
-from ...left_to_python import is_followed
+from ...left_to_python import is_followed, traced_anyway
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import leave
 from ..staging.begun_lists import example_of, growing
@@ -129,6 +131,7 @@ def _calling_back(f: Any, names: tuple[str, ...]) -> Any:
     """Return ``f``, which calls what it is given as ``names``, handed converted functions."""
     positions = [name in names for name in _parameters(f)]
     made = _giving_tensors if isinstance(f, types.FunctionType) else _converted
+    traces = getattr(f, TRACES, False)
 
     @functools.wraps(f)
     def handing_on(*args: Any, **kwargs: Any) -> Any:
@@ -137,7 +140,8 @@ def _calling_back(f: Any, names: tuple[str, ...]) -> Any:
         if f is functools.reduce and len(given) > 1:
             return reduced(*given)
         named = {name: made(value) if name in names else value for name, value in kwargs.items()}
-        return f(*given, **named)
+        with traced_anyway() if traces else nullcontext():
+            return f(*given, **named)
 
     return handing_on
 

@@ -11,13 +11,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 #: the attribute of such a function: the names of the parameters that take them
 CALLS_BACK = "__autoloop_calls_back__"
+#: true of those that make a graph of them, wherever they are called
+TRACES = "__autoloop_traces__"
 
 
-def calls_back(*names: str) -> Callable[[F], F]:
+def calls_back(*names: str, traces: bool = True) -> Callable[[F], F]:
     """Mark a function that traces, or calls, what it is given as ``names``: converted code hands it converted ones."""
 
     def mark(f: F) -> F:
         setattr(f, CALLS_BACK, names)
+        setattr(f, TRACES, traces)
         return f
 
     return mark

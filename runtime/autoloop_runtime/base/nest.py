@@ -273,7 +273,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
     return unflatten(spec, flat_sequence)
 
 
-@calls_back("func")
+@calls_back("func", traces=False)
 def map_structure(func: Callable[..., Any], *structures: Any, expand_composites: bool = False) -> Any:
     """Call ``func`` with the leaves of the structures, position by position; the result has the same structure.
 

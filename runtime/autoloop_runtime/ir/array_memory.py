@@ -51,11 +51,19 @@ class Memory:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """The bytes from one element to the next along each axis."""
+        """The bytes from one element to the next along each axis: none are told but of one number.
+
+        Who asks steps through memory (``as_strided``): that of ``numpy.asarray(t)``, a copy, which may lie otherwise.
+        """
         if self.shape.rank == 0:
             return ()
-        made: tuple[int, ...] = self._now("strides", "strides").strides
-        return made
+        self._now("strides", "strides")
+        raise AttributeError(
+            "a tensor has no strides: what numpy.asarray(t) gives is a copy, which may lie in memory otherwise; take "
+            "an array, x = t.numpy(), ask x.strides and go on with x",
+            name="strides",
+            obj=self,
+        )
 
     @property
     def flags(self) -> Any:
@@ -64,8 +72,12 @@ class Memory:
 
     @property
     def base(self) -> Any:
-        """The object whose memory the value is in."""
-        return self._now("base", "a base").base
+        """The object whose memory the value is in; an array of it cannot be written to."""
+        made = self._now("base", "a base").base
+        if isinstance(made, np.ndarray):
+            made = made.view()
+            made.flags.writeable = False
+        return made
 
     @property
     def data(self) -> Any:
