@@ -53,6 +53,14 @@ def moved(a):
 
 
 @given(vectors())
+def halves_change_places(a):
+    half = len(a) // 2
+    first = a[:half].copy()
+    a[:half] = a[half:]
+    a[half:] = first
+
+
+@given(vectors())
 def by_the_first(a):
     a[1:] *= a[0]
 

@@ -40,7 +40,7 @@ def _bytes(arguments):
     return sum(one.nbytes for one in arguments if isinstance(one, np.ndarray))
 
 
-@each([(program, make, executor) for program, make in PROGRAMS for executor in ("sequential", "dataflow")])
+@each([(program, make, executor) for program, make in PROGRAMS for executor in ("sequential", "dataflow", "auto")])
 def test_what_is_asked_of_numpy(program, make, executor):
     plain, size = _of_python(program, make, 800_000)
     ours, _ = _of_python(al.function(program, executor=executor), make, 800_000)

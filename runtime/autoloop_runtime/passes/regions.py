@@ -20,6 +20,7 @@ import numpy as np
 from ..analysis.cost import HEAVY, estimate, sized
 from ..analysis.inside import loops_inside
 from ..analysis.observable import only_computes
+from ..analysis.sizes import is_large
 from ..analysis.uses import Readers, readers
 from ..base.dataclass import dataclass, field
 from ..ir.graph import CONST, PARAMETER, Graph, Node
@@ -27,7 +28,7 @@ from ..ir.op import Op, Taking
 from ..ir.stages import Stage, come_to
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
-from ..ir.traits import OPAQUE
+from ..ir.traits import OPAQUE, Memory
 from .rewrite import Copy, detached, gathered
 
 #: nanoseconds of a region, and what a node of it may cost at most; loops count as nothing, they are not cheap to run
@@ -54,7 +55,7 @@ def form_regions(graph: Graph, compile_region: Compile) -> Graph:
     """
     waits = _Waits()
     waits.graph(graph, [0] * len(graph.inputs))
-    made = detached(_Former(waits, compile_region).graph(graph, None))
+    made = detached(_Former(waits, compile_region, bool(graph.donated)).graph(graph, None))
     come_to(made, Stage.OPTIMISED)
     return made
 
@@ -182,9 +183,11 @@ class _Group:
 class _Former:
     """Copies graphs with groups made into nodes."""
 
-    def __init__(self, waits: _Waits, compile_region: Compile) -> None:
+    def __init__(self, waits: _Waits, compile_region: Compile, writes: bool) -> None:
         self.waits = waits
         self.compile = compile_region
+        #: arrays are written to where they lie, when all that look at them have done so: who has a part is to be seen
+        self.writes = writes
 
     def graph(self, graph: Graph, parent: Graph | None) -> Graph:
         """Return ``graph``, and the graphs inside it, with regions."""
@@ -224,6 +227,8 @@ class _Former:
         return groups
 
     def _joins(self, node: Node) -> bool:
+        if self.writes and node.op.traits.memory is Memory.VIEW and any(map(is_large, node.outputs)):
+            return False
         return self.waits.whole[node] if node.subgraphs else self.waits.cheap(node)
 
     def _absorb(self, graph: Graph, groups: dict[Node, _Group], reading: Readers) -> None:
