@@ -198,6 +198,13 @@ def branches(m, n):
         m[3] = 7
 
 
+@given(squares(1, N))
+def rest_of_the_rows(m, n):
+    for k in range(n):
+        m[k + 1 :, k] /= m[k, k]
+        m[k + 1 :, k + 1 :] -= np.outer(m[k + 1 :, k], m[k, k + 1 :])
+
+
 @given(squares())
 def outer(m):
     m[1:, 1:] -= np.outer(m[1:, 0], m[0, 1:])

@@ -35,7 +35,8 @@ def _has_form_of(value: Tensor, part: Tensor, made: Node) -> bool:
         return False
     if value.shape.is_fully_defined():
         return part.shape == value.shape
-    return all(t is part or t.shape.rank == 0 for t in made.inputs)
+    # one that is larger along an axis would not fit into the part, either
+    return part.shape.rank == value.shape.rank
 
 
 def _is_part(reading: Readers, part: Tensor, node: Node) -> bool:
