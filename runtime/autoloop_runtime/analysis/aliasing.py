@@ -31,7 +31,7 @@ def with_views(graph: Graph, tensors: Iterable[Tensor]) -> set[Tensor]:
     found = set(tensors)
     if found:
         for node in graph.nodes:
-            if _is_view(node) and node.inputs[0] in found:
+            if gives_view(node) and node.inputs[0] in found:
                 found.update(node.outputs)
     return found
 
@@ -46,7 +46,7 @@ def with_bases(tensors: Iterable[Tensor]) -> set[Tensor]:
     """Return ``tensors``, and those that they may be views of."""
     found = set(tensors)
     for tensor in tuple(found):
-        while tensor.node is not None and _is_view(tensor.node):
+        while tensor.node is not None and gives_view(tensor.node):
             tensor = tensor.node.inputs[0]
             found.add(tensor)
     return found
@@ -72,7 +72,8 @@ def _parameter_looked_at(graph: Graph, index: int) -> bool:
     return looked_at(readers(graph), graph.inputs[index])
 
 
-def _is_view(node: Node) -> bool:
+def gives_view(node: Node) -> bool:
+    """Return whether what ``node`` gives may lie in the memory of its first input."""
     return node.op.traits.memory is Memory.VIEW and not gathers(node)
 
 
@@ -90,4 +91,4 @@ def looks(reading: Readers, node: Node, index: int, end: int) -> bool:
     """Return as ``only_looks``; or ``node`` makes a view which, up to the node at ``end``, others only look at."""
     if only_looks(node, index):
         return True
-    return index == 0 and _is_view(node) and all(looked_at(reading, t, end) for t in node.outputs)
+    return index == 0 and gives_view(node) and all(looked_at(reading, t, end) for t in node.outputs)

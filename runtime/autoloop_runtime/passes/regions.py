@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.aliasing import gives_view
 from ..analysis.cost import HEAVY, estimate, sized
 from ..analysis.inside import loops_inside
 from ..analysis.observable import only_computes
@@ -28,7 +29,7 @@ from ..ir.op import Op, Taking
 from ..ir.stages import Stage, come_to
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
-from ..ir.traits import OPAQUE, Memory
+from ..ir.traits import OPAQUE
 from .rewrite import Copy, detached, gathered
 
 #: nanoseconds of a region, and what a node of it may cost at most; loops count as nothing, they are not cheap to run
@@ -227,7 +228,7 @@ class _Former:
         return groups
 
     def _joins(self, node: Node) -> bool:
-        if self.writes and node.op.traits.memory is Memory.VIEW and any(map(is_large, node.outputs)):
+        if self.writes and gives_view(node) and any(map(is_large, node.outputs)):
             return False
         return self.waits.whole[node] if node.subgraphs else self.waits.cheap(node)
 
