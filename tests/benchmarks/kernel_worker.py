@@ -13,6 +13,7 @@ import ctypes
 import gc
 import importlib
 import os
+import signal
 import sys
 import time
 import types
@@ -103,16 +104,22 @@ class Kernel:
         self.wanted, _ = self.outcome(self.plain)
         return {"seconds": self.outcome(self.plain)[1]}
 
-    def first(self):
-        """The first call: processor time, and whether it does the same, or why it cannot be called."""
+    def first(self, most):
+        """The first call: processor time, and whether it does the same, or why it cannot be called.
+
+        If the process works for more than ``most`` seconds, it ends.
+        """
         self.ours = made(self.plain, self.way)
         # a call of machine code waits for the compiler, which is another process
         work = processors if self.way == "native" else time.process_time
         begin = work()
+        signal.setitimer(signal.ITIMER_PROF, most)
         try:
             found, _ = self.outcome(self.ours)
         except Exception as error:
             return {"refused": worded(error)}
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
         return {"seconds": work() - begin, "wrong": what_differs(found, self.wanted)}
 
     def settle(self):

@@ -28,7 +28,7 @@ from peers import POOLS, Failed, Late, Worker, interpreters, number
 from sizes_of_kernels import SIZES
 
 EXECUTORS = ("auto", "sequential", "dataflow", "native")
-#: seconds that a first call may take
+#: seconds that a first call may keep its process busy
 MOST_FIRST = 20
 
 
@@ -108,7 +108,7 @@ def standing(worker: Worker, found: Found) -> Found:
 def first_call(worker: Worker, found: Found) -> Found:
     """What the first call takes, and whether it gives what NumPy gives."""
     try:
-        answer = worker.ask(do="first", limit=MOST_FIRST + found.plain)
+        answer = worker.ask(do="first", most=MOST_FIRST)
     except Late:
         return replace(found, failed=f"first call > {MOST_FIRST} s", first=math.inf)
     if "refused" in answer:
@@ -171,7 +171,8 @@ def tables(rows: Rows, ways: Sequence[str]) -> str:
 def measure_all(options: argparse.Namespace, size: str, threads: int, cache: str) -> tuple[Rows, list[str]]:
     """All kernels that are asked for, at one size; and the ways that can be had."""
     pythons = interpreters(options.peer)
-    ways = [*(NUMBA if "numba" in pythons else ()), *options.executors]
+    numba = list(NUMBA)[: 2 if threads > 1 else 1] if "numba" in pythons else []
+    ways = [*numba, *options.executors]
     rows: Rows = {}
     for name in options.kernels:
         rows[name] = {}
@@ -212,7 +213,7 @@ def main() -> None:
         for size in ["tiny"] if options.quick else options.sizes:
             for threads in options.threads:
                 for name in () if options.quick else options.executors:  # so that no kernel pays for bytecode
-                    measured(sys.executable, "mvt", "tiny", name, threads, 1, cache)
+                    measured(sys.executable, "mvt", "S", name, threads, 1, cache)
                 rows, ways = measure_all(options, size, threads, cache)
                 text.append(f"Size {size}, {threads} thread{'s'[: threads > 1]}:\n\n{tables(rows, ways)}")
                 for name, found in rows.items():

@@ -14,6 +14,7 @@ import importlib.util
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
 import tempfile
@@ -84,6 +85,8 @@ class Worker:
         if late.is_set():
             raise Late(f"more than {limit:g} s")
         if not answer:
+            if self._process.wait() == -signal.SIGPROF:  # of its own clock
+                raise Late("more than it had set itself")
             self._log.seek(0)
             lines = self._log.read().strip().splitlines()
             raise Failed(lines[-1] if lines else "died")
