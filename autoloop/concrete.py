@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.base.fp_warnings import asked
 from autoloop_runtime.ir.array_views import dense_strides
 from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.followers import is_followed
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.plain_values import plain_array, plain_lying, plain_number, plain_read_only, plain_zero_dim
 from autoloop_runtime.ir.run_state import EAGER, Stored
@@ -160,15 +162,26 @@ class ConcreteFunction:
             return self._single(results[0])
         return self._packed([handed(result) for handed, result in zip(self._handed, results)])
 
-    def run_recorded(self, leaves: Sequence[Any]) -> Any:
-        """Run on tensors and arrays while somebody records."""
+    def run_recorded(self, leaves: Sequence[Any]) -> tuple[Any, Any]:
+        """Run on tensors and arrays while somebody records; return the result, and what it is as the caller's kinds.
+
+        In the first, what comes of a value that is being differentiated is a tensor: an array would end the derivative
+        without a word.
+        """
         runner = self.checked_runner if asked() else self.runner
-        made = run_graph(self.graph, runner, [convert_to_tensor(leaf) for leaf in leaves])
-        return self._packed([t if handed is wrap else handed(t.value) for t, handed in zip(made, self._handed)])
+        return self._recorded(run_graph(self.graph, runner, [convert_to_tensor(leaf) for leaf in leaves]), self._packed)
+
+    def _recorded(self, made: Sequence[Tensor], packed: Callable[[list[Any]], Any]) -> tuple[Any, Any]:
+        """Return what is made of tensors, and what would be if nobody followed them."""
+        plain = [t if handed is wrap else handed(t.value) for t, handed in zip(made, self._handed)]
+        followed = [t if is_followed(t) else one for t, one in zip(made, plain)]
+        result = packed(plain)
+        return (result if all(map(operator.is_, followed, plain)) else packed(followed)), result
 
     def _packed(self, given: list[Any], shared: Mapping[int, Any] = MappingProxyType({})) -> Any:
         for j, k in self._pairs:
-            if np.may_share_memory(given[j], given[k]):
+            # tensors share no memory that anybody writes to
+            if type(given[j]) is type(given[k]) is np.ndarray and np.may_share_memory(given[j], given[k]):
                 given[k] = given[k].copy()
         if self._only_outputs:
             return nest.unflatten(self._structure, given)

@@ -21,6 +21,7 @@ from autoloop_runtime.ir.recorders import recorders
 from autoloop_runtime.ir.tensor import Tensor
 
 from .bound_function import BoundFunction
+from .conversion.known_effects import needs_arrays
 from .conversion.pipeline import convert, do_not_convert
 from .function import Function
 from .keys import Number
@@ -47,6 +48,24 @@ def _staged(f: Callable[..., Any]) -> Callable[..., Any]:
         return target(*args, **kwargs)
 
     return do_not_convert(staged)
+
+
+def _decorated(f: Callable[..., Any]) -> Callable[[Sequence[Any]], Function | None]:
+    """Return what gives ``f`` as it is decorated, or as it would be for arguments with these leaves; None if it is not.
+
+    A function that is not decorated is called with tensors, which are values: one that writes to arrays, or asks for
+    them, is the same function of NumPy's arrays only where it is decorated. It is looked at when it is called: then the
+    functions that it calls are there.
+    """
+    if isinstance(f, (Function, BoundFunction)):
+        function = f.function if isinstance(f, BoundFunction) else f
+        return lambda leaves: function
+
+    @functools.cache
+    def decorated() -> Function | None:
+        return Function(f) if needs_arrays(f) else None
+
+    return lambda leaves: None if any(isinstance(leaf, Tensor) for leaf in leaves) else decorated()
 
 
 def grad(f: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[P, Any]:
@@ -78,16 +97,14 @@ def _in_one_graph(
     call: Callable[[Function, Sequence[Any], dict[str, Any]], Any],
 ) -> Callable[..., Any]:
     """Return ``alone``, but where ``f`` is decorated and nobody records, ``call`` with the traced function of both."""
-    if not isinstance(f, (Function, BoundFunction)):
-        return alone
-    function = f.function if isinstance(f, BoundFunction) else f
+    decorated = _decorated(f)
     positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
     @functools.wraps(alone)
     def together(*args: Any, **kwargs: Any) -> Any:
         leaves = nest.flatten([args, kwargs])
         known = all(isinstance(x, _LEAVES) and not (isinstance(x, Tensor) and x.is_symbolic) for x in leaves)
-        if not known or current_graph() is not None or recorders():
+        if not known or current_graph() is not None or recorders() or (function := decorated(leaves)) is None:
             return alone(*args, **kwargs)
         made = list(args)
         for k in positions:

@@ -326,7 +326,7 @@ def _run_once(concrete: Trace, leaves: list[Any], call: tuple[Any, ...]) -> Any:
     inputs = inputs_of(leaves)
     more = (call,) if isinstance(concrete, StatefulFunction) else ()
     if recorders():
-        return concrete.run_recorded([x.value if isinstance(x, Number) else x for x in inputs], *more)
+        return concrete.run_recorded([x.value if isinstance(x, Number) else x for x in inputs], *more)[0]
     values = [_raw(leaf) for leaf in inputs]
     return concrete.run(values, [leaf for leaf in inputs if isinstance(leaf, np.ndarray)], *more)
 

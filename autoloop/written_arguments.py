@@ -6,6 +6,7 @@ Nothing of this is paid by functions that do neither.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -22,7 +23,7 @@ from autoloop_runtime.ir.run_state import EAGER
 from autoloop_runtime.ir.structured import COND, WHILE
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer
-from autoloop_runtime.running.prepare import prepare, run_graph, wrap
+from autoloop_runtime.running.prepare import prepare, run_graph
 
 from .concrete import CalledPlain, ConcreteFunction, own
 from .given_arrays import COPIED, is_folded, is_same, overlap
@@ -185,14 +186,13 @@ class ReferringFunction(ConcreteFunction):
         self._write(values, results[self._count :])
         return self._given_back(values, made)
 
-    def run_recorded(self, leaves: Sequence[Any]) -> Any:
+    def run_recorded(self, leaves: Sequence[Any]) -> tuple[Any, Any]:
         """Run on tensors and arrays while somebody records: what the way back reads is not written to."""
         self._check(leaves)
         runner = self._checked_to_record if asked() else self._recorded_runner
         results = run_graph(self.graph, runner, [convert_to_tensor(leaf) for leaf in leaves])
-        made = [t if handed is wrap else handed(t.value) for t, handed in zip(results, self._handed)]
         self._write(leaves, [t.value for t in results[self._count :]])
-        return self._given_back(leaves, made)
+        return self._recorded(results[: self._count], functools.partial(self._given_back, leaves))
 
     @property
     def _checked_to_record(self) -> Runner:

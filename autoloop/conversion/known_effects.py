@@ -23,6 +23,7 @@ from collections import defaultdict, deque
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base.locations import is_library_file
 
 #: what clocks tell, and other functions whose results are numbers or nothing -> the type of the result
 CLOCKS: dict[Any, type] = {
@@ -58,6 +59,18 @@ _NAMED |= set(BY_NAME)
 _MAKERS = ("subprocess", "socket", "sqlite3", "multiprocessing", "concurrent")
 _THREADS = ("Thread", "Timer")
 #: what reads a global name; an attribute of that name is another thing
+#: instructions and names by which functions write to arrays and lists, or ask for arrays and numbers, and an argument
+_OF_ITEMS = ("STORE_SUBSCR", "STORE_SLICE")
+_OF_ARRAYS = {"shuffle"}.union(
+    f.__name__
+    for f in (
+        *(np.copyto, np.fill_diagonal, np.place, np.put, np.putmask, np.add.at),
+        *(np.ndarray.fill, np.ndarray.sort, np.ndarray.partition, np.ndarray.resize, np.ndarray.flat),
+        *(np.array, np.asarray, np.ascontiguousarray, np.ndarray.item, np.ndarray.tolist, float, int),
+    )
+)
+_OUT = "out"
+_IN_PLACE = ("+=", "-=", "*=", "/=", "//=", "%=", "**=", "@=", "&=", "|=", "^=", "<<=", ">>=")
 _OF_GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
 #: so many functions that call each other are looked into
 _DEEPEST = 8
@@ -180,6 +193,27 @@ def effect_inside(function: Any, kind: type | None = None, seen: frozenset[Any] 
         if known and (found := effect_inside(inner, kind, seen)) is not None:
             return found
     return None
+
+
+def needs_arrays(function: Any, seen: frozenset[Any] = frozenset()) -> bool:
+    """Return whether a function of the user's, or one of the user's that it calls by name, does what tensors do not.
+
+    It assigns to items, calls what changes what it is called on, or given, or asks for an array or a number.
+    """
+    if not isinstance(function, types.FunctionType) or function in seen or len(seen) > _DEEPEST:
+        return False
+    codes, names = [function.__code__], set[str]()
+    for code in codes:
+        codes += [one for one in code.co_consts if isinstance(one, types.CodeType)]
+        if any(one.opname in _OF_ITEMS or one.argrepr in _IN_PLACE for one in dis.get_instructions(code)):
+            return True
+        if not _OF_ARRAYS.isdisjoint(code.co_names) or any(_OUT in one for one in code.co_consts if type(one) is tuple):
+            return True
+        names.update(code.co_names)
+    called = [function.__globals__.get(name) for name in names]
+    called += [getattr(cell, "cell_contents", None) for cell in function.__closure__ or ()]
+    inner = [one for one in called if isinstance(one, types.FunctionType)]
+    return any(needs_arrays(one, seen | {function}) for one in inner if not is_library_file(one.__code__.co_filename))
 
 
 def has_effect_in(module: types.ModuleType, name: str) -> bool:

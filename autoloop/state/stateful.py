@@ -113,14 +113,16 @@ class Variant:
                 return None
         return found
 
-    def finish(self, made: Any, owners: Sequence[Any]) -> Any:
-        """Write to the world what a run has given, and return the result."""
+    def finish(self, made: Any, owners: Sequence[Any], plain: Any = None) -> Any:
+        """Write to the world what a run has given, or the same as other kinds, and return the result."""
         if not self.is_pair:
             return made
         result, *outputs = made
         given = Made(outputs, owners)
         if self.result is not None:
             result = self.result(given)
+        if plain is not None and plain is not made:
+            given = Made(plain[1:], owners)
         for write in self.writes:
             write(given)
         return result
@@ -174,13 +176,14 @@ class StatefulFunction:
                 return variant.finish(made, found[2]) if variant.is_pair else made
         raise OtherWorld
 
-    def run_recorded(self, leaves: Sequence[Any], call: tuple[Any, ...] = ()) -> Any:
-        """Run on tensors and arrays while somebody records."""
+    def run_recorded(self, leaves: Sequence[Any], call: tuple[Any, ...] = ()) -> tuple[Any, Any]:
+        """Run on tensors and arrays while somebody records: the world gets values of its own kinds."""
         receiver = self._receiver() if self._receiver is not None else None
         for variant in self.variants:
             found = variant.found(call, receiver, leaves, variant.recorded)
             if found is not None:
-                return variant.finish(variant.concrete.run_recorded([*leaves, *found[0]]), found[2])
+                made, plain = variant.concrete.run_recorded([*leaves, *found[0]])
+                return variant.finish(made, found[2], plain), plain
         raise OtherWorld
 
     # -- as the newest trace --------------------------------------------------------------------------------

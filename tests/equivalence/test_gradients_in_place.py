@@ -152,7 +152,7 @@ def differences(f, n):
 def test_first_derivatives(count):
     for f, anew in PAIRS:
         expected = differences(f, count)
-        for g in (al.grad(al.function(f)), al.function(al.grad(f))):
+        for g in (al.grad(al.function(f)), al.function(al.grad(f)), al.grad(f)):
             x = X.copy()
             np.testing.assert_allclose(g(x, count), expected, rtol=1e-6, atol=1e-8, err_msg=f.__name__)
             assert x.tolist() == X.tolist(), f.__name__
@@ -191,3 +191,33 @@ def test_what_is_differentiated_is_a_copy_and_nothing_else():
     (value, slopes), x, y = al.value_and_grad(al.function(both_written), (0, 1))(np.ones(3), y), np.ones(3), y
     assert value == 24.0 and [one.tolist() for one in slopes] == [[10.0] * 3, [2.0] * 3]
     assert y.tolist() == [3.0] * 3
+
+
+def test_what_a_decorated_function_makes_of_what_is_differentiated_around_it_keeps_its_derivative():
+    inner = al.function(filled)
+    np.testing.assert_allclose(al.grad(lambda x: inner(x, 3) * 2)(X.copy()), 2 * differences(filled, 3), rtol=1e-6)
+    with al.GradientTape() as tape:
+        x = al.constant(X)
+        tape.watch(x)
+        y = inner(x, 3)
+    np.testing.assert_allclose(tape.gradient(y, x), differences(filled, 3), rtol=1e-6)
+
+
+class Kept:
+    last = None
+
+
+def test_what_is_left_in_objects_is_of_plain_kinds_while_somebody_differentiates():
+    kept = Kept()
+
+    @al.function
+    def loss(x):
+        out = np.zeros(2)
+        out[0] = x[0] ** 2
+        kept.last = out
+        return out.sum()
+
+    slope = al.grad(lambda x: loss(x))(X.copy())
+    np.testing.assert_allclose(slope, [2 * X[0], 0, 0, 0, 0])
+    assert type(kept.last) is np.ndarray
+    assert kept.last.tolist() == [X[0] ** 2, 0]

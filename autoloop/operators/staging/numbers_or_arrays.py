@@ -14,7 +14,7 @@ from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.base.stand_ins import called
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.convert import convert_to_tensor, to_array
-from autoloop_runtime.ir.followers import IN_FORCE
+from autoloop_runtime.ir.followers import is_followed
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, handed_out
@@ -172,7 +172,7 @@ class _AsComposite(Composite[NumberOrArray]):
         value, is_number, number = components
         if not isinstance(value, Tensor) or value.node is not None:
             return NumberOrArray(value, Noted(is_number, number, "", spec))
-        if any(follower.tracks(one) for follower in IN_FORCE.get() for one in (value, number)):
+        if is_followed(value) or is_followed(number):
             return value  # as what is differentiated stays
         other = ArrayTracer if spec else NumberTracer
         return handed_out(other, number) if bool(is_number) else handed_out(ArrayTracer, value)

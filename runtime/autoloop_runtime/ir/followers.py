@@ -19,6 +19,11 @@ class Follower(Protocol):
 IN_FORCE: ContextVar[tuple[Any, ...]] = ContextVar("autoloop_recorders", default=())
 
 
+def is_followed(tensor: Any) -> bool:
+    """Return whether somebody wants to know what is computed from ``tensor``."""
+    return any(follower.tracks(tensor) for follower in IN_FORCE.get())
+
+
 def refuse_leaving(tensor: Any, how: str, instead: str) -> None:
     """Refuse that the value of ``tensor`` goes where nobody is told of it, if somebody follows it.
 
@@ -35,10 +40,9 @@ def refuse_leaving(tensor: Any, how: str, instead: str) -> None:
     TypeError
         A derivative would silently lack a term.
     """
-    for follower in IN_FORCE.get():
-        if follower.tracks(tensor):
-            raise TypeError(
-                f"{how} of a tensor that is being differentiated (shape {tensor.shape}, dtype {tensor.dtype}): the "
-                f"derivative would end there, and lack a term without a word. {instead}; or, if it is to end there, "
-                f"give it stop_gradient(x)"
-            )
+    if is_followed(tensor):
+        raise TypeError(
+            f"{how} of a tensor that is being differentiated (shape {tensor.shape}, dtype {tensor.dtype}): the "
+            f"derivative would end there, and lack a term without a word. {instead}; or, if it is to end there, give "
+            f"it stop_gradient(x)"
+        )

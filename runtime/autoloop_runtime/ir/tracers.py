@@ -27,7 +27,7 @@ from .array_storage import Storage
 from .array_views import OF_SEVERAL, name_of_view, part_of_several
 from .asked_for_text import hash_is_asked, text_is_asked
 from .composite import composite_of
-from .followers import IN_FORCE
+from .followers import is_followed
 from .numpy_protocols import counterpart_of
 from .numpy_results import METHODS_OF_ARRAYS, OWN_KINDS, WHOLE, gives_array, gives_number, is_array, lacking, own, taken
 from .op import call
@@ -349,7 +349,7 @@ def handed_out(kind: Kind, tensor: Tensor) -> Any:
 
     What somebody follows, to differentiate it, stays a tensor: an array would end the derivative without a word.
     """
-    if any(follower.tracks(tensor) for follower in IN_FORCE.get()):
+    if is_followed(tensor):
         return tensor
     if kind in (ArrayTracer, ZeroDimArray, TextTracer):
         return (plain_zero_dim if kind is ZeroDimArray else plain_array)(tensor.value)
