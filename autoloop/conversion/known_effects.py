@@ -14,6 +14,7 @@ import dis
 import functools
 import importlib
 import operator
+import os
 import sys
 import time
 import types
@@ -47,14 +48,21 @@ WARN: Any = warnings.warn
 
 #: modules whose functions look at, or change, more than their arguments
 _OF_THE_WORLD = frozenset(("posix", "nt", "os", "uuid", "secrets", "subprocess", "shutil", "socket", "tempfile"))
-_OF_THE_WORLD |= {"select", "signal", "getpass", "glob", "sqlite3", "_sqlite3"}
+_OF_THE_WORLD |= {"select", "signal", "getpass", "glob", "sqlite3", "_sqlite3", "genericpath"}
 _NAMED: frozenset[Any] = frozenset((open, input, time.localtime, time.gmtime, time.ctime, time.asctime, time.strftime))
 #: NumPy's settings, asked for and changed
 _NAMED |= {np.geterr, np.seterr, np.geterrcall, np.seterrcall, np.getbufsize, np.setbufsize}
 _NAMED |= {np.get_printoptions, np.set_printoptions}
+#: files that NumPy reads and writes
+_NAMED |= {np.load, np.save, np.savez, np.savez_compressed, np.loadtxt, np.savetxt, np.genfromtxt, np.fromregex}
+_NAMED |= {np.fromfile}
+#: functions of paths that look at files, or at where the process is
+_OF_PATHS = frozenset(("abspath", "expanduser", "expandvars", "islink", "ismount", "lexists", "realpath", "relpath"))
 #: what runs a text, or finds anything by its name: nobody tells beforehand what that reads or changes
 BY_NAME = (globals, eval, exec, __import__, importlib.import_module)
 _NAMED |= set(BY_NAME)
+#: what functions and methods are, NumPy's among them
+_CALLED = (types.BuiltinFunctionType, types.FunctionType, types.MethodType, type(np.save))
 #: modules whose classes start something, or open it
 _MAKERS = ("subprocess", "socket", "sqlite3", "multiprocessing", "concurrent")
 _THREADS = ("Thread", "Timer")
@@ -75,7 +83,7 @@ _OF_GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
 #: so many functions that call each other are looked into
 _DEEPEST = 8
 _NOW = frozenset(("now", "utcnow", "today"))
-_PURE_OS = frozenset(("fspath", "fsencode", "fsdecode", "cpu_count"))
+_PURE_OS = frozenset(("fspath", "fsencode", "fsdecode", "cpu_count", "commonprefix"))
 #: modules of the standard library whose objects keep nothing that their methods change
 _PURE = frozenset(("abc", "ast", "calendar", "collections", "contextlib", "copy", "dataclasses", "datetime", "decimal"))
 _PURE |= {"enum", "fractions", "functools", "inspect", "ipaddress", "logging", "math", "numbers", "operator", "pathlib"}
@@ -145,16 +153,31 @@ def takes_out(f: Any) -> bool:
 
 def looks_outside(f: Any) -> bool:
     """Return whether a function's result, or what it does, is not told by its arguments, and is not known."""
-    if isinstance(f, types.BuiltinFunctionType | types.FunctionType | types.MethodType):
+    if isinstance(f, _CALLED):
         owner = getattr(f, "__self__", None)
         if isinstance(owner, type):
-            return issubclass(owner, dt.date) and f.__name__ in _NOW
+            return (issubclass(owner, dt.date) and f.__name__ in _NOW) or _is_of_files(owner, f.__name__)
         if owner is not None and not isinstance(owner, types.ModuleType):
-            return False
+            return _is_of_files(type(owner), f.__name__)
+        if f.__module__ == os.path.__name__ and f.__name__ in _OF_PATHS:
+            return True
         return f in _NAMED or (str(f.__module__) in _OF_THE_WORLD and f.__name__ not in _PURE_OS)
     if not isinstance(f, type):
         return False
-    return f.__module__.partition(".")[0] in _MAKERS or (f.__module__ == "threading" and f.__name__ in _THREADS)
+    return (
+        f is np.memmap
+        or f.__module__.partition(".")[0] in _MAKERS
+        or (f.__module__ == "threading" and f.__name__ in _THREADS)
+    )
+
+
+def _is_of_files(kind: type, name: str) -> bool:
+    """Return whether a method of a class, an array's or a path's, looks at files."""
+    if kind is np.ndarray:
+        return name in ("tofile", "dump")
+    if not any(cls.__module__.partition(".")[0] == "pathlib" and cls.__name__ == "Path" for cls in kind.__mro__):
+        return False
+    return not any(name in vars(cls) for cls in kind.__mro__ if cls.__name__.startswith("PurePath"))
 
 
 #: libraries whose functions show how far a loop is

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import importlib.util
+import os
 import sys
 import types
 from collections.abc import Set
@@ -14,6 +15,7 @@ from typing import Any
 from autoloop_runtime.base.locations import is_library_file
 
 from ..conversion.callables import is_users_class, is_users_module, is_written
+from ..conversion.known_effects import BY_NAME
 from ..operators.mutation.parts_of_objects import DESCRIPTORS, has_state, is_data_descriptor, own_names, parts_of
 from .noted import Reached
 from .places import CALL, Place
@@ -88,6 +90,9 @@ class CodeWalk(Reached):
         self.looked = known
         for one in list(self.modules.values()):
             self.walk_module(one)
+        for one, name in ((sys, "modules"), (os, "environ")):
+            if id(one) in self.modules and name in self.names.read:
+                self.hidden.append(f"{one.__name__}.{name} is used")
         for package in sorted(self.packages):
             for name in sorted(self.names.imported):
                 self._imported(name, package)
@@ -123,11 +128,19 @@ class CodeWalk(Reached):
             key = id(namespace), name
             self.variables[key] = namespace, name
             value = namespace.get(name, self)
+            self._by_name(name, vars(builtins).get(name) if value is self else value)
             if value is self and name in self.names and not hasattr(builtins, name):
                 self.guard("absent", Place("value", None, namespace, name), name)
             is_used = self.names.use(name) or id(namespace) in self.names.opened
             if value is not self and (is_used or isinstance(value, (*LISTS, set))):
                 self.visit(Place("global", None, (namespace, name), name), value)
+
+    def _by_name(self, name: str, value: Any) -> None:
+        """Note a variable by which code finds anything; what leads there by other ways is found when it is called."""
+        if isinstance(value, types.BuiltinFunctionType | types.FunctionType) and value in BY_NAME:
+            self.hidden.append(f"{name}() is used")
+        elif value is os.environ or value is sys.modules:
+            self.hidden.append(f"{name!r}, the {type(value).__name__} of the process, is used")
 
     def inherited(self, kind: type) -> None:
         """Guard what decides from which class an attribute comes."""

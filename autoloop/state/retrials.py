@@ -6,8 +6,6 @@ each call. A trace that asks for what only the values of arrays tell is made aga
 
 from __future__ import annotations
 
-import builtins
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,7 +21,7 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from .. import operators, state
 from ..concrete import CalledPlain, ConcreteFunction
-from ..conversion.known_effects import BUFFERS, BY_NAME
+from ..conversion.known_effects import BUFFERS
 from ..errors import innermost, is_programs_own, is_refusal
 from ..keys import Number, is_input
 from ..left_to_python import LeftToPython
@@ -355,11 +353,6 @@ def _leave_hidden(reached: Reached) -> None:
     """Leave a function to Python that finds what it may read, or change, unseen."""
     for what in reached.hidden:
         leave(what, "")
-    for namespace, name in reached.variables.values():  # calls of those by other ways are found when they are made
-        if any(namespace.get(name, vars(builtins).get(name)) is one for one in BY_NAME):
-            leave(f"{name}() is used", "")
-    if "modules" in reached.names.read and id(sys) in reached.modules:
-        leave("sys.modules is used", "")
     for value, place in reached.seen.values():
         if isinstance(value, defaultdict) and (told := operators.told_of_effect(value.default_factory)) is not None:
             leave(told, "")
