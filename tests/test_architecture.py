@@ -112,6 +112,8 @@ LAZY = {
     ("autoloop.operators.constructs.staged_loops", "autoloop.operators.staging.twins"),
     ("autoloop.operators.mutation.heap_snapshot", "autoloop.operators.mutation.library_objects"),
     ("autoloop.state.retrials", "autoloop.operators.staging.twins"),
+    ("autoloop.operators.staging.containers_of_blocks", "autoloop.operators.staging.places_of_containers"),
+    ("autoloop.state.changes", "autoloop.operators.staging.copied_elements"),
     ("autoloop.operators.staging.list_lengths", "autoloop.operators.staging.begun_lists"),
     ("autoloop.operators.staging.staged_values", "autoloop.operators.staging.maybe_numbers"),
     ("autoloop.operators.staging.undefined", "autoloop.operators.staging.optional"),

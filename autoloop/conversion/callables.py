@@ -52,7 +52,7 @@ STAGED_BUILTINS: frozenset[Any] = frozenset(
         frozenset,
         getattr,
     )
-    + (hasattr, hash, hex, int, isinstance, len, list, map, max, min, oct, pow, print, range, repr, reversed, round)
+    + (hasattr, hash, hex, id, int, isinstance, len, list, map, max, min, oct, pow, print, range, repr, reversed, round)
     + (set, setattr, sorted, str, sum, tuple, type, zip)
     + (operator.contains, operator.index, operator.not_, operator.truth, np.fromiter)
 )

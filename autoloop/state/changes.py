@@ -9,20 +9,29 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.forks import undivided
+from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..left_to_python import LeftToPython
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.rebinding import Rebinding, rebindings
-from ..operators.staging.container_contents import CONTAINERS, containers_in, dict_class, extend, fill
-from ..operators.staging.instances import objects_in
+from ..operators.staging.container_contents import (
+    CONTAINERS,
+    CopiesOfTrace,
+    containers_in,
+    dict_class,
+    extend,
+    fill,
+    objects_in,
+)
 from ..operators.staging.moved_lists import Moved
-from ..operators.staging.standins import opened
+from ..operators.staging.standins import Maybe, opened
 from ..operators.staging.twins import leave_left
 from ..operators.staging.undefined import MaybeUnset, Undefined
 from .doubtful_arrays import leave_doubtful, leave_doubtful_containers
 from .places import Place, set_at, unset_at
-from .recipes import Recipes
+from .recipes import Recipes, left_in
 from .stateful import Made
 from .world import NOTHING, Changes, Holder, Recipe, World, Write, is_unchanged
 
@@ -219,11 +228,21 @@ def changes_of(world: World, value: Any) -> tuple[Changes, Recipe | None]:
     finder = _Finder(world, recipes)
     finder.find()
     leave_doubtful(world, recipes.arrays)
-    leave_doubtful_containers(recipes.containers, containers_in(value), recipes.is_of_world)
+    _leave_copied(world, recipes, value)
+    others = [inner for one in left_in(recipes, world) if isinstance(one, Maybe) for inner in containers_in(one)]
+    leave_doubtful_containers(recipes.containers, containers_in(value), others, recipes.is_of_world)
     result = recipes.of(value, "what the function gives") if recipes.holds(value, set()) else None
     given = {id(one) for one in objects_in(value)}
     leave_left(lambda one: id(one) in given or recipes.is_left(one), nest.flatten(world.call, True))
     return Changes(recipes.outputs, recipes.owners, finder.writes, finder.names, finder.numbers), result
+
+
+def _leave_copied(world: World, recipes: Recipes, value: Any) -> None:
+    graph = current_graph()
+    if graph is not None and CopiesOfTrace in graph.root.records:
+        with undivided():  # which few functions need
+            from ..operators.staging.copied_elements import leave_copied
+        leave_copied(value, left_in(recipes, world), recipes.is_of_world, nest.flatten(world.call, True))
 
 
 class Left:

@@ -53,7 +53,10 @@ def leave_doubtful(world: World, left: Sequence[tuple[Any, str, Any, list[Any]]]
 
 
 def leave_doubtful_containers(
-    left: Sequence[tuple[Any, str, Any]], given: Sequence[Any], is_of_world: Callable[[int], bool]
+    left: Sequence[tuple[Any, str, Any]],
+    given: Sequence[Any],
+    others: Sequence[Any],
+    is_of_world: Callable[[int], bool],
 ) -> None:
     """Do so for a list or dict: a new one is left where the world's own, or another one that is left, may be meant.
 
@@ -63,6 +66,8 @@ def leave_doubtful_containers(
         The new ones, the names of their places, and what surely stays there where it is not left.
     given : sequence
         Those that the function gives back.
+    others : sequence
+        What else is left: in what may not be there.
     is_of_world : callable
         Tells of an id whether it is that of something in the world.
     """
@@ -70,9 +75,10 @@ def leave_doubtful_containers(
         return
     new = {id(one) for one, *_ in left}
     results = [(one, "what the function gives", ()) for one in given if id(one) not in new]
+    new |= {id(one) for one in (*given, *others)}
     for one, name, firsts in (*left, *results):
-        others = maybe_same(one) - {id(one), *map(id, firsts)}
-        if any(other in new or is_of_world(other) for other in others):
+        same = maybe_same(one) - {id(one), *map(id, firsts)}
+        if any(other in new or is_of_world(other) for other in same):
             leave(
                 f"which {type(one).__name__} {name!r} is left holding depends on a loop or branch, and others may hold "
                 f"it",

@@ -301,6 +301,12 @@ class Recipes:
         leave(f"{name!r} is left holding {what}", "return it from the decorated function")
 
 
+def left_in(recipes: Recipes, world: World) -> list[Any]:
+    """Return what is left in the world, or given back, and the lists of the world that have grown."""
+    grown = [recipes.grown(one) for one in world.holders]
+    return [*[value for value, _ in recipes._made.values()], *[one for one in grown if one is not None]]
+
+
 def _check_callable(value: Any, name: str) -> None:
     """Raise if a function, or what is around one, holds what only a run knows."""
     if any(_is_of_graph(one, _DEEPEST) for one in _held_by_callable(value)) or any(stand_ins([value])):

@@ -29,7 +29,7 @@ from ..operators.constructs.door import result_of
 from ..operators.mutation.heap_snapshot import MOST_NUMBERS
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.rebinding import LookedAt
-from ..operators.staging.container_contents import ObjectsOfTrace
+from ..operators.staging.container_contents import CopiesOfTrace, ObjectsOfTrace
 from ..operators.staging.raising import leaves_behind
 from ..parameters import Parameters
 from ..tracing import attempted, finished, placeholders, traced
@@ -310,7 +310,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
                 _leave_differing(request.leaves)
             _leave_written(found.guards, request, receiver)
             _leave_written_parts(found.guards, request, world.reached, symbolic)
-            if world.is_untouched() and isinstance(value, (Tensor, *PLAIN)):
+            if world.is_untouched() and isinstance(value, () if CopiesOfTrace in graph.records else (Tensor, *PLAIN)):
                 changes, result = Changes([], [], [], [], set()), None
             else:
                 changes, result = state.changes_of(world, value)
@@ -333,7 +333,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
             _put_back_constants(found.guards, request, receiver)
             raise
     world.put_back()
-    graph.records.pop(ObjectsOfTrace, None)  # which would hold them
+    graph.records = {key: one for key, one in graph.records.items() if key not in (ObjectsOfTrace, CopiesOfTrace)}
     inputs = [state.input_at(place, leaf, request.exactly) for place, leaf in zip(found.places, found.leaves)]
     if changes.writes or result is not None:
         value = (value, *changes.outputs)

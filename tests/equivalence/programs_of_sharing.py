@@ -47,6 +47,7 @@ SAME = [
      "r['p'] is r['q'], sh(r['p']['a'], r['v'])"),
     ("a_set", "s = {1}\nreturn [s, s, x*1]", "r[0] is r[1]"),
     ("an_object", "p = O()\np.a = x*2\nreturn p, [p]", "r[0] is r[1][0]"),
+    ("a_list_that_has_grown", "q = o.log\nif x[0] > 1: o.log.append(x[1])\nreturn q is o.log", "r"),
     ("an_object_left_too", "p = O()\np.a = x*2\no.p = p\nreturn p, p.a", "r[0] is o.p, r[1] is o.p.a"),
 ]  # fmt: skip
 

@@ -221,9 +221,9 @@ STAGED = [
      "(o.log, kept, o.log is kept)"),
     ("list_set_anew_and_returned", "if x.sum() > 2:\n    o.log = [x[0]]\n    return x*2\nreturn x",
      BOX + "o.log = kept = [1.5]", "(o.log, kept, o.log is kept)"),
-    ("alias_of_a_list_set_anew", "out = [x[0]]\nb = out\nif x.sum() > 4:\n    out = [x[1]]\nreturn b, out", "", "0"),
-    ("alias_of_a_dict_set_anew", "out = {'a': x[0]}\nb = out\n" + LOOP + "out = {'a': x*i}\n    i += 1\nreturn b, out",
-     "", "0"),
+    ("alias_of_a_list_set_anew", "out = [x[0]]\nb = out\nif x.sum() > 4:\n    out = [x[1]]\nreturn b[0], out", "", "0"),
+    ("alias_of_a_dict_set_anew", "out = {'a': x[0]}\nb = out\n" + LOOP
+     + "out = {'a': x*i}\n    i += 1\nreturn b['a'], out", "", "0"),
     ("alias_of_a_list_made_longer", "out = []\nb = out\n" + LOOP + "out = out + [i]\n    i += 1\nreturn len(b), out",
      "", "0"),
     ("window_of_a_list", "out = []\n" + LOOP + "out.append(i)\n    out = out[-2:]\n    i += 1\nreturn out", "", "0"),

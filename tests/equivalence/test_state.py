@@ -15,6 +15,8 @@ from programs_of_classes import CLASSES
 from programs_of_exceptions import ALL, BEHIND, RAISING, TOP
 from programs_of_exceptions import STAGED as RAISING_IN_LOOPS
 from programs_of_holders import FOUND, HOLDERS, NOT_FOLLOWED
+from programs_of_identity import TOLD_APART
+from programs_of_identity import TOP as TOP_OF_TIES
 from programs_of_sharing import ARGUMENTS, BOX, GIVEN_TOGETHER, KEPT_VIEWS, LEFT_TOGETHER, SAME, TELL
 from programs_of_state import (
     AGAIN,
@@ -161,6 +163,20 @@ def test_each_call_finds_what_is_there_now(name, *program):
 @each(LEFT, first)
 def test_what_no_graph_can_see_change_is_left_to_plain_python(name, *program):
     check(name, *program, is_left=True)
+
+
+@each(TOLD_APART)
+def test_what_the_run_decides_to_be_one_list_or_object_is_left_to_plain_python(body):
+    check("ties", body, TOP_OF_TIES, "(h, ties([h], {}))", "", "ties([r, h], {})", is_left=True)
+
+
+def test_where_tensors_are_given_nobody_tells_which_lists_are_one():
+    out = "m, out = [x[0]], []\ni = 0\nwhile x[0] > i:\n    out.append(m)\n    i += 1\nreturn out"
+    for body in (out, "m = [1.0]\nif x[0] > 1: h.ll.append(m)\nh.m = m\nreturn x"):
+        with pytest.raises(TypeError, match="which grows in a loop or branch on tensors: put in a copy"):
+            al.function(world("ties", module(body, TOP_OF_TIES))["f"])(al.ones([3]))
+    with pytest.raises(TypeError, match="which a list that grows in a loop or branch holds is asked: compare"):
+        al.function(world("ties", module(out + "[0] is m", TOP_OF_TIES))["f"])(al.ones([3]))
 
 
 @each(LEFT_TOGETHER, first)

@@ -14,6 +14,7 @@ from autoloop_runtime.ir.tracers import Tracer
 from ... import operators
 from ...conversion.known_effects import MANAGER, METHOD_DISPATCH, SINGLE_DISPATCH, is_made_by, is_replace
 from ...conversion.pipeline import convert_callee
+from ..staging.maybe_same import leave_shared
 from ..staging.staged_values import stands_for
 from ..staging.users_methods import method_of
 from .attributes import attribute, getter
@@ -46,6 +47,8 @@ def _copied(f: Any, value: Any, *memo: Any) -> Any:
     """Return a copy of an object, which its class may say how to make."""
     method = method_of(value, f"__{f.__name__}__")
     if method is None:
+        if f is copy.deepcopy:
+            leave_shared(value)
         return f(value, *memo)
     return method() if f is copy.copy else method(*(memo or ({},)))
 

@@ -113,9 +113,11 @@ def _staged_statement(
     watch(made)
     renew(every)
     originals = dict(zip(params, values, strict=True))
-    return tuple(
+    results = tuple(
         rebound.written_back(name, originals.get(name), value) for name, value in zip(names, every, strict=False)
     )
+    rebound.tell_places((*outside.names, *names), (*outside.read(), *results))
+    return results
 
 
 def _traced(
@@ -159,6 +161,7 @@ def _side(
 ) -> Callable[[], tuple[Any, ...]]:
     def trace() -> tuple[Any, ...]:
         given, mine = tuple(map(copied, before)), tuple(map(copied, values))
+        originals = rebound.originals_of((*before, *values), (*given, *mine))
         outside.write(given)
         with knowing(known):
             results = mine[: len(names)] if branch is None else outside.watch(branch)(*mine) or ()
@@ -167,7 +170,9 @@ def _side(
         ours = [now.get(name, one) for name, one in zip(params, mine, strict=True)]
         every = (*outside.names[: len(given)], *params)
         rebound.compare(every, (*before, *values), (*given, *mine), (*left[: len(given)], *ours))
-        rebound.add({name: one for name, one in now.items() if name not in params})
+        new = {name: one for name, one in now.items() if name not in params}
+        rebound.add(new)
+        rebound.note_places(outside.roots, every, (*before, *values), originals, (*left[: len(given)], *ours), new)
         rebound.refuse_shared(every, (*before, *values))
         return (*results, *left)
 
@@ -223,6 +228,7 @@ def _staged_return(
     outside.finish(map(rebound.written_back, outside.names, before, every[1:]))
     watch(made)
     renew(every)
+    rebound.tell_places((*outside.names, RETURN_VALUE), (*outside.read(), every[0]))
     for one in given:
         may_be("what an `if` gives", every[0], one)
     return every[0]
@@ -237,12 +243,15 @@ def _return_side(
         outside.write(given)
         with knowing(known):
             mine = tuple(map(copied, values))
+            originals = rebound.originals_of((*before, *values), (*given, *mine))
             result = outside.watch(branch)(*mine)
             told.append(next((one for one, copy in zip(values, mine, strict=True) if copy is result), result))
             if type(result) is MaybeNone and is_(result, None) is False:
                 result = opened(result).value
         left = outside.read()
-        rebound.compare(outside.names[: len(given)], before, given, left[: len(given)])
+        every = outside.names[: len(given)]
+        rebound.compare(every, before, given, left[: len(given)])
+        rebound.note_places(outside.roots, every, before, originals, left[: len(given)], {RETURN_VALUE: result}, values)
         return (when_set(result), *left)
 
     return trace

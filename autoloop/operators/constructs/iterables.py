@@ -269,7 +269,7 @@ def as_staged(value: Any) -> StagedIterable | None:
     if isinstance(opened(value), StagedClauses):
         return of_clauses(opened(value))
     if isinstance(value, GrowingList):
-        return StagedIterable(value.length, value.copy().__getitem__, "a list of tensors", number=NumberTracer)
+        return StagedIterable(value.length, value.alike().__getitem__, "a list of tensors", number=NumberTracer)
     if is_staged(value):
         return rows(value)
     return None

@@ -38,7 +38,7 @@ from ..staging.loop_leaves import NAMES, Leaf
 from ..staging.loop_variables import Retrace, Variable, check_results, make_variable
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.numbers_or_arrays import note, noted
-from ..staging.staged_blocks import is_run_time_error, raise_at_run_time, staged_block
+from ..staging.staged_blocks import is_run_time_error, looping, raise_at_run_time, staged_block
 from ..staging.staged_values import as_maybe, asked, is_staged, truth
 
 Values = tuple[Any, ...]
@@ -132,6 +132,10 @@ def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:
     loop.rebound.let_out(every)
     results = tuple(map(loop.rebound.written_back, names, every, results))
     loop.outside.finish(results[len(loop.names) :])
+    count = len(loop.names)
+    every_name = (*loop.outside.names, *loop.names)
+    loop.rebound.begun_places(every_name, (*every[count:], *every[:count]))
+    loop.rebound.tell_places(every_name, (*loop.outside.read(), *results[:count]))
     if made:
         _twins().watch(made)
     renew(results)
@@ -346,8 +350,11 @@ def _trace_body(
         entered = [(_twins().Watched(new), old) for new, old in made]
         body = loop.outside.around(loop.body, len(loop.names))
         copies = tuple(map(copied, values))
+        entry = [one.init for one in variables]
+        originals, entries = (loop.rebound.originals_of(one, copies) for one in (values, entry))
         try:
-            results: Values = body(*copies)
+            with looping(graph, (*loop.outside.roots, *copies)):
+                results: Values = body(*copies)
         except BaseException as error:
             if not is_run_time_error(error):
                 raise
@@ -357,6 +364,10 @@ def _trace_body(
             watched.refuse_changed()
         loop.rebound.begin()
         loop.rebound.compare((*loop.names, *loop.outside.names), values, copies, results)
+        count = len(loop.names)
+        names = (*loop.outside.names, *loop.names)
+        before, left = ((*one[count:], *one[:count]) for one in (values, results))
+        loop.rebound.note_places(loop.outside.roots, names, before, originals, left, {}, entry, entries)
         news, tensors = [], []
         for variable, result, mine in zip(variables, results, spans, strict=True):
             new, given = variable.accept(result, mine, arrays.leave)

@@ -353,7 +353,7 @@ def contents(value: Any) -> Any:
     if isinstance(value, bytearray | memoryview):
         return bytes(value)
     if is_growing(value):
-        return value.copy()
+        return value.alike()
     if isinstance(value, np.ndarray):
         return value.copy() if value.size <= MOST_NUMBERS else None
     if isinstance(value, types.GeneratorType):
@@ -434,7 +434,7 @@ def put_back(snapshot: Snapshot) -> None:
     if is_mark(snapshot):
         return
     if is_growing(value):
-        value.become(old.copy())
+        value.become(old.alike())
     elif isinstance(value, np.ndarray):
         value[...] = old
     else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import types
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NoReturn
 
 from autoloop_runtime.base import nest
@@ -56,6 +56,11 @@ class World:
         """Return the name of one of some values that the function finds now, in a block that works on copies, too."""
         reached = reached_from(self._roots)
         return next((reached[id(one)][1] for one in values if id(one) in reached), None)
+
+    @staticmethod
+    def reached(roots: Sequence[Any]) -> Collection[int]:
+        """Return the objects, by id, that can be got at from some."""
+        return reached_from(roots)
 
     def in_force(self) -> Setting[None]:
         """Return a context manager in which this is the world of the trace."""

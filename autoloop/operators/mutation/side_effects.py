@@ -139,6 +139,11 @@ class Outside:
                 slot.settle()
 
     @property
+    def roots(self) -> Sequence[Any]:
+        """The functions of the user's that the block calls, and what is bound to them."""
+        return (*self._functions, *self._given)
+
+    @property
     def arrays(self) -> set[Storage]:
         """The arrays whose memory is carried."""
         return {slot.storage for slot in self._slots if isinstance(slot, Contents)}

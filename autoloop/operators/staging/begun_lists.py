@@ -31,7 +31,7 @@ def growing(name: str, elements: Sequence[Any], example: Any, others: Any = ()) 
             made.admit(leaves, True)
     if isinstance(others, GrowingList):
         made = made.with_types_of(others)
-    made.extend(elements)
+    made.begin(elements)
     return made
 
 

@@ -6,7 +6,7 @@ import contextlib
 import operator
 import types
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import Any
 
@@ -15,7 +15,7 @@ from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.tensor import Tensor
 
 from ...conversion.callables import is_users_class
-from .standins import Rows, StandIn, is_growing
+from .standins import Maybe, Rows, StandIn, is_growing, opened
 
 #: what a staged block takes a copy of
 CONTAINERS = (list, dict, set, Rows)
@@ -74,6 +74,28 @@ class ObjectsOfTrace:
         made = ObjectsOfTrace()
         made.objects, made.made, made.pairs = list(self.objects), dict(self.made), list(self.pairs)
         made.is_of_world = self.is_of_world
+        return made
+
+
+class CopiesOfTrace:
+    """What the lists that grow of a trace hold copies of, see ``copied_elements``; a record of its graph.
+
+    Attributes
+    ----------
+    known : dict
+        By id of a list, dict or object what is known of it.
+    shared : list
+        In which graph a list that grows got the elements of another one, and the names of both.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[int, Any] = {}
+        self.shared: list[tuple[Any, str, str]] = []
+
+    def copy(self) -> CopiesOfTrace:
+        """Return the same, which later copies of this one do not reach."""
+        made = CopiesOfTrace()
+        made.known, made.shared = dict(self.known), list(self.shared)
         return made
 
 
@@ -138,12 +160,25 @@ def instance_attributes(value: Any) -> dict[str, Any]:
 
 
 def containers_in(value: Any) -> list[Any]:
-    """Return the lists, dicts, sets and deques in a value, itself included."""
-    if isinstance(value, list | tuple | deque | dict):
-        parts = value.values() if isinstance(value, dict) else value
-        inner = [one for part in parts for one in containers_in(part)]
-        return inner if isinstance(value, tuple) else [value, *inner]
-    return [value] if isinstance(value, set) or is_growing(value) else []
+    """Return the lists, dicts, sets and deques in a value and in what its objects hold, itself included."""
+    found: list[Any] = []
+    todo, seen = [value], set[int]()
+    while todo:
+        one = todo.pop()
+        while isinstance(one, Maybe):
+            one = opened(one).value
+        is_container = isinstance(one, list | deque | dict | set) or is_growing(one)
+        if id(one) in seen or not (is_container or isinstance(one, tuple) or is_instance(one)):
+            continue
+        seen.add(id(one))
+        found += [one] if is_container else []
+        if isinstance(one, dict):
+            todo += one.values()
+        elif isinstance(one, list | tuple | deque):
+            todo += one
+        elif not is_container:
+            todo += instance_attributes(one).values()
+    return found
 
 
 def is_instance(value: Any) -> bool:
@@ -176,6 +211,23 @@ def whole(value: Any) -> Any:
     return Whole(value) if is_instance(value) else mapped(value, whole)
 
 
+def objects_in(value: Any) -> Iterator[Any]:
+    """Yield the objects in a value, and those that they hold, each once."""
+    seen: dict[int, Any] = {}
+    todo = [value]
+    while todo:
+        one = todo.pop()
+        if id(one) in seen:
+            continue
+        if is_instance(one):
+            seen[id(one)] = one
+            yield one
+            todo += instance_attributes(one).values()
+        elif isinstance(one, dict | list | tuple):
+            seen[id(one)] = one
+            todo += one.values() if isinstance(one, dict) else one
+
+
 def has_objects(value: Any) -> bool:
     """Return whether a value is, or its containers hold, an object or what stands for one."""
     if isinstance(value, tuple | list):
@@ -193,13 +245,14 @@ def of_wholes(value: Any) -> Any:
 def copied(value: Any) -> Any:
     """Return a structure with containers of its own, so that tracing one side does not change the other."""
     if is_growing(value):
-        return value.copy()
+        return value.alike()
     if is_instance(value):
         return value  # whose attributes are places of their own
     if isinstance(value, list | dict | tuple) or nest.is_nested(value):
         leaves, structure = nest.flatten_with_structure(whole(value))
         made = nest.unflatten(
-            structure, [one.copy() if isinstance(one, set) or is_growing(one) else one for one in leaves]
+            structure,
+            [one.copy() if isinstance(one, set) else one.alike() if is_growing(one) else one for one in leaves],
         )
         return of_wholes(made)
     return value.copy() if type(value) is set else value

@@ -15,7 +15,15 @@ from typing import Any
 from autoloop_runtime.base.forks import undivided
 
 from ...left_to_python import leave_unknown
-from .container_contents import CONTAINERS, COPIED_DICTS, Standing, fill, has_objects, is_as, is_instance
+from .container_contents import (
+    CONTAINERS,
+    COPIED_DICTS,
+    Standing,
+    fill,
+    has_objects,
+    is_as,
+    is_instance,
+)
 from .maybe_same import are_maybe_same, are_some, lose, lose_changed, may_be, may_hold_containers, part_inside
 from .standins import Maybe, is_growing, opened
 
@@ -30,6 +38,8 @@ class Rebound:
         self._changed: set[str] = set()
         #: by id the values that the block was given, and their places among these
         self._given: dict[int, tuple[int, Any]] = {}
+        #: where values hold one container, ``SharedPlaces``; None as long as none holds any
+        self._places: Any = None
 
     def begin(self) -> None:
         """Forget what an earlier trace of the block has shown."""
@@ -37,6 +47,39 @@ class Rebound:
         self._set.clear()
         self._changed.clear()
         self._given.clear()
+        if self._places is not None:
+            self._places.begin()
+
+    def _places_in(self, values: Iterable[Any]) -> Any:
+        if self._places is None and any(may_hold_containers(one) or is_instance(one) for one in values):
+            with undivided():  # which few blocks need
+                from .places_of_containers import SharedPlaces
+            self._places = SharedPlaces()
+        return self._places
+
+    def originals_of(self, values: Sequence[Any], copies: Sequence[Any]) -> Mapping[int, Any]:
+        """Return by id of the containers in copies what they are copies of."""
+        places = self._places_in(values)
+        return {} if places is None else places.originals_of(values, copies)
+
+    def begun_places(self, names: Sequence[str], values: Sequence[Any]) -> None:
+        """Note where the values that a block begins with hold one container."""
+        if (places := self._places_in(values)) is not None:
+            places.begun(names, values)
+
+    def note_places(
+        self, roots: Sequence[Any], names: Sequence[str], before: Sequence[Any], originals: Mapping[int, Any],
+        left: Sequence[Any], new: Mapping[str, Any], others: Sequence[Any] = (), entry: Any = None,
+    ) -> None:  # fmt: skip
+        """Note where the values of a block hold one container, at the end of a side or of a loop's body."""
+        if (places := self._places_in((*before, *left, *new.values()))) is not None:
+            places.leave_aliased(originals, (*before, *others), roots, entry)
+            places.share(names, before, originals, left, new)
+
+    def tell_places(self, names: Sequence[str], values: Sequence[Any]) -> None:
+        """Note, after a block, of which containers there are several now where there may be one."""
+        if self._places is not None:
+            self._places.tell(names, values)
 
     def compare(self, names: Sequence[str], before: Sequence[Any], given: Sequence[Any], left: Sequence[Any]) -> None:
         """Note what became of containers.

@@ -20,8 +20,9 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import Kind, NumberTracer, join, marked, own_kind
 
 from ...left_to_python import WORLD, is_followed, refuse_unknown
-from .container_contents import containers_in, has_objects
-from .instances import as_rows, objects_in
+from .container_contents import containers_in, has_objects, objects_in
+from .copied_elements import note_begun, note_put, note_shared
+from .instances import as_rows
 from .list_columns import ListColumns, empty_arrays
 from .twins import watch_copied
 
@@ -41,8 +42,23 @@ class GrowingList(ListColumns):
         arrays = empty_arrays((one.dtype, one.element_shape) for one in self.arrays)
         return GrowingList(self.name, arrays, self.structure, self.kinds, self.lists, self.several)
 
+    def copy(self) -> GrowingList:
+        """Return another list with the same elements."""
+        note_shared("", self)
+        return self.alike()
+
     def append(self, value: Any) -> None:
         """Add an element at the end."""
+        note_put(self.name, value)
+        self._append(value)
+
+    def begin(self, values: Sequence[Any]) -> None:
+        """Hold the elements of a list that grows from now on."""
+        note_begun(self.name, values)
+        for value in values:
+            self._append(value)
+
+    def _append(self, value: Any) -> None:
         index, parts = self.length, self._taken(value)
         self.arrays = [array.write(index, part) for array, part in zip(self.arrays, parts, strict=True)]
 
@@ -87,6 +103,10 @@ class GrowingList(ListColumns):
                 f"the list {self.name!r} cannot be extended by {values.name!r}, whose elements have another structure",
                 "keep two lists",
             )
+        note_shared(self.name, values)
+        self._extend(values)
+
+    def _extend(self, values: GrowingList) -> None:
         self.admit([values.like(place) for place in range(len(values.kinds))])
         values = values.with_types_of(self)
         self.kinds = [join(*kinds) for kinds in zip(self.kinds, values.kinds, strict=True)]
@@ -94,7 +114,7 @@ class GrowingList(ListColumns):
         self._set_rows(ops.concat(pair) for pair in rows)
 
     def __add__(self, values: Any) -> GrowingList:
-        longer = self.copy()
+        longer = self.alike()
         longer.extend(values)
         return longer
 
@@ -144,6 +164,7 @@ class GrowingList(ListColumns):
         if isinstance(index, slice):
             self._set_part(index, value)
             return
+        note_put(self.name, value)
         parts = self._taken(value)
         self._set_rows(ops.set_item(array.stack(), index, part) for array, part in zip(self.arrays, parts, strict=True))
 
@@ -153,9 +174,9 @@ class GrowingList(ListColumns):
             self._refuse("out[i:j:k] = values")
         start = 0 if part.start is None else self._bound(part.start)
         stop = self.length if part.stop is None else ops.maximum(self._bound(part.stop), start)
-        made, rest = self[:start], self[stop:]
+        made, rest = self._part(slice(None, start)), self._part(slice(stop, None))
         made.extend(values)
-        made.extend(rest)
+        made._extend(rest)
         self.become(made)
 
     def _bound(self, index: Any) -> Any:
@@ -196,9 +217,8 @@ class GrowingList(ListColumns):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            part = self.copy()
-            part._set_rows(ops.getitem(array.stack(), index) for array in self.arrays)
-            return part
+            note_shared("", self)
+            return self._part(index)
         if not isinstance(index, int) or index < 0:
             index = self._place(index)
         element = self.packed([array.read(index) for array in self.arrays])
@@ -206,6 +226,11 @@ class GrowingList(ListColumns):
             if storage is not None and storage.tensor.shape.rank != 0:
                 storage.copied = f"the list {self.name!r}"
         return element
+
+    def _part(self, index: slice) -> GrowingList:
+        part = self.alike()
+        part._set_rows(ops.getitem(array.stack(), index) for array in self.arrays)
+        return part
 
     def decision(self) -> Any:
         """Return whether it has elements."""

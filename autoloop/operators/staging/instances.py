@@ -153,23 +153,6 @@ def of_rows(value: Any, made: list[Any]) -> Any:
     return new
 
 
-def objects_in(value: Any) -> Iterator[Any]:
-    """Yield the objects in a value, and those that they hold, each once."""
-    seen: dict[int, Any] = {}
-    todo = [value]
-    while todo:
-        one = todo.pop()
-        if id(one) in seen:
-            continue
-        if is_instance(one):
-            seen[id(one)] = one
-            yield one
-            todo += instance_attributes(one).values()
-        elif isinstance(one, dict | list | tuple):
-            seen[id(one)] = one
-            todo += one.values() if isinstance(one, dict) else one
-
-
 def together(one: Any, other: Any) -> tuple[Any, Any]:
     """Return what two sides of a branch leave, both taken apart, with the objects that both leave as leaves."""
     if isinstance(one, Apart) and isinstance(other, Apart):

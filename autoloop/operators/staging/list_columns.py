@@ -16,7 +16,8 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, kind_of, marked
 
 from ...left_to_python import refuse_unknown
-from .instances import of_rows
+from .copied_elements import note_taken
+from .instances import Row, of_rows
 from .mixed_numbers import MixedNumber, handed_out
 from .several_types import Several, checked_column, of_column, widened, wider
 from .standins import Rows
@@ -65,9 +66,14 @@ class ListColumns(Rows):
         self.lists = lists
         self.several = dict(several or {})
 
-    def copy(self: _L) -> _L:
-        """Return a list of its own with the same elements."""
+    def alike(self: _L) -> _L:
+        """Return a list of its own with the same elements, which stands for this one."""
         return type(self)(self.name, self.arrays, self.structure, self.kinds, self.lists, self.several)
+
+    @property
+    def holds_containers(self) -> bool:
+        """Whether its elements are, or hold, lists, dicts or objects."""
+        return bool(self.lists) or _holds_containers(nest.unflatten(self.structure, self.kinds))
 
     def list_of(self, rows: Tensor, kind: Kind) -> Any:
         """Return the list that stands as rows in this one."""
@@ -133,7 +139,7 @@ class ListColumns(Rows):
         """Return this list, or one like it whose numbers may also be what those of another list are."""
         if self.structure != other.structure or self.several == other.several:
             return self
-        made = self.copy()
+        made = self.alike()
         made.admit([other.like(place) for place in range(len(other.kinds))])
         return made if made.several != self.several else self
 
@@ -166,7 +172,9 @@ class ListColumns(Rows):
                 made.append(self.several[place].number(leaf, tags[place]))
             else:
                 made.append(self.list_of(leaf, kind) if place in self.lists else marked(kind, leaf))
-        return _with_objects(nest.unflatten(self.structure, made))
+        element = _with_objects(nest.unflatten(self.structure, made))
+        note_taken(self.name, element)
+        return element
 
     def _only_column(self) -> int:
         """Return the place of what the elements are, which must not be structures."""
@@ -200,6 +208,12 @@ class ListColumns(Rows):
             for place, column in enumerate(columns)
         ]
         return arrays, lambda *rows: list(map(element, *rows))
+
+
+def _holds_containers(element: Any) -> bool:
+    if isinstance(element, tuple):
+        return any(map(_holds_containers, element))
+    return isinstance(element, list | dict | set | Row)
 
 
 def _with_objects(element: Any) -> Any:

@@ -17,11 +17,11 @@ from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.graph import current_graph
 
 from ...left_to_python import is_followed, refuse_unknown
-from .container_contents import CONTAINERS, copied, fill, instance_attributes, is_as
+from .container_contents import CONTAINERS, containers_in, copied, fill, instance_attributes, is_as
 from .standins import Maybe, is_growing, opened
 
 #: what changes in place, and is another one behind a block
-_CHANGING = (*CONTAINERS, deque)
+CHANGING = (*CONTAINERS, deque)
 #: references to what nobody holds but a pair: that, and the argument of who counts
 _ALONE = 2
 #: those to one inside another: that, a list of parts, one of these, a variable, and the argument of who counts
@@ -69,7 +69,7 @@ class MaybeSame:
 
 def may_hold_containers(value: Any) -> bool:
     """Return whether a value is, or may hold, what changes in place."""
-    return isinstance(value, (*_CHANGING, tuple)) or _is_record(value)
+    return isinstance(value, (*CHANGING, tuple)) or _is_record(value)
 
 
 def _contents(value: Any) -> Any:
@@ -87,7 +87,7 @@ def may_be(name: str, value: Any, other: Any, of_objects: bool = False) -> None:
     value, other = _there(value), _there(other)
     if graph is None or value is other:
         return
-    is_one = isinstance(value, _CHANGING) and isinstance(other, _CHANGING)
+    is_one = isinstance(value, CHANGING) and isinstance(other, CHANGING)
     if is_one or (of_objects and _is_record(value) and type(value) is type(other)):
         graph.root.record(MaybeSame).pairs.append(
             _Pair(name, value, other, (copied(_contents(value)), copied(_contents(other))))
@@ -115,7 +115,7 @@ def part_inside(name: str, original: Any, value: Any) -> None:
     for inner, one, its in parts:
         if its is one:
             continue
-        if isinstance(one, _CHANGING) and isinstance(its, _CHANGING) and sys.getrefcount(one) > _ALONE_INSIDE:
+        if isinstance(one, CHANGING) and isinstance(its, CHANGING) and sys.getrefcount(one) > _ALONE_INSIDE:
             if is_as(copied(its), one):
                 may_be(inner, its, one)
             else:
@@ -156,6 +156,15 @@ def maybe_same(one: Any) -> set[int]:
             if id(pair.first) in group or id(pair.second) in group:
                 group |= {id(pair.first), id(pair.second)}
     return group
+
+
+def leave_shared(value: Any) -> None:
+    """Let plain Python copy a value if only the run knows how many lists and dicts it holds."""
+    if are_some():
+        parts = containers_in(value)
+        found = {id(one) for one in parts}
+        if any(not found.isdisjoint(maybe_same(one) - {id(one)}) for one in parts):
+            refuse_unknown("a list or dict is copied that holds others which may be one", "copy its parts")
 
 
 def forget() -> None:

@@ -23,7 +23,10 @@ from autoloop_runtime.ir.tracers import Tracer
 
 from ...left_to_python import leave_unknown
 from .container_contents import has_objects
+from .copied_elements import leave_asked
+from .maybe_same import are_maybe_same
 from .mixed_numbers import MixedNumber
+from .moved_lists import Moved
 from .raising import Raising, raise_unless
 from .staged_values import answer, stands_for
 from .standins import MaybeRecord, NoneOrNot
@@ -104,18 +107,31 @@ def is_not(one: Any, other: Any) -> Any:
 
 
 def _is_one(one: Any, other: Any) -> bool:
-    """Return False; of two objects that may be one, as only the run knows, plain Python has to tell.
+    """Return whether two objects are one list; of two that may be one, as only the run knows, plain Python has to tell.
 
     Raises
     ------
     LeftToPython
     TypeError
     """
-    if any(pair.holds(one, other) for pair in pairs_of()):
+    one, other = _grown(one), _grown(other)
+    if one is other:
+        return True
+    if any(pair.holds(one, other) for pair in pairs_of()) or are_maybe_same(one, other):
         what = f"whether this {type(one).__name__} is that one is asked, which only a loop or branch on tensors decides"
         leave_unknown(what)
         raise TypeError(f"{what}: compare their values")
+    leave_asked(one, other)
     return False
+
+
+def _grown(value: Any) -> Any:
+    """Return the list that grows which a list of Python's has become."""
+    if type(value) is list and len(value) == 1 and isinstance(value[0], Moved):
+        if value[0].grown is None:
+            value[0].refuse()
+        return value[0].grown
+    return value
 
 
 def _kind_of_bool(value: Any) -> type | None:

@@ -23,6 +23,8 @@ _OF_THE_RUN = (NameError, LookupError, ZeroDivisionError, StopIteration, SystemE
 _OF_VALUES = (TypeError, ValueError, AttributeError, ArithmeticError)
 # How many staged loops and branches are being traced around the present point, per thread and task.
 _DEPTH: ContextVar[int] = ContextVar("autoloop_staged_depth", default=0)
+#: the graph of the body of the loop that is traced, what that finds when it begins, and the same of the loop around
+LOOP: ContextVar[tuple[Graph, Any, Any] | None] = ContextVar("autoloop_staged_loop", default=None)
 _MAXIMUM_DEPTH = 64
 # Blocks inside as many others are those of a recursion, and each of its calls may begin several: so many are traced.
 _DEEP = 12
@@ -79,6 +81,11 @@ def _are_too_many() -> bool:
     blocks = graph.root.record(_DeepBlocks)
     blocks.count += 1
     return blocks.count > _MOST_DEEP
+
+
+def looping(graph: Graph, found: Any) -> Setting[None]:
+    """Mark that the body of a loop is traced, which finds something when it begins."""
+    return Setting(None, (LOOP, (graph, found, LOOP.get())))
 
 
 def in_staged_block() -> bool:
