@@ -27,7 +27,7 @@ from sizes_of_kernels import FUNCTIONS, SIZES
 NUMBA = {"Numba": {}, "Numba parallel": {"parallel": True}}
 #: how far results may be apart, of what is largest in them: sums may be added in another order
 APART = {4: 1e-4, 8: 1e-8, 16: 1e-8}
-#: seconds that ``auto`` gets to settle, and of measuring that are enough
+#: seconds of calls in which ``auto`` settles, and of measuring that are enough
 PATIENCE, BUDGET = 4.0, 4.0
 #: megabytes below which a peak says nothing
 LEAST = 1.0
@@ -124,8 +124,8 @@ class Kernel:
 
     def settle(self):
         """Call it until ``auto`` has had its time to decide; what it decides is not asked, for that may take longer."""
-        begin = time.perf_counter()
-        while self.way == "auto" and time.perf_counter() - begin < PATIENCE:
+        begin = self.now()
+        while self.way == "auto" and self.now() - begin < PATIENCE:
             self.ours(*self.fresh())
         return {}
 

@@ -4,7 +4,7 @@ The kernels of ``tests/equivalence`` at the sizes of ``sizes_of_kernels.py``: pl
 has it (``--peer numba=PYTHON``), and autoloop in each executor. Each way has a process of its own, in which it and the
 plain kernel take turns; a figure is its median over that of the plain one, of processor time on one thread and of time
 on several: below 1 it is faster. A first call that takes too long is given up; a value that is not NumPy's makes the
-run fail. ``--update docs/speed-of-kernels.md`` puts the tables on their page.
+run fail.
 """
 
 from __future__ import annotations
@@ -208,6 +208,8 @@ def main() -> None:
     parser.add_argument("--peer", action="append", default=[], metavar="numba=PYTHON", help="where Numba is")
     parser.add_argument("--update", type=Path, metavar="PAGE", help="put the tables between the marks on PAGE")
     options = parser.parse_args()
+    if options.update and not options.update.exists():
+        parser.error(f"there is no page {options.update}")
     text, wrong = [], []
     with tempfile.TemporaryDirectory() as cache:
         for size in ["tiny"] if options.quick else options.sizes:
