@@ -20,7 +20,7 @@ from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.base.locations import is_library_file, is_own_file
 
 from .frame_readers import FRAME_READERS
-from .known_effects import COMPARISONS, calls_later, is_nameless, is_watched, looks_at_arguments
+from .known_effects import COMPARISONS, calls_later, factories_of, is_nameless, is_watched, looks_at_arguments
 from .nodes import Node
 
 OPTIONS = "set_loop_options"
@@ -194,7 +194,7 @@ def is_plain(target: Any) -> bool:
         return False
     if asks_nobody(target) or makes_generator(target) or draws(target) or is_watched(target):
         return False
-    if looks_at_arguments(target) or calls_later(target) or calls_what_it_is_given(target):
+    if looks_at_arguments(target) or calls_later(target) or factories_of(target) or calls_what_it_is_given(target):
         return False
     if isinstance(target, types.FunctionType):
         is_librarys = is_library_file(target.__code__.co_filename)

@@ -100,7 +100,7 @@ _PURE |= {
     "uuid",
     "zoneinfo",
 }
-_PURE |= {"warnings", "_decimal", "_operator", "_functools", "_abc", "itertools", "string", "array"}
+_PURE |= {"warnings", "_decimal", "_operator", "_functools", "_abc", "itertools", "array"}
 #: what converted code follows, and what never changes
 _FOLLOWED = (
     str, bytes, bool, int, float, complex, type(None), tuple, frozenset, range, slice, list, dict, set, deque, type,
@@ -313,11 +313,14 @@ COMPARISONS = {"__eq__": "==", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__
 
 
 def calls_later(f: Any) -> bool:
-    """Return whether what a callable makes calls functions: ``iter(f, end)``, ``defaultdict(f)``, a field's factory."""
-    if not isinstance(f, type):
-        return f is iter
-    factories = [one.default_factory for one in getattr(f, "__dataclass_fields__", {}).values()]
-    return issubclass(f, defaultdict) or any(isinstance(one, _FUNCTIONS) for one in factories)
+    """Return whether what a callable makes calls a function that it is given: ``iter(f, end)``, ``defaultdict(f)``."""
+    return issubclass(f, defaultdict) if isinstance(f, type) else f is iter
+
+
+def factories_of(f: Any) -> list[Any]:
+    """Return the functions of which a class, if it is a dataclass, has the values of its fields."""
+    fields = getattr(f, "__dataclass_fields__", {}).values() if isinstance(f, type) else ()
+    return [one.default_factory for one in fields if isinstance(one.default_factory, _FUNCTIONS)]
 
 
 def looks_at_arguments(f: Any) -> bool:

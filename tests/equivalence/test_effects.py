@@ -124,7 +124,8 @@ def test_gradients_refuse_in_the_same_words():
 
 def test_explain_tells_why():
     f, numbers = advancing()
-    with pytest.warns(UserWarning, match="runs as plain Python"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # which is for a call
         told = al.explain(al.function(f), ONE)
     assert told.executor == "plain Python" and WHY in told.reason and "test_effects.py:" in told.reason
     assert "no loop was reached" not in str(told)

@@ -220,13 +220,13 @@ def _keyed_method(f: Any) -> Any:
     return of_keys if f.__name__ in _OF_KEYS and isinstance(f.__self__, set | frozenset) else f
 
 
-#: methods of arrays that write to them what they are given, or where that tells
 def _method_of_array(method: Any, *args: Any, **kwargs: Any) -> Any:
     if any(isinstance(one, TextTracer) for one in (*args, *kwargs.values())):
         refused_by_numpy()
     return (consumed(asking(method)) if is_followed() else asking(method))(*args, **kwargs)
 
 
+#: methods of arrays that write to them what they are given, or where that tells
 _WRITING = ("fill", "partition", "put")
 
 

@@ -22,6 +22,7 @@ from ...conversion.known_effects import (
     MANAGED,
     calls_later,
     effect_inside,
+    factories_of,
     hides_state,
     holds_for_a_while,
     is_made_by,
@@ -51,7 +52,7 @@ def left_to_python(f: Any) -> Callable[..., Any] | None:
         return None if (inner := left_to_python(f.func)) is None else functools.partial(inner, *f.args, **f.keywords)
     if f is next:
         return advanced
-    if calls_later(f) and not hasattr(f, "__dataclass_fields__"):
+    if calls_later(f):
         return functools.partial(_calling_later, f)
     what = _looked_at(f)
     return None if what is None else lambda *args, **kwargs: leave(what, _ONCE)
@@ -91,8 +92,8 @@ def _unconverted(f: Any) -> str | None:
     """Return what effect a generator, or the making of an object, has, whose code is not converted."""
     if isinstance(f, type):
         made, kind = vars(f).get("__init__"), f
-        for field in getattr(f, "__dataclass_fields__", {}).values():
-            if (told := told_of_effect(field.default_factory)) is not None:
+        for factory in factories_of(f):
+            if (told := told_of_effect(factory)) is not None:
                 return told
     else:
         made, kind = getattr(f, "__func__", f), type(getattr(f, "__self__", None))

@@ -40,16 +40,6 @@ def missing(name: str, words: str) -> None:
     _WORDS[name] = words
 
 
-def are_named(text: str) -> bool:
-    """Return whether a text names a class of what stands for a value, or what it lacks."""
-    return to_user(text) != text
-
-
 def to_user(text: str) -> str:
     """Return a message with what the user calls them in place of such names."""
     return re.sub(r"\b\w+\b", lambda found: _WORDS.get(found[0], found[0]), text)
-
-
-def has_words(kind: type) -> bool:
-    """Return whether it is said what the objects of a class are to the user."""
-    return kind.__name__ in _WORDS
