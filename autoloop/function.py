@@ -28,12 +28,12 @@ from autoloop_runtime.running.prepare import check_executor
 from .bound_function import BoundFunction, reference_to
 from .concrete import CalledPlain
 from .errors import entry_point
-from .given_arrays import give_back, taken, with_copies
+from .given_arrays import give_back, with_copies
 from .keys import Number, leaf_key, quick_key
 from .known_traces import KnownTraces, Trace, inputs_of
 from .number_inputs import NumberInputs
 from .parameters import Parameters
-from .plain_python import leave_swapped, traced_or_plain, with_graph
+from .plain_python import taken_or_left, traced_or_plain, with_graph
 from .sent_by_name import SentByName
 from .state.stateful import OtherWorld, StatefulFunction, called_again, run_or_refused
 from .written_arguments import OtherMemory, OverlappingArguments, in_order, lying_of, same_arrays
@@ -90,7 +90,7 @@ class Function(SentByName):
         self.with_gradient: dict[Any, Function] = {}
         self.joined: dict[Any, Function] = {}  # what calls it with parts of the arrays that it is given, likewise
         self.tracing_count = 0
-        self.swapped: set[str] = set()  # the arguments of another byte order of which it has warned
+        self.told: set[str] = set()  # the arguments that plain Python is called for, of which it has warned
         self._needs_graph = False  # true of a gradient: the user's function does something else
         self._numbers = NumberInputs()
         self._retraces = 0  # how many traces there were since the last that took changing numbers as inputs
@@ -146,9 +146,8 @@ class Function(SentByName):
     def _call_nested(self, call: tuple[Any, ...]) -> Any:
         """Run any call in canonical form; the next of its kind may be quicker."""
         given, structure = nest.flatten_with_structure(call, expand_composites=True)
-        arrays_taken = taken(self.name, given, lambda: self._parameters.leaf_names(call))
+        arrays_taken = taken_or_left(self, given, call)
         if arrays_taken is not given:
-            leave_swapped(self, given, call)
             result = with_copies(self._call_nested, nest.unflatten(structure, arrays_taken))
             return give_back(self.name, given, arrays_taken, result)
         quick = quick_key(given)
@@ -294,7 +293,7 @@ class Function(SentByName):
         made = Function(self.python_function, **self.options())
         made._instance, made._parameters, made._converted = instance, self._parameters.without_first(), self._target()
         made._traces = KnownTraces(self.name, instance, self._traces.shared)
-        made._numbers, made._lock, made.swapped = self._numbers, self._lock, self.swapped
+        made._numbers, made._lock, made.told = self._numbers, self._lock, self.told
         return made
 
     def __repr__(self) -> str:

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from autoloop_runtime.base.dataclass import Protocol
 from autoloop_runtime.base.locations import Line
+from autoloop_runtime.ir.array_kinds import strangeness
 from autoloop_runtime.ir.recorders import recorders
+from autoloop_runtime.ir.tensor import Tensor
 
 from .concrete import CalledPlain, ConcreteFunction
 from .errors import user_stacklevel
+from .given_arrays import taken
 from .left_to_python import LeftToPython
 from .parameters import Parameters
 
@@ -90,19 +93,21 @@ class Named(Protocol):
 
     name: str
     executor: str
-    swapped: set[str]
+    told: set[str]
     _needs_graph: bool
     _parameters: Parameters
 
 
-def leave_swapped(function: Named, leaves: Sequence[Any], call: tuple[Any, ...]) -> None:
-    """Leave a call to plain Python if an argument is an array of another byte order: its parts and copies have that.
+def taken_or_left(function: Named, leaves: list[Any], call: tuple[Any, ...]) -> list[Any]:
+    """Return the leaves of a call as a trace takes them, see :func:`taken`; leave the call to plain Python where an
+    argument is an array that no trace knows: of another byte order, as are its parts and copies; of texts, dates or
+    records; with a mask or labels.
 
     Parameters
     ----------
     function : Function
         Who is called, and of which such arguments it has warned.
-    leaves : sequence
+    leaves : list
     call : tuple
         The arguments, of which these are the leaves.
 
@@ -110,21 +115,39 @@ def leave_swapped(function: Named, leaves: Sequence[Any], call: tuple[Any, ...])
     ------
     CalledPlain
     TypeError
-        If the executor needs a graph.
+        If the executor needs a graph, and of what is refused.
     """
-    places = [k for k, leaf in enumerate(leaves) if isinstance(leaf, np.ndarray) and not leaf.dtype.isnative]
-    if not places or function._needs_graph or recorders():  # derivatives are taken of a copy
-        return
-    name = function._parameters.leaf_names(call)[places[0]]
-    what = (
-        f"argument {name!r} is of dtype {leaves[places[0]].dtype.str!r}, another byte order than this machine's, and "
-        f"so are its parts and copies; give a copy, np.array({name}, {name}.dtype.newbyteorder('='))"
+    try:
+        made = taken(function.name, leaves, lambda: function._parameters.leaf_names(call))
+    except TypeError:
+        if not any(isinstance(leaf, Tensor) for leaf in leaves):  # of which there would be other results
+            _leave_for(function, call, [strangeness(leaf) for leaf in leaves])
+        raise
+    if made is not leaves:  # derivatives are taken of a copy
+        _leave_for(function, call, map(_swapped, leaves))
+    return made
+
+
+def _swapped(leaf: Any) -> str | None:
+    if not isinstance(leaf, np.ndarray) or leaf.dtype.isnative:
+        return None
+    return (
+        f"of dtype {leaf.dtype.str!r}, another byte order than this machine's, and so are its parts and copies; give "
+        f"a copy, {{0}}.astype({{0}}.dtype.newbyteorder('='))"
     )
+
+
+def _leave_for(function: Named, call: tuple[Any, ...], words: Iterable[str | None]) -> None:
+    """Leave a call to plain Python if there are words of one of its arguments, unless a derivative is asked for."""
+    name, what = next((one for one in zip(function._parameters.leaf_names(call), words) if one[1]), ("", None))
+    if what is None or function._needs_graph or recorders():
+        return
+    said = f"argument {name!r} is {what.replace('{0}', name)}"
     if function.executor == "native":
-        raise TypeError(f"executor='native' cannot run {function.name}: {what}")
-    if name not in function.swapped:
-        function.swapped.add(name)
-        warnings.warn(f"{function.name} runs as plain Python: {what}", stacklevel=user_stacklevel())
+        raise TypeError(f"executor='native' cannot run {function.name}: {said}")
+    if name not in function.told:
+        warnings.warn(f"{function.name} runs as plain Python: {said}", stacklevel=user_stacklevel())
+        function.told.add(name)
     raise CalledPlain
 
 

@@ -151,13 +151,13 @@ def long_array(v):
 
 
 REFUSED = [
-    (lambda v: {x: 3 for x in al.range(al.cast(v[0], al.int32))}, "cannot run over a tensor whose length only"),
-    (lambda v: {x: 3 for x in range(al.cast(v[0], al.int32))}, "cannot run over a range with tensor bounds whose"),
     (long_array, "a comprehension over a tensor of 2000 elements would be written out 2000 times"),
     (lambda v: [x for x in v[0]], "iteration over a 0-d array"),
 ]
 #: of arrays plain Python makes those
 REFUSED_OF_TENSORS = [
+    (lambda v: {x: 3 for x in al.range(al.cast(v[0], al.int32))}, "cannot run over a tensor whose length only"),
+    (lambda v: {x: 3 for x in range(al.cast(v[0], al.int32))}, "cannot run over a range with tensor bounds whose"),
     (lambda v: {x for x in v}, "which of them are equal only the run can tell"),
     (lambda v: {x: 1 for x in v}, "an element of a set, or a key of a dict, is a tensor here"),
     (lambda v: len(set(v)), "which of them are equal only the run can tell"),

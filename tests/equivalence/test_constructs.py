@@ -149,7 +149,6 @@ REFUSED = (
         "with contextlib.ExitStack() as s:\n    s.callback(a.fill, 1)\n    if x > 2: raise KeyError\n",
         "would not be told",
     ),
-    ("return {k: 1 for k in range(n)}", "append to a list in a `for` loop"),
     ("g = (v for v in a if v > 1)\nif any(v > 2 for v in g): return next(g)", "left when a tensor said so"),
     ("g = (v for v in a[:n])\nreturn sum(g) + sum(g)", "was run over before"),
     ("return np.fromiter((v for v in a if v > 1), float)", "gives only the run can tell here"),
@@ -172,6 +171,15 @@ KEPT = (
     ("return [c for c in str(n)]", "how many characters a text has only the run knows"),
     ("for c in str(n): x += ord(c)\nreturn x", "how many characters a text has only the run knows"),
     ("p, *q = a[a > 1.5]\nreturn p, q", "the number of its rows must be known"),
+    ("return {k: 1 for k in range(n)}", "append to a list in a `for` loop"),
+    (
+        "r = np.random.RandomState(3)\nfor k in range(n): x += r.rand()\nreturn x",
+        "is asked for random numbers in a loop",
+    ),
+    (
+        "r = np.random.default_rng(3)\nif x > 2: a[0] = r.normal()\nreturn r.normal()",
+        "is asked for random numbers in a",
+    ),
     ("s = 'a'\nif x > 2: s = 3\nreturn s", "differ under a tensor condition"),
     ("s = 'a'\nfor k in range(n): s = k\nreturn s", "only tensors, numbers and structures of them"),
     ("s = 'a'\nfor k in range(n): s = str(k) if k else 3\nreturn s", "differ under a tensor condition"),

@@ -32,7 +32,7 @@ from autoloop_runtime.ir.tracers import (
 )
 
 from ...errors import mark_programs_own
-from ...left_to_python import KEY, leave_unknown
+from ...left_to_python import KEY, leave_unknown, refuse_unknown
 from ..staging.clauses import Clauses, clauses_of
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber, chosen
@@ -89,8 +89,9 @@ def has_known_length(iterable: Any) -> bool:
 
 def _count(length: Any, what: str) -> int:
     if not isinstance(length, int):
-        raise TypeError(
-            f"a comprehension cannot run over {what} whose length only the run knows: append to a list in a `for` loop"
+        refuse_unknown(
+            f"a comprehension cannot run over {what} whose length only the run knows",
+            "append to a list in a `for` loop",
         )
     if length > _MOST:
         raise TypeError(

@@ -19,7 +19,7 @@ from autoloop_runtime.ir.tracers import DecidedNumber, number_of
 
 from ...left_to_python import WORLD, LeftToPython, is_followed
 from ..staging.staged_blocks import in_staged_block
-from .heap_snapshot import reached_from
+from .heap_snapshot import is_random, reached_from
 
 #: what holds other iterators by references that the collector knows
 _LAZY_MODULES = ("builtins", "itertools")
@@ -71,6 +71,11 @@ def found_outside(value: Any) -> str | None:
     """Return the name of what the traced function has not made itself, "" if it has none; None otherwise."""
     world: World | None = WORLD.get()
     return None if world is None or current_graph() is None else world.name_of(value)
+
+
+def is_made_anew(value: Any) -> bool:
+    """Return whether it is a generator of random numbers that each call of the traced function makes itself."""
+    return is_random(value) and found_outside(value) is None
 
 
 def moving(value: Any, depth: int = 0) -> tuple[Any, str] | None:

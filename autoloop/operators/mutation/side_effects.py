@@ -39,6 +39,7 @@ from .heap_snapshot import (
     put_back,
     snapshots,
 )
+from .outside_world import is_made_anew
 from .parts_of_objects import held_by, in_class, is_property, is_wrapper
 from .rebinding import IsOther, is_born, is_perhaps_own, may_be_other
 from .slots import Attribute, Cell, Contents, Global, Slot
@@ -292,7 +293,7 @@ class Outside:
         if refused is not None:
             if isinstance(refused.value, np.ndarray):
                 lifted_arrays.written(refused.value)
-            if isinstance(refused.value, (*_CARRIED, bytearray)) or is_mark(refused):
+            if isinstance(refused.value, (*_CARRIED, bytearray)) or is_mark(refused) or is_made_anew(refused.value):
                 refuse_unknown(*_refusal(refused))
             raise TypeError(": ".join(_refusal(refused)))
         if new:
