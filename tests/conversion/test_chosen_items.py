@@ -33,6 +33,8 @@ TEXTS = [
     "[[1, 2.0], [2.5, 3]][k[2]]", "f\"{'abc'[k[2]]}!\"", "sorted(range(k[0]))", "sorted(k[k > 0])", "sorted(y[y > 5])",
     "len(sorted(k[k > 0]))", "[k[k > 0], k[:0], k][k[0]]", "[k[k > 0], k[k < 0], k][k[1]]", "(y, y[:1], y[0])[k[2]]",
     "{1: k[k > 0], 2: k[k < 0]}[k[0]]", "[(y, y[y > 1]), (y, y), (y, y * 2)][k[0]][1]",
+    "[y[0], 0.0, 1].index(max([y[0], 0.0]))", "[1, 2, 3].count(max([y[0], 0.0]))", "max([y[0], 0]) in [y[0], 3]",
+    "([max([y[0], 0.0]), 1] == [y[0], 1], (max([y[0], 0]), 1) != (2, 1), [max([y[0], 0])] < [y[1]])",
 ]  # fmt: skip
 
 
@@ -57,6 +59,7 @@ def test_the_messages_are_pythons():
     for text, message in [
         ("range(2)[k[0]]", "range object index out of range"), ("[1].index(k[1])", "not in list"),
         ("(1, 2).index(k[1])", "not in tuple"), ("range(k[0]).index(7)", "the number is not in range"),
+        ("[k[0]].index(7)", "7 is not in list"),
         ("{0: 1}[k[0]]", "np.int64(2)"), ("{0: 1}[int(k[0])]", "2"), ("'abc'[k[0] + 5]", "string index out of range"),
     ]:  # fmt: skip
         assert message in str(outcome(al.function(program(text, ["k"])), K["k"])), text

@@ -23,7 +23,7 @@ from ..staging.maybe_same import may_be
 from ..staging.mixed_numbers import MixedNumber, codes_of, components, mixed
 from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import answer, is_staged, stands_for
-from .container_comparisons import asks_the_run, equal
+from .container_comparisons import asks_the_run, equal, is_of_run
 from .if_statement import if_exp
 from .math_functions import tried
 from .ranges import number_at
@@ -199,7 +199,9 @@ def _equals(sequence: Sequence[Any], item: Any) -> Any:
 
 def _place(sequence: Sequence[Any], item: Any) -> Any:
     found = _equals(sequence, item) if sequence else ops.zeros([1], dtypes.bool_)
-    raise_unless(ops.any(found), Raising(ValueError, lambda value: _complaint(sequence, value[()])), item)
+    given = (item.leaving() if isinstance(item, MixedNumber) else item,) if is_of_run(item) else ()
+    missing = Raising(ValueError, lambda *value: _complaint(sequence, value[0][()] if value else item))
+    raise_unless(ops.any(found), missing, *given)
     return number_of((item, *sequence))(ops.argmax(found))
 
 
@@ -234,7 +236,7 @@ def asking(f: Any) -> Callable[..., Any]:
 
     def asked(*args: Any) -> Any:
         is_sequence = isinstance(owner, (list, tuple))
-        if not any(is_staged(one) or asks_the_run(one) for one in args) and not (is_sequence and asks_the_run(owner)):
+        if not any(is_of_run(one) or asks_the_run(one) for one in args) and not (is_sequence and asks_the_run(owner)):
             return f(*args)
         if len(args) > 1 and not isinstance(owner, dict):
             raise UnknownWhileTracing(

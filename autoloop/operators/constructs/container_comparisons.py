@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..staging.mixed_numbers import MixedNumber
 from ..staging.staged_values import answer, is_staged, truth
 from .boolean_operators import and_, not_
 from .if_statement import if_exp
@@ -44,6 +45,8 @@ def equal(left: Any, right: Any) -> Any:
     kind = _kind(left)
     if kind is None or kind is not _kind(right):
         same = compare_operands(left, "==", right)
+        if isinstance(same, MixedNumber):  # a bool of Python's or NumPy's, of which Python takes the truth
+            same = same.leaving()
         return answer(truth(same), left, right) if is_staged(same) else bool(same)
     if len(left) != len(right) or (kind is dict and left.keys() != right.keys()):
         return False
@@ -51,12 +54,17 @@ def equal(left: Any, right: Any) -> Any:
     return and_(True, *[_later(one, other) for one, other in pairs])
 
 
+def is_of_run(value: Any) -> bool:
+    """Return whether only the run knows a value, be it a number of which it tells the type, too."""
+    return is_staged(value) or isinstance(value, MixedNumber)
+
+
 def asks_the_run(value: Any, around: tuple[Any, ...] = ()) -> bool:
     """Return whether a list, tuple or dict holds a value of the run."""
     if _kind(value) is None or any(value is one for one in around):
         return False
     held = value.values() if isinstance(value, dict) else value
-    return any(is_staged(one) or asks_the_run(one, (*around, value)) for one in held)
+    return any(is_of_run(one) or asks_the_run(one, (*around, value)) for one in held)
 
 
 def _kind(value: Any) -> type | None:
