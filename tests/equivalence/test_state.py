@@ -32,6 +32,7 @@ from programs_of_state import (
     LOOP,
     METHODS,
     PERHAPS_WANTED,
+    RETURNING,
     STAGED,
     WRITES,
 )
@@ -68,6 +69,11 @@ def test_containers_hold_what_plain_python_leaves_in_them(name, *program):
 @each(STAGED, first)
 def test_loops_and_branches_of_the_graph_write_too(name, *program):
     check(name, *program)
+
+
+@each(RETURNING, first)
+def test_what_a_branch_that_returns_does_to_a_list_of_others_plain_python_does(name, *program):
+    check(name, *program, is_left=True)
 
 
 @each(AGAIN, first)
@@ -375,10 +381,6 @@ REFUSED = [
      "return np.take(np.array(['a', 'b']), x.astype(int)[0])", "", ""),
     ("to the list 'out' in a loop or branch: write str(text)",
      "w, out = np.array(['a', 'b']), []\nfor v in x:\n    if v > 1: out.append(w[0])\nreturn out", "", ""),
-    ("are one list, which a loop or branch on tensors changes", LOOP + "i += 1\n    o.log.append(x[0])\n"
-     "    o.d.append(i)\nreturn x", OBJECT + "o.d = o.log", "o"),
-    ("are one list, which a loop or branch on tensors changes", "if x[0] > 0:\n    o.log.append(x[0])\n"
-     "    o.d.append(x[1])\nreturn x", OBJECT + "o.d = o.log", "o"),
 ]  # fmt: skip
 
 

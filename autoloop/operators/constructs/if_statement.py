@@ -11,9 +11,9 @@ from ...left_to_python import unless_left
 from ..mutation.array_identity import renew
 from ..mutation.side_effects import NewPlaces, Outside, Places
 from ..staging.branch_merge import RETURN, RETURN_VALUE, Grown, Side, staged_branch
-from ..staging.container_contents import copied
+from ..staging.container_contents import copied, is_as
 from ..staging.containers_of_blocks import Rebound
-from ..staging.maybe_same import may_be
+from ..staging.maybe_same import lose_all, may_be
 from ..staging.optional import Ids, MaybeNone, is_, knowing, told_by
 from ..staging.staged_values import asked, is_staged, truth
 from ..staging.standins import opened
@@ -212,12 +212,14 @@ def _staged_return(
 ) -> Any:
     rebound = Rebound()
     given: list[Any] = []
+    changed: list[Any] = []
 
     def sides(before: tuple[Any, ...]) -> list[Side]:
         rebound.begin()
         given.clear()
+        changed.clear()
         return [
-            _return_side(branch, values, before, outside, known, rebound, given)
+            _return_side(branch, values, before, outside, known, rebound, given, changed)
             for branch, known in zip(branches, told_by(test), strict=True)
         ]
 
@@ -231,12 +233,13 @@ def _staged_return(
     rebound.tell_places((*outside.names, RETURN_VALUE), (*outside.read(), every[0]))
     for one in given:
         may_be("what an `if` gives", every[0], one)
+    lose_all("one that a branch changes which returns", changed)
     return every[0]
 
 
 def _return_side(
     branch: Branch, values: tuple[Any, ...], before: tuple[Any, ...], outside: Outside, known: Ids, rebound: Rebound,
-    told: list[Any],
+    told: list[Any], changed: list[Any],
 ) -> Callable[[], tuple[Any, ...]]:  # fmt: skip
     def trace() -> tuple[Any, ...]:
         given = tuple(map(copied, before))
@@ -248,6 +251,8 @@ def _return_side(
             told.append(next((one for one, copy in zip(values, mine, strict=True) if copy is result), result))
             if type(result) is MaybeNone and is_(result, None) is False:
                 result = opened(result).value
+        held = rebound.originals_of(values, mine).values()
+        changed.extend(one for copy, one in held if not is_as(copy, one))  # which others may hold
         left = outside.read()
         every = outside.names[: len(given)]
         rebound.compare(every, before, given, left[: len(given)])

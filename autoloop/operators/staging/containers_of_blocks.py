@@ -19,12 +19,13 @@ from .container_contents import (
     CONTAINERS,
     COPIED_DICTS,
     Standing,
+    containers_in,
     fill,
     has_objects,
     is_as,
     is_instance,
 )
-from .maybe_same import are_maybe_same, are_some, lose, lose_changed, may_be, may_hold_containers, part_inside
+from .maybe_same import are_maybe_same, are_some, lose, lose_all, lose_changed, may_be, may_hold_containers, part_inside
 from .standins import Maybe, is_growing, opened
 
 
@@ -126,10 +127,12 @@ class Rebound:
         for name, original in held:
             other = named.setdefault(id(original), name)
             if other != name and not self._changed.isdisjoint((name, other)):
-                raise TypeError(
+                message = (
                     f"{other!r} and {name!r} are one {type(original).__name__}, which a loop or branch on tensors "
                     f"changes: let it use one of the names only"
                 )
+                leave_unknown(message)
+                raise TypeError(message)
         changed = [(name, one) for name, one in held if name in self._changed] if are_some() else []
         for name, original in changed:
             for other, one in held:
@@ -164,7 +167,9 @@ class Rebound:
             return value
         if name in self._changed:
             if isinstance(original, CONTAINERS):
+                inside = [one for one in containers_in(original) if one is not original]
                 lose(repr(name), original, value)
+                lose_all(f"one in {name!r}", inside)
         else:
             for one in (original, *self._rebound[name]):
                 may_be(repr(name), value, one)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from collections.abc import Sequence
 from typing import Any, cast
 
 from autoloop_runtime.base import nest
@@ -16,7 +17,7 @@ from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.graph import current_graph
 
-from ...left_to_python import is_followed, refuse_unknown
+from ...left_to_python import WORLD, is_followed, refuse_unknown
 from .container_contents import CONTAINERS, containers_in, copied, fill, instance_attributes, is_as
 from .standins import Maybe, is_growing, opened
 
@@ -218,6 +219,14 @@ def lose(name: str, value: Any, changed: Any) -> None:
         fill(value, keys or {marker: marker})
     else:
         fill(value, [marker] * max(len(value), len(changed) if isinstance(changed, list) else 0, 1))
+
+
+def lose_all(name: str, values: Sequence[Any]) -> None:
+    """Let containers hold markers, of which a trace does not follow what has become of them; sets where others find
+    them."""
+    for one in values:
+        if not isinstance(one, set) or (is_followed() and WORLD.get().holds([one]) is not None):
+            lose(name, one, one)
 
 
 def watched() -> None:
