@@ -15,6 +15,7 @@ import numpy as np
 from autoloop_runtime import gradients as runtime
 from autoloop_runtime.base import nest
 from autoloop_runtime.gradients import GradientTape, gradients
+from autoloop_runtime.ir.followers import as_arrays
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.recorders import recorders
@@ -36,16 +37,19 @@ __all__ = [
 
 
 def _staged(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``f``, converted whenever it is called inside a trace."""
+    """Return ``f``, converted whenever it is called inside a trace, and decorated where it needs its arrays."""
     if not callable(f):
         raise TypeError(f"a function is needed, got {f!r} of type {type(f).__name__}")
     if isinstance(f, (Function, BoundFunction)):
         return f
 
+    decorated = _decorated(f)
+
     @functools.wraps(f)
     def staged(*args: Any, **kwargs: Any) -> Any:
-        target = f if current_graph() is None else convert(f)
-        return target(*args, **kwargs)
+        if current_graph() is not None:
+            return convert(f)(*args, **kwargs)
+        return (decorated(as_arrays(nest.flatten([args, kwargs]))) or f)(*args, **kwargs)
 
     return do_not_convert(staged)
 
@@ -85,6 +89,8 @@ def value_and_grad(
     return do_not_convert(_in_one_graph(f, alone, argnums, has_aux, lambda whole, args, kwargs: whole(*args, **kwargs)))
 
 
+#: names, among the derivatives that are kept with a function, that in given directions
+_JVP = "jvp"
 #: the leaves of arguments of which a trace is made as the function's own is
 _LEAVES = (Tensor, np.ndarray, np.generic, bool, int, float, complex, str, type(None))
 
@@ -103,8 +109,8 @@ def _in_one_graph(
     @functools.wraps(alone)
     def together(*args: Any, **kwargs: Any) -> Any:
         leaves = nest.flatten([args, kwargs])
-        known = all(isinstance(x, _LEAVES) and not (isinstance(x, Tensor) and x.is_symbolic) for x in leaves)
-        if not known or current_graph() is not None or recorders() or (function := decorated(leaves)) is None:
+        function = decorated(leaves) if _is_alone(leaves) else None
+        if function is None:
             return alone(*args, **kwargs)
         made = list(args)
         for k in positions:
@@ -114,6 +120,12 @@ def _in_one_graph(
         return call(_whole(function, argnums, has_aux), made, kwargs)
 
     return together
+
+
+def _is_alone(leaves: Sequence[Any]) -> bool:
+    """Return whether a function and its derivative at these values may be one trace: nobody else builds, or records."""
+    known = all(isinstance(x, _LEAVES) and not (isinstance(x, Tensor) and x.is_symbolic) for x in leaves)
+    return known and current_graph() is None and not recorders()
 
 
 def _own(leaf: Any) -> Any:
@@ -142,7 +154,16 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
 
 
 def jvp(f: Callable[..., R], primals: Sequence[Any], directions: Sequence[Any]) -> tuple[R, R]:
-    return runtime.jvp(_staged(f), primals, directions)
+    leaves = nest.flatten([primals, directions])
+    function = _decorated(f)(leaves) if _is_alone(leaves) else None
+    if function is None:
+        return runtime.jvp(_staged(f), primals, directions)
+    both = function.with_gradient.get(_JVP)
+    if both is None:
+        made = function.derived(functools.partial(runtime.jvp, function), False)
+        both = function.with_gradient.setdefault(_JVP, made)
+    given: tuple[R, R] = both(*[nest.map_structure(_own, list(one)) for one in (primals, directions)])
+    return given
 
 
 def hessian_vector_product(f: Callable[..., Any], primal: Any, vector: Any) -> Any:

@@ -18,6 +18,7 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.base.collector import NoCollection
 from autoloop_runtime.base.contexts import undisturbed
 from autoloop_runtime.base.forks import Kind, undivided
+from autoloop_runtime.ir.followers import as_arrays
 from autoloop_runtime.ir.graph import default_graphs
 from autoloop_runtime.ir.recorders import recorders
 from autoloop_runtime.ir.structured import check_gradient_memory
@@ -150,16 +151,15 @@ class Function(SentByName):
         if arrays_taken is not given:
             result = with_copies(self._call_nested, nest.unflatten(structure, arrays_taken))
             return give_back(self.name, given, arrays_taken, result)
-        quick = quick_key(given)
-        key = None
-        if quick is not None:
-            key, values, arrays = quick
-            if not isinstance(structure, nest.Flat):
-                key = structure, key
-                concrete = self._quick.get(key)
-                if concrete is not None and not recorders():
-                    with contextlib.suppress(OtherWorld):
-                        return concrete.run(values, arrays)
+        if (followed := as_arrays(given)) is not given:
+            return _called_followed(self._lookup, given, followed, structure)
+        key, values, arrays = quick_key(given) or (None, [], [])
+        if key is not None and not isinstance(structure, nest.Flat):
+            key = structure, key
+            concrete = self._quick.get(key)
+            if concrete is not None and not recorders():
+                with contextlib.suppress(OtherWorld):
+                    return concrete.run(values, arrays)
         concrete, leaves = self._lookup(call)
         for leaf in leaves:
             if isinstance(leaf, Tensor) and leaf.node is not None:
@@ -305,6 +305,19 @@ def _called_joined(function: Function, parameters: Parameters, call: tuple[Any, 
         from .joined_arguments import called_joined
 
     return called_joined(function, parameters, call, refusal)
+
+
+def _called_followed(
+    lookup: Callable[[tuple[Any, ...]], tuple[Trace, list[Any]]],
+    given: Sequence[Any],
+    arrays: Sequence[Any],
+    structure: Any,
+) -> Any:
+    """Run a call with tensors that stand for arrays, at which a derivative is taken, as one with these arrays."""
+    call = nest.unflatten(structure, arrays)
+    concrete, leaves = lookup(call)
+    followed = [tensor if leaf is array else leaf for leaf, array, tensor in zip(leaves, arrays, given)]
+    return _run_once(concrete, followed, call)
 
 
 def _kind_of_leaf(leaf: Any) -> str:

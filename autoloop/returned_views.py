@@ -6,12 +6,13 @@ made of it by the very views that NumPy would have made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.array_storage import kept
+from autoloop_runtime.ir.array_views import View
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import TextTracer
 
@@ -28,7 +29,7 @@ class Returned:
         Which leaf.
     position : int
         Which input, or which output, it is, or is a view of.
-    views : tuple of callable
+    views : tuple of View
         What makes it of that, one after the other.
     is_writeable : bool
         Whether the function lets it be written to.
@@ -36,27 +37,29 @@ class Returned:
 
     place: int
     position: int
-    views: tuple[Callable[[Any], Any], ...]
+    views: tuple[View, ...]
     is_writeable: bool
 
-    def of(self, array: np.ndarray[Any, Any]) -> Any:
-        """Return it for an array."""
+    def of(self, array: Any) -> Any:
+        """Return it for an array, or for a tensor that stands for one."""
         for view in self.views:
-            array = view(array)
-        if array.flags.writeable and not self.is_writeable:
+            make = view.forward if isinstance(array, Tensor) else view.real
+            assert make is not None  # see ``views_of``
+            array = make(array)
+        if isinstance(array, np.ndarray) and array.flags.writeable and not self.is_writeable:
             array = array.view()
             array.flags.writeable = False
         return array
 
 
-def views_of(leaf: Any) -> tuple[Callable[[Any], Any], ...] | None:
+def views_of(leaf: Any) -> tuple[View, ...] | None:
     """Return what makes a view of the array that it is a part of; None if only a run knows."""
-    made: list[Callable[[Any], Any]] = []
+    made: list[View] = []
     view = getattr(leaf, "view_of", None)
     while view is not None:
         if view.real is None:
             return None
-        made.append(view.real)
+        made.append(view)
         view = view.parent.view_of
     return tuple(made[::-1])
 

@@ -18,6 +18,7 @@ from autoloop_runtime.base.fp_warnings import asked
 from autoloop_runtime.ir.array_layouts import Lying, lying
 from autoloop_runtime.ir.array_storage import kept, refuse_lost
 from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.followers import written
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.run_state import EAGER
 from autoloop_runtime.ir.structured import COND, WHILE
@@ -191,8 +192,14 @@ class ReferringFunction(ConcreteFunction):
         self._check(leaves)
         runner = self._checked_to_record if asked() else self._recorded_runner
         results = run_graph(self.graph, runner, [convert_to_tensor(leaf) for leaf in leaves])
-        self._write(leaves, [t.value for t in results[self._count :]])
-        return self._recorded(results[: self._count], functools.partial(self._given_back, leaves))
+        ends = results[self._count :]
+        self._write(leaves, [t.value for t in ends])
+        held = list(leaves)
+        for position, end in zip(self._written, ends):
+            if isinstance(held[position], Tensor):
+                written(held[position])
+                held[position] = end
+        return self._recorded(results[: self._count], functools.partial(self._given_back, held))
 
     @property
     def _checked_to_record(self) -> Runner:

@@ -13,6 +13,7 @@ import datetime as dt
 import dis
 import functools
 import importlib
+import inspect
 import operator
 import os
 import sys
@@ -235,8 +236,12 @@ def needs_arrays(function: Any, seen: frozenset[Any] = frozenset()) -> bool:
         names.update(code.co_names)
     called = [function.__globals__.get(name) for name in names]
     called += [getattr(cell, "cell_contents", None) for cell in function.__closure__ or ()]
-    inner = [one for one in called if isinstance(one, types.FunctionType)]
-    return any(needs_arrays(one, seen | {function}) for one in inner if not is_library_file(one.__code__.co_filename))
+    inner = [inspect.getattr_static(one, "__wrapped__", one) for one in called if one is not None]
+    return any(
+        needs_arrays(one, seen | {function})
+        for one in inner
+        if isinstance(one, types.FunctionType) and not is_library_file(one.__code__.co_filename)
+    )
 
 
 def has_effect_in(module: types.ModuleType, name: str) -> bool:

@@ -5,6 +5,7 @@
 
 import autoloop as al
 import numpy as np
+import pytest
 from each_case import each
 
 
@@ -221,3 +222,42 @@ def test_what_is_left_in_objects_is_of_plain_kinds_while_somebody_differentiates
     np.testing.assert_allclose(slope, [2 * X[0], 0, 0, 0, 0])
     assert type(kept.last) is np.ndarray
     assert kept.last.tolist() == [X[0] ** 2, 0]
+
+
+def ways(f):
+    """Return what gives the derivatives of a function, and of one that calls it decorated, in all ways there are."""
+    d = al.function(f)
+    units = np.eye(5)
+    return {
+        "jacobian": lambda x: al.jacobian(d)(x, 3),
+        "vjp": lambda x: al.vjp(lambda v: d(v, 3), x)[1](1.0)[0],
+        "vjp, not decorated": lambda x: al.vjp(lambda v: f(v, 3), x)[1](1.0)[0],
+        "jvp": lambda x: [al.jvp(lambda v: d(v, 3), [x], [unit])[1] for unit in units],
+        "grad around it": lambda x: al.grad(lambda v: d(v * 1.0, 3) + 0)(x),
+        "value_and_grad around it": lambda x: al.value_and_grad(lambda v: d(v, 3))(x)[1],
+    }
+
+
+def test_arrays_are_references_to_all_who_differentiate():
+    for f, _ in PAIRS:
+        expected = differences(f, 3)
+        for name, way in ways(f).items():
+            x = X.copy()
+            np.testing.assert_allclose(way(x), expected, rtol=1e-6, atol=1e-8, err_msg=f"{f.__name__}, {name}")
+            assert x.tolist() == X.tolist(), f.__name__
+
+
+@al.function
+def doubled(x):
+    x *= 2
+    return x, x[1:], x.T, x.sum()
+
+
+def test_an_array_that_is_written_to_is_not_read_afterwards_as_it_was():
+    held = {"by name": doubled}
+    for way in (al.grad, al.jacobian):
+        np.testing.assert_array_equal(way(lambda x: doubled(x)[3] + x.sum())(X.copy()), np.full(5, 4.0))
+        with pytest.raises(TypeError, match="read after a decorated function has written to it"):
+            way(lambda x: held["by name"](x)[3] + x.sum())(X.copy())
+    for k, expected in enumerate((2 * np.eye(5), 2 * np.eye(5)[1:], 2 * np.eye(5))):
+        np.testing.assert_array_equal(al.jacobian(lambda x, k=k: doubled(x)[k])(X.copy()), expected)

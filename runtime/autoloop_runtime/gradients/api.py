@@ -158,6 +158,7 @@ def _evaluate(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
     tape = GradientTape(persistent=True, watch_accessed_variables=False)
     tape.watch(flat)
     same = [pair for k in positions for pair in zip(nest.flatten(made[k]), nest.flatten(args[k]))]
+    tape.arrays.add(tensor for tensor, given in same if isinstance(given, np.ndarray | np.generic))
     with watched(f, args, kwargs, same=same), tape:
         value = f(*made, **kwargs)
 

@@ -19,6 +19,7 @@ from ..base.dataclass import dataclass
 from ..collections import adjoint_table
 from ..collections.variables import READ, Variable
 from ..ir.convert import convert_to_tensor
+from ..ir.followers import FollowedArrays
 from ..ir.graph import Graph, current_graph, eager
 from ..ir.op import Op
 from ..ir.recorders import Recorder, recorders, recording
@@ -86,6 +87,7 @@ class GradientTape:
         self._entries: list[Entry] = []
         #: what depends on something watched
         self._tracked: set[Key] = set()
+        self.arrays = FollowedArrays()
         self._watched: dict[Key, None] = {}
         #: what it records of the graph that is being built, if one is
         self._span: Span | None = None
@@ -137,11 +139,13 @@ class GradientTape:
         """Forget what was recorded and watched."""
         self._entries.clear()
         self._tracked.clear()
+        self.arrays = FollowedArrays()
         self._watched.clear()
         self._used = False
 
     def record(self, op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> None:
         """Record a primitive that was computed eagerly (``recorders.Recorder``)."""
+        self.arrays.refuse_written(inputs)
         if op is READ:
             variable = attrs["variable"]
             if self._sees(variable):
@@ -161,6 +165,7 @@ class GradientTape:
 
     def run(self, graph: Graph, runner: Runner, inputs: Sequence[Tensor], state: RunState) -> list[Tensor]:
         """Run a whole graph for all recorders in force (``recording.Recorder``)."""
+        self.arrays.refuse_written(inputs)
         return _run_recorded([r for r in recorders() if isinstance(r, GradientTape)], graph, runner, inputs, state)
 
     def _sees(self, source: Key) -> bool:
@@ -173,6 +178,7 @@ class GradientTape:
         kept = [t for t in outputs if is_differentiable(t)]
         if kept:
             self._entries.append(Entry(inputs, tuple(outputs), backward))
+            self.arrays.follow([x for x in inputs if x in self._tracked], kept)
             self._tracked.update(kept)
 
     # -- derivatives --------------------------------------------------------------------------------------
