@@ -100,6 +100,9 @@ EACH = [
     ("drawn_by_what_is_given", "return x*sum(map(rng.normal, [0., 1.])) + functools.reduce(random.uniform, [1., 2.])"),
     ("drawn_by_a_partial", "return x*sum(map(P, [1., 2.]))", "P = functools.partial(random.uniform, 0.0)"),
     ("logged_by_what_is_given", "list(map(log.warning, ['a', 'b']))\nlist(map(buf.write, 'ba'))\nreturn x"),
+    ("logged_by_what_numpy_calls", "k = np.arange(3.)\na = np.vectorize(h)(k), V(k), np.apply_along_axis(h, 0, k)\n"
+     "return x*sum(map(np.sum, a)), np.piecewise(k, [k > 1], [h, 0.])", "def h(v):\n    log.info('h')\n    return v*2\n"
+     "V = np.vectorize(h)"),
     ("in_order",
      "print('a')\na = random.random()\nprint(a)\nsys.stdout.write(f'{a}\\n')\nprint('end', x.sum())\nreturn x"),
     ("in_order_in_a_loop", LOOP + "print('p', i)\n    sys.stdout.write(f'w {i}\\n')\nprint('q')\nreturn i"),
@@ -115,6 +118,9 @@ LEFT = [
     ("next", "return x*next(it)", ITERATOR, "next(it)"),
     ("next_default", "return x*next(it, 7)", "it = iter([1])"),
     ("next_of_generator", "return x*next(g)", COUNTING),
+    ("drawn_by_what_numpy_calls", "return x*np.vectorize(random.uniform)([0., 1.], 2.).sum()"),
+    ("drawn_later", "return x*collections.defaultdict(random.random)['a']"),
+    ("drawn_until", "return x*len(list(itertools.islice(iter(random.random, 2), 3)))"),
     ("next_mapped", "return x*sum(map(next, [it, it]))", ITERATOR),
     ("cache_mapped", "return x*sum(map(h, [1, 2]))", CACHED, "h.cache_info()"),
     ("environment_as_key", "os.environ['WORLD'] = 'a'\nreturn x*len(max(['WORLD', 'HOME'], key=os.getenv))"),

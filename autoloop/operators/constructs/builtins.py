@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import operator
+import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -71,6 +72,8 @@ _SPECIAL: dict[Any, str] = {
 
 #: they ask each iterator that they are given for its elements, at once or when they are asked themselves
 _RUN_OVER = (all, any, dict, enumerate, filter, frozenset, list, map, max, min, set, sorted, sum, tuple, zip)
+#: what NumPy calls if it is given that
+_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
 _LAZY = (enumerate, filter, map, reversed, zip, range)  # they advance what they are given when somebody asks them
 _AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
 
@@ -401,12 +404,20 @@ def staged_for(f: Any) -> Any:
     if f is np.ndarray:
         return _library(f, libraries.new_array)
     if isinstance(f, np.vectorize):
-        return _library(f, libraries.vectorized(f))
+        again = np.vectorize(_called(f.pyfunc), f.otypes, f.__doc__, f.excluded, f.cache, f.signature)
+        return _library(again, libraries.vectorized(f))
     if found is None and asks_nobody(f):
         return _library(f, libraries.by_numpy(f))
     if found is None and libraries.of_ufunc(f):
         return _library(f, libraries.by_numpy(f), libraries.elements_not_asked)
     return _library(f, libraries.by_numpy(f), libraries.not_asked) if found is None and is_numpys(f) else found
+
+
+def _handed(value: Any) -> Any:
+    """Return what a function of NumPy's is given in place of a function that it calls, or of a list of such."""
+    if type(value) is list and builtins.any(isinstance(one, _FUNCTIONS) for one in value):
+        return list(map(_handed, value))
+    return _called(value) if isinstance(value, _FUNCTIONS) else value
 
 
 def _library(
@@ -425,7 +436,8 @@ def _library(
             return staged(*args, **kwargs)
         for one in given:
             stays(one)
-        return lifted_arrays.called(plain, args, kwargs)
+        named = {name: _handed(value) for name, value in kwargs.items()}
+        return lifted_arrays.called(plain, tuple(map(_handed, args)), named)
 
     return chosen
 

@@ -13,6 +13,7 @@ from autoloop_runtime.base.locations import is_library_file
 from autoloop_runtime.ir.tensor import Tensor
 
 from ...conversion.callables import (
+    draws,
     is_converted,
     is_convertible_function,
     is_generator_code,
@@ -23,6 +24,7 @@ from ...conversion.known_effects import (
     calls_later,
     effect_inside,
     factories_of,
+    has_effect,
     hides_state,
     holds_for_a_while,
     is_made_by,
@@ -61,7 +63,10 @@ def left_to_python(f: Any) -> Callable[..., Any] | None:
 def _calling_later(f: Any, *args: Any, **kwargs: Any) -> Any:
     """Call ``iter`` or ``defaultdict``, whose result calls a function of the user's that is not converted."""
     called = args[0] if args and (f is not iter or len(args) == 2) else None
-    if (told := told_of_effect(called)) is not None:
+    told = told_of_effect(called)
+    if told is None and called is not None and (has_effect(called) or draws(called)):
+        told = f"{getattr(called, '__name__', called)!r} is called later"
+    if told is not None:
         leave(told, _ONCE)
     return f(*args, **kwargs)
 
