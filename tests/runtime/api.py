@@ -64,6 +64,7 @@ from autoloop_runtime.gradients.mincut import cheapest_cut
 from autoloop_runtime.gradients.rewriting import FIXED
 from autoloop_runtime.ir import verify as verifying
 from autoloop_runtime.ir.apply import apply, apply_several
+from autoloop_runtime.ir.array_storage import Storage as Storage
 from autoloop_runtime.ir.composite import Composite, composite_of
 from autoloop_runtime.ir.composite import register as register_composite
 from autoloop_runtime.ir.convert import constant, convert_to_tensor

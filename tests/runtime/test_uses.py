@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import autoloop as al
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from api import (
     Graph,
     Origins,
     Readers,
+    Storage,
     TensorShape,
     call,
     cond,
@@ -192,3 +195,23 @@ def test_what_is_inside(graph):
     assert set(found) == {node for g in graphs for node in g.nodes}
     place = {node: k for k, node in enumerate(found)}
     assert all(place[node] < place[n] for node in found for sub in node.subgraphs for n in sub.nodes)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_an_array_may_be_is_all_that_is_linked_to_it(seed):
+    rng, known = random.Random(seed), {}
+    for _ in range(40):
+        made = Storage(al.constant(np.zeros(2)))
+        known[made] = set()
+        for one in rng.sample([*known], rng.randrange(min(4, len(known)))):
+            ways = [(made, one), (one, made)] if rng.random() < 0.2 else [(made, one)]
+            for here, there in ways:  # the second way changes what others may be that were asked before
+                here.perhaps(there)
+                known[here].add(there)
+        for asked in rng.sample([*known], min(5, len(known))):
+            found, todo = set(), [asked]
+            while todo:
+                if (one := todo.pop()) not in found:
+                    found.add(one)
+                    todo += known[one]
+            assert asked.origins()[0] is asked and len(asked.origins()) == len(found) and set(asked.origins()) == found
