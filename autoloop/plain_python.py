@@ -14,9 +14,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 from autoloop_runtime.base.dataclass import Protocol
 from autoloop_runtime.base.locations import Line
-from autoloop_runtime.ir.array_kinds import strangeness
 from autoloop_runtime.ir.recorders import recorders
-from autoloop_runtime.ir.tensor import Tensor
 
 from .concrete import CalledPlain, ConcreteFunction
 from .errors import user_stacklevel
@@ -100,8 +98,7 @@ class Named(Protocol):
 
 def taken_or_left(function: Named, leaves: list[Any], call: tuple[Any, ...]) -> list[Any]:
     """Return the leaves of a call as a trace takes them, see :func:`taken`; leave the call to plain Python where an
-    argument is an array that no trace knows: of another byte order, as are its parts and copies; of texts, dates or
-    records; with a mask or labels.
+    argument is an array of another byte order, as are its parts and copies.
 
     Parameters
     ----------
@@ -117,12 +114,7 @@ def taken_or_left(function: Named, leaves: list[Any], call: tuple[Any, ...]) -> 
     TypeError
         If the executor needs a graph, and of what is refused.
     """
-    try:
-        made = taken(function.name, leaves, lambda: function._parameters.leaf_names(call))
-    except TypeError:
-        if not any(isinstance(leaf, Tensor) for leaf in leaves):  # of which there would be other results
-            _leave_for(function, call, [strangeness(leaf) for leaf in leaves])
-        raise
+    made = taken(function.name, leaves, lambda: function._parameters.leaf_names(call))
     if made is not leaves:  # derivatives are taken of a copy
         _leave_for(function, call, map(_swapped, leaves))
     return made
