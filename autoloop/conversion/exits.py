@@ -72,6 +72,18 @@ def falls_off(block: Block, until: dict[int, tuple[str, ...]] | None = None) -> 
     return True
 
 
+def always_leaves(statement: Node) -> bool:
+    """Return whether control never reaches what follows a ``try``, its ends all being jumps or exceptions."""
+    if not isinstance(statement, gast.Try):
+        return False
+    ends = [statement.body if not _goes_on(statement.body) else statement.orelse, *[h.body for h in statement.handlers]]
+    return not any(map(_goes_on, ends))
+
+
+def _goes_on(block: Block) -> bool:
+    return falls_off(block) and not any(map(always_leaves, block))
+
+
 def is_endless(loop: Node) -> bool:
     """Return whether a ``while True`` has no ``break`` of its own."""
     if not (isinstance(loop.test, gast.Constant) and loop.test.value):

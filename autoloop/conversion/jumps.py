@@ -17,7 +17,7 @@ import gast
 from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.base.forks import undivided
 
-from .exits import LOOPS, block_fields, escaping, falls_off, followed, is_endless
+from .exits import LOOPS, always_leaves, block_fields, escaping, falls_off, followed, is_endless
 from .jump_flags import Context, JumpFlags, LoopFlags
 from .nodes import Block, Maker, Node, copy_tree, header
 from .unfolding import binds_in, unfolded
@@ -126,9 +126,7 @@ class _Lowering:
                 from .matching import as_branches
 
             return as_branches(statement, self.flags.new)
-        if isinstance(statement, gast.Try):
-            return followed(statement, self.flags.new)
-        return unfolded(statement, self.flags.new)
+        return (followed if isinstance(statement, gast.Try) else unfolded)(statement, self.flags.new)
 
     def _lowered(self, blocks: Sequence[Block], context: Context) -> tuple[list[Block], set[str]]:
         """Lower blocks; also return the kinds of flags that they may raise."""
@@ -196,7 +194,8 @@ class _Lowering:
         names = self.flags.asked(kinds, context)
         if not rest or not names:
             return rest
-        done.append(make.if_(make.not_(make.either(names)), self.block(rest, context), []))
+        inner = replace(context, direct=False)  # in that branch a plain `return` would give its value to nobody
+        done.append(make.if_(make.not_(make.either(names)), self.block(rest, inner), []))
         return []
 
     def _leave_python_loop(self, make: Maker, context: Context) -> Node:
@@ -304,8 +303,8 @@ class _Lowering:
     # -- with, try, match and branches that stay Python -----------------------------------------------------
 
     def _compound(self, statement: Node, rest: Block, done: Block, context: Context) -> Block:
-        inner = replace(context, tail="inside")
-        kinds: set[str] = set()
+        inner, kinds = replace(context, tail="inside"), set[str]()
+        leaves = context.direct and always_leaves(statement)
         for owner, name, block in list(block_fields(statement)):
             if isinstance(statement, gast.Try) and name == "orelse" and block and kinds:
                 # The `else` of a `try` does not run if the body jumped.
@@ -319,6 +318,9 @@ class _Lowering:
             setattr(owner, name, lowered)
         done += self.flags.initial(statement, kinds, context)
         done.append(statement)
+        if leaves and context.tail == "function" and "did_return" in kinds:
+            done.append(header(statement).return_(header(statement).load(self.flags.value())))
+            return []
         return self._after(statement, kinds, rest, done, context)
 
     def _all_python(self, block: Block) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import itertools
 
 import autoloop as al
 import numpy as np
@@ -253,3 +255,86 @@ def test_a_staged_raise_cannot_be_swallowed():
     with pytest.raises(NotImplementedError) as caught:
         al.function(f)(np.float64(2))
     assert "cannot be caught by an `except` in the converted function" in str(caught.value)
+
+
+# -- a loop that may return, and a `return` behind it, in a statement that stays ---------------------------------------
+
+
+def in_finally(x, held):
+    try:
+        for v in held:
+            if v < 0:
+                return x * 0
+        return x * 2
+    finally:
+        LEFT.append(1)
+
+
+def in_except(x, held):
+    try:
+        for v in held:
+            if v < 0:
+                return x * 0
+        y = x * 2
+        return y
+    except KeyError:
+        return x
+
+
+def in_with(x, held):
+    with contextlib.suppress(KeyError):
+        for v in held:
+            if v < 0:
+                return x * 0
+        if x > 1:
+            return x * 2
+        return x * 3
+
+
+def in_else(x, held):
+    try:
+        for v in held:
+            if v < 0:
+                return x * 0
+        else:
+            return x * 2
+    finally:
+        LEFT.append(1)
+
+
+def in_two(x, held):
+    try:
+        try:
+            for v in held:
+                if v < 0:
+                    return x * 0
+            return x * 2
+        finally:
+            LEFT.append(1)
+    finally:
+        LEFT.append(2)
+
+
+def behind_a_branch(x, held):
+    try:
+        if x > 1:
+            if held[0] > 1:
+                return x * 5
+        return x * 2
+    finally:
+        LEFT.append(1)
+
+
+LEFT = []
+
+
+@pytest.mark.filterwarnings("ignore:in_(with|else) runs as plain Python")  # which may give None, too
+@each([in_finally, in_except, in_with, in_else, in_two, behind_a_branch])
+def test_a_return_behind_a_loop_that_may_return_gives_its_value(f):
+    for x, values in itertools.product((1.0, 3.0), ([1, 2], [2], [1, -1])):
+        for given, held in ((x, values), (np.float64(x), values), (np.float64(x), np.array(values, float))):
+            outcomes = []
+            for called in (f, al.function(f)):
+                LEFT.clear()
+                outcomes.append((called(given, held), [*LEFT]))
+            assert outcomes[0] == outcomes[1]

@@ -59,6 +59,22 @@ PROGRAMS = [
     ("Pair((3, 4))", "o.n = getattr(o, 'n', 0) + 1\nreturn x * o[0] * o.n"),
     ("Named(np.ones(2), 3)", "o = o.put(x * 2)\nreturn o.a + o.b"),
     ("Holder(Pushed())", "o.v.push(x.sum())\nif x[0] > 1: o.v.push(x[0])\nreturn len(o.v)"),
+    # changed in a branch that returns
+    ("[1]", "if x[0] > 0:\n    o.append(7)\n    return x + 1\nreturn x"),
+    ("[1]", "if x[0] > 0:\n    o += [x[0]]\n    return x + 1\nreturn x"),
+    ("[1.0]", "if x[0] > 0:\n    o[0] = x[0]\n    return x + 1\nreturn x"),
+    ("[[1, 2]]", "if x[0] > 0:\n    o[0][0] += 1\n    return x + 1\nreturn x"),
+    ("[1]", "if x[0] > 0:\n    o.append(7)\nelse:\n    o.append(8)\n    return x\nreturn x * 2"),
+    ("[1]", "if x[0] > 1:\n    o.clear()\n    return x\nif x[0] > 0:\n    o.append(x[0])\n    return x * 3\nreturn x"),
+    ("[1]", "p = [o]\nif x[0] > 0:\n    p[0].append(3)\n    return x * 3\nreturn x"),
+    ("[1]", "p = []\no.append(p)\nif x[0] > 0:\n    p.append(3)\n    return x * 3\nreturn x"),
+    ("[1]", "def g(q): q.append(x[0])\nif x[0] > 0:\n    g(o)\n    return x * 3\nreturn x"),
+    ("[1]", "def g(q):\n    if x[0] > 0:\n        q.append(5)\n        return x * 2\n    return x\nreturn g(o)"),
+    ("[1]", "if x[0] > 0:\n    if x[0] > 1:\n        o.append(5)\n        return x * 2\n    return x\nreturn x * 3"),
+    ("{'q': 1}", "if x[0] > 0:\n    o['q'] += 1\n    return x + 1\nreturn x"),
+    ("set()", "if x[0] > 0:\n    o.add(7)\n    return x + 1\nreturn x"),
+    ("collections.deque([1])", "if x[0] > 0:\n    o.append(7)\n    return x + 1\nreturn x"),
+    ("bytearray(b'a')", "if x[0] > 0:\n    o.append(7)\n    return x + 1\nreturn x"),
     ("Holder(Named(np.ones(2), np.ones(2)))", "o.v = o.v.put(o.v.b * x)\no.v.a[0] += 1\nreturn o.v.b"),
 ]  # fmt: skip
 
@@ -68,7 +84,7 @@ def held(value):
 
 
 @each(PROGRAMS, lambda made, body: f"{made} {body}")
-def test_a_container_of_a_class_of_its_own_is_changed_as_plain_python_does(made, body):
+def test_a_container_among_the_arguments_is_changed_as_plain_python_does(made, body):
     outcomes = []
     for executor in (None, next(INTERPRETED)):
         names = world("containers", module(body, TOP).replace("def f(x)", "def f(o, x)"))
