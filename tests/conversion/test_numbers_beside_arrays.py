@@ -218,7 +218,7 @@ def _before_one_that_reads_a_name_that_is_not_set(a, n):
 def test_a_number_that_an_array_beside_it_does_not_hold_is_for_plain_python(f):
     for n in 0, 2:
         refused_or_plain(
-            f, "does not hold: Python integer -3 out of bounds for uint", np.array([0, 5], "u4"), np.array(n)
+            f, "does not hold[:;] Python integer -3 out of bounds for uint", np.array([0, 5], "u4"), np.array(n)
         )
 
 

@@ -15,11 +15,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.stand_ins import UnknownWhileTracing
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import CARRIERS, widest
 from autoloop_runtime.ir.structured import StructureError
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, ZeroDimArray, kind_of
 from autoloop_runtime.ops.int_bounds import bits
 
 from ..staging.mixed_numbers import PYTHON, TYPES, Code, MixedNumber, codes_of
@@ -219,7 +220,8 @@ def _tagged(made: Sequence[Tensor], operands: tuple[Any, Any], code: Code, of_nu
 
 def _unary(plain: Callable[[Any], Any]) -> Callable[[MixedNumber], Any]:
     def made(self: MixedNumber) -> Any:
-        if self.carrier.kind == "f" and all(TYPES[code][1] == self.carrier for code in self.types):
+        types = [TYPES[code] for code in self.types]
+        if self.carrier.kind == "f" and all(d == self.carrier and kind is not ZeroDimArray for kind, d in types):
             return MixedNumber(self.types, self.carrier, plain(self.value), self.tag)
         return by_types(plain, (self,), {})
 
@@ -275,7 +277,7 @@ def of_mixed(plain: Any, staged: Callable[..., Any], args: Sequence[Any], kwargs
         and type(args[0]) is MixedNumber
         and len(args) == 1
     ):
-        raise TypeError(
+        raise UnknownWhileTracing(
             f"np.{plain.__name__} of a number of which only the run tells the type: make it one before, float(...) or "
             f"int(...)"
         )

@@ -33,7 +33,7 @@ from autoloop_runtime.ir.tracers import (
 from autoloop_runtime.ops.operands import is_tensor
 
 from ...errors import NeverReturnsError
-from ...left_to_python import leave_unknown, leaving, unless_left
+from ...left_to_python import leaving, refuse_unknown, unless_left
 from .blank_values import blank
 from .containers_of_blocks import advice_on_keys, leave_containers, leave_objects_apart
 from .instances import apart, as_objects, assembled, leave_objects, of_sides
@@ -41,7 +41,7 @@ from .list_lengths import as_growing, lengths_differ, with_growing
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
 from .numbers_or_arrays import is_number_beside_array, is_untold, note, notes_of
 from .staged_blocks import is_run_time_error, raise_at_run_time, staged_block
-from .staged_values import as_maybe, cast_where_made, certain
+from .staged_values import as_maybe, cast_where_made, certain, kind_of_either
 from .standins import Maybe, is_optional, opened
 from .twins import Twins, watch
 from .undefined import MaybeUnset, Undefined, is_return_value, maybe, spoken, when_set
@@ -221,8 +221,8 @@ class _Merge:
         raise unless_left(StructureError(message))
 
     def _leaf(self, one: Any, other: Any) -> None:
-        same = any(self.absent) or own_kind(one) is own_kind(other)
-        self.kinds.append(own_kind(one) if same else kind_of((one, other)))
+        kind = own_kind(one)
+        self.kinds.append(kind if any(self.absent) or kind is own_kind(other) else kind_of((one, other)))
         self.handles.append((one, other))
         self.numbers.append(False)
         self.untold.append(False)
@@ -275,12 +275,12 @@ class _Merge:
                     with graph.as_default():
                         components(part)
                 return both[0], both[1]
+        if self.number is NumberTracer and self.kinds[-1] is ArrayTracer and not any(self.absent):
+            self.kinds[-1] = kind_of_either(spoken(self.name), one, other)
         try:
             return _alike(one, other), _alike(other, one)
         except OverflowError as error:
-            what = f"{spoken(self.name)!r} is a number on one path that the dtype of the other path's does not hold"
-            leave_unknown(f"{what}: {error}")
-            raise TypeError(f"{what}: {error}") from None
+            refuse_unknown(f"{spoken(self.name)!r} is a number that the other path's dtype does not hold", str(error))
 
     def _certain(self, side: int, value: Any) -> Any:
         with self.graphs[side].as_default():
@@ -297,7 +297,7 @@ class _Merge:
     def _at_end(self, side: int, value: Any) -> Any:
         """Return what a side leaves; of an array what it held then, for the block's writes are undone."""
         array, tensor = self._ends[side].get(id(value), (None, None))
-        return value if array is None else marked(ArrayTracer, tensor)
+        return value if array is None else marked(own_kind(value), tensor)
 
     def _refuse_values(self, one: Any, other: Any) -> None:
         leave_objects_apart(spoken(self.name), one, other)

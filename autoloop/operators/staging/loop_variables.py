@@ -35,9 +35,7 @@ from autoloop_runtime.ir.tracers import (
     Kind,
     NumberTracer,
     TextTracer,
-    join,
     marked,
-    own_kind,
 )
 from autoloop_runtime.ops.int_bounds import is_step
 from autoloop_runtime.ops.operands import is_tensor
@@ -50,7 +48,7 @@ from .list_lengths import as_growing, with_growing
 from .loop_leaves import KINDS, NAMES, Arrays, Leaf, entering, make_leaf, mixed_leaf, outside
 from .mixed_numbers import MixedNumber, accepted, begun, codes_of
 from .numbers_or_arrays import noted
-from .staged_values import certain
+from .staged_values import certain, kind_of_next
 from .standins import is_optional, opened
 from .undefined import MaybeUnset, Undefined, maybe, spoken
 
@@ -303,7 +301,7 @@ def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf
     if leaf.is_number and not leaf.changes and isinstance(value, Tensor) and value.plain is params[0]:
         # The body leaves the number alone: it can stay the Python number it is.
         return outside(leaf.name, leaf.init), []
-    kind = join(own_kind(value), KINDS[leaf.kind])
+    kind = kind_of_next(leaf.name, KINDS[leaf.kind], leaf.tensors, value)
     if issubclass(kind, NumberTracer):
         return _accept_number(leaf, value, kind)
     if number_type(value) is not None:

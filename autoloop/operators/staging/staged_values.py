@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
+from autoloop_runtime.base.stand_ins import UnknownWhileTracing
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.number_operators import number_type
+from autoloop_runtime.ir.numpy_results import is_array
 from autoloop_runtime.ir.run_state import Stored
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.text_operators import of_texts
-from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, ZeroDimArray, kind_of, marked
+from autoloop_runtime.ir.tracers import (
+    ArrayTracer,
+    Kind,
+    NumberTracer,
+    TextTracer,
+    ZeroDimArray,
+    join,
+    kind_of,
+    marked,
+    own_kind,
+)
 
 from ...left_to_python import refuse_unknown
 from .numbers_or_arrays import noted
@@ -57,8 +70,37 @@ def stands_for(value: Any) -> type:
     if isinstance(value, TextTracer):
         return str
     if isinstance(value, ArrayTracer):
+        if value.may_be_scalar:
+            raise UnknownWhileTracing("whether this is an array or a scalar only the run knows: ask np.ndim(x)")
         return np.ndarray if value.shape.rank != 0 or type(value) is ZeroDimArray else value.dtype.type
     return number_type(value) or type(value)
+
+
+def kind_of_either(name: str, one: Any, other: Any) -> Kind:
+    """Return the kind of an array or scalar that is one of two values, and only the run knows which.
+
+    Raises
+    ------
+    LeftToPython
+    TypeError
+        If that would have to know, too, whether what has no axes is an array or a scalar.
+    """
+    kinds = own_kind(one), own_kind(other)
+    if set(kinds) != {ArrayTracer, ZeroDimArray}:
+        return kinds[0] if kinds[0] is kinds[1] else kind_of((one, other))
+    if not all(is_array(value, ZeroDimArray) for value in (one, other)):
+        refuse_unknown(
+            f"{name!r} is an array without axes here, and what may be a scalar elsewhere: only the run knows which",
+            "make it a scalar, x[()], or an array, np.asarray(x), in both places",
+        )
+    return ZeroDimArray
+
+
+def kind_of_next(name: str, kind: Kind, held: Sequence[Tensor], value: Any) -> Kind:
+    """Return the kind of a variable that the body of a loop gives ``value``, of its own kind and what it held."""
+    if {kind, own_kind(value)} == {ArrayTracer, ZeroDimArray}:
+        return kind_of_either(name, marked(kind, held[0]), value)
+    return join(own_kind(value), kind)
 
 
 def full_name(kind: type) -> str:

@@ -14,7 +14,16 @@ import numpy as np
 
 from .array_storage import Storage, kept, refuse_without_axes
 from .array_views import View, layout_of_part, linked, name_of_view, new_layout, part_of_scalar
-from .basic_indices import composed, depends_on_tensors, in_whole, is_basic, is_element, rearranged, settled
+from .basic_indices import (
+    composed,
+    depends_on_tensors,
+    in_whole,
+    is_basic,
+    is_element,
+    names_element,
+    rearranged,
+    settled,
+)
 from .graph import current_graph, is_at_hand
 from .op import call
 from .tensor import Tensor
@@ -101,9 +110,9 @@ class References:
             self._layout = new_layout(self.current(), None if known is None else known.strides)
         return self._layout
 
-    def viewed(self, view: View, made: Tensor, layout: Any) -> Any:
+    def viewed(self, view: View, made: Tensor, layout: Any, is_array: bool = True) -> Any:
         """Return a view of this array."""
-        kind = self.kind_of_part(made)
+        kind = self.kind_of_part(made, is_array or made.shape.rank is not None)
         new: Any = kind.__new__(kind)
         new.dtype, new.storage, new.view_of = made.dtype, self.storage, view
         new._layout, new._seen = layout, (self.storage.version, current_graph(), made.plain)
@@ -133,7 +142,7 @@ class References:
             writeable=self.is_writeable,
             real=None if depends_on_tensors(index) else lambda array: array[index],
         )
-        return self.viewed(view, made, layout)
+        return self.viewed(view, made, layout, not names_element(index))
 
     def __iter__(self) -> Iterator[Any]:
         known = self.shape.as_list() if self.shape.rank else []

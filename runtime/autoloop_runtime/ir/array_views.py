@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..base.dataclass import dataclass
+from ..base.stand_ins import UnknownWhileTracing
 from .numpy_protocols import counterpart_of
 from .op import call
 from .tensor import Tensor
@@ -81,6 +82,8 @@ _COPYING = _names(np.array, np.copy, np.ndarray.astype)
 _RESHAPED = _names(np.reshape, np.ravel, np.squeeze, np.expand_dims, np.atleast_1d, np.atleast_2d, np.atleast_3d) | {
     _FLAT
 }
+#: what arrays may lose their axes by and stay arrays, and scalars stay what they are
+_LOSING = _names(np.reshape, np.squeeze)
 #: functions that give a view of each of the arrays that they are given
 OF_SEVERAL = frozenset((np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_arrays, np.meshgrid))
 #: of these a complex array is put together
@@ -225,6 +228,10 @@ def _part(again: Callable[[Any], Any], k: int) -> Callable[[Any], Any]:
 def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_array: bool) -> Any:
     if not isinstance(made, Tensor):
         return made
+    if array.may_be_scalar and name in _LOSING and made.shape.rank in (0, None):
+        raise UnknownWhileTracing(
+            f"whether {name} gives an array or a scalar only the run knows here, where it knows how many axes there are"
+        )
     kind = array.kind_of_part(made, is_array)
     if array.is_scalar:
         answer = _answer(array.layout, name, made, again) if array.storage.is_without_axes else None

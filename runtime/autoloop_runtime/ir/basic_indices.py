@@ -35,6 +35,11 @@ def is_element(index: Any, shape: TensorShape) -> bool:
     return shape.rank is not None and len(entries) == shape.rank and all(map(_is_int, entries))
 
 
+def names_element(index: Any) -> bool:
+    """Return whether a basic index names one element of an array of as many axes as it has entries."""
+    return all(map(_is_int, index if isinstance(index, tuple) else (index,)))
+
+
 def settled(index: Any) -> Any:
     """Return a basic index that stays what it is, whatever becomes of the numbers in it."""
     if isinstance(index, tuple):

@@ -18,10 +18,11 @@ from .tensor import Tensor
 
 #: functions that give arrays, whatever they are given
 _ALWAYS = frozenset((
-    np.array, np.asarray, np.asanyarray, np.asarray_chkfinite, np.broadcast_arrays, np.broadcast_to, np.copy, np.cov,
-    np.cross, np.empty, np.empty_like, np.full, np.full_like, np.i0, np.isin, np.ones, np.ones_like, np.piecewise,
-    np.real_if_close, np.require, np.select, np.tensordot, np.linalg.tensordot, np.where, np.zeros, np.zeros_like,
-    np.linalg.cross, np.apply_along_axis, np.pad,
+    np.append, np.argsort, np.array, np.asarray, np.asanyarray, np.asarray_chkfinite, np.broadcast_arrays,
+    np.broadcast_to, np.column_stack, np.concatenate, np.copy, np.cov, np.cross, np.dstack, np.empty, np.empty_like,
+    np.expand_dims, np.full, np.full_like, np.hstack, np.i0, np.isin, np.ones, np.ones_like, np.piecewise,
+    np.real_if_close, np.repeat, np.require, np.select, np.stack, np.tensordot, np.linalg.tensordot, np.tile, np.vstack,
+    np.where, np.zeros, np.zeros_like, np.linalg.cross, np.apply_along_axis, np.pad, np.roll,
 ))  # fmt: skip
 #: functions that give scalars of scalars, and arrays of arrays, lists and Python's numbers
 _OF_ARRAYS = frozenset((
@@ -36,13 +37,15 @@ OWN_KINDS: set[Any] = set()
 METHODS_OF_ARRAYS = frozenset(
     ("T", "astype", "byteswap", "conj", "conjugate", "copy", "imag", "mT", "real", "reshape", "squeeze", "swapaxes")
     + ("transpose", "view")
+    + ("argsort",)
 )
 
 
 def is_array(value: Any, without_axes: type[Tensor]) -> bool:
-    """Return whether a value is an array to NumPy; of tensors without axes those of type ``without_axes`` are."""
+    """Return whether a value is surely an array to NumPy; of tensors without axes those of type ``without_axes`` are,
+    and of those of which only the run knows whether they have some."""
     if isinstance(value, Tensor):
-        return isinstance(value, without_axes) or value.shape.rank != 0
+        return isinstance(value, without_axes) or value.shape.rank not in (0, None)
     return isinstance(value, np.ndarray)
 
 

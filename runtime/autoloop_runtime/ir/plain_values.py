@@ -17,8 +17,8 @@ def plain_array(value: Any) -> Any:
 
 
 def plain_zero_dim(value: Any) -> Any:
-    """Return a value of a run that has no axes as an array of its own."""
-    return np.array(value)
+    """Return a value of a run as an array of its own, also if it has no axes."""
+    return plain_array(value) if np.ndim(value) else np.array(value)
 
 
 def plain_read_only(value: Any) -> Any:

@@ -162,6 +162,11 @@ class ArrayTracer(Attributes, Changing, Tracer):  # type: ignore[misc]  # what t
         """Whether this is a scalar of NumPy's, which nobody can write to."""
         return self.shape.rank == 0
 
+    @property
+    def may_be_scalar(self) -> bool:
+        """Whether only the run knows if this is a scalar or an array: it is a scalar if it has no axes."""
+        return self.shape.rank is None
+
     def __getattr__(self, name: str) -> Any:
         if name in ("dtype", "storage"):  # which are looked for in what is made below
             raise AttributeError(name)
@@ -178,14 +183,19 @@ class ArrayTracer(Attributes, Changing, Tracer):  # type: ignore[misc]  # what t
     @staticmethod
     def kind_of_part(made: Tensor, is_array: bool = True) -> type[ArrayTracer]:
         """Return the kind of a value of this array's: without axes it is a scalar, if it is not an array to NumPy."""
-        return ZeroDimArray if is_array and made.shape.rank == 0 else ArrayTracer
+        return ZeroDimArray if is_array and made.shape.rank in (0, None) else ArrayTracer
 
 
 @called("array (of which only the run knows the value)")
 class ZeroDimArray(ArrayTracer):
-    """An array of the user's that has no axes, and is no scalar: ``np.asarray(1.5)``, ``x[0, ...]``."""
+    """An array of the user's that has no axes, and is no scalar: ``np.asarray(1.5)``, ``x[0, ...]``.
+
+    Where only the run knows whether it has axes it is surely an array; any other array is a scalar if it has none.
+    """
 
     __slots__ = ()
+
+    may_be_scalar = False
 
     @property
     def is_scalar(self) -> bool:
@@ -329,7 +339,7 @@ def join(*kinds: Kind) -> Kind:
 def marked(kind: Kind, value: Any) -> Any:
     """Return ``value``, or the tensors in a structure of them, as values of ``kind``."""
     if isinstance(value, Tensor):
-        if kind is ZeroDimArray and value.shape.rank != 0:
+        if kind is ZeroDimArray and value.shape.rank not in (0, None):
             kind = ArrayTracer
         if value.dtype.kind == "U" and kind is not Tensor and value.shape.rank == 0:
             kind = Tensor if kind is DecidedNumber else TextTracer

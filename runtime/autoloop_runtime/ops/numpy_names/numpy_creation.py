@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import of_numbers
+from ...base.stand_ins import UnknownWhileTracing
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
 from .. import complex_numbers, creation, filled
@@ -184,15 +185,19 @@ def asanyarray(
 @counterpart(np.ascontiguousarray)
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
     """Return ``np.ascontiguousarray``, which has at least one axis."""
-    made = _made(np.ascontiguousarray, a, dtype, None, like=like)
+    return _with_axes(np.ascontiguousarray, _made(np.ascontiguousarray, a, dtype, None, like=like))
+
+
+def _with_axes(theirs: Any, made: Tensor) -> Tensor:
+    if made.shape.rank is None:
+        raise UnknownWhileTracing(f"whether numpy.{theirs.__name__} gives a value one more axis, only the run knows")
     return expand_dims(made, 0) if made.shape.rank == 0 else made
 
 
 @counterpart(np.asfortranarray)
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
     """Return ``np.asfortranarray``; how it lies in memory cannot be seen."""
-    made = _made(np.asfortranarray, a, dtype, None, like=like)
-    return expand_dims(made, 0) if made.shape.rank == 0 else made
+    return _with_axes(np.asfortranarray, _made(np.asfortranarray, a, dtype, None, like=like))
 
 
 def _checked_finite(x: Any) -> Any:
