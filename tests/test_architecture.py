@@ -687,7 +687,7 @@ OTHER_NAMES = {
     # kinds of guards
     "autoloop.state.guards": ("equal length",),
     # Python's builtins
-    "autoloop.conversion.expressions": ("all any max min sum", "all any", "shape size"),
+    "autoloop.conversion.expressions": ("all any max min sum", "all any", "length shape size stack"),
     "autoloop.conversion.scopes": ("all any max min sum",),
     # attributes and methods of arrays
     "autoloop.conversion.mutated_parameters": ("shape size",),

@@ -28,6 +28,8 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
         plain = self.environment.is_plain_call(node.func, around.local_names)
         if plain and self.environment.looks_into_lists(node, around.local_names):
             plain = False
+        if node.args and getattr(node.func, "id", "") == "dir":  # of an object, not of the frame
+            plain = False
         if self.environment.is_options(node.func, around.local_names):  # at the head of a loop it is not rewritten
             node.func = self.operator(Maker(node.func), "misplaced_options")
         if isinstance(node.func, gast.Name) and not node.args and not node.keywords:
@@ -117,7 +119,7 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
         """
         loaded = isinstance(node.ctx, gast.Load)
         owner = self.environment.resolve(node.value, around.local_names)
-        asked = node.attr in _ASKED and not isinstance(owner, types.ModuleType)
+        asked = node.attr in ASKED and not isinstance(owner, types.ModuleType)
         is_property = loaded and (asked or self.environment.is_property(node.attr))
         node = self.parts(node, around)
         make = Maker(node)
@@ -141,11 +143,19 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
 
 #: attributes of arrays that tell of extents and dtype, those that what stands for arrays and numbers lacks, and those
 #: that arrays, unlike that, lack
-_ASKED = frozenset((
+ASKED = frozenset((
     "dtype", "shape", "size", "__class__",
     "__array_finalize__", "__array_interface__", "__array_struct__", "__array_wrap__", "__class_getitem__",
     "__getformat__", "__getnewargs__", "__setstate__",
     "constant_value", "eval", "get_shape", "graph", "is_symbolic", "name", "node", "numpy", "op", "set_shape",
+    "absorb", "admit", "advice", "alike", "arrays", "asked_for", "assign", "assign_each", "at", "awaited", "become",
+    "begin", "by", "carrier", "certain", "check_writeable", "current", "decision", "declared", "described", "empty",
+    "fixed_value", "freeze", "given", "given_to", "given_views", "holds", "holds_containers", "is_feedable",
+    "is_scalar", "is_set", "is_whole", "is_writeable", "kind_of_part", "kinds", "known", "layout", "leaving", "left",
+    "length", "like", "list_of", "lists", "meets_arrays", "named", "needed", "noted", "numbers", "of_type",
+    "overwrite", "packed", "parts", "parts_of", "plain", "refuse", "refuse_leaving", "same_as", "seen_as",
+    "settled_value", "several", "source", "stack", "static", "stays", "storage", "structure", "tag", "types", "value",
+    "vector", "view_of", "viewed", "whole", "with_types_of",
 ))  # fmt: skip
 
 

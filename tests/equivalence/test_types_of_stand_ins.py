@@ -11,8 +11,10 @@ import warnings
 import autoloop as al
 import numpy as np
 import pytest
+from autoloop.conversion.expressions import ASKED as ATTRIBUTES_ASKED
 from autoloop.errors import in_words, stand_ins
-from autoloop.operators.staging.standins import Face, StandIn
+from autoloop.operators.constructs import type_questions
+from autoloop.operators.staging.standins import Covered, Face, StandIn
 
 MADE = {
     "maybe none": "e = None\n if n > 5:\n  e = d[0]",
@@ -102,6 +104,56 @@ def test_a_copy_of_what_only_the_run_knows_is_refused_where_plain_python_cannot_
         al.function(mixed_copied, executor="native")(np.int64(7))
     with pytest.warns(UserWarning, match=words):
         assert al.function(mixed_copied)(np.int64(7)) == 2.5
+
+
+def test_what_stands_for_a_value_has_nothing_of_its_own_to_the_user():
+    users = (
+        np.ndarray,
+        *map(np.sctypeDict.get, "?ldFU"),
+        float,
+        int,
+        complex,
+        str,
+        list,
+        dict,
+        set,
+        tuple,
+        bytes,
+        range,
+    )
+    theirs = {name for kind in (*users, np.flatiter, type(iter([]))) for name in dir(kind)}
+    kinds = [one for one in every_kind(StandIn) | every_kind(type_questions.Tracer) if not issubclass(one, Covered)]
+    held = {name for kind in kinds for cls in kind.__mro__ for name in (*vars(cls), *vars(cls).get("__slots__", ()))}
+    assert {name for name in held - theirs if name[0] != "_"} <= ATTRIBUTES_ASKED
+
+
+HAS = ("storage", "value", "parts", "plain", "types", "dtype", "shape", "__array__", "__dict__")
+QUESTIONS = (
+    f"[hasattr(e, n) for n in {HAS}]", "[getattr(e, n, 7) for n in ('storage', 'value', 'parts', 'known')]",
+    "callable(e)", "dir(e)", "e.storage", "e.parts",
+)  # fmt: skip
+
+
+def test_what_stands_for_a_value_has_what_that_has():
+    for made in (
+        "x[0]",
+        "x * 2",
+        "float(x[0])",
+        "int(x[0])",
+        "str(x[0])",
+        "range(n)",
+        "[i for i in range(n)]",
+        "x[0] > 1",
+    ):
+        for asked in QUESTIONS:
+            f = of_source(f"def f(n, x, d):\n e = {made}\n return {asked}\n")
+            plain, found = outcome(f, 3), outcome(al.function(f), 3)
+            assert found[:2] == plain[:2], (made, asked)
+    for made in (MADE["mixed"], "e = True\n if n > 5:\n  e = 2"):
+        for asked in QUESTIONS[:3]:
+            f = of_source(f"def f(n, x, d):\n {made}\n return {asked}\n")
+            plain, found = outcome(f, 3), outcome(al.function(f), 3)
+            assert found == plain, (made, asked)
 
 
 ITERATORS = {

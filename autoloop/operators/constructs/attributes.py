@@ -22,8 +22,9 @@ from ...conversion.pipeline import convert_callee
 from ...left_to_python import refuse_unknown
 from ..mutation.parts_of_objects import in_class, is_data_descriptor
 from ..staging.maybe_numbers import MaybeNumber
+from ..staging.mixed_numbers import MixedNumber, class_of_code
 from ..staging.staged_values import stands_for
-from ..staging.standins import known_class
+from ..staging.standins import StandIn, instances_have, known_class
 from ..staging.undefined import MaybeUnset
 from ..staging.users_methods import method_of
 from .overloads import update_in_place
@@ -44,8 +45,10 @@ def attribute(owner: Any, name: str) -> Any:
     if isinstance(owner, ArrayTracer) and name in ("shape", "size") and owner.shape.rank is not None:
         extents = extents_of(owner)
         return extents if name == "shape" else functools.reduce(operator.mul, extents, 1)
+    if isinstance(owner, MixedNumber):
+        return _of_mixed(owner, name)
     kind = stands_for(owner) if type(owner) in _OF_NUMPY_AND_PYTHON else known_class(owner)
-    if kind is not None and not hasattr(kind, name):
+    if kind is not None and not instances_have(kind, name):
         raise lacking(kind, name)
     if type(owner) in _OF_NUMPY_AND_PYTHON:
         return _of_array(owner, name)
@@ -77,6 +80,22 @@ def _of_array(owner: Any, name: str) -> Any:
             f"x.{name} is not there while a graph is built",
             "ask for it outside of the decorated function",
         )
+
+
+def mixed_has(owner: MixedNumber, name: str) -> bool:
+    """Return whether a number of several types has an attribute, if all of these agree on it."""
+    found = {instances_have(class_of_code(code), name) for code in owner.types}
+    if len(found) > 1:
+        refuse_unknown(f"{name!r} is asked of {owner.described()}", "make it a number of one type, float(x)")
+    return found.pop()
+
+
+def _of_mixed(owner: MixedNumber, name: str) -> Any:
+    if not mixed_has(owner, name):
+        raise lacking(class_of_code(min(owner.types)), name)
+    if name in vars(StandIn) or not hasattr(owner, name):
+        refuse_unknown(f"{name!r} is asked of {owner.described()}", "make it a number of one type, float(x)")
+    return getattr(owner, name)
 
 
 def _is_asked_first(owner: Any, name: str, found: Any) -> bool:

@@ -63,7 +63,7 @@ from .side_by_side import staged_enumerate, staged_reversed, staged_zip
 from .sorted_lists import sorted_by, sorted_tensor
 from .text import formatted_as, repr_of, text_of
 from .text import holds_staged as holds_text_to_come
-from .type_questions import attribute_or, has_attribute, is_instance_of, type_of
+from .type_questions import attribute_or, has_attribute, is_callable, is_instance_of, names_in, type_of
 
 _SPECIAL: dict[Any, str] = {
     one: f"__{one.__name__}__" for one in (abs, bool, complex, divmod, float, int, len, pow, reversed, round)
@@ -346,10 +346,12 @@ STAGED: dict[Any, Callable[..., Any]] = {
     any: _iterated(any, lambda x: answer(ops.any(_numbers(_gathered(x)[0])), x), any_of),
     bin: _with_staged(bin, of_number(bin, str)),
     bool: _with_staged(bool, lambda x: truth(asked(x))),
+    callable: is_callable,
     chr: _with_staged(chr, of_number(chr, str)),
     complex: _with_staged(complex, as_complex),
     delattr: delete_attribute,
     dict: _with_staged(dict, _dict),
+    dir: names_in,
     divmod: _with_staged(divmod, lambda a, b: (a // b, a % b)),
     enumerate: _with_staged(enumerate, staged_enumerate),
     filter: _applied(filter, staged_filter),

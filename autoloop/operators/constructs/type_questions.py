@@ -12,13 +12,14 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_results import lacking
 from autoloop_runtime.ir.tracers import TextTracer, Tracer
 
+from ...left_to_python import refuse_unknown
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.moved_lists import refuse_moved
 from ..staging.optional import MaybeNone
 from ..staging.staged_values import answer, is_staged, stands_for
-from ..staging.standins import Maybe, StandIn, known_class, opened, present
+from ..staging.standins import Maybe, StandIn, instances_have, known_class, opened, present
 from ..staging.undefined import MaybeUnset
-from .attributes import attribute
+from .attributes import attribute, mixed_has
 from .if_statement import if_exp
 from .mixed_operators import is_instance
 
@@ -78,16 +79,33 @@ def _class_of(value: Any) -> type | None:
 def has_attribute(value: Any, name: str) -> Any:
     """Return ``hasattr(value, name)``."""
     _refuse_untold(name)
+    if isinstance(value, MixedNumber):
+        return mixed_has(value, name)
     if (kind := _class_of(value)) is not None:
-        return hasattr(kind, name)
+        return instances_have(kind, name)
     found = getattr(value, name, None)
     return answer(opened(found).is_set) if type(found) is MaybeUnset else hasattr(value, name)
+
+
+def is_callable(value: Any) -> bool:
+    """Return ``callable(value)``."""
+    kind = _class_of(value)
+    return callable(value) and not isinstance(value, MixedNumber) and (kind is None or instances_have(kind, "__call__"))
+
+
+def names_in(*values: Any) -> list[str]:
+    """Return ``dir(value)``."""
+    (value,) = values or (None,)
+    if isinstance(value, MixedNumber):
+        refuse_unknown(f"dir() is asked of {value.described()}", "make it a number of one type, float(x)")
+    kind = _class_of(value)
+    return dir(value) if kind is None else dir(kind)
 
 
 def attribute_or(value: Any, name: str, *default: Any) -> Any:
     """Return ``getattr(value, name)``, or with a default."""
     _refuse_untold(name)
-    if (kind := _class_of(value)) is not None and not hasattr(kind, name):
+    if (kind := _class_of(value)) is not None and not instances_have(kind, name):
         if default:
             return default[0]
         raise lacking(kind, name)

@@ -53,6 +53,12 @@ def is_pythons(code: Code) -> bool:
     return code < len(PYTHON)
 
 
+def class_of_code(code: Code) -> type:
+    """Return the class of the numbers that a code stands for."""
+    kind, dtype = TYPES[code]
+    return PYTHON[code] if is_pythons(code) else np.ndarray if kind is ZeroDimArray else dtype.type
+
+
 def codes_of(value: Any) -> Codes | None:
     """Return what a number may be; None of anything else, and of what is, or is to be, a tensor."""
     if isinstance(value, MixedNumber):

@@ -267,6 +267,11 @@ def known_class(value: Any) -> type | None:
     return type(value).__stands_for__ if isinstance(value, StandIn) else None
 
 
+def instances_have(kind: type, name: str) -> bool:
+    """Return whether objects of a class of Python's or NumPy's have an attribute: the class itself has more."""
+    return any(name in vars(cls) for cls in kind.__mro__)
+
+
 def present(value: Any) -> Any:
     """Return the value of what may not be there, checked at run time; anything else as it is."""
     return opened(value).needed() if isinstance(value, Maybe) else value
