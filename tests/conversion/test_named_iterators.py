@@ -1,10 +1,11 @@
-"""Iterators of which one sees how far a loop has run them: right, or refused where only the run knows."""
+"""Iterators of which one sees how far a loop has run them: right, or left to plain Python where only the run knows."""
 
 import itertools
 
 import autoloop as al
 import numpy as np
 import pytest
+from left_to_python import refused_or_plain
 
 LEFT = "is left by a loop when a tensor says so"
 
@@ -101,22 +102,55 @@ def changing(x):
     return t, n
 
 
+def asked_in_a_loop(x):
+    def sums():
+        t = 0
+        while True:
+            t += yield t
+
+    q, t = sums(), 0
+    next(q)
+    for k in range(int(x[2])):
+        t = q.send(k + 1)
+    return t
+
+
 @pytest.mark.parametrize(
     ("f", "words"),
     [
         (of_array, f"the iterator 'q' {LEFT}"), (of_range, f"the range_iterator 'q' {LEFT}"),
-        (of_generator, "the generator expression was left when a tensor said so"), (of_map, f"the map 'q' {LEFT}"),
+        (of_map, f"the map 'q' {LEFT}"),
         (inside_another, f"the list_iterator 'q' {LEFT}"),
         (beside_an_array, "the range_iterator 'q' runs side by side with a tensor"),
         (run_over_twice, "a reversed tensor was run over before"),
         (counted_in_a_branch, "the count 'c' is advanced in a loop or branch on tensors"),
+        (asked_in_a_loop, "the generator 'q' is advanced in a loop or branch on tensors"),
         (changing, "the generator 'numbers' sets 'n', as often as only the run knows"),
     ],
 )  # fmt: skip
-def test_what_only_the_run_knows_is_refused(f, words):
-    f(np.arange(3.0))  # plain Python takes it
-    with pytest.raises(TypeError, match=words):
-        al.function(f)(np.arange(3.0))
+def test_what_only_the_run_knows_plain_python_runs(f, words):
+    refused_or_plain(f, words, np.arange(3.0))
+
+
+def test_a_generator_expression_that_the_run_leaves_is_refused():
+    with pytest.raises(TypeError, match="the generator expression was left when a tensor said so"):
+        al.function(of_generator)(np.arange(3.0))
+
+
+KEPT = iter(range(9))
+
+
+def kept(x):
+    t = 0
+    while t < x[1]:
+        t += 1 + next(KEPT)
+    return t
+
+
+def test_an_iterator_from_outside_is_refused_before_it_moves():
+    with pytest.raises(TypeError, match="the range_iterator 'KEPT' is advanced in a loop or branch on tensors"):
+        al.function(kept)(np.arange(3.0))
+    assert next(KEPT) == 0
 
 
 def unnamed(x):

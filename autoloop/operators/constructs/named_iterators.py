@@ -15,6 +15,7 @@ from typing import Any
 from autoloop_runtime.base.locations import TRACE_ENTRY, is_own_file
 
 from ...errors import passes_handlers
+from ...left_to_python import leave_unknown
 
 #: so many iterators, at most, that one runs over are looked at
 _MOST = 100
@@ -63,7 +64,9 @@ def refuse_again(what: str) -> None:
 
 
 def _refuse(what: str, why: str) -> None:
-    error = TypeError(f"{what} {why}; let each loop run over the values themselves, or over an iterator of its own")
+    message = f"{what} {why}; let each loop run over the values themselves, or over an iterator of its own"
+    leave_unknown(message)  # what advances iterators from outside was refused before: nothing has moved
+    error = TypeError(message)
     passes_handlers(error)
     raise error
 

@@ -74,7 +74,10 @@ def found_outside(value: Any) -> str | None:
 
 
 def is_made_anew(value: Any) -> bool:
-    """Return whether it is a generator of random numbers that each call of the traced function makes itself."""
+    """Return whether it is a generator of random numbers, or an iterator, that each call of the traced function makes
+    itself, and that advances nothing from outside."""
+    if hasattr(type(value), "__next__"):
+        return moving(value) is None
     return is_random(value) and found_outside(value) is None
 
 
