@@ -7,6 +7,7 @@ from typing import Any
 import autoloop as al
 import numpy as np
 import pytest
+from left_to_python import refused_or_plain
 
 TEXT, BYTES = np.str_("ab"), np.bytes_(b"ab")
 
@@ -45,3 +46,7 @@ def test_what_a_loop_makes_of_one_is_refused() -> None:
 
     with pytest.raises(TypeError, match=r"gives the numpy.str_ 'ab' or another text: write str\(text\)"):
         f(TEXT, np.arange(3.0))
+
+
+def test_an_element_of_texts_that_the_run_chooses_is_for_plain_python() -> None:
+    refused_or_plain(lambda n: np.take(np.array(["a", "b", "c"]), n), "an element of an array of texts", np.int64(2))

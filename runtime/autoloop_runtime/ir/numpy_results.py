@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base import nest
+from ..base.stand_ins import UnknownWhileTracing
 from .convert import is_number
 from .numpy_protocols import NUMPY_NUMBERS
 from .tensor import Tensor
@@ -105,7 +106,7 @@ def taken(arrays: Any, made: Any, text: type) -> Any:
         If it is an element of an array of texts, a ``numpy.str_`` to the user: those that a run makes are Python's.
     """
     if type(made) is text and any(map(_is_of_texts, nest.flatten(arrays))):
-        raise TypeError(
+        raise UnknownWhileTracing(
             "an element of an array of texts, a numpy.str_, is chosen here by what only the run knows: choose among "
             "the elements of a list, x.tolist()[i]"
         )
