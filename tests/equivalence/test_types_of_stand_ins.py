@@ -156,6 +156,14 @@ def test_what_stands_for_a_value_has_what_that_has():
             assert found == plain, (made, asked)
 
 
+def test_an_array_without_axes_is_no_key():
+    for made in ("np.array(x.sum())", "np.where(x[0] > 1, 1.0, 2.0)", "x[..., 0]"):
+        for asked in ("{1.0: 2}.get(e)", "{1.0: 2}[e]", "e in {1.0, 2.0}", "e in {1.0: 2}"):
+            f = of_source(f"def f(n, x, d):\n e = {made}\n return {asked}\n")
+            plain, found = outcome(f, 3), outcome(al.function(f), 3)
+            assert found[:2] == plain[:2] and plain[0] == "TypeError", (made, asked)
+
+
 ITERATORS = {
     "enumerate": "e = enumerate(x)", "zip": "e = zip(x, range(n))", "map": "e = map(abs, x)", "iterator": "e = iter(x)",
     "filter": "e = filter(None, x)", "reversed": "e = reversed(x)", "generator": "e = (i * 2 for i in range(n))",

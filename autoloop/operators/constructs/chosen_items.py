@@ -22,7 +22,7 @@ from ...left_to_python import refuse_unknown
 from ..staging.maybe_same import may_be
 from ..staging.mixed_numbers import MixedNumber, codes_of, components, mixed
 from ..staging.raising import Raising, raise_unless
-from ..staging.staged_values import answer, is_staged, stands_for
+from ..staging.staged_values import answer, check_hashable, is_staged, stands_for
 from .container_comparisons import asks_the_run, equal, is_of_run
 from .if_statement import if_exp
 from .math_functions import tried
@@ -167,6 +167,7 @@ def _of_dict(table: dict[Any, Any], key: Any) -> Any:
 
 
 def _found(table: dict[Any, Any], key: Any) -> Any:
+    check_hashable(key)
     found = _same(key, list(table))
     if found is None:
         raise UnknownWhileTracing(

@@ -15,7 +15,7 @@ from ..mutation.outside_world import stays
 from ..staging.clauses import clauses_of
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber
-from ..staging.staged_values import answer, asked, is_staged, truth
+from ..staging.staged_values import answer, asked, check_hashable, is_staged, truth
 from ..staging.users_methods import method_of
 from .boolean_operators import not_, or_
 from .container_comparisons import asks_the_run, equal
@@ -39,6 +39,8 @@ def in_(item: Any, container: Any) -> Any:
     if is_staged(container) or isinstance(container, GrowingList) or (is_staged(item) and _is_array(container)):
         same = ops.equal(container.numbers(), item) if isinstance(container, GrowingList) else container == item
         return answer(ops.any(same), container, item) if is_staged(same) else bool(np.any(same))
+    if isinstance(container, set | frozenset | dict):
+        check_hashable(item)
     is_asked = is_staged(item) or asks_the_run(item) or asks_the_run(container) or _asks_users(item, container)
     if is_asked and isinstance(container, list | tuple | range | set | frozenset | dict):
         elements = list(container)

@@ -103,6 +103,12 @@ def kind_of_next(name: str, kind: Kind, held: Sequence[Tensor], value: Any) -> K
     return join(own_kind(value), kind)
 
 
+def check_hashable(value: Any) -> None:
+    """Raise what Python says of a key of a dict, or an element of a set, that is an array, be it one without axes."""
+    if isinstance(value, ArrayTracer) and value.shape.rank == 0 and stands_for(value) is np.ndarray:
+        raise TypeError("unhashable type: 'numpy.ndarray'")
+
+
 def full_name(kind: type) -> str:
     """Return what Python's messages call a type: with its module, but for those of Python's own."""
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
