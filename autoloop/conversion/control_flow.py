@@ -192,9 +192,18 @@ class _StatementRewriter(GeneratedFunctions):
         results = [make.strings(plan.outputs)] if not returning else []
         choice = make.call(operator, test, *loads, *results)
         self._keywords(make, choice, plan)
+        if returning and self._falls_off(node):
+            choice.keywords.append(make.place(gast.keyword("falls", make.constant(True))))
         call = make.call(choice, *[make.load(name) for name in plan.inputs])
         last = make.return_(call) if returning else self._results(make, plan, call)
         return [*self.marks(make, plan), *functions, last]
+
+    def _falls_off(self, node: Node) -> bool:
+        """Return whether a branch of the user's `if`, of which one returns, has no `return` at its end."""
+        jumps = self.facts.jumps
+        if isinstance(node.test, gast.Name) and node.test.id in jumps.flags:  # made behind a loop that may return
+            return False
+        return any(falls_off(block, jumps.until) for block in (node.body, node.orelse))
 
     @staticmethod
     def _gives(plan: Plan) -> bool:

@@ -10,11 +10,12 @@ from autoloop_runtime.ir.array_storage import kept
 from ...left_to_python import unless_left
 from ..mutation.array_identity import renew
 from ..mutation.side_effects import NewPlaces, Outside, Places
-from ..staging.branch_merge import RETURN, RETURN_VALUE, Grown, Side, staged_branch
+from ..staging.branch_merge import Grown, Side, staged_branch
 from ..staging.container_contents import copied, is_as
 from ..staging.containers_of_blocks import Rebound
 from ..staging.maybe_same import lose_all, may_be
 from ..staging.optional import Ids, MaybeNone, is_, knowing, told_by
+from ..staging.raising import FALLEN, RETURN, RETURN_VALUE
 from ..staging.staged_values import asked, is_staged, truth
 from ..staging.standins import opened
 from ..staging.twins import Twins, watch
@@ -186,17 +187,20 @@ def if_return(
     *,
     shared: tuple[str, ...] = (),
     places: Places | None = None,
+    falls: bool = False,
 ) -> Branch:
     """Choose a branch that gives the value of the whole function.
 
-    Takes what :func:`if_stmt` takes; what it returns gives the function's value.
+    Takes what :func:`if_stmt` takes, and whether one of the branches has no ``return`` at its end; what it returns
+    gives the function's value.
     """
     test = asked(test)
     if is_staged(test):
 
         def staged(*values: Any) -> Any:
             outside = Outside((then, orelse), shared, places, values)
-            return _staged_return(test, (then or _nothing, orelse or _nothing), values, outside)
+            what = FALLEN if falls else RETURN
+            return _staged_return(test, (then or _nothing, orelse or _nothing), values, outside, what)
 
         return staged
     chosen = then if test else orelse

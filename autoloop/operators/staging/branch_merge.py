@@ -33,13 +33,14 @@ from autoloop_runtime.ir.tracers import (
 from autoloop_runtime.ops.operands import is_tensor
 
 from ...errors import NeverReturnsError
-from ...left_to_python import leaving, refuse_unknown, unless_left
+from ...left_to_python import leaving, refuse_unknown
 from .blank_values import blank
 from .containers_of_blocks import advice_on_keys, leave_containers, leave_objects_apart
 from .instances import apart, as_objects, assembled, leave_objects, of_sides
 from .list_lengths import as_growing, lengths_differ, with_growing
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
 from .numbers_or_arrays import is_number_beside_array, is_untold, note, notes_of
+from .raising import FALLEN, RETURN, RETURN_VALUE, refusal
 from .staged_blocks import is_run_time_error, raise_at_run_time, staged_block
 from .staged_values import as_maybe, cast_where_made, certain, kind_of_either
 from .standins import Maybe, is_optional, opened
@@ -70,9 +71,6 @@ _NEVER = object()  # the value of a branch that always raises
 Side = Callable[[], tuple[Any, ...]]
 #: arrays that a side leaves, by id, and what they hold at its end
 Ends: TypeAlias = dict[int, tuple[ArrayTracer, Tensor]]
-# How messages call what the sides of a branch give as the function's value: there None is no value like others.
-RETURN_VALUE = "return value"
-RETURN = "what the two sides of an `if` on a tensor return (each needs a `return`)"
 
 
 def staged_branch(
@@ -167,7 +165,7 @@ class _Merge:
         ends: Sequence[Ends],
     ) -> None:
         self.name, self.what, self.number, self.graphs = name, what, number, graphs
-        is_result = what == RETURN and name == RETURN_VALUE  # the others are what the sides change outside
+        is_result = what in (RETURN, FALLEN) and name == RETURN_VALUE  # the others are what the sides change outside
         self.optional = (not is_result and _is_optional(a, b)) or is_optional(a) or is_optional(b)
         if self.optional and not {Undefined, MaybeUnset}.isdisjoint((type(a), type(b))):
             raise TypeError(
@@ -218,7 +216,7 @@ class _Merge:
             f"{self.what.format(spoken(self.name))} must have the same nested structure, they have "
             f"{nest.describe(a)} and {nest.describe(b)}{'' if self._is_returned else advice_on_keys(self.name, a, b)}"
         )
-        raise unless_left(StructureError(message))
+        raise refusal(self.what, StructureError(message))
 
     def _leaf(self, one: Any, other: Any) -> None:
         kind = own_kind(one)
@@ -308,7 +306,7 @@ class _Merge:
                 f": it is None at the end of the {side} branch and has a value at the end of the other; give it a "
                 f"value of the same type in both"
             )
-        raise unless_left(TypeError(f"{self.what.format(spoken(self.name))}{said}"))
+        raise refusal(self.what, TypeError(f"{self.what.format(spoken(self.name))}{said}"))
 
     @leaving
     def tensors(self, side: int) -> list[Tensor]:

@@ -12,7 +12,7 @@ import contextlib
 import types
 from collections.abc import Callable
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from autoloop_runtime import ops
@@ -23,14 +23,28 @@ from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.tensor import Tensor
 
-from ...left_to_python import leave_unknown
+from ...left_to_python import leave_unknown, unless_left
 from .container_contents import ObjectsOfTrace, Whole, instance_attributes, is_instance, mapped
 from .standins import StandIn, opened
 from .users_methods import says_itself
 
+E = TypeVar("E", bound=Exception)
+
 #: what Python's own exceptions hold in places of their own
 _MEMBERS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 _NO_MEMBERS = frozenset(("__dict__", "__traceback__", "__context__", "__cause__", "__suppress_context__", "args"))
+
+
+# How messages call what the sides of a branch give as the function's value: there None is no value like others.
+RETURN_VALUE = "return value"
+RETURN = "what the two sides of an `if` on a tensor return"
+#: the same where one has no `return` at its end
+FALLEN = f"{RETURN} (each needs a `return`)"
+
+
+def refusal(what: str, error: E) -> E:
+    """Return why a branch is not built: a `return` that is not there is asked for before plain Python is."""
+    return error if what == FALLEN else unless_left(error)
 
 
 class LeftBehind:
