@@ -23,7 +23,11 @@ def keys(tree):
             yield node.args[0]
         elif isinstance(node, ast.Subscript) and is_environment(node.value):
             yield node.slice
-        elif isinstance(node, ast.Compare) and any(map(is_environment, node.comparators)):
+        elif (
+            isinstance(node, ast.Compare)
+            and isinstance(node.ops[0], ast.In | ast.NotIn)
+            and is_environment(node.comparators[0])
+        ):
             yield node.left
 
 
@@ -63,8 +67,9 @@ def test_the_table_is_what_the_sources_read():
 
 
 def test_what_reads_in_other_ways_would_be_seen():
-    """All that speaks of the environment is one of the forms above, or hands all of it on."""
+    """All that speaks of the environment is one of the forms above, hands all of it on, or
+    asks whether something is it."""
     for path in SOURCES:
         text = path.read_text()
-        forms = r"os\.environ(\.get\(|\[)|os\.getenv\(|\*\*os\.environ"
+        forms = r"os\.environ(\.get\(|\[)|os\.getenv\(|\*\*os\.environ|\bis os\.environ\b|\(os, \"environ\"\)"
         assert len(re.findall(MENTIONS, text)) == len(re.findall(forms, text)), path

@@ -45,6 +45,6 @@ PROGRAMS = [
     ("arrays_counted_by_the_run", f"for a, v in zip(A, {COUNTED}): a += v + 1\nreturn A[0]*1",
      "A = [np.zeros(3), np.ones(3)]", "A", True),
     ("parts", "s = 0\nfor p, q in zip([2, x], x[1:3]): s = s + p * q\nreturn s", "", "", False),
-    ("used_up", "m = map(g, x)\nreturn list(m), list(m)", LOG, "log", None),
-    ("used_side_by_side", "m = map(g, x)\nreturn [a + b for a, b in zip(m, x)], list(m)", LOG, "log", None),
+    ("used_up", "m = map(g, x)\nreturn list(m), list(m)", LOG, "log", True),
+    ("used_side_by_side", "m = map(g, x)\nreturn [a + b for a, b in zip(m, x)], list(m)", LOG, "log", True),
 ]  # fmt: skip

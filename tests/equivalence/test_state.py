@@ -377,8 +377,6 @@ REFUSED = [
     ("choose among the elements of a list, x.tolist()[i]",
      "w, c = np.array(['a', 'b']), 0\nfor k in range(int(x[0])):\n"
      "    if w[k] == 'a': c += 1\nreturn c", "", ""),
-    ("choose among the elements of a list, x.tolist()[i]",
-     "return np.take(np.array(['a', 'b']), x.astype(int)[0])", "", ""),
     ("to the list 'out' in a loop or branch: write str(text)",
      "w, out = np.array(['a', 'b']), []\nfor v in x:\n    if v > 1: out.append(w[0])\nreturn out", "", ""),
 ]  # fmt: skip
