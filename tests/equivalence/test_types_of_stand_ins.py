@@ -156,6 +156,16 @@ def test_what_stands_for_a_value_has_what_that_has():
             assert found == plain, (made, asked)
 
 
+def test_an_attribute_that_some_types_of_a_number_lack_is_asked_of_the_one_it_is():
+    for asked, is_left in (("e.size", False), ("e.nbytes", False), ("getattr(e, 'size', 7)", True)):
+        f = of_source(f"def f(n, x, d):\n e = 1\n if n > 5:\n  e = np.sqrt(x[1])\n return {asked}\n")
+        for n in (3, 7):
+            plain, found = outcome(f, n), outcome(al.function(f), n)
+            assert found[:2] == plain[:2], (asked, n)
+            native = outcome(al.function(f, executor="native"), n)
+            assert (native[0] == "TypeError") == is_left, (asked, native)
+
+
 def test_an_array_without_axes_is_no_key():
     for made in ("np.array(x.sum())", "np.where(x[0] > 1, 1.0, 2.0)", "x[..., 0]"):
         for asked in ("{1.0: 2}.get(e)", "{1.0: 2}[e]", "e in {1.0, 2.0}", "e in {1.0: 2}"):

@@ -84,14 +84,19 @@ def _of_array(owner: Any, name: str) -> Any:
 
 def mixed_has(owner: MixedNumber, name: str) -> bool:
     """Return whether a number of several types has an attribute, if all of these agree on it."""
-    found = {instances_have(class_of_code(code), name) for code in owner.types}
+    found = _types_have(owner, name)
     if len(found) > 1:
         refuse_unknown(f"{name!r} is asked of {owner.described()}", "make it a number of one type, float(x)")
     return found.pop()
 
 
+def _types_have(owner: MixedNumber, name: str) -> set[bool]:
+    return {instances_have(class_of_code(code), name) for code in owner.types}
+
+
 def _of_mixed(owner: MixedNumber, name: str) -> Any:
-    if not mixed_has(owner, name):
+    """Return what a number of several types has under a name; where it is of one that lacks it the run raises."""
+    if not any(_types_have(owner, name)):
         raise lacking(class_of_code(min(owner.types)), name)
     if name in vars(StandIn) or not hasattr(owner, name):
         refuse_unknown(f"{name!r} is asked of {owner.described()}", "make it a number of one type, float(x)")

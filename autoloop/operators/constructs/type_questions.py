@@ -105,6 +105,8 @@ def names_in(*values: Any) -> list[str]:
 def attribute_or(value: Any, name: str, *default: Any) -> Any:
     """Return ``getattr(value, name)``, or with a default."""
     _refuse_untold(name)
+    if default and isinstance(value, MixedNumber) and not mixed_has(value, name):
+        return default[0]
     if (kind := _class_of(value)) is not None and not instances_have(kind, name):
         if default:
             return default[0]

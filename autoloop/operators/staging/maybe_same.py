@@ -227,6 +227,7 @@ def lose_all(name: str, values: Sequence[Any]) -> None:
     for one in values:
         if not isinstance(one, set) or (is_followed() and WORLD.get().holds([one]) is not None):
             lose(name, one, one)
+    lose_changed()  # what may be one of them is lost with it
 
 
 def watched() -> None:
