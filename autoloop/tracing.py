@@ -18,6 +18,7 @@ from autoloop_runtime.ir.asked_for_text import tell_of_keys, tell_of_texts, tell
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.op import function
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tensor_spec import TensorSpec
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, ZeroDimArray, marked
 
 from . import operators
@@ -28,7 +29,7 @@ from .errors import in_words, user_stacklevel
 from .fresh_results import FreshResults
 from .given_arrays import handle_of
 from .keys import Number, describe_key, is_input
-from .left_to_python import is_raised_anyway, leave_unknown
+from .left_to_python import LeftToPython, is_raised_anyway, leave_unknown
 from .operators.mutation.lifted_arrays import Lift, Making
 from .operators.mutation.outside_world import World
 from .operators.staging.maybe_same import settled
@@ -146,8 +147,14 @@ def _kind(leaf: Any) -> Kind:
     return ArrayTracer if isinstance(leaf, (np.ndarray, np.generic)) else Tensor
 
 
-def attempted(attempt: Callable[[], R]) -> R:
-    """Return a trace, begun anew where an array that it makes turns out to be the graph's."""
+def attempted(attempt: Callable[[], R], leaves: Sequence[Any]) -> R:
+    """Return a trace, begun anew where an array that it makes turns out to be the graph's.
+
+    Raises
+    ------
+    LeftToPython
+        If it shows at the end that only a run knows what an array holds, and there is no tensor among the arguments.
+    """
     making = Making()
     while True:
         try:
@@ -155,6 +162,10 @@ def attempted(attempt: Callable[[], R]) -> R:
                 return attempt()
         except Lift as lift:
             making = lift.making
+        except UnknownWhileTracing as error:
+            if is_raised_anyway(error) or any(isinstance(leaf, Tensor | TensorSpec) for leaf in leaves):
+                raise
+            raise LeftToPython(str(error), of_values=True) from None
 
 
 def traced(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

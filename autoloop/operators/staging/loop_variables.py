@@ -40,7 +40,7 @@ from autoloop_runtime.ir.tracers import (
 from autoloop_runtime.ops.int_bounds import is_step
 from autoloop_runtime.ops.operands import is_tensor
 
-from ...left_to_python import unless_left
+from ...left_to_python import refuse_unknown, unless_left
 from .blank_values import blank, blank_tensor
 from .container_contents import Whole, has_objects, whole
 from .containers_of_blocks import leave_containers, leave_objects_apart
@@ -387,9 +387,10 @@ def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
     if isinstance(leaf.init, str) and is_text(value):
         return replace(make_leaf(leaf.name, TextTracer(text(leaf.init))), changes=True)
     if kept(leaf.init) is not None:
-        raise TypeError(
+        refuse_unknown(
             f"{leaf.name!r} is another array after one iteration, and its array is written to by several ways in a "
-            f"loop that the graph runs: give the new array a name of its own"
+            f"loop that the graph runs",
+            "give the new array a name of its own",
         )
     if type(leaf.init) is set:
         raise TypeError(

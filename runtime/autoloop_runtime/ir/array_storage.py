@@ -283,7 +283,7 @@ WHEN_WRITTEN: list[Callable[[Any], None]] = []
 
 def refuse_lost(why: str) -> NoReturn:
     """Raise the error that tells why an array's contents are not known."""
-    raise TypeError(
+    raise UnknownWhileTracing(
         f"what this array holds is not known while the graph is built: {why}; make a copy, x = x.copy(), before "
         f"that, or write the result into a new array"
     )
@@ -291,7 +291,7 @@ def refuse_lost(why: str) -> NoReturn:
 
 def refuse_copied(holder: str) -> NoReturn:
     """Raise the error for an array that is written to and held by what has a copy of it."""
-    raise TypeError(
+    raise UnknownWhileTracing(
         f"{holder} holds this array, of which a loop keeps a copy, and it is written to in place: append a copy, "
         f"x.copy()"
     )
@@ -299,7 +299,7 @@ def refuse_copied(holder: str) -> NoReturn:
 
 def refuse_without_axes() -> NoReturn:
     """Raise the error for an argument that Python would write to, and the trace would not."""
-    raise TypeError(
+    raise UnknownWhileTracing(
         "an argument that is an array without axes is changed in place: the run gets its value only, and the "
         "caller's array would stay as it is; give a scalar, x[()], or an array of one element, x.reshape(1)"
     )
