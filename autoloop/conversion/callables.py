@@ -55,7 +55,7 @@ STAGED_BUILTINS: frozenset[Any] = frozenset(
         getattr,
     )
     + (hasattr, hash, hex, id, int, isinstance, len, list, map, max, min, oct, pow, print, range, repr, reversed, round)
-    + (set, setattr, sorted, str, sum, tuple, type, zip)
+    + (set, setattr, sorted, str, sum, tuple, type, vars, zip)
     + (operator.contains, operator.index, operator.not_, operator.truth, np.fromiter)
 )
 # Library functions that look into their arguments before a tensor can take over.

@@ -28,7 +28,7 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
         plain = self.environment.is_plain_call(node.func, around.local_names)
         if plain and self.environment.looks_into_lists(node, around.local_names):
             plain = False
-        if node.args and getattr(node.func, "id", "") == "dir":  # of an object, not of the frame
+        if node.args and getattr(node.func, "id", "") in ("dir", "vars"):  # of an object, not of the frame
             plain = False
         if self.environment.is_options(node.func, around.local_names):  # at the head of a loop it is not rewritten
             node.func = self.operator(Maker(node.func), "misplaced_options")
@@ -141,9 +141,11 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
         return make.call(self.operator(make, "item"), node.value, as_index(node.slice))
 
 
+#: what tells of all attributes that an object has
+OF_NAMESPACES = frozenset(("__dict__", "__dir__", "__getstate__", "__reduce__", "__reduce_ex__", "__sizeof__"))
 #: attributes of arrays that tell of extents and dtype, those that what stands for arrays and numbers lacks, and those
 #: that arrays, unlike that, lack
-ASKED = frozenset((
+ASKED = OF_NAMESPACES | frozenset((
     "dtype", "shape", "size", "__class__",
     "__array_finalize__", "__array_interface__", "__array_struct__", "__array_wrap__", "__class_getitem__",
     "__getformat__", "__getnewargs__", "__setstate__",

@@ -1,11 +1,13 @@
 """Instances of one class share the traces of its decorated methods, and each is left what plain Python leaves."""
 
 import gc
+import operator
 import weakref
 
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 
 
 class Steps:
@@ -170,3 +172,113 @@ def test_a_method_that_is_held_finds_what_its_instance_holds_now():
             ours.w, one.w = np.full(2, k + 1.0), np.full(2, k + 1.0)
             np.testing.assert_equal(f(x), plain(one, x))
             assert ours.n == one.n
+
+
+class Held:
+    """An object that is as another one with the same attributes."""
+
+    c = 1.0
+
+    def __init__(self):
+        self.p = 2.0
+
+    def __eq__(self, other):
+        return vars(self) == vars(other)
+
+    __hash__ = None
+
+    def count(self):
+        return len(self.__dict__)
+
+
+def born(o, x):
+    if x.sum() > 1:
+        o.q = 3.0
+
+
+def born_in_a_loop(o, x):
+    i = 0
+    while i < x[0]:
+        i += 1
+        o.q = 3.0 * i
+
+
+def gone(o, x):
+    if x.sum() > 1:
+        del o.p
+
+
+def of_the_class(o, x):
+    if x.sum() > 1:
+        o.c = Held.c
+
+
+def is_there(o):
+    return "q" in vars(o) or "p" not in vars(o) or "c" in o.__dict__
+
+
+SETTING = [born, born_in_a_loop, gone, of_the_class]
+ASKING = {
+    "in": is_there,
+    "pop": lambda o: o.__dict__.pop("q", None),
+    "equal": lambda o: o.__dict__ == {"p": 2.0},
+    "length": lambda o: len(vars(o)),
+    "order": lambda o: sorted(o.__dict__),
+    "elements": lambda o: [k for k in vars(o)],
+    "dir": lambda o: dir(o),
+    "by name": lambda o: len(getattr(o, "__dict__")),  # noqa: B009
+    "by attrgetter": lambda o: len(operator.attrgetter("__dict__")(o)),
+    "by map": lambda o: [len(one) for one in map(vars, [o])],
+    "method": lambda o: o.count(),
+    "state": lambda o: len(o.__getstate__()),
+}
+
+
+UNTOLD = "only the run knows, where all attributes of its owner are asked for"
+
+
+def is_plain(f):
+    """Check what a function of an object makes, and leaves, whatever a branch has done."""
+    with pytest.raises(TypeError, match=UNTOLD):
+        al.function(f, executor="native")(Held(), np.ones(2))
+    decorated = al.function(f)
+    for size in (0.0, 2.0):
+        ours, plain = Held(), Held()
+        with pytest.warns(UserWarning, match=f"runs as plain Python, at each call: .*{UNTOLD}"):
+            made = decorated(ours, np.ones(2) * size)
+        assert made == f(plain, np.ones(2) * size) and ours == plain
+
+
+@each([(setting, asked) for setting in SETTING for asked in ASKING if setting is born or asked == "in"])
+def test_all_attributes_of_an_object_are_asked_for_where_only_the_run_knows_them(setting, asked):
+    ask = ASKING[asked]
+
+    def f(o, x):
+        setting(o, x)
+        return ask(o)
+
+    is_plain(f)
+
+
+@each([(one,) for one in SETTING])
+def test_a_name_may_hold_all_attributes_of_an_object_that_a_branch_changes(setting):
+    def f(o, x):
+        held = vars(o)
+        setting(o, x)
+        return len(held), list(held)
+
+    is_plain(f)
+
+
+def test_all_attributes_of_an_object_that_the_run_does_not_decide_are_in_the_graph():
+    def f(o, x):
+        o.q = x.sum()
+        if x[0] > 1:
+            o.q = 2.0
+            o.p = 1.0
+        return len(vars(o)), vars(o)["q"], "p" in o.__dict__
+
+    for size in (0.0, 2.0):
+        ours, plain = Held(), Held()
+        assert al.function(f, executor="sequential")(ours, np.ones(2) * size) == f(plain, np.ones(2) * size)
+        assert ours == plain

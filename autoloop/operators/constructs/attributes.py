@@ -18,9 +18,11 @@ from autoloop_runtime.ir.text_operators import called_method
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, Tracer, ZeroDimArray
 
 from ...conversion.callables import is_users_class
+from ...conversion.expressions import OF_NAMESPACES
 from ...conversion.pipeline import convert_callee
 from ...left_to_python import refuse_unknown
 from ..mutation.parts_of_objects import in_class, is_data_descriptor
+from ..mutation.rebinding import ask_namespace
 from ..staging.maybe_numbers import MaybeNumber
 from ..staging.mixed_numbers import MixedNumber, class_of_code
 from ..staging.staged_values import stands_for
@@ -55,6 +57,8 @@ def attribute(owner: Any, name: str) -> Any:
     plain: Any = object.__getattribute__
     if current_graph() is None or type(owner).__getattribute__ is not plain:
         return getattr(owner, name)
+    if name in OF_NAMESPACES:
+        ask_namespace(owner)
     found = in_class(type(owner), name)
     if isinstance(found, property) and found.fget is not None:
         return convert_callee(found.fget)(owner)

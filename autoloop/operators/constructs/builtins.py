@@ -63,7 +63,7 @@ from .side_by_side import staged_enumerate, staged_reversed, staged_zip
 from .sorted_lists import sorted_by, sorted_tensor
 from .text import formatted_as, repr_of, text_of
 from .text import holds_staged as holds_text_to_come
-from .type_questions import attribute_or, has_attribute, is_callable, is_instance_of, names_in, type_of
+from .type_questions import attribute_or, has_attribute, is_callable, is_instance_of, names_in, namespace_of, type_of
 
 _SPECIAL: dict[Any, str] = {
     one: f"__{one.__name__}__" for one in (abs, bool, complex, divmod, float, int, len, pow, reversed, round)
@@ -389,6 +389,7 @@ STAGED: dict[Any, Callable[..., Any]] = {
     sum: _sum_of,
     tuple: _with_staged(tuple, _tuple),
     type: type_of,
+    vars: namespace_of,
     zip: _with_staged(zip, staged_zip),
 }
 

@@ -13,6 +13,7 @@ from autoloop_runtime.ir.numpy_results import lacking
 from autoloop_runtime.ir.tracers import TextTracer, Tracer
 
 from ...left_to_python import refuse_unknown
+from ..mutation.rebinding import ask_namespace
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.moved_lists import refuse_moved
 from ..staging.optional import MaybeNone
@@ -98,8 +99,22 @@ def names_in(*values: Any) -> list[str]:
     (value,) = values or (None,)
     if isinstance(value, MixedNumber):
         refuse_unknown(f"dir() is asked of {value.described()}", "make it a number of one type, float(x)")
+    if (kind := _class_of(value)) is not None:
+        return dir(kind)
+    ask_namespace(value)
+    return dir(value)
+
+
+def namespace_of(*values: Any) -> Any:
+    """Return ``vars(value)``."""
+    if len(values) != 1:
+        return vars(*values)
+    (value,) = values
     kind = _class_of(value)
-    return dir(value) if kind is None else dir(kind)
+    if isinstance(value, MixedNumber) or (kind is not None and not instances_have(kind, "__dict__")):
+        return vars(0)  # raises what Python raises
+    ask_namespace(value)
+    return vars(value)
 
 
 def attribute_or(value: Any, name: str, *default: Any) -> Any:

@@ -15,7 +15,7 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from ..staging.container_contents import CONTAINERS, copied, is_as
 from ..staging.undefined import MaybeUnset, Undefined
-from .slots import Attribute, Contents, Slot
+from .slots import Attribute, Contents, Slot, note_asked, refuse_if_asked, refuse_untold
 
 _UNSET: Any = object()
 
@@ -119,6 +119,8 @@ class IsOther:
     def settle(self) -> None:
         """Let, after a block, an object have as its own what may have become that."""
         if isinstance(self.slot, Attribute) and self._is_other is not False:
+            if self.slot.is_inherited and self._is_other is not True:
+                refuse_if_asked(self.slot.owner, self.slot.attribute)
             self.slot.make_own()
         known = rebindings()
         if (told := known.get(self.slot.key)) is not None and told is self._told:  # what it holds has its value now
@@ -143,6 +145,25 @@ def is_perhaps_own(slot: Attribute) -> bool:
     """Return whether only the run knows if an object has an attribute of its own, which it else finds in its class."""
     found = rebindings().get(slot.key)
     return found is not None and found.is_inherited and found.is_other is not True
+
+
+def ask_namespace(owner: Any) -> None:
+    """Let plain Python run a function that asks for all attributes of an object, if only the run knows which it has.
+
+    Raises
+    ------
+    LeftToPython
+    TypeError
+    """
+    if current_graph() is None or not hasattr(owner, "__dict__"):
+        return
+    known = rebindings()
+    for name, value in vars(owner).items():
+        found = known.get((id(owner), name))
+        may_inherit = found is not None and found.is_inherited and found.is_other is not True and found.now is value
+        if may_inherit or type(value) is MaybeUnset:
+            refuse_untold(owner, name)
+    note_asked(owner)
 
 
 def is_born(slot: Slot) -> bool:

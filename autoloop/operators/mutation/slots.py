@@ -11,10 +11,12 @@ import types
 from typing import Any
 
 from autoloop_runtime.ir.array_storage import Storage
+from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tracers import ArrayTracer
 
+from ...left_to_python import refuse_unknown
 from ..staging.standins import Maybe
-from ..staging.undefined import Undefined
+from ..staging.undefined import MaybeUnset, Undefined
 from .parts_of_objects import in_class, is_property
 
 _NOTHING: Any = object()
@@ -72,6 +74,48 @@ class Global:
             self.namespace.pop(self.name, None)
         else:
             self.namespace[self.name] = value
+
+
+class AskedNamespaces:
+    """The objects that a trace was asked for all attributes of, ``vars(o)``, by id; a record of a graph.
+
+    A marker stands in an object for an attribute of which only the run knows whether it is there. Who reads it meets
+    the marker; who counts, lists or looks for names would find one where there may be none. So plain Python runs what
+    asks for all of them, be it before the loop or branch that sets one: a name may hold the dict still.
+    """
+
+    def __init__(self) -> None:
+        self.owners: dict[int, Any] = {}
+
+    def copy(self) -> AskedNamespaces:
+        """Return the same, which later questions to this one do not reach."""
+        made = AskedNamespaces()
+        made.owners = dict(self.owners)
+        return made
+
+
+def note_asked(owner: Any) -> None:
+    """Note that all attributes of an object are asked for."""
+    if (graph := current_graph()) is not None:
+        graph.root.record(AskedNamespaces).owners[id(owner)] = owner
+
+
+def refuse_if_asked(owner: Any, name: str) -> None:
+    """Let plain Python run a function in which only the run knows whether an object has an attribute of its own, if
+    all of them are asked for; raise where it cannot."""
+    graph = current_graph()
+    if graph is not None and id(owner) in graph.root.record(AskedNamespaces).owners:
+        refuse_untold(owner, name)
+
+
+def refuse_untold(owner: Any, name: str) -> None:
+    """Let plain Python run the function, or raise."""
+    kind = owner if isinstance(owner, type) else type(owner)
+    refuse_unknown(
+        f"whether '{kind.__name__}.{name}' is there only the run knows, where all attributes of its owner are asked "
+        "for, by vars(), dir() or __dict__",
+        f"set {name!r} before the loop or branch, too, or ask by hasattr() and getattr()",
+    )
 
 
 class Attribute:
@@ -153,6 +197,8 @@ class Attribute:
                 self._plain.__delattr__(self.owner, self.attribute)
         else:
             self._was_put = self.is_inherited
+            if type(value) is MaybeUnset:
+                refuse_if_asked(self.owner, self.attribute)
             if value is not current:
                 self._plain.__setattr__(self.owner, self.attribute, value)
 
