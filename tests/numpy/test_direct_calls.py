@@ -44,6 +44,13 @@ CALLS = {
     ],
     "np.quantile(": [lambda v: np.quantile(v * X, 0.25, axis=(0, 1)), lambda v: np.quantile(v, 1)],
     "np.nanquantile(": [lambda v: np.nanquantile(v, 0.5)],
+    " ** 2": [lambda v: v**2, np.square],
+    " ** 0.5": [lambda v: v**0.5, np.sqrt],
+    " ** -1": [lambda v: v**-1, np.reciprocal],
+    "np.sqrt(": [lambda v: np.sqrt(v[0])],
+    "[::-1]": [lambda v: np.flip(v) + 1, lambda v: np.flip(v * X, 0)],
+    "[:, ::-1]": [lambda v: np.flip(v * X, -1), lambda v: np.fliplr(v * X)],
+    "[::-1, ::-1]": [lambda v: np.flip(v * X)],
     "np.unique(": [lambda v: np.unique(np.round(v, 1)), lambda v: np.unique(v * X)],
 }  # fmt: skip
 #: of integers, of matrices

@@ -164,11 +164,6 @@ def _radd(self: Operators, other: Any) -> Any:
     return _radd_numbers(self, other)
 
 
-def _pow(self: Operators, other: Any) -> Any:
-    # of arrays of booleans NumPy's operator squares, in int8; its function, and that of scalars, computes in int64
-    squares = self.dtype.kind == "b" and type(other) is int and other == 2 and not getattr(self, "is_scalar", False)
-    return call("square", self) if squares else _pow_numbers(self, other)
-
-
-_add_numbers, _radd_numbers, _pow_numbers = _operator("add", False), _operator("add", True), _operator("pow", False)
-Operators.__add__, Operators.__radd__, Operators.__pow__ = _add, _radd, _pow  # type: ignore[method-assign]
+_add_numbers, _radd_numbers = _operator("add", False), _operator("add", True)
+Operators.__add__, Operators.__radd__ = _add, _radd  # type: ignore[method-assign]
+Operators.__pow__ = _operator("operator_pow", False)  # type: ignore[method-assign]

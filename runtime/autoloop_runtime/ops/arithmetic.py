@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,14 +72,26 @@ negative = unary(
     undoes_itself=True,
     llvm={"iu": "sub $t 0, $x", "fc": "fneg $t $x"},
 )  # fmt: skip
+
+
+def faster_operator(kinds: str, power: str, other: str) -> Callable[[Any], str]:
+    """Return what writes a power, of arrays of some kinds: NumPy's operator calls the function, at less cost.
+
+    That of scalars does not.
+    """
+    return lambda node: power if node.inputs[0].dtype.kind in kinds and node.inputs[0].shape.rank else other
+
+
 reciprocal = unary(
     "reciprocal", np.reciprocal, "np.reciprocal({0})", lambda g, y, x: -g * y * y,
     doc="``1 / x``, of integers rounded towards zero.", numpy=np.reciprocal,
+    code_of=faster_operator("fc", "{0} ** -1", "np.reciprocal({0})"),
     llvm={"f": "fdiv $t 1.0, $x"},
 )  # fmt: skip
 square = unary(
-    "square", np.square, "{0} * {0}", lambda g, y, x: g * (2 * x),
-    doc="``x * x``.", numpy=np.square,
+    "square", np.square, "np.square({0})", lambda g, y, x: g * (2 * x),
+    doc="``x * x``.", numpy=np.square, scalar={"f": "{0} * {0}"},
+    code_of=faster_operator("iufc", "{0} ** 2", "np.square({0})"),
     llvm={"iu": "mul $t $x, $x", "f": "fmul $t $x, $x", "c": "@multiply_c $x, $x"},
 )  # fmt: skip
 

@@ -61,7 +61,7 @@ CALLED: Mapping[str, str] = {
         "number_abs number_add number_divide number_float number_floor_divide number_left_shift number_mod "
         "number_multiply number_negative number_pow number_right_shift number_subtract python_int"
     ),
-    "powers": "length",
+    "powers": "length operator_pow",
     "python_math": "number_asked number_round",
 }
 #: other spelling -> our name
