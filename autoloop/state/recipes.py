@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any, NoReturn
 
 import numpy as np
+from autoloop_runtime.ir.array_storage import as_given
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.tensor import Tensor
 
@@ -99,6 +100,7 @@ class Recipes:
         """Return what makes ``value`` in a run; ``name`` is said where that cannot be."""
         if isinstance(value, (*PLAIN, Enum, type, types.ModuleType)):
             return lambda made: value
+        value = as_given(value)
         known = self._made.get(id(value))
         if known is None:
             known = self._made[id(value)] = value, _once(self._new(value, name), value)

@@ -147,9 +147,20 @@ def test_an_argument_that_is_kept_is_the_callers():
         kept.number = a
         return a.sum()
 
+    def g(a):  # which sets an item, so that it is differentiated as if it were decorated
+        kept.number = kept.dict["k"] = a
+        return a.sum()
+
+    ways = [al.grad, al.value_and_grad, al.jacobian, lambda f: lambda x: al.vjp(f, x)]
+    ways += [lambda f: lambda x: al.jvp(f, (x,), (x,)), lambda f: al.jacobian(al.grad(f))]
+    for number, way in enumerate(ways):
+        for function in (g, al.function(f), *((f,) if way is al.grad else ())):
+            begin()
+            way(function)(X)
+            assert kept.number is X and (function is not g or kept.dict["k"] is X), number
     begin()
-    al.grad(f)(X)
-    assert kept.number is X
+    al.grad(lambda a: (g(a), a.fill(2.0), a.sum())[2])(X)
+    assert kept.dict["k"].tolist() == [2.0, 2.0, 2.0] and X[0] == 1.0  # who writes to an argument has a copy
 
 
 def test_what_was_given_as_a_tensor_is_kept_as_one():

@@ -12,6 +12,7 @@ from .. import ops
 from ..base import nest
 from ..base.callbacks import watched
 from ..base.dataclass import dataclass
+from ..ir.array_storage import give_in_place_of
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, current_graph
 from ..ir.number_operators import carried, number_type
@@ -145,8 +146,10 @@ def _evaluate(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
         arguments.append(Sources.of(args[position], functools.partial(_own, position=position)))
         made[position] = arguments[-1].value()
     flat = [x for argument in arguments for x in argument.keys]
+    same = [pair for k in positions for pair in zip(nest.flatten(made[k]), nest.flatten(args[k]))]
     graph = current_graph()
     if graph is not None:
+        give_in_place_of([given for _, given in same], [tensor for tensor, _ in same])
         value = f(*made, **kwargs)
 
         def back(ys: Sequence[Tensor], gs: Sequence[Any]) -> list[Tensor | None]:
@@ -157,7 +160,6 @@ def _evaluate(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
         return _Point(value, arguments, back)
     tape = GradientTape(persistent=True, watch_accessed_variables=False)
     tape.watch(flat)
-    same = [pair for k in positions for pair in zip(nest.flatten(made[k]), nest.flatten(args[k]))]
     tape.arrays.add(tensor for tensor, given in same if isinstance(given, np.ndarray | np.generic))
     with watched(f, args, kwargs, same=same), tape:
         value = f(*made, **kwargs)

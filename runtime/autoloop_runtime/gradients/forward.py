@@ -16,6 +16,7 @@ from ..analysis.needed import needed_nodes
 from ..base import nest
 from ..base.callbacks import watched
 from ..collections import accumulators
+from ..ir.array_storage import give_in_place_of
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import PARAMETER, Graph, Node, current_graph
 from ..ir.number_operators import carried, number_type
@@ -210,7 +211,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], directions: Sequence[Any]
                 f"an argument has shape {x.shape} and dtype {x.dtype}, its direction {v.shape} and {v.dtype}"
             )
     if current_graph() is not None:
-        return _jvp(f, structure, [ops.identity(x) for x in xs], vs, kinds)
+        return _jvp(f, structure, [ops.identity(x) for x in xs], vs, kinds, leaves)
     graph = Graph(ordered=True)
     with watched(f, primals), graph.as_default():
         inside = [graph.parameter(t.dtype, t.shape) for t in (*xs, *vs)]
@@ -223,9 +224,12 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], directions: Sequence[Any]
 
 
 def _jvp(
-    f: Callable[..., Any], structure: Any, xs: list[Tensor], vs: list[Tensor], kinds: Sequence[Kind]
-) -> tuple[Any, Any]:
-    value = f(*nest.unflatten(structure, list(map(marked, kinds, xs))))
+    f: Callable[..., Any], structure: Any, xs: list[Tensor], vs: list[Tensor], kinds: Sequence[Kind],
+    arrays: Sequence[Any] = (),
+) -> tuple[Any, Any]:  # fmt: skip
+    primals = list(map(marked, kinds, xs))
+    give_in_place_of(arrays, primals)
+    value = f(*nest.unflatten(structure, primals))
     leaves, form = nest.flatten_with_structure(value)
     ys = [convert_to_tensor(y) for y in leaves]
     wanted = [y for y in ys if is_differentiable(y)]

@@ -70,12 +70,16 @@ class Storage:
         Why nobody can tell what it holds, if that is so.
     shared : str
         What else it is that the function finds, if it is an argument, too.
+    in_place_of : Tensor or None
+        The array that plain Python would have here, where a function that is differentiated is given a tensor of its
+        own for it.
     """
 
     __slots__ = (
         "_in_order", "_is_closed", "_is_linked", "_origins", "_perhaps", "_sources", "argument", "before", "copied",
-        "elsewhere", "graph", "handles", "is_by_order", "is_copied_by_order", "is_frozen", "is_lying_asked",
-        "is_order_asked", "is_without_axes", "lost", "lying", "shared", "tensor", "touched", "version",
+        "elsewhere", "graph", "handles", "in_place_of", "is_by_order", "is_copied_by_order", "is_frozen",
+        "is_lying_asked", "is_order_asked", "is_without_axes", "lost", "lying", "shared", "tensor", "touched",
+        "version",
     )  # fmt: skip
 
     def __init__(self, tensor: Tensor) -> None:
@@ -84,6 +88,7 @@ class Storage:
         self.version = 0
         self.argument: int | None = None
         self.before: Storage | None = None
+        self.in_place_of: Tensor | None = None
         self.touched = False
         self.lost = self.shared = ""
         #: gives another thread, which finds what stands for a real array, that array; None to the thread that traces
@@ -370,6 +375,22 @@ def kept(value: Any) -> Storage | None:
     """Return the memory of an array that stands for one of the user's; None of anything else."""
     storage: Storage | None = getattr(value, "storage", None) if isinstance(value, Tensor) else None
     return storage
+
+
+def give_in_place_of(arrays: Iterable[Any], made: Iterable[Any]) -> None:
+    """Note the tensors of its own that a function which is differentiated is given in place of arrays."""
+    for array, tensor in zip(arrays, made):
+        if (storage := kept(tensor)) is not None and kept(array) is not None:
+            storage.in_place_of = array
+
+
+def as_given(value: Any) -> Any:
+    """Return the array that plain Python would have for one of a function that is differentiated; else the value."""
+    storage = kept(value)
+    while storage is not None and storage.in_place_of is not None and not storage.version and value.view_of is None:
+        value = storage.in_place_of
+        storage = kept(value)
+    return value
 
 
 def one_of_several(made: Storage, others: list[Storage]) -> None:
