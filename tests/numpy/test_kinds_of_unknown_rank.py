@@ -9,6 +9,7 @@ import autoloop as al
 import numpy as np
 from each_case import each
 from executors import INTERPRETED
+from left_to_python import refused_or_plain
 
 #: ways to a value ``b`` of which the trace does not know the axes, or whether it is an array
 WAYS = {
@@ -71,3 +72,22 @@ def test_most_are_no_refusals():
             if isinstance(ours, Exception) and not isinstance(wanted, Exception):
                 refused.append((way, expression, ours))
     assert not refused
+
+
+def test_what_needs_the_number_of_axes_is_plain_pythons():
+    expressions = (
+        "b.ndim; np.median(b); np.diff(b); np.pad(b, 1); np.linalg.norm(b); np.atleast_1d(b); np.dot(b, b)"
+        "; np.interp(b, x, x); np.einsum('...->...', b); np.moveaxis(b, 0, -1); np.nonzero(b); np.split(b, 2)"
+        "; np.kron(b, b); np.cov(b)"
+    )
+    a, x = np.array([1.0, 2.0, 3.0, 4.0]), np.arange(3.0)
+    for expression in expressions.split("; "):
+        space = {"np": np, "x": x}
+        source = f"def f(a):\n    b = a if a[0] > 0 else a.reshape(2, 2)\n    return {expression}\n"
+        name = f"<needs the number of axes {expression}>"
+        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+        exec(compile(source, name, "exec"), space)
+        refused_or_plain(space["f"], "known|needs|unknown", a)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            np.testing.assert_equal(al.function(space["f"])(-a), space["f"](-a))

@@ -11,6 +11,8 @@ import operator
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
+from .stand_ins import UnknownExtent
+
 Dim: TypeAlias = int | None
 Dims: TypeAlias = tuple[Dim, ...]
 
@@ -201,7 +203,7 @@ class _UnknownRank(TensorShape):
 
     @property
     def known(self) -> Dims:
-        raise ValueError("the rank of this shape is not known")
+        raise UnknownExtent("the rank of this shape is not known")
 
     def is_fully_defined(self) -> bool:
         return False

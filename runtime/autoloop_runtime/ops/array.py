@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base.shapes import TensorShape
+from ..base.stand_ins import UnknownExtent
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axes, DimsLike
 from ..ir.convert import convert_to_tensor
@@ -253,7 +254,7 @@ def moveaxis(x: ArrayLike, source: Axes, destination: Axes, name: str | None = N
 def needed_rank(x: Tensor, name: str) -> int:
     """Return the rank of ``x``; ``ValueError`` if it is unknown."""
     if x.shape.rank is None:
-        raise ValueError(f"{name}: the rank of the tensor must be known; declare it with set_shape")
+        raise UnknownExtent(f"{name}: the rank of the tensor must be known; declare it with set_shape")
     return x.shape.rank
 
 

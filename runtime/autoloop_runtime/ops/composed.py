@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base import dtypes
+from ..base.stand_ins import UnknownExtent
 from ..ir.argument_types import ArrayLike, Axes, Axis
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
@@ -128,7 +129,7 @@ def diff(
     ends = [part for part in (prepend, x, append) if part is not None]
     x = concat(ends, axis) if len(ends) > 1 else x
     if x.shape.rank is None:
-        raise ValueError("diff: the rank of the tensor must be known; declare it with set_shape")
+        raise UnknownExtent("diff: the rank of the tensor must be known; declare it with set_shape")
     lead = (slice(None),) * axis_of(axis, len(x.shape), "diff")
     if n < 0:
         raise ValueError(f"diff: order must be non-negative but got {n}")
@@ -236,7 +237,7 @@ def array_equal(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     if not a.shape.is_compatible_with(b.shape):
         return convert_to_tensor(False)
     if not (a.shape.is_fully_defined() and b.shape.is_fully_defined()):
-        raise ValueError(f"array_equal: the shapes must be known, got {a.shape} and {b.shape}")
+        raise UnknownExtent(f"array_equal: the shapes must be known, got {a.shape} and {b.shape}")
     return every(equal(a, b), name=name)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.shapes import Dim, TensorShape
+from ..base.stand_ins import UnknownExtent
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
 from ..ir.op import ruled_in
@@ -133,7 +134,7 @@ def _explicit(equation: str, xs: Sequence[Tensor]) -> str:
     for i, (term, x) in enumerate(zip(terms, xs)):
         if "..." in term:
             if x.shape.rank is None:
-                raise ValueError("einsum: ... needs the rank of the tensor; declare it with set_shape")
+                raise UnknownExtent("einsum: ... needs the rank of the tensor; declare it with set_shape")
             count = len(x.shape) - len(term.replace("...", ""))
             own = "".join(free[-count:]) if count else ""
             batch = max(batch, own, key=len)

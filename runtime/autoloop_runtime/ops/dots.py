@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.stand_ins import UnknownExtent
 from ..ir.argument_types import ArrayLike, Axes
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
@@ -34,7 +35,7 @@ def dot(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     """
     a, b = operands("dot", a, b)
     if a.shape.rank is None or b.shape.rank is None:
-        raise ValueError("dot: the ranks of the operands must be known; declare them with set_shape")
+        raise UnknownExtent("dot: the ranks of the operands must be known; declare them with set_shape")
     if not len(a.shape) or not len(b.shape):
         return _scaled(a, b, name)
     if len(b.shape) > 2:
@@ -75,7 +76,7 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Axes] = 2, name: 
     """
     a, b = operands("tensordot", a, b)
     if a.shape.rank is None or b.shape.rank is None:
-        raise ValueError("tensordot: the ranks of the operands must be known; declare them with set_shape")
+        raise UnknownExtent("tensordot: the ranks of the operands must be known; declare them with set_shape")
     if isinstance(axes, int):
         axes = (range(len(a.shape) - axes, len(a.shape)), range(axes))
     of_a = axes_of(_listed(axes[0]), len(a.shape), "tensordot") or ()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.shapes import TensorShape
+from ..base.stand_ins import UnknownExtent
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axis, DimsLike
 from ..ir.convert import convert_to_tensor
@@ -45,7 +46,7 @@ def _gather_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
     x, indices = inputs
     axis = attrs["axis"]
     if axis < 0:
-        raise ValueError("the gradient of gather along a negative axis needs the rank of the tensor")
+        raise UnknownExtent("the gradient of gather along a negative axis needs the rank of the tensor")
     index = Index([*[Slice(None, None, None)] * axis, Input(0)])
     return [added_at(x, index, [indices], g), None]
 

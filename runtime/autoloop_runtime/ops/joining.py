@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.shapes import TensorShape
+from ..base.stand_ins import UnknownExtent
 from ..ir.apply import apply, apply_several
 from ..ir.argument_types import ArrayLike, Axis
 from ..ir.convert import convert_to_tensor
@@ -195,7 +196,7 @@ def unstack(value: ArrayLike, num: int | None = None, axis: Axis = 0, name: str 
     if num is None:
         num = None if value.shape.rank is None else value.shape.known[axis]
         if num is None:
-            raise ValueError(f"unstack: the extent of axis {axis} of shape {value.shape} is unknown; give num=")
+            raise UnknownExtent(f"unstack: the extent of axis {axis} of shape {value.shape} is unknown; give num=")
     if num == 0:
         return ()
     return tuple(apply_several(UNSTACK, [value], {"num": int(num), "axis": axis}, name))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.shapes import TensorShape, broadcast_shapes
+from ..base.stand_ins import UnknownExtent
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
@@ -61,7 +62,7 @@ def _matmul_infer(a: Tensor, b: Tensor) -> Any:
 def _matmul_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     a, b = inputs
     if a.shape.rank is None or b.shape.rank is None:
-        raise ValueError("the gradient of matmul needs the ranks of its operands")
+        raise UnknownExtent("the gradient of matmul needs the ranks of its operands")
     if (len(a.shape), len(b.shape)) == (2, 1):
         return [_outer(g, conjugated(b)), matmul(transposed(a), g)]
     if (len(a.shape), len(b.shape)) == (1, 2):

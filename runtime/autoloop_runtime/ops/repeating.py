@@ -41,7 +41,7 @@ def _tile_infer(x: Tensor, *multiples: Tensor, known: Any) -> Any:
 def _tile_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     x, known = inputs[0], attrs["known"]
     if known is None or x.shape.rank is None:
-        raise ValueError("the gradient of tile needs the ranks of its arguments")
+        raise UnknownExtent("the gradient of tile needs the ranks of its arguments")
     rank = max(len(known), x.shape.rank)
     pairs: list[Any] = []
     for axis in range(-rank, 0):

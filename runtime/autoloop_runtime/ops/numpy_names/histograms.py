@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base import dtypes
 from ...base.shapes import TensorShape
+from ...base.stand_ins import UnknownExtent
 from ...ir.apply import apply_several
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT, OPAQUE
@@ -260,7 +261,7 @@ _HISTOGRAMDD = primitive("histogramdd", _many_infer, _many_kernel, _many_vjp, se
 def _histogramdd(theirs: Any, sample: Tensor, bins: Any, range: Any, density: Any, weights: Any) -> Any:
     count = sample.shape[1]
     if count is None:
-        raise ValueError(f"{theirs.__name__}: the number of columns must be known; declare it with set_shape")
+        raise UnknownExtent(f"{theirs.__name__}: the number of columns must be known; declare it with set_shape")
     if _is_one(bins):
         bins = [bins] * count
     elif len(bins) != count:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base.dtypes import DType
 from ...base.shapes import TensorShape
+from ...base.stand_ins import UnknownExtent
 from ...ir.apply import apply, apply_several
 from ...ir.op import Op
 from ...ir.prices import Price
@@ -107,7 +108,7 @@ class _Trials:
     def of(self, tensors: Sequence[Tensor], attrs: dict[str, Any]) -> list[Any]:
         for tensor in tensors:
             if tensor.shape.rank is None:
-                raise ValueError(f"{self.name}: the rank of the operand must be known; declare it with set_shape")
+                raise UnknownExtent(f"{self.name}: the rank of the operand must be known; declare it with set_shape")
         key = (tuple([(t.dtype, t.shape.rank) for t in tensors]), tuple(attrs.items()))
         try:
             found = self.known.get(key)

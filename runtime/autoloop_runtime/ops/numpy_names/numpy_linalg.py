@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import of_numbers
-from ...base.stand_ins import UnknownWhileTracing
+from ...base.stand_ins import UnknownExtent, UnknownWhileTracing
 from ...ir.tensor import Tensor
 from .. import dots, linalg
 from ..arithmetic import abs as absolute
@@ -113,7 +113,9 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Tensor:
         a = transpose(a, moved)
     shape = a.shape.known[len(b.shape) - count :] if len(b.shape) < count else ()
     if None in a.shape.known:
-        raise ValueError("numpy.linalg.tensorsolve: the shape of the operand must be known; declare it with set_shape")
+        raise UnknownExtent(
+            "numpy.linalg.tensorsolve: the shape of the operand must be known; declare it with set_shape"
+        )
     extent = product(shape) or 0
     if product(a.shape.known) != extent**2:
         raise np.linalg.LinAlgError(
@@ -129,7 +131,7 @@ def tensorinv(a: Any, ind: Any = 2) -> Tensor:
     if ind <= 0:
         raise ValueError("Invalid ind argument.")
     if None in a.shape.known:
-        raise ValueError("numpy.linalg.tensorinv: the shape of the operand must be known; declare it with set_shape")
+        raise UnknownExtent("numpy.linalg.tensorinv: the shape of the operand must be known; declare it with set_shape")
     first, others = a.shape.known[:ind], a.shape.known[ind:]
     return reshape(inv(reshape(a, [-1, product(others) or 0])), [*others, *first])
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.stand_ins import UnknownWhileTracing
+from ...base.stand_ins import UnknownExtent, UnknownWhileTracing
 from ...ir.number_operators import number_type
 from ...ir.tensor import Tensor
 from .. import composed, trigonometry
@@ -57,7 +57,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Tensor:
     if not x.shape.is_compatible_with(y.shape):
         return as_operand(False)
     if not (x.shape.is_fully_defined() and y.shape.is_fully_defined()):
-        raise ValueError(f"numpy.array_equal: the shapes must be known, got {x.shape} and {y.shape}")
+        raise UnknownExtent(f"numpy.array_equal: the shapes must be known, got {x.shape} and {y.shape}")
     x, y = as_operands(x, y)
     return every(_same(x, y, known(np.array_equal, equal_nan=equal_nan)))
 
@@ -70,7 +70,7 @@ def array_equiv(a1: Any, a2: Any) -> Tensor:
         np.broadcast_shapes(x.shape.as_tuple(), y.shape.as_tuple())
     except ValueError as error:
         if not (x.shape.is_fully_defined() and y.shape.is_fully_defined()):
-            raise ValueError(f"numpy.array_equiv: the shapes must be known, got {x.shape} and {y.shape}") from error
+            raise UnknownExtent(f"numpy.array_equiv: the shapes must be known, got {x.shape} and {y.shape}") from error
         return as_operand(False)
     return every(equal(x, y))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.stand_ins import UnknownExtent
 from ...ir.tensor import Tensor
 from ..arithmetic import abs as absolute
 from ..array import expand_dims, moveaxis, squeeze
@@ -33,7 +34,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> An
     x, ord = floats(x), known(np.linalg.norm, ord=ord)
     rank = x.shape.rank
     if rank is None:
-        raise ValueError("numpy.linalg.norm: the rank of the operand must be known; declare it with set_shape")
+        raise UnknownExtent("numpy.linalg.norm: the rank of the operand must be known; declare it with set_shape")
     if axis is None and (ord is None or (rank == 2 and ord in ("f", "fro")) or (rank == 1 and ord == 2)):
         return length(x, None, None, bool(keepdims))
     axes = axes_of(known(np.linalg.norm, axis=axis), rank, "numpy.linalg.norm") or ()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.stand_ins import UnknownWhileTracing
 from ...ir.tensor import Tensor
 from .. import array as arrays
 from .. import composed, diagonals, joining, shape_queries
@@ -68,7 +69,9 @@ def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
     unsupported(np.broadcast_arrays, subok=subok)
     static = broadcast_static("broadcast_arrays", *parts)
     if not static.is_fully_defined():
-        raise TypeError("numpy.broadcast_arrays: the shapes of the arrays must be known; use numpy.broadcast_to")
+        raise UnknownWhileTracing(
+            "numpy.broadcast_arrays: the shapes of the arrays must be known; use numpy.broadcast_to"
+        )
     return tuple([broadcast_to(part, static.as_tuple()) for part in parts])
 
 

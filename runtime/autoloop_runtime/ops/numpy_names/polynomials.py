@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.stand_ins import UnknownWhileTracing
+from ...base.stand_ins import UnknownExtent, UnknownWhileTracing
 from ...ir.tensor import Tensor
 from .. import (
     arithmetic,
@@ -41,7 +41,7 @@ def _coefficients(p: Any) -> Tensor:
 def _count(theirs: Any, c: Tensor, axis: int = 0) -> int:
     count = c.shape[axis]
     if count is None:
-        raise ValueError(
+        raise UnknownExtent(
             f"numpy.{theirs.__name__}: the number of coefficients must be known; declare it with set_shape"
         )
     return int(count)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...base.dtypes import of_numbers
 from ...base.locations import capture
+from ...base.stand_ins import UnknownExtent
 from ...ir.tensor import Tensor
 from .. import composed, contractions, dots, linalg
 from ..arithmetic import multiply
@@ -77,7 +78,7 @@ def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: Any = Fal
     equation, given = _equation_and(operands)
     shapes = [as_operand(x).shape for x in given]
     if not builtins.all(shape.is_fully_defined() for shape in shapes):
-        raise ValueError("numpy.einsum_path: the shapes of the operands must be known; declare them with set_shape")
+        raise UnknownExtent("numpy.einsum_path: the shapes of the operands must be known; declare them with set_shape")
     empty = [np.broadcast_to(np.zeros(()), shape.as_tuple()) for shape in shapes]
     return np.einsum_path(equation, *empty, optimize=optimize, einsum_call=einsum_call)
 
