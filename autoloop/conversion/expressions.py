@@ -146,7 +146,7 @@ OF_NAMESPACES = frozenset(("__dict__", "__dir__", "__getstate__", "__reduce__", 
 #: attributes of arrays that tell of extents and dtype, those that what stands for arrays and numbers lacks, and those
 #: that arrays, unlike that, lack
 ASKED = OF_NAMESPACES | frozenset((
-    "dtype", "shape", "size", "__class__",
+    "dtype", "ndim", "shape", "size", "__class__",
     "__array_finalize__", "__array_interface__", "__array_struct__", "__array_wrap__", "__class_getitem__",
     "__getformat__", "__getnewargs__", "__setstate__",
     "constant_value", "eval", "get_shape", "graph", "is_symbolic", "name", "node", "numpy", "op", "set_shape",

@@ -157,7 +157,14 @@ def test_what_stands_for_a_value_has_what_that_has():
 
 
 def test_an_attribute_that_some_types_of_a_number_lack_is_asked_of_the_one_it_is():
-    for asked, is_left in (("e.size", False), ("e.nbytes", False), ("getattr(e, 'size', 7)", True)):
+    attributes = (
+        ("e.size", False),
+        ("e.nbytes", False),
+        ("e.ndim", True),
+        ("e.dtype", True),
+        ("getattr(e, 'size', 7)", True),
+    )
+    for asked, is_left in attributes:
         f = of_source(f"def f(n, x, d):\n e = 1\n if n > 5:\n  e = np.sqrt(x[1])\n return {asked}\n")
         for n in (3, 7):
             plain, found = outcome(f, n), outcome(al.function(f), n)
