@@ -2,6 +2,7 @@
 
 import gc
 import operator
+import types
 import weakref
 
 import autoloop as al
@@ -282,3 +283,47 @@ def test_all_attributes_of_an_object_that_the_run_does_not_decide_are_in_the_gra
         ours, plain = Held(), Held()
         assert al.function(f, executor="sequential")(ours, np.ones(2) * size) == f(plain, np.ones(2) * size)
         assert ours == plain
+
+
+def with_a_class_that_a_branch_changes(x):
+    class Own:
+        pass
+
+    o = Own()
+    if x.sum() > 1:
+        Own.k = 1
+    return "k" in dir(o), "k" in Own.__dict__
+
+
+def with_a_namespace(x):
+    o = types.SimpleNamespace()
+    if x.sum() > 1:
+        o.k = 3.0
+    return str(o), f"{o} {o!r}"
+
+
+def with_a_namespace_of_either(x):
+    o = types.SimpleNamespace(k=x.sum())
+    if x.sum() > 1:
+        o.k = 3.0
+    return repr(o)
+
+
+@pytest.mark.filterwarnings("ignore:.* runs as plain Python")
+@each([(with_a_class_that_a_branch_changes,), (with_a_namespace,), (with_a_namespace_of_either,)])
+def test_what_shows_all_attributes_shows_those_of_the_run(f):
+    decorated = al.function(f)
+    for size in (0.0, 2.0):
+        assert decorated(np.ones(2) * size) == f(np.ones(2) * size)
+
+
+@pytest.mark.filterwarnings("ignore:.* runs as plain Python")
+def test_a_namespace_is_printed_as_it_is_then(capsys):
+    def f(o, x):
+        o.k = x * 2
+        print(o)
+
+    for call in (f, al.function(f)):
+        call(types.SimpleNamespace(), np.ones(2))
+    plain, ours = capsys.readouterr().out.splitlines()
+    assert plain == ours == "namespace(k=array([2., 2.]))"

@@ -22,7 +22,7 @@ from ...conversion.expressions import OF_NAMESPACES
 from ...conversion.pipeline import convert_callee
 from ...left_to_python import refuse_unknown
 from ..mutation.parts_of_objects import in_class, is_data_descriptor
-from ..mutation.rebinding import ask_namespace
+from ..mutation.rebinding import ask_names, ask_namespace
 from ..staging.maybe_numbers import MaybeNumber
 from ..staging.mixed_numbers import MixedNumber, class_of_code
 from ..staging.staged_values import stands_for
@@ -54,11 +54,11 @@ def attribute(owner: Any, name: str) -> Any:
         raise lacking(kind, name)
     if type(owner) in _OF_NUMPY_AND_PYTHON:
         return _of_array(owner, name)
+    if name in OF_NAMESPACES:
+        (ask_names if name == "__dir__" else ask_namespace)(owner)
     plain: Any = object.__getattribute__
     if current_graph() is None or type(owner).__getattribute__ is not plain:
         return getattr(owner, name)
-    if name in OF_NAMESPACES:
-        ask_namespace(owner)
     found = in_class(type(owner), name)
     if isinstance(found, property) and found.fget is not None:
         return convert_callee(found.fget)(owner)

@@ -13,7 +13,11 @@ from typing import Any
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.tracers import TextTracer
 
-from ..staging.users_methods import TEXTS, method_of
+from ...left_to_python import refuse_unknown
+from ..mutation.rebinding import ask_namespace
+from ..staging.staged_values import is_staged
+from ..staging.standins import StandIn
+from ..staging.users_methods import TEXTS, method_of, shows_attributes
 
 
 def of_exception(value: Any) -> bool:
@@ -35,7 +39,21 @@ def said(value: Any) -> Any:
 def represented(value: Any) -> Any:
     """Return ``repr(value)``, for which a method of the user's is converted."""
     method = method_of(value, "__repr__")
+    if method is None:
+        _refuse_attributes(value, set())
     return repr(value) if method is None else _text(method(), repr, value)
+
+
+def _refuse_attributes(value: Any, seen: set[int]) -> None:
+    """Let plain Python show an object that shows all of its attributes, if only the run knows one of them."""
+    if not shows_attributes(type(value)) or id(value) in seen:
+        return
+    seen.add(id(value))
+    ask_namespace(value)
+    for one in nest.flatten(list(vars(value).values())):
+        if isinstance(one, StandIn) or is_staged(one):
+            refuse_unknown("the text of an object shows what only the run knows", "make text of its attributes")
+        _refuse_attributes(one, seen)
 
 
 def formatted_by(value: Any, spec: str) -> Any:

@@ -13,7 +13,7 @@ from autoloop_runtime.ir.numpy_results import lacking
 from autoloop_runtime.ir.tracers import TextTracer, Tracer
 
 from ...left_to_python import refuse_unknown
-from ..mutation.rebinding import ask_namespace
+from ..mutation.rebinding import ask_names, ask_namespace
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.moved_lists import refuse_moved
 from ..staging.optional import MaybeNone
@@ -101,7 +101,7 @@ def names_in(*values: Any) -> list[str]:
         refuse_unknown(f"dir() is asked of {value.described()}", "make it a number of one type, float(x)")
     if (kind := _class_of(value)) is not None:
         return dir(kind)
-    ask_namespace(value)
+    ask_names(value)
     return dir(value)
 
 

@@ -13,6 +13,7 @@ from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 
+from ...conversion.callables import is_users_class
 from ..staging.container_contents import CONTAINERS, copied, is_as
 from ..staging.undefined import MaybeUnset, Undefined
 from .slots import Attribute, Contents, Slot, note_asked, refuse_if_asked, refuse_untold
@@ -145,6 +146,13 @@ def is_perhaps_own(slot: Attribute) -> bool:
     """Return whether only the run knows if an object has an attribute of its own, which it else finds in its class."""
     found = rebindings().get(slot.key)
     return found is not None and found.is_inherited and found.is_other is not True
+
+
+def ask_names(owner: Any) -> None:
+    """Do as ``ask_namespace`` of an object and of its classes, as ``dir`` does."""
+    classes = (owner if isinstance(owner, type) else type(owner)).__mro__
+    for one in (owner, *filter(is_users_class, classes)):
+        ask_namespace(one)
 
 
 def ask_namespace(owner: Any) -> None:

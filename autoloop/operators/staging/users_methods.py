@@ -37,8 +37,15 @@ def method_of(value: Any, name: str) -> Any:
     return None if written is None else types.MethodType(convert_callee(written, explicit=True), value)
 
 
+def shows_attributes(kind: type) -> bool:
+    """Return whether the text of an object of a class is that of all of its attributes."""
+    method: Any = kind.__repr__
+    return method is types.SimpleNamespace.__repr__
+
+
 def says_itself(value: Any) -> bool:
-    """Return whether methods that are written in Python say how an object is shown, in what is traced."""
+    """Return whether methods that are written in Python say how an object is shown, in what is traced, or all of its
+    attributes do: the run may find others."""
     kind = type(value)
     if current_graph() is None:
         return False
@@ -46,4 +53,5 @@ def says_itself(value: Any) -> bool:
         return False
     if kind.__module__.partition(".")[0] in ("autoloop", "autoloop_runtime"):
         return False
-    return any(isinstance(getattr(kind, name), types.FunctionType) for name in TEXTS)
+    written = any(isinstance(getattr(kind, name), types.FunctionType) for name in TEXTS)
+    return written or shows_attributes(kind)
