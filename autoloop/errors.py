@@ -48,8 +48,8 @@ _PROGRAMS = "__autoloop_programs__"
 _OF_TYPES = ("dtype_rules.py", "foreign_operands.py")
 #: where autoloop does what a line of the user's says
 _CONSTRUCTS = os.path.join(_FRONT_END, "operators", "constructs", "")
-# The rooms of what says which shapes and values a function takes, as NumPy does.
-_RULES = os.path.join(_RUNTIME, "ops", "")
+# What says which shapes and values a function, or an array that is written to, takes, as NumPy does.
+_RULES = (os.path.join(_RUNTIME, "ops", ""), os.path.join(_RUNTIME, "ir", "array_"))
 
 
 class ConversionError(NotImplementedError):

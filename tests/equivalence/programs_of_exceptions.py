@@ -65,6 +65,10 @@ BEHIND = [
      "if x.sum() > 40:\n    L.append(1)\n    o.n += 1\n    D['a'] = x.sum()\n    raise ValueError('big')\n"
      "return x"),
     ("an_untaken_side_that_fails", "if x.sum() > 40:\n    L.append(1)\n    o.n += 1\n    None + 1\nreturn x"),
+    ("an_untaken_side_with_other_shapes", "if x.sum() > 40:\n    x[:1] *= x[:2]\nreturn x"),
+    ("an_untaken_side_with_a_read_only_array",
+     "y = x.copy()\ny.setflags(write=False)\nif x.sum() > 40:\n    y[0] = 1\nreturn x"),
+    ("a_loop_that_does_not_run", "for k in range(int(x[0]) - 1):\n    np.add(x[:2], 1, out=x[:1])\nreturn x"),
     ("an_untaken_side_of_a_callee",
      "def g():\n    L.append(1)\n    raise ValueError('big')\nif x.sum() > 40: g()\nreturn x"),
 ]  # fmt: skip
