@@ -67,7 +67,6 @@ _CALLED = (types.BuiltinFunctionType, types.FunctionType, types.MethodType, type
 #: modules whose classes start something, or open it
 _MAKERS = ("subprocess", "socket", "sqlite3", "multiprocessing", "concurrent")
 _THREADS = ("Thread", "Timer")
-#: what reads a global name; an attribute of that name is another thing
 #: instructions and names by which functions write to arrays and lists, or ask for arrays and numbers, and an argument
 _OF_ITEMS = ("STORE_SUBSCR", "STORE_SLICE")
 _OF_ARRAYS = {"shuffle"}.union(
@@ -80,6 +79,7 @@ _OF_ARRAYS = {"shuffle"}.union(
 )
 _OUT = "out"
 _IN_PLACE = ("+=", "-=", "*=", "/=", "//=", "%=", "**=", "@=", "&=", "|=", "^=", "<<=", ">>=")
+#: what reads a global name; an attribute of that name is another thing
 _OF_GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
 #: so many functions that call each other are looked into
 _DEEPEST = 8

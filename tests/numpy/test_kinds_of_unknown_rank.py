@@ -33,9 +33,12 @@ GIVEN = (np.array([1.0, 2.0]), np.array([4.0]), np.arange(4.0).reshape(2, 2), np
 def _program(way, expression):
     lines = "".join(f"    {line}\n" for line in WAYS[way].splitlines())
     source = f"def program(a, n):\n{lines}    return {expression}\n"
-    name = f"<unknown rank {way} {expression}>"
+    return _compiled(source, f"<unknown rank {way} {expression}>")
+
+
+def _compiled(source, name, **names):
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    space = {"np": np}
+    space = {"np": np, **names}
     exec(compile(source, name, "exec"), space)
     return space["program"]
 
@@ -82,12 +85,9 @@ def test_what_needs_the_number_of_axes_is_plain_pythons():
     )
     a, x = np.array([1.0, 2.0, 3.0, 4.0]), np.arange(3.0)
     for expression in expressions.split("; "):
-        space = {"np": np, "x": x}
-        source = f"def f(a):\n    b = a if a[0] > 0 else a.reshape(2, 2)\n    return {expression}\n"
-        name = f"<needs the number of axes {expression}>"
-        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-        exec(compile(source, name, "exec"), space)
-        refused_or_plain(space["f"], "known|needs|unknown", a)
+        source = f"def program(a):\n    b = a if a[0] > 0 else a.reshape(2, 2)\n    return {expression}\n"
+        program = _compiled(source, f"<needs the number of axes {expression}>", x=x)
+        refused_or_plain(program, "known|needs|unknown", a)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            np.testing.assert_equal(al.function(space["f"])(-a), space["f"](-a))
+            np.testing.assert_equal(al.function(program)(-a), program(-a))

@@ -17,7 +17,7 @@ from autoloop_runtime.base.shapes import SCALAR, TensorShape
 from autoloop_runtime.base.stand_ins import called
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.followers import IN_FORCE
+from autoloop_runtime.ir.followers import is_followed
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type
 from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.plain_values import plain_number, plain_zero_dim
@@ -289,8 +289,7 @@ def of_run(types: Codes, carrier: Any, value: Any, tag: Any) -> Any:
     """Return a number with these parts; of the parts of a run that is over, what the caller gets."""
     if not isinstance(value, Tensor) or value.node is not None:
         return MixedNumber(types, carrier, value, tag)
-    followers = IN_FORCE.get()
-    if followers and any(follower.tracks(value) for follower in followers):
+    if is_followed(value):
         return value  # as what is differentiated stays
     return handed_out(value.value, tag.value)
 

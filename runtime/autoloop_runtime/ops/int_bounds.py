@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from ..base.dataclass import dataclass, field
 from ..ir.op import OPS, Op
@@ -11,6 +12,7 @@ from ..ir.tensor import Tensor
 from .arithmetic import ABS, ADD, FLOOR_DIVIDE, MOD, MULTIPLY, NEGATIVE, SUBTRACT
 from .operands import CAST
 
+R = TypeVar("R")
 #: of what a loop counts, which adds small numbers to a small one: it would take years to be more
 COUNTED = 42
 #: of what a counter may be added in one step
@@ -42,17 +44,21 @@ def _is_extreme(op: Op, name: str) -> bool:
     return op is OPS.get(name)
 
 
-def is_step(tensor: Tensor) -> bool:
-    """Return whether an int is a counter, one with small numbers added, or small: what a counter may be next."""
-    seen: dict[tuple[Tensor, int], bool] = {}
+def _asked_once(rule: Callable[[Tensor, int, Callable[[Tensor, int], R]], R], tensor: Tensor) -> R:
+    """Return what a rule says of a tensor, asked once of each: branches inside branches come by the same again."""
+    seen: dict[tuple[Tensor, int], R] = {}
 
-    def found(tensor: Tensor, depth: int) -> bool:
-        # branches inside branches come by the same values again and again
+    def found(tensor: Tensor, depth: int) -> R:
         if (tensor, depth) not in seen:
-            seen[tensor, depth] = _is_step(tensor, depth, found)
+            seen[tensor, depth] = rule(tensor, depth, found)
         return seen[tensor, depth]
 
     return found(tensor, _DEPTH)
+
+
+def is_step(tensor: Tensor) -> bool:
+    """Return whether an int is a counter, one with small numbers added, or small: what a counter may be next."""
+    return _asked_once(_is_step, tensor)
 
 
 def _is_step(tensor: Tensor, depth: int, found: Callable[[Tensor, int], bool]) -> bool:
@@ -76,15 +82,7 @@ def _is_step(tensor: Tensor, depth: int, found: Callable[[Tensor, int], bool]) -
 
 def bits(tensor: Tensor) -> int:
     """Return the most bits, but for the sign, that the absolute value of an int can have."""
-    seen: dict[tuple[Tensor, int], int] = {}
-
-    def found(tensor: Tensor, depth: int) -> int:
-        # branches inside branches come by the same values again and again
-        if (tensor, depth) not in seen:
-            seen[tensor, depth] = _bits(tensor, depth, found)
-        return seen[tensor, depth]
-
-    return found(tensor, _DEPTH)
+    return _asked_once(_bits, tensor)
 
 
 def _bits(tensor: Tensor, depth: int, found: Callable[[Tensor, int], int]) -> int:
