@@ -53,5 +53,11 @@ def test_what_else_is_done_with_them_is_right_after_a_turn_and_refused_without()
 
 def test_attributes_that_numbers_have_too_are_refused_where_nothing_tells():
     body = "y = 0.0\nfor i in range(n):\n    if i > 0:\n        y = x\nreturn y.sum()"
-    with pytest.raises(TypeError, match="an array in another, and attribute 'sum' gives something else"):
+    words = "an array in another, and attribute 'sum' gives something else"
+    with pytest.raises(TypeError, match=words):
+        al.function(made(body), executor="native")(ARRAYS[2], np.int64(0))
+    with (
+        pytest.warns(UserWarning, match=f"runs as plain Python, at each call: .*{words}"),
+        pytest.raises(AttributeError),
+    ):
         al.function(made(body))(ARRAYS[2], np.int64(0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import product
 
 import autoloop as al
@@ -170,8 +171,28 @@ def test_a_number_of_several_types_or_an_array():
             y = 0.5
         return y
 
-    with pytest.raises(TypeError, match="an array after one branch and a Python number after another, of which only"):
-        al.function(f)(np.ones(2), np.int64(1))
+    words = "an array after one branch and a Python number after another, of which only"
+    refused_or_plain(f, words, np.ones(2), np.int64(1))
+
+
+def test_an_array_without_axes_meets_what_may_be_a_number():
+    def given(b, n):
+        for k in range(n):
+            b = np.array([k + 1.5])
+        return n + b, n // b, np.add(n, b), n < b
+
+    def begun(a, n):
+        u = np.int64(3)
+        for _ in range(n):
+            u = np.tanh(a)
+        return u
+
+    for n in (np.array(0), np.array(2), np.int64(0)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            np.testing.assert_equal(al.function(given)(3, n), given(3, n))
+            found, expected = al.function(begun)(np.ones(2), n), begun(np.ones(2), n)
+        assert type(found) is type(expected) and found.dtype == expected.dtype
 
 
 @needs_native

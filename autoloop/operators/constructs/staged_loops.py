@@ -29,7 +29,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, number_of
 
 from ... import operators
-from ...left_to_python import refuse_unknown
+from ...left_to_python import leave_unknown, refuse_unknown
 from ..mutation.array_identity import HeldArrays, renew
 from ..mutation.side_effects import NewPlaces, Outside
 from ..staging.container_contents import copied, has_objects
@@ -40,6 +40,7 @@ from ..staging.mixed_numbers import MixedNumber
 from ..staging.numbers_or_arrays import note, noted
 from ..staging.staged_blocks import is_run_time_error, looping, raise_at_run_time, staged_block
 from ..staging.staged_values import as_maybe, asked, is_staged, truth
+from ..staging.undefined import spoken
 
 Values = tuple[Any, ...]
 #: an object that a loop has made, and those that it may be
@@ -234,6 +235,7 @@ def _of_another_dtype(variables: Sequence[Variable]) -> list[tuple[int, Leaf]]:
     for variable in variables:
         at = place
         for leaf in variable.leaves:
+            _leave_other_axes(leaf)
             if leaf.kind == NAMES[ArrayTracer] and leaf.tensors[0].shape.rank != 0 and variable.flag is None:
                 before = noted(leaf.init)
                 is_kept = before is not None and before.is_array
@@ -242,6 +244,17 @@ def _of_another_dtype(variables: Sequence[Variable]) -> list[tuple[int, Leaf]]:
             at += len(leaf.loop_vars())
         place += len(variable.loop_vars())
     return found
+
+
+def _leave_other_axes(leaf: Leaf) -> None:
+    """Leave to plain Python what is of another dtype, and has no axes, where no iteration runs."""
+    grows = leaf.tensors and leaf.tensors[0].shape.rank == 0 and leaf.shape is not None and leaf.shape.rank != 0
+    before = leaf.init.dtype if isinstance(leaf.init, np.generic) else _dtype_on_entry(leaf.init)
+    if grows and before not in (None, leaf.tensors[0].dtype):
+        leave_unknown(
+            f"{spoken(leaf.name)!r} has no axes, and is of dtype {before}, before a loop that makes an array of dtype "
+            f"{leaf.tensors[0].dtype} of it, if it runs"
+        )
 
 
 def _dtype_on_entry(value: Any) -> Any:

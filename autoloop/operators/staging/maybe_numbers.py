@@ -14,11 +14,11 @@ import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
-from autoloop_runtime.base.stand_ins import called
+from autoloop_runtime.base.stand_ins import UnknownWhileTracing, called
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type, type_of_carrier
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tensor_operators import BINARY, COMPARISONS
+from autoloop_runtime.ir.tensor_operators import BINARY, COMPARISONS, GOES_FIRST
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of
 
 from .numbers_or_arrays import Noted, is_untold, note, noted
@@ -119,17 +119,17 @@ def as_maybe_number(array: Any) -> Any:
     return made
 
 
-def _refusal(value: MaybeNumber, what: str) -> TypeError:
+def _refusal(value: MaybeNumber, what: str) -> UnknownWhileTracing:
     found = noted(value)
     name = found.name if found is not None else ""
-    return TypeError(
+    return UnknownWhileTracing(
         f"{name!r} is a Python number in one run and an array in another, and {what} gives something else of each: let "
         f"it be an array from the beginning, as np.zeros_like(x) or np.full_like(x, 0.5)"
     )
 
 
-def _changed_in_place(found: Noted) -> TypeError:
-    return TypeError(
+def _changed_in_place(found: Noted) -> UnknownWhileTracing:
+    return UnknownWhileTracing(
         f"{found.name!r} is a Python number in one run and an array in another, and only arrays are changed in place: "
         f"write {found.name} = {found.name} + ..., which gives a new one of both"
     )
@@ -340,4 +340,5 @@ for _name, _member in vars(np.ndarray).items():
 for _name in _VALUES.split():
     setattr(MaybeNumber, _name, property(_asked_value(_name)))
 MaybeNumber.__hash__ = ArrayTracer.__hash__  # type: ignore[method-assign]
+GOES_FIRST.add(MaybeNumber)
 nest.opaque(MaybeNumber)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass, field
-from autoloop_runtime.base.stand_ins import called
+from autoloop_runtime.base.stand_ins import UnknownWhileTracing, called
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.convert import convert_to_tensor, to_array
 from autoloop_runtime.ir.followers import is_followed
@@ -147,12 +147,12 @@ def as_result(leaf: Any) -> Any:
     if found is None:
         return leaf
     if found.is_number is None:
-        raise TypeError(
+        raise UnknownWhileTracing(
             f"{found.name!r} is a Python number in one run and an array in another, and which it is after a loop only "
             f"its iterations tell: let it be an array before the loop, as np.zeros_like(x) or np.full_like(x, 0.5)"
         )
     if found.number is None:
-        raise TypeError(
+        raise UnknownWhileTracing(
             "what the function gives is an array after one branch and a Python number after another, of which only the "
             "run tells the type: let the number be an array, np.zeros_like(x) or np.asarray(0.0), or make it a float"
         )

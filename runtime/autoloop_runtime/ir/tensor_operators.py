@@ -43,6 +43,8 @@ def _foreign(other: Any) -> bool:
 
 #: types of operands that say themselves what operators give of them and a tensor; filled while modules are imported
 ASKED_FIRST: set[type] = set()
+#: kinds of arrays that Python asks before arrays, being kinds of these, and that arrays without axes let go first, too
+GOES_FIRST: set[type] = set()
 #: types of operands that need no closer look
 _FAMILIAR: set[type] = {np.ndarray, bool, int, float}
 

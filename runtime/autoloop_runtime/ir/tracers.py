@@ -5,6 +5,8 @@ to the user: an ``ArrayTracer`` is a NumPy array or scalar, a ``NumberTracer`` a
 Kinds join: what a tensor takes part in is a tensor, what an array and a number make is an array. Tracers are made where
 plain Python would have used an operator, a method or a NumPy function; our own functions see ``plain`` tensors and give
 such.
+
+One file: kinds make one another, so that none of them can be said without the others.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from .numpy_results import METHODS_OF_ARRAYS, OWN_KINDS, WHOLE, gives_array, giv
 from .op import call
 from .plain_values import plain_array, plain_number, plain_zero_dim
 from .tensor import Tensor
-from .tensor_operators import ASKED_FIRST, Operators
+from .tensor_operators import ASKED_FIRST, BINARY, COMPARISONS, GOES_FIRST, Operators
 from .written_results import Changing, is_reference, place_of_out, refuse_array, without_out, written
 
 Kind: TypeAlias = type[Tensor]
@@ -93,6 +95,8 @@ class Tracer(Tensor):
         )
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if _goes_after(self, map(type, inputs)):
+            return NotImplemented
         out = kwargs.get("out")
         if out is not None and is_reference(out):
             del kwargs["out"]
@@ -109,6 +113,8 @@ class Tracer(Tensor):
         return marked(kind_of(inputs, ArrayTracer), made)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if _goes_after(self, types):
+            return NotImplemented
         out, others, named = without_out(place_of_out(func), args, kwargs)
         if out is not None and is_reference(out, func):
             return written(func, out, super().__array_function__(func, types, others, named))
@@ -366,6 +372,11 @@ def handed_out(kind: Kind, tensor: Tensor) -> Any:
     return plain_number(tensor.value) if kind is NumberTracer else tensor
 
 
+def _goes_after(array: Any, kinds: Iterable[type]) -> bool:
+    """Return whether an array without axes lets another be asked first, which is no kind of it to Python."""
+    return type(array) is ZeroDimArray and not GOES_FIRST.isdisjoint(kinds)
+
+
 def _instead(f: Callable[..., Any], made: Any) -> Callable[..., Any]:
     """Return ``made``, under the name of ``f``: ``functools.wraps`` takes four times as long, for each of a hundred."""
     made.__name__, made.__qualname__, made.__doc__, made.__wrapped__ = f.__name__, f.__qualname__, f.__doc__, f
@@ -373,10 +384,12 @@ def _instead(f: Callable[..., Any], made: Any) -> Callable[..., Any]:
     return named
 
 
-def _kept(f: Callable[..., Any], of_arrays: bool = False) -> Callable[..., Any]:
+def _kept(f: Callable[..., Any], of_arrays: bool = False, is_binary: bool = False) -> Callable[..., Any]:
     """Return an operator or method that gives the kind that its operands make together; some give arrays of arrays."""
 
     def operated(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_binary and _goes_after(self, (type(args[0]),)):
+            return NotImplemented
         out, args, kwargs = without_out(place, args, kwargs)
         made = f(self, *args, **kwargs)
         if out is not None:
@@ -439,7 +452,7 @@ def _keep_kinds(base: type) -> None:
                 ArrayTracer, name, property(_kept_attribute(f.fget, name in METHODS_OF_ARRAYS), setter, doc=f.__doc__)
             )
         elif callable(f):
-            kept = _kept(f, name in METHODS_OF_ARRAYS)
+            kept = _kept(f, name in METHODS_OF_ARRAYS, name[2:-2] in (*BINARY, *COMPARISONS, "eq", "ne"))
             kept = _of_arrays_only(kept) if name in ("argpartition", "dot") else kept
             setattr(ArrayTracer, name, _asking(kept) if base is Methods else kept)
 
