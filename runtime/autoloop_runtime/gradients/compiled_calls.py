@@ -122,6 +122,9 @@ class Split:
 
     def joined(self) -> Graph:
         """Return both halves as one graph, from a gradient for each of ``given`` and the inputs."""
+        return undisturbed(self._joined)  # no graph stays current after Ctrl-C
+
+    def _joined(self) -> Graph:
         made = Graph("gradient", ordered=True)
         made.gradient_memory = self.graph.gradient_memory
         with made.as_default():
