@@ -308,6 +308,30 @@ def test_ctrl_c_leaves_no_graph_behind(way):
     assert stopped > 20 and float(np.asarray(call()).ravel()[0]) > 10.0
 
 
+def test_what_is_collected_elsewhere_leaves_no_graph_current():
+    # Ctrl-C leaves generators half way that have made a graph current: they end when they are collected, in any context
+    def building(graph):
+        with graph.as_default():
+            yield current_graph()
+
+    outer, inner = tf.Graph(), tf.Graph()
+
+    def begun():
+        with outer.as_default():
+            generator = building(inner)
+            return generator, next(generator)
+
+    generator, current = contextvars.copy_context().run(begun)
+    generator.close()
+    assert current is inner and current_graph() is None
+
+    with outer.as_default():  # and one that ends where it began puts back what was there
+        generator = building(inner)
+        assert next(generator) is inner
+        generator.close()
+        assert current_graph() is outer
+
+
 def test_a_trace_leaves_the_users_context_variables_as_the_function_does():
     seen = contextvars.ContextVar("seen")
 

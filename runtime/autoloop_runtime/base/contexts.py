@@ -18,8 +18,9 @@ OURS = "autoloop_"
 class Setting(Generic[R]):
     """A context manager in which variables have other values; gives ``result``.
 
-    No generator: one that was interrupted would put the variables back when it is collected, in whatever context. What
-    is left to Ctrl-C is the moment before the first instruction of ``__exit__``.
+    A generator that was interrupted in it leaves it when it is collected, in whatever context: where the variables have
+    other values than were set here, they stay. What is left to Ctrl-C is the moment before the first instruction of
+    ``__exit__``.
     """
 
     __slots__ = ("before", "result", "values")
@@ -39,6 +40,8 @@ class Setting(Generic[R]):
         return self.result
 
     def __exit__(self, *exc: object) -> None:
+        if exc and exc[0] is GeneratorExit and any(variable.get() is not value for variable, value in self.values):
+            return
         try:
             for variable, value in self.before:
                 variable.set(value)
