@@ -84,6 +84,27 @@ def test_searched(dtype):
         )
 
 
+@each(["bool", "i4", "f4"])
+def test_searched_in_what_is_not_sorted_as_numpy_does(dtype):
+    """NumPy begins beside the place of the key before: there is one answer, whatever the order."""
+    a, v = some(dtype, (60,)), some(dtype, (40, 5))
+    order = np.random.default_rng(2).permutation(60)
+    keys = (lambda v: v, lambda v: v.T, lambda v: v[::-1, ::2], lambda v: v[0], lambda v: v[1, 1])
+    for side in ("left", "right"):
+        with translated(dtype != "f4"):
+            check_bits(lambda a, v, s: [np.searchsorted(a[::-1], f(v), side) for f in keys], a, v, order)
+            check_bits(lambda a, v, s: [np.searchsorted(a, f(v), side, s[::-1]) for f in keys], a, v, order)
+
+
+def test_a_sorter_is_asked_where_the_search_comes_by():
+    a, fine, wrong = np.array([1.0, 2.0, 3.0]), np.array([0, 1, 7]), np.array([-1, -2, 0])
+    run = compile_native(graph_of(lambda a, v, s: np.searchsorted(a, v, sorter=s), a, a, fine))
+    assert run([a, np.zeros(3), fine])[0].tolist() == [0, 0, 0]
+    for keys, sorter in ((a + 1, fine), (a, wrong)):
+        with pytest.raises(ValueError, match="Sorter index out of range"):
+            run([a, keys, sorter])
+
+
 def test_the_best_few_in_a_loop():
     def build(scores, steps):
         def body(i, scores):

@@ -478,3 +478,8 @@ def test_search():
         ops.searchsorted(np.zeros((2, 2)), 1.0)
     with pytest.raises(ValueError, match="side"):
         ops.searchsorted(a, 1.0, "middle")
+    with pytest.raises(TypeError, match="sorter must be"):
+        ops.searchsorted(a, 1.0, sorter=[0.0, 1.0, 2.0, 3.0])
+    for sorter, words in ([0, 1], "sorter.size"), ([-1, -2, -3, -4], "out of range"):
+        with pytest.raises(ValueError, match=words):
+            ops.searchsorted(a, 1.0, sorter=sorter)

@@ -25,7 +25,7 @@ from .define import primitive, public
 from .direct_calls import calls
 from .dtype_rules import ordered, ruled
 from .extents import axis_of
-from .gathering import take, take_along_axis
+from .gathering import take_along_axis
 from .operands import as_dtype, cast, operands
 
 __all__ = ["argsort", "bincount", "searchsorted", "sort", "top_k", "unique"]
@@ -156,15 +156,18 @@ def top_k(x: ArrayLike, k: int = 1, sorted: bool = True, name: str | None = None
     return TopK(take_along_axis(x, order, -1), cast(order, dtypes.int32, name=name))
 
 
-def _search_infer(a: Tensor, v: Tensor, side: str) -> Any:
+def _search_infer(a: Tensor, v: Tensor, *sorter: Tensor, side: str) -> Any:
     if a.shape.rank not in (1, None):
         raise ValueError(f"searchsorted: the sorted sequence must be a vector, got shape {a.shape}")
     return dtypes.int64, v.shape
 
 
-SEARCHSORTED = primitive(
-    "searchsorted", _search_infer, lambda a, v, side: np.searchsorted(a, v, side), NO_GRADIENT, traits=OPAQUE
-)
+def _search_kernel(a: Any, v: Any, *sorter: Any, side: str) -> Any:
+    # a sorter is looked at only where the search comes by
+    return np.searchsorted(a, v, side, *sorter)
+
+
+SEARCHSORTED = primitive("searchsorted", _search_infer, _search_kernel, NO_GRADIENT, traits=OPAQUE)
 
 
 @public()
@@ -187,9 +190,15 @@ def searchsorted(
     """
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: side must be 'left' or 'right', got {side!r}")
-    sequence = sorted_sequence if sorter is None else take(sorted_sequence, sorter)
-    a, v = operands("searchsorted", sequence, values)
-    return apply(SEARCHSORTED, [a, v], {"side": side}, name)
+    a, v = operands("searchsorted", sorted_sequence, values)
+    order = [] if sorter is None else [_sorter(convert_to_tensor(sorter))]
+    return apply(SEARCHSORTED, [a, v, *order], {"side": side}, name)
+
+
+def _sorter(x: Tensor) -> Tensor:
+    if x.dtype.kind not in "iu" or x.shape.rank not in (1, None):
+        raise TypeError(f"searchsorted: sorter must be a vector of integers, got {x.dtype} of shape {x.shape}")
+    return as_dtype(x, dtypes.int64)
 
 
 UNIQUE = primitive(

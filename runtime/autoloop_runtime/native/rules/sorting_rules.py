@@ -26,7 +26,7 @@ from ..writer.memory import reverse, seen
 from ..writer.nests import Nest, store
 from ..writer.node_writer import array_of
 from ..writer.registry import rule
-from ..writer.values import Array, Count, Scalar, Shape, Splat, Value, resolve, size_of
+from ..writer.values import Array, Count, Scalar, Shape, Value, is_dense, resolve, size_of
 from .indexing_rules import writable
 
 #: nanoseconds per step of a sort, and per step of a search
@@ -205,41 +205,49 @@ def _steps(count: int, n: int) -> int:
     return count * n.bit_length()
 
 
+def _searcher(ctx: Context, t: LType, side: str, by_order: bool) -> str:
+    """Add the search among elements of type ``t``; return what its names end in."""
+    name = f"{side}.{_name(t)}{'_by' if by_order else ''}"
+    order = ("%y", "%x") if side == "left" else ("%x", "%y")
+    text = chosen(text_of("search"), {"o": by_order})
+    parts = {"found": "ordered", "place": "%index"} if by_order else {"found": "look", "place": "%mid"}
+    turned = "false" if side == "left" else "true"
+    _defined(ctx, t, f"search_{name}", text, first=order[0], second=order[1], turned=turned, name=name, **parts)
+    return name
+
+
 @rule(SEARCHSORTED, time=_search_time)
 def _searchsorted(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    a, x, left = array_of(ctx, values[0]), resolve(values[1]), node.attrs["side"] == "left"
-    t, shape = a.t, ctx.shape_of(node.outputs[0])
-    side = "left" if left else "right"
-    name = f"search_{side}.{_name(t)}"
-    order = ("%y", "%x") if left else ("%x", "%y")
-    text = text_of("search").replace("@search_$side.$t", f"@{name}")
-    _defined(ctx, t, name, text, side=side, first=order[0], second=order[1], turned="false" if left else "true")
+    a, x, order = array_of(ctx, values[0]), resolve(values[1]), None
+    t, shape, writer = a.t, ctx.shape_of(node.outputs[0]), ctx.writer
+    if len(values) > 2:
+        order = array_of(ctx, values[2])
+        if order.shape != a.shape:
+            refuse(node, "the sorter has another number of elements than what it sorts")
+    name = _searcher(ctx, t, node.attrs["side"], order is not None)
+    by = f"ptr {order.pointer}, i64 {order.strides[0]}" if order is not None else "ptr null, i64 0"
+    among = f"ptr {a.pointer}, i64 {a.strides[0]}, i64 {a.shape[0]}, {by}"
 
-    def found(element: str) -> str:
-        writer = ctx.writer
-        if t.kind == "b":
-            element = writer.let(f"zext i1 {element} to i8")
-        given = f"ptr {a.pointer}, i64 {a.strides[0]}, i64 {a.shape[0]}, {t.memory} {element}"
-        return writer.let(f"call i64 @{name}({given})")
+    def check(passed: str) -> None:
+        if order is not None:
+            ctx.check(passed, node, values)
 
-    if isinstance(x, (Scalar, Splat)):
-        text = found(x.text)
-        return [Splat(text, INT64, shape) if shape else Scalar(text, INT64)]
+    if isinstance(x, Scalar):
+        element = writer.let(f"zext i1 {x.text} to i8") if t.kind == "b" else x.text
+        given = f"{among}, {t.memory} {element}, i64 0, i64 {a.shape[0]}"
+        at = writer.let(f"call i64 @search_{name}({given})")
+        check(writer.let(f"icmp sge i64 {at}, 0"))
+        return [Scalar(at, INT64)]
     out = ctx.result(node.outputs[0], INT64, shape)
+    keys = array_of(ctx, x)
+    if not is_dense(keys):
+        copy = ctx.temporary(t, shape)
+        store(ctx, keys, copy)
+        keys = copy
 
-    def search(x: Value, out: Array) -> None:
-        nest = Nest(ctx, out.shape, [x, out])
-        with nest.loops():
-            nest.store(out, found(nest.element(x)))
+    def write(first: str, count: int) -> None:
+        given = f"{among}, ptr {keys.pointer}, ptr {out.pointer}, i64 {first}, i64 {count}"
+        check(writer.let(f"call i1 @search_all_{name}({given})"))
 
-    if _steps(size_of(shape), a.shape[0]) > SEARCHES:
-        whole, axis = array_of(ctx, x), max(range(len(shape)), key=lambda k: shape[k])
-        piece = max(1, SEARCHES // _steps(size_of(shape) // shape[axis], a.shape[0]))
-
-        def write(first: str, count: int) -> None:
-            search(part_of(ctx, whole, axis, first, count), part_of(ctx, out, axis, first, count))
-
-        in_pieces(ctx, shape[axis], piece, write)
-    elif size_of(shape):
-        search(x, out)
+    in_pieces(ctx, size_of(shape), max(1, SEARCHES // max(1, _steps(1, a.shape[0]))), write)
     return [seen(ctx, out)]
