@@ -162,7 +162,7 @@ def _search_infer(a: Tensor, v: Tensor, *sorter: Tensor, side: str) -> Any:
     return dtypes.int64, v.shape
 
 
-def _search_kernel(a: Any, v: Any, *sorter: Any, side: str) -> Any:
+def _search_kernel(a: Any, v: Any, *sorter: Any, side: Any) -> Any:
     # a sorter is looked at only where the search comes by
     return np.searchsorted(a, v, side, *sorter)
 
