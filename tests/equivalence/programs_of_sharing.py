@@ -51,6 +51,26 @@ SAME = [
     ("an_object_left_too", "p = O()\np.a = x*2\no.p = p\nreturn p, p.a", "r[0] is o.p, r[1] is o.p.a"),
 ]  # fmt: skip
 
+#: dicts of the world beside whose numbers lists stand, which loops and branches leave where they are
+HOLDING = BOX + "o.d = {'n': 0, 'p': [1.], 't': ([2.], 'a'), 'q': {'r': [3., {1}]}}\np = o.d['p']\n"
+STAYING = [
+    ("in_a_branch", "p = o.d['p']\nif x[0] > 1: o.d['n'] += 1\np[0] += 1\nreturn o.d['p'] is p"),
+    ("in_a_loop", "t, r = o.d['t'], o.d['q']['r']\nfor v in x: o.d['n'] += v\nr[0] += 1\nt[0][0] += 1\n"
+     "return t is o.d['t'], r is o.d['q']['r']"),
+    ("beside_a_return", "if x[0] > 2: return 0\no.d['n'] = x[1]\no.d['p'][0] += 3\nreturn o.d['p'][0]"),
+    ("changed_in_a_branch", "p = o.d['p']\nif x[0] > 1: o.d['p'][0] = x[1]\nreturn p[0]"),
+    ("changed_in_a_loop", "p = o.d['p']\nfor v in x: o.d['p'][0] += v\np[0] *= 2\nreturn o.d['p'][0]"),
+    ("changed_deep_inside", "r = o.d['q']['r']\ni = 0\nwhile i < x[1]:\n    o.d['q']['r'][0] += i\n"
+     "    o.d['t'][0][0] -= 1\n    i += 1\nreturn r[0]*2"),
+    ("changed_on_both_sides", "p = o.d['p']\nif x[0] > 1: o.d['p'][0] = x[1]\nelse: o.d['p'][0] += 1\nreturn p[0]"),
+]  # fmt: skip
+#: and those of which only the run knows where they are
+MOVING = [
+    ("replaced", "if x[0] > 1: o.d['p'] = [x[1]]\np.append(4)\nreturn p is o.d['p']"),
+    ("exchanged", "for v in x: o.d['p'], o.d['q'] = o.d['q'], o.d['p']\nreturn p is o.d['p']"),
+    ("by_two_ways", "for v in x:\n    o.d['p'][0] += v\n    p[0] *= 2\nreturn p[0]"),
+]
+
 BASE = BOX + "b = np.arange(12.)\no.m = np.zeros((3, 4))\n"
 FLAT = BOX + "o.flat, o.slopes = np.zeros(6), np.ones(6)\no.d = {'w': o.flat[:4].reshape(2, 2), 'b': o.flat[4:]}\n"
 FLAT += "o.g = {'w': o.slopes[:4].reshape(2, 2), 'b': o.slopes[4:]}\n"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from each_case import each
 from programs_of_objects import CHANGED, GROWN, HELD, KINDS, LEFT, MADE, MOST, MUTABLE
+from programs_of_sharing import HOLDING, MOVING, STAYING
 from worlds import module, played
 
 EXECUTORS = itertools.cycle(["auto", "sequential", "dataflow"])
@@ -139,3 +140,8 @@ def test_an_object_that_a_loop_changes_by_another_name_than_the_one_that_stands_
             assert [al.function(f)(np.int64(n), 0.5) for n in range(4)] == [f(n, 0.5) for n in range(4)]
         with pytest.raises(TypeError, match="lets its name stand for others, too: let each iteration make a new one"):
             al.function(f)(al.constant(2), 0.5)
+
+
+@each(STAYING + MOVING, first)
+def test_lists_inside_a_dict_stay_the_lists_that_they_are(name, body):
+    check(name, module(body, HOLDING, "(o, p is o.d['p'])"), is_left=(name, body) in MOVING)

@@ -170,7 +170,7 @@ def _side(
         now = dict(zip(names, results, strict=False))
         ours = [now.get(name, one) for name, one in zip(params, mine, strict=True)]
         every = (*outside.names[: len(given)], *params)
-        rebound.compare(every, (*before, *values), (*given, *mine), (*left[: len(given)], *ours))
+        rebound.compare(every, (*before, *values), (*given, *mine), (*left[: len(given)], *ours), originals)
         new = {name: one for name, one in now.items() if name not in params}
         rebound.add(new)
         rebound.note_places(outside.roots, every, (*before, *values), originals, (*left[: len(given)], *ours), new)
@@ -259,7 +259,7 @@ def _return_side(
         changed.extend(one for copy, one in held if not is_as(copy, one))  # which others may hold
         left = outside.read()
         every = outside.names[: len(given)]
-        rebound.compare(every, before, given, left[: len(given)])
+        rebound.compare(every, before, given, left[: len(given)], originals)
         rebound.note_places(outside.roots, every, before, originals, left[: len(given)], {RETURN_VALUE: result}, values)
         return (when_set(result), *left)
 

@@ -376,7 +376,7 @@ def _trace_body(
         for watched, _ in entered:
             watched.refuse_changed()
         loop.rebound.begin()
-        loop.rebound.compare((*loop.names, *loop.outside.names), values, copies, results)
+        loop.rebound.compare((*loop.names, *loop.outside.names), values, copies, results, originals)
         count = len(loop.names)
         names = (*loop.outside.names, *loop.names)
         before, left = ((*one[count:], *one[:count]) for one in (values, results))

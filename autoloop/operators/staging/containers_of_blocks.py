@@ -82,7 +82,10 @@ class Rebound:
         if self._places is not None:
             self._places.tell(names, values)
 
-    def compare(self, names: Sequence[str], before: Sequence[Any], given: Sequence[Any], left: Sequence[Any]) -> None:
+    def compare(
+        self, names: Sequence[str], before: Sequence[Any], given: Sequence[Any], left: Sequence[Any],
+        copied: Mapping[int, Any],
+    ) -> None:  # fmt: skip
         """Note what became of containers.
 
         Parameters
@@ -90,6 +93,8 @@ class Rebound:
         names : sequence of str
         before, given, left : sequence
             The values, the copies that the block took, and what it left under the names.
+        copied : mapping
+            See `originals_of`.
 
         Raises
         ------
@@ -104,6 +109,8 @@ class Rebound:
             if isinstance(copy, CONTAINERS):
                 if isinstance(now, CONTAINERS) and now is not copy:
                     self._rebound.setdefault(name, []).append(originals.get(id(now), now))
+                elif self._places is not None and now is copy:
+                    self._places.note_staying(name, original, now, copied)
                 if not is_as(copy, original):
                     self._changed.add(name)
             elif now is not copy and may_hold_containers(now):
@@ -158,6 +165,7 @@ class Rebound:
         """
         if not self.is_rebound(name):
             if value is not original:
+                value = value if self._places is None else self._places.with_parts(name, original, value)
                 part_inside(repr(name), original, value)
             value = written_back(original, value)
             for one in self._set.get(name, ()):

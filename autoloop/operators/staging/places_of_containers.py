@@ -7,12 +7,12 @@ a side of a branch, their places tell.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from ...left_to_python import WORLD, is_followed, leave_unknown
-from .container_contents import instance_attributes, is_as, is_instance
+from .container_contents import COPIED_DICTS, fill, instance_attributes, is_as, is_instance, set_item
 from .copied_elements import note_begun, note_given, note_shared
 from .maybe_same import CHANGING, may_be, may_hold_containers
 from .standins import Maybe, is_growing, opened
@@ -35,11 +35,14 @@ class SharedPlaces:
         self._shared: list[tuple[Path, Path]] = []
         #: what one of the sides has put into containers, and where
         self._inside: list[tuple[Path, Any]] = []
+        #: by name where inside its value every side leaves the containers that were there
+        self._staying: dict[str, set[Path]] = {}
 
     def begin(self) -> None:
         """Forget what an earlier trace of the block has shown."""
         self._shared.clear()
         self._inside.clear()
+        self._staying.clear()
 
     @staticmethod
     def originals_of(values: Iterable[Any], copies: Iterable[Any]) -> Originals:
@@ -50,6 +53,21 @@ class SharedPlaces:
                 parts = dict(_containers((), one))
                 found.update((id(part), (part, parts[path])) for path, part in _containers((), copy) if path in parts)
         return found
+
+    def note_staying(self, name: str, before: Any, left: Any, originals: Originals) -> None:
+        """Note which containers inside one still stand in their places at the end of a side, changed or not."""
+        now = dict(_containers((), left))
+        places = {
+            path for path, one in _containers((), before) if path in now and _original(now[path], originals) is one
+        }
+        self._staying[name] = self._staying.get(name, places) & places
+
+    def with_parts(self, name: str, before: Any, value: Any) -> Any:
+        """Return what a block makes of a container, with those inside it that have stayed in their places.
+
+        Where nobody looks for other ways to them, see `leave_aliased`, only those that have not changed.
+        """
+        return _with_parts(before, value, (), self._staying.get(name, set()))
 
     @staticmethod
     def leave_aliased(
@@ -153,13 +171,48 @@ def shared_places(names: Sequence[str], values: Sequence[Any], originals: Origin
     shared, inside = [], []
     for name, value in zip(_numbered(names), values, strict=False):
         for path, part in _containers((name,), value):
-            original = originals[id(part)][1] if id(part) in originals else part
+            original = _original(part, originals)
             first = firsts.setdefault(id(original), path)
             if first is not path:
                 shared.append((first, path))
             if len(path) > 1:
                 inside.append((path, original))
     return shared, inside
+
+
+def _original(part: Any, originals: Originals) -> Any:
+    return originals[id(part)][1] if id(part) in originals else part
+
+
+def _with_parts(before: Any, value: Any, path: Path, staying: Collection[Path]) -> Any:
+    """Return a container that a block has made, with parts of the one in whose place it stands."""
+    parts, old = dict(_parts(value)), dict(_parts(before))
+    new = {key: _part(old[key], one, (*path, key), staying) for key, one in parts.items() if key in old}
+    changed = {key: one for key, one in new.items() if one is not parts[key]}
+    if not isinstance(value, tuple):
+        for key, one in changed.items():
+            set_item(value, key, one)
+        return value
+    if len(new) == len(old) == len(parts) and all(new[key] is one for key, one in old.items()):
+        return before
+    kind: Any = type(value)
+    made = [new.get(key, one) for key, one in parts.items()]
+    return value if not changed else kind(made) if kind is tuple else kind(*made)
+
+
+def _part(before: Any, value: Any, path: Path, staying: Collection[Path]) -> Any:
+    kind = type(value)
+    if value is before or kind is not type(before):
+        return value
+    if kind is tuple or hasattr(kind, "_fields"):
+        return _with_parts(before, value, path, staying)
+    if kind not in (list, dict, set, deque, *COPIED_DICTS) or path not in staying:
+        return value
+    value = _with_parts(before, value, path, staying)
+    if is_as(value, before) or is_followed():
+        fill(before, value)
+        return before
+    return value
 
 
 def _numbered(names: Iterable[str]) -> Iterator[tuple[str, int]]:
