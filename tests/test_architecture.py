@@ -31,7 +31,7 @@ ARROWS = {
         # three executors side by side: none imports another
         "dataflow": "base ir ops analysis passes",
         "python_code": "base ir ops analysis passes",
-        "native": "base ir ops analysis collections",
+        "native": "base ir ops analysis collections passes",
         "running": "base ir analysis collections passes dataflow python_code native",
         "control": "base ir ops analysis collections running",
         "gradients": "base ir ops analysis collections running",

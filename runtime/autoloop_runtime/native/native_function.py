@@ -30,6 +30,7 @@ from ..ir.graph import PARAMETER, Graph, Node
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
 from ..ops.indexing import SET_ITEM
+from ..passes.whole_masks import with_whole_masks
 from .ir.elements import COMPLEX128, TYPES
 from .ir.helpers import text as helper_text
 from .ir.writer import Module
@@ -176,6 +177,7 @@ def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[st
     NativeRefusal
         If there is an operation in it that has no machine code.
     """
+    graph = with_whole_masks(graph)
     types = infer(graph, shapes)
     placed = {j: k for k, j in graph.donated.items() if _fits(types, graph.inputs[k], graph.outputs[j])}
     made = _written(graph, types, features, placed)

@@ -1,0 +1,100 @@
+"""What masks select, computed with and put back or added up: in machine code as plain NumPy does it."""
+
+from __future__ import annotations
+
+import autoloop as al
+import numpy as np
+import pytest
+from api import native
+from each_case import each
+from executors import EXECUTORS
+
+pytest.importorskip("llvmlite")
+
+
+def put_back(x, y, m):
+    for _ in range(3):
+        y[m] = y[m] * 0.5 + abs(x[m]) - 1
+        x[m] = -y[m]
+    return y[m].sum(), x[m].size
+
+
+def of_own_values(x, y, m):
+    x[x > 1] = x[x > 1] ** 2
+    y[y < 0] = 0
+    y[m] += x[m]
+    return x
+
+
+def reduced(x, y, m):
+    total, count = 0.0, 0
+    for i in range(4):
+        near = (y < i) & m
+        if near.any():
+            total += x[near].mean() + (x[near] - x[near].mean()).sum()
+            count += len(x[near]) + near.sum()
+    return total, count, (x[m] > 0).any(), (x[m] > 0).all(), x[m].prod(), x[m].sum(dtype=np.float64)
+
+
+def kept_apart(x, y, m):
+    """An old value of the selected, after that has changed; two masks."""
+    old = x[m] * 2
+    x[m] = 0
+    far = y > 0
+    y[far] = y[far] - 1
+    x[m] = old + x[m]
+    return (old * old).sum()
+
+
+PROGRAMS = [put_back, of_own_values, reduced, kept_apart]
+
+
+def given(dtype, shape, chosen):
+    rng = np.random.default_rng(3)
+    x, y = (rng.integers(-30, 30, (2, *shape)) / 8).astype(dtype)
+    return x, y, {"none": np.zeros, "all": np.ones}.get(chosen, lambda n, _: rng.random(n) < 0.4)(shape, bool)
+
+
+def what_differs(program, executor, arguments):
+    with np.errstate(all="ignore"):
+        plain, ours = ([one.copy() for one in arguments] for _ in range(2))
+        wants = program(*plain)
+        found = al.function(program, executor=executor)(*ours)
+    pairs = [*zip(np.atleast_1d(found) if isinstance(wants, np.ndarray) else found, wants)] if not isinstance(
+        wants, np.generic
+    ) else [(found, wants)]  # fmt: skip
+    for got, want in [*pairs, *zip(ours, plain)]:
+        if np.asarray(got).dtype != np.asarray(want).dtype or type(got) is not type(want):
+            return f"{type(got)} for {type(want)}"
+        if not np.allclose(got, want, 1e-12 if np.asarray(want).dtype == np.float64 else 1e-5, 0, equal_nan=True):
+            return f"{got} for {want}"
+    return ""
+
+
+@each([(p, d) for p in PROGRAMS for d in ("float64", "float32", "int32")])
+@pytest.mark.filterwarnings("ignore:(Mean|invalid)")
+def test_as_plain_numpy(program, dtype):
+    for shape, chosen in (((40,), "some"), ((5, 7), "some"), ((9,), "none"), ((9,), "all"), ((0,), "all")):
+        for executor in ("native", "sequential"):
+            said = what_differs(program, executor, given(dtype, shape, chosen))
+            assert not said, (shape, chosen, executor, said)
+
+
+@each(EXECUTORS)
+def test_what_is_not_selected_raises_nothing(executor):
+    def f(x):
+        some = x != 0
+        x[some] = 1 / x[some]
+        return (1 / x[some]).sum()
+
+    with np.errstate(all="raise"):
+        x = np.array([0.0, 2.0, 0.0, 4.0])
+        assert al.function(f, executor=executor)(x) == 6 and x.tolist() == [0, 0.5, 0, 0.25]
+
+
+@each([lambda x, m: x[m], lambda x, m: np.sort(x[m]), lambda x, m: x[m] + x[~m], lambda x, m: x[m][0]])
+def test_what_needs_the_selected_side_by_side_has_no_machine_code(f):
+    x, m = np.arange(6.0), np.array([True, False] * 3)
+    with pytest.raises(native.NativeRefusal, match="depends on values"):
+        al.function(f, executor="native")(x, m)
+    np.testing.assert_array_equal(al.function(f)(x, m), f(x, m))
