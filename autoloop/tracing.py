@@ -14,7 +14,7 @@ from autoloop_runtime.base.locations import users_line
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.base.stand_ins import UnknownExtent, UnknownWhileTracing
 from autoloop_runtime.ir.array_storage import kept
-from autoloop_runtime.ir.asked_for_text import tell_of_keys, tell_of_texts, tell_of_values
+from autoloop_runtime.ir.asked_for_text import tell_of_arrays, tell_of_keys, tell_of_texts, tell_of_values
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.op import function
 from autoloop_runtime.ir.tensor import Tensor
@@ -47,6 +47,7 @@ function("array_flags", lambda array, flags: operators.FlagsOfArray(array, flags
 
 tell_of_texts(lambda value, frame: operators.leave_or_refuse(value, frame))
 tell_of_keys(lambda value, frame: operators.leave_key(value, frame))
+tell_of_arrays(lambda frame: operators.beside_unknown(frame))
 tell_of_values(lambda value, frame: operators.leave_value(value, frame))
 
 

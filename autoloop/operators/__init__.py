@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from .constructs.stateful_calls import told_of_effect as told_of_effect
     from .constructs.text import fstring, percent
     from .constructs.while_statement import while_stmt
+    from .mutation.lifted_arrays import beside_unknown as beside_unknown
     from .mutation.texts_of_tracers import leave_key as leave_key
     from .mutation.texts_of_tracers import leave_or_refuse as leave_or_refuse
     from .mutation.texts_of_tracers import leave_value as leave_value
@@ -162,6 +163,7 @@ _MODULES = {
     "autoloop.operators.constructs.stateful_calls": ("told_of_effect",),
     "autoloop.operators.constructs.text": ("fstring", "percent"),
     "autoloop.operators.constructs.while_statement": ("while_stmt",),
+    "autoloop.operators.mutation.lifted_arrays": ("beside_unknown",),
     "autoloop.operators.mutation.texts_of_tracers": ("leave_key", "leave_or_refuse", "leave_value"),
     "autoloop.operators.staging.bytes_of_runs": ("FlagsOfArray", "bytes_of"),
     "autoloop.operators.staging.optional": ("is_", "is_not"),

@@ -15,6 +15,8 @@ m.T[1:3] = [m[1, :3], m[2, :3]]
 t = m.reshape(3, 2, 2).transpose(1, 2, 0); t[0] = 5; t[:, 1, 2] = np.array([1., 2.]); t[...] += 1; t[..., -1] *= 2
 t = m.reshape(3, 2, 2).transpose(1, 2, 0); t[1, :, :] = np.array([[1., 2., 3.], [4., 5., 6.]]); t[:, n - 2] = x
 t = m.reshape(3, 2, 2).swapaxes(0, 2); t[1][0] = 3; t.T[0][:, 1] = x; t.ravel()[0] = 9
+p = np.zeros(2); p += (x, a[1]); q = p[:1]; p -= [x, 1]; a[0] = p @ [x, n]; a[1] = q[0]; b = p
+p = [np.ones(2)]; p[0] *= [a[1], x]; b = p[0] + [(0, 1), (x, 0)][n - 2]; c = np.arange(3) < [x, 1, 5]; a[2] = b[0]
 k = m[0, 1]; m.ravel()[1] = 7; m.flat[2] = k + m[0, 1]; m.T[0] = m.sum() + k
 r = m.T[1]; k = r.sum(); m.T[1] = 5; m[0, 0] = r.sum() + k
 b = m.T; b += b.T.T; b[:] = b[::-1]; b *= x

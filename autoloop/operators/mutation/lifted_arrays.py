@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
+from types import FrameType
 from typing import Any, NoReturn
 
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
+from autoloop_runtime.base.locations import is_internal
 from autoloop_runtime.ir.array_storage import BLOCK, WHEN_WRITTEN, Block
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tracers import ArrayTracer
 
+from ...conversion.callables import is_converted
 from ...errors import mark_programs_own
 from ...given_arrays import whole_of
 from ...left_to_python import leave_unknown, refuse_unknown
@@ -143,6 +146,29 @@ def written(array: Any) -> None:
     making = _MAKING.get()
     if making is not None and current_graph() is not None:
         making.lift(array)
+
+
+def beside_unknown(frame: FrameType | None) -> None:
+    """Begin the trace anew with all arrays lifted, if converted code asks NumPy for an array of values of the run.
+
+    So it does in ``np.zeros(2) + [x[0], 1]``. What is lifted computes with such lists itself.
+
+    Parameters
+    ----------
+    frame : FrameType or None
+        Where the array is asked for: converted code, or ours in its place.
+
+    Raises
+    ------
+    Lift
+    """
+    making = _MAKING.get()
+    if making is None or making.every or current_graph() is None:
+        return
+    while frame is not None and is_internal(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is not None and is_converted(frame.f_code):
+        raise Lift(Making(frozenset(), True, True, making.attempts + 1))
 
 
 def set_in_block(array: Any) -> None:

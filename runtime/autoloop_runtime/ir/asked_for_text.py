@@ -17,6 +17,7 @@ from typing import Any
 _TOLD: list[Callable[[Any, FrameType], None]] = []
 _TOLD_OF_KEYS: list[Callable[[Any, FrameType], None]] = []
 _TOLD_OF_VALUES: list[Callable[[Any, FrameType], None]] = []
+_TOLD_OF_ARRAYS: list[Callable[[FrameType], None]] = []
 
 
 def tell_of_texts(told: Callable[[Any, FrameType], None]) -> None:
@@ -32,6 +33,18 @@ def tell_of_keys(told: Callable[[Any, FrameType], None]) -> None:
 def tell_of_values(told: Callable[[Any, FrameType], None]) -> None:
     """Let ``told`` know of each value that is asked for (called once, at import)."""
     _TOLD_OF_VALUES.append(told)
+
+
+def tell_of_arrays(told: Callable[[FrameType], None]) -> None:
+    """Let ``told`` know where an array is asked of what has no value yet (called once, at import)."""
+    _TOLD_OF_ARRAYS.append(told)
+
+
+def array_is_asked() -> None:
+    """Tell that the method of a value that calls this was asked for an array."""
+    frame = sys._getframe(2)
+    for told in _TOLD_OF_ARRAYS:
+        told(frame)
 
 
 def value_is_asked(value: Any, depth: int) -> None:

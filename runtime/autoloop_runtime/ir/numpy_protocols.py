@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.stand_ins import UnknownWhileTracing
+from .asked_for_text import array_is_asked
 from .followers import refuse_leaving
 from .numpy_arguments import as_in_numpy, full_name, is_augmented, is_neutral, refuse, refuse_found
 from .python_protocols import INSTEAD, refuse_symbolic
@@ -61,6 +62,7 @@ class NumpyProtocols:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if self.node is not None:
+            array_is_asked()
             refuse_symbolic(self, "an array (numpy.asarray)")
         refuse_leaving(self, "an array (numpy.asarray)", INSTEAD)
         out = np.asarray(self._value, dtype=dtype)
