@@ -91,7 +91,7 @@ class Function(SentByName):
         self.with_gradient: dict[Any, Function] = {}
         self.joined: dict[Any, Function] = {}  # what calls it with parts of the arrays that it is given, likewise
         self.tracing_count = 0
-        self.told: set[str] = set()  # the arguments that plain Python is called for, of which it has warned
+        self.told: set[str] = set()  # why plain Python is called, of which it has warned
         self._needs_graph = False  # true of a gradient: the user's function does something else
         self._numbers = NumberInputs()
         self._retraces = 0  # how many traces there were since the last that took changing numbers as inputs
@@ -244,7 +244,9 @@ class Function(SentByName):
                           self._needs_graph)  # fmt: skip
         has_numbers = any(isinstance(leaf, Number) for leaf in leaves)
         known = self._traces.variants(key)
-        made = traced_or_plain(lambda: trace(request, *known), self.name, self.executor, self._needs_graph, has_numbers)
+        made = traced_or_plain(
+            lambda: trace(request, *known), self.name, self.executor, self._needs_graph, has_numbers, self.told
+        )
         concrete = self._traces.add(key, made)
         self.tracing_count += 1
         self.traced_for.append(key)

@@ -34,22 +34,21 @@ class PlainPython(ConcreteFunction):
         What it does that no graph can.
     line : Line or None
         Where.
-    is_told : bool
-        Whether a call has warned of it.
+    told : set of str
+        What the function has warned of, for any kind of arguments.
     """
 
     places = ()
 
-    def __init__(self, name: str, left: LeftToPython) -> None:
-        self.name, self.reason, self.line, self.is_told = name, left.reason, left.line, False
+    def __init__(self, name: str, left: LeftToPython, told: set[str]) -> None:
+        self.name, self.reason, self.line, self.told = name, left.reason, left.line, told
 
     def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> NoReturn:
         """Let the undecorated function be called, and warn of that once."""
-        if not self.is_told:
-            warnings.warn(
-                f"{self.name} runs as plain Python, at each call: {what_and_where(self)}", stacklevel=user_stacklevel()
-            )
-            self.is_told = True
+        said = what_and_where(self)
+        if said not in self.told:
+            warnings.warn(f"{self.name} runs as plain Python, at each call: {said}", stacklevel=user_stacklevel())
+            self.told.add(said)
         raise CalledPlain
 
     def run_recorded(self, leaves: Sequence[Any]) -> NoReturn:
@@ -61,9 +60,9 @@ class PlainPython(ConcreteFunction):
 
 
 def traced_or_plain(
-    trace: Callable[[], T], name: str, executor: str, needs_graph: bool, has_numbers: bool
+    trace: Callable[[], T], name: str, executor: str, needs_graph: bool, has_numbers: bool, told: set[str]
 ) -> T | PlainPython:
-    """Return a trace, or what stands for it if plain Python has to run the function.
+    """Return a trace, or what stands for it if plain Python has to run the function, which has ``told`` of that.
 
     Raises
     ------
@@ -83,7 +82,7 @@ def traced_or_plain(
             raise TypeError(f"executor='native' cannot run {name}: {what_and_where(left)}") from None
         if left.is_once:
             raise CalledPlain from TypeError(f"{name} has no graph: {what_and_where(left)}")
-        return PlainPython(name, left)
+        return PlainPython(name, left, told)
 
 
 class Named(Protocol):

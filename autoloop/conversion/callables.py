@@ -424,6 +424,8 @@ def is_users_class(cls: type) -> bool:
     """Return whether a class is the user's, not one of a library or of autoloop itself."""
     if cls.__module__ == "builtins":
         return is_nameless(cls)
+    if cls.__module__ in sys.builtin_module_names:  # which have no file
+        return False
     module = sys.modules.get(cls.__module__)
     return not is_library_file(getattr(module, "__file__", None) or "<unknown>")
 

@@ -149,8 +149,23 @@ def kept(x):
 
 def test_an_iterator_from_outside_is_refused_before_it_moves():
     with pytest.raises(TypeError, match="the range_iterator 'KEPT' is advanced in a loop or branch on tensors"):
-        al.function(kept)(np.arange(3.0))
+        al.function(kept, executor="native")(np.arange(3.0))
     assert next(KEPT) == 0
+
+
+def advancing(x, it):
+    t = 0
+    for v in x:
+        if v > 0:
+            t += next(it)
+    return t
+
+
+def test_plain_python_advances_what_it_is_given_and_is_told_of_once():
+    decorated = al.function(advancing)
+    with pytest.warns(UserWarning, match="the list_iterator is advanced") as told:
+        assert [decorated(np.arange(3.0), iter([1, 2])) for _ in range(3)] == [3, 3, 3]
+    assert len(told) == 1
 
 
 def unnamed(x):

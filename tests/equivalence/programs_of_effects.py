@@ -236,10 +236,11 @@ FRESH = [
     ("object_given", "o = O()\no.a = x*2\nreturn o", OBJECT),
     ("object_made", "return O(x*2)", "class O:\n    def __init__(self, a): self.a = a"),
 ]
-#: the same under a condition that only a run knows: refused, and nothing has moved
+#: the same under a condition that only a run knows: plain Python's, and refused before anything has moved elsewhere
 STAGED = [
     ("is advanced", "if x.sum() > 4:\n    v = next(it)\nelse:\n    v = 0\nreturn x*v", ITERATOR, "next(it)"),
     ("is advanced", LOOP + "x = x + next(it)\nreturn x", ITERATOR, "next(it)"),
+    ("the count 'c' is advanced", LOOP + "x = x + next(c)\nreturn x", "c = itertools.count()", "next(c)"),
     ("is advanced", LOOP + "x = x + next(g)\nreturn x", COUNTING, "next(g)"),
     ("send() is called", LOOP + "x = x + g.send(1)\nreturn x", COUNTING, "next(g)"),
     ("is advanced", LOOP + "for v in g:\n        x = x + v\n        break\nreturn x", COUNTING, "next(g)"),

@@ -17,7 +17,7 @@ from autoloop_runtime.base.locations import capture, users_line
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tracers import DecidedNumber, number_of
 
-from ...left_to_python import WORLD, LeftToPython, is_followed
+from ...left_to_python import WORLD, LeftToPython, is_followed, refuse_unknown
 from ..staging.staged_blocks import in_staged_block
 from .heap_snapshot import is_random, reached_from
 
@@ -106,7 +106,7 @@ def stays(value: Any) -> Any:
     LeftToPython
         If an iterator from outside would be advanced.
     TypeError
-        If it would be in a loop or branch of the graph.
+        If it would be in a loop or branch of the graph, and plain Python cannot run the function.
     """
     if hasattr(type(value), "__next__") and is_followed() and (found := moving(value)) is not None:
         one, name = found
@@ -131,9 +131,9 @@ def leave(what: str, otherwise: str) -> NoReturn:
     ------
     LeftToPython
     TypeError
-        In a loop or branch.
+        In a loop or branch, if plain Python cannot.
     """
     graph = current_graph()
     if in_staged_block() or (graph is not None and graph is not graph.root):
-        raise TypeError(f"{what} in a loop or branch on tensors, which is traced once: {otherwise}")
+        refuse_unknown(f"{what} in a loop or branch on tensors, which is traced once", otherwise)
     raise LeftToPython(what, users_line(capture()))
