@@ -160,6 +160,20 @@ def parts_updated(a, b, m, chosen, i, n):
         b[chosen] = m[0, :4]
 
 
+def parts_of_complex(z, i, v):
+    z.real[:] = v
+    z.imag += z.real
+    z.imag[i:] *= 2
+    z.real[1:] = z.imag[:-1]
+    if v > 1:
+        z.real -= z.imag.mean()
+    for k in range(i):
+        z.imag[k] = z[k + 1].real
+    z[2:].imag.fill(v)
+    z.real, real = 1.5, z.real
+    real[i] = z.imag[i] = v
+
+
 def array():
     return np.arange(float(SIZE))
 
@@ -196,7 +210,10 @@ CUT_SHORT = [
     ("a[i : i + 2] *= v", lambda: (matrix(), I, V)),
 ]
 #: the same, of which machine code needs memory, or does not take it
-NOT_IN_MACHINE_CODE = [(parts_of_the_run, lambda: (array(), I, V))]
+NOT_IN_MACHINE_CODE = [
+    (parts_of_the_run, lambda: (array(), I, V)),
+    (parts_of_complex, lambda: (np.arange(SIZE) * (2 - 1j), I, V)),
+]
 #: (function, what its arguments are), of which NumPy needs memory for some arrays
 WITH_MEMORY = [
     (kept, lambda: (array(), np.ones(SIZE))),

@@ -93,6 +93,7 @@ OTHERS = {
     "cast": (lambda x: al.cast(al.cast(x, al.complex128) ** 2, F64), A),
     "getitem": (lambda x: [x[0], x[:, ::2], x[[0, 1], [2, 0]], x[..., None], x[x > 0.5]], A),
     "set_item": (lambda x, v: [al.set_item(x, 0, v), al.set_item(x, x > 0.5, 0.1)], A, ROW),
+    "set_real": (lambda x, y: [call("set_real", z(x), y * x), call("set_imag", z(x), y[0])], A, B),
     "index_add": (lambda x, v: call("index_add", [2, 3], (np.array([1, 1, 0]),), al.stack([v, v, v * v])) * x, A, ROW),
     "add_at": (lambda x, v: call("add_at", x, (np.array([1, 1, 0]),), al.stack([v, v, v * v])) * x, A, ROW),
     "gather": (lambda x: [al.gather(x, [1, 1, 0]), al.gather_nd(x, [[0, 1], [1, 2]]), al.take(x, [0, 2], axis=1)], A),

@@ -61,6 +61,8 @@ def moved(z, k):
     w = call("set_item", z, (slice(1, 3),), z[k])
     stacked = call("stack", [z[0], z[k], w[1]])
     return [
+        call("set_real", z, call("imag", w)), call("set_imag", z[::-1], call("real", z) * 2),
+        call("set_imag", z[k], z[0].real),
         z[k], w, stacked, call("concat", [z, w], 0), z[::-2], call("where", call("real", z) > 0, z, w), call("sum", z),
         call("sum", call("reshape", z, [2, -1]), 0), call("mean", z), call("tril", call("reshape", z, [2, -1])),
         call("take", z, np.array([3, 0, -1])), call("tile", stacked, [2]),

@@ -12,7 +12,7 @@ from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 from ..ir.traits import Memory
 from ..ops.array import RESHAPE, TRANSPOSE
-from ..ops.indexing import GETITEM, SET_ITEM
+from ..ops.indexing import GETITEM
 from .uses import CONTROL, Readers, readers
 
 
@@ -24,6 +24,27 @@ def is_fresh(tensor: Tensor) -> bool:
 def gathers(node: Node) -> bool:
     """Return whether elements are picked by arrays, which gives a copy of them."""
     return node.op is GETITEM and any(t.shape.rank not in (0, None) for t in node.inputs[1:])
+
+
+def writes_part(node: Node) -> bool:
+    """Return whether ``node`` gives an array with another value of a part of it, which can be read on its own."""
+    return node.op.taking is not None and node.op.taking.part is not None
+
+
+def reads_part(reader: Node, writer: Node) -> bool:
+    """Return whether ``reader`` gives the part of the same array that ``writer`` writes."""
+    taking = writer.op.taking
+    if taking is None or taking.part is None or reader.op is not taking.part.read:
+        return False
+    before, after = reader.inputs, (writer.inputs[0], *writer.inputs[2:])
+    same = len(before) == len(after) and all(a is b for a, b in zip(before, after))
+    return same and reader.attrs == writer.attrs
+
+
+def changes_part(node: Node) -> bool:
+    """Return whether ``node`` puts an array that was changed in a part of another."""
+    taking = node.inputs[1].op.op.taking if writes_part(node) else None
+    return taking is not None and taking.is_update
 
 
 def with_views(graph: Graph, tensors: Iterable[Tensor]) -> set[Tensor]:
@@ -63,7 +84,7 @@ def only_looks(node: Node, index: int) -> bool:
     if node.op is GETITEM:
         is_number = node.inputs[0].shape.rank is not None and node.outputs[0].shape.rank == 0
         return index > 0 or is_number or gathers(node)
-    if node.op is SET_ITEM:
+    if writes_part(node):
         return index != 0
     return node.op.traits.memory is Memory.FRESH
 

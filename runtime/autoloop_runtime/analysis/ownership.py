@@ -19,8 +19,16 @@ from ..ir.graph import Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 from ..ops.identities import IDENTITY
-from ..ops.indexing import GETITEM, SET_ITEM
-from .aliasing import gathers, is_fresh, is_whole_view, looked_at, looks, only_looks
+from .aliasing import (
+    gathers,
+    is_fresh,
+    is_whole_view,
+    looked_at,
+    looks,
+    only_looks,
+    reads_part,
+    writes_part,
+)
 from .failure import graph_can_fail
 from .fusion import Fused, Groups
 from .sizes import is_large
@@ -308,19 +316,10 @@ def _walk(reading: Readers, tensor: Tensor, marks: _Marks) -> int | None:
 
 def _part_of(node: Node, before: Sequence[tuple[Node | None, int]]) -> Node | None:
     """Return what gives the view that ``node`` writes to, if it is the only one that does."""
-    if node.op is not SET_ITEM or node.declared or not _is_view_index(node):
+    if not writes_part(node) or node.declared or not _is_view_index(node):
         return None
-    found = [
-        n for n, i in before if n is not None and i == 0 and n.op is GETITEM and not n.declared and _same_part(n, node)
-    ]
+    found = [n for n, i in before if n is not None and i == 0 and not n.declared and reads_part(n, node)]
     return found[0] if len(found) == 1 and found[0].outputs[0].shape.rank not in (0, None) else None
-
-
-def _same_part(reader: Node, writer: Node) -> bool:
-    """Return whether ``writer`` assigns to the part that ``reader`` gives."""
-    given, others = reader.inputs[1:], writer.inputs[2:]
-    same = len(given) == len(others) and all(a is b for a, b in zip(given, others))
-    return same and reader.attrs["index"] == writer.attrs["index"]
 
 
 def _is_view_index(node: Node) -> bool:

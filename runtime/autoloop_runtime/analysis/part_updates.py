@@ -7,24 +7,24 @@ from __future__ import annotations
 
 from ..ir.graph import Node
 from ..ir.tensor import Tensor
-from ..ops.indexing import GETITEM, SET_ITEM
-from .aliasing import gathers
+from ..ops.indexing import SET_ITEM
+from .aliasing import gathers, reads_part, writes_part
 from .uses import Readers
 
 
 def updated_part(reading: Readers, node: Node) -> tuple[Node, int] | None:
     """Return what computes the value that ``node`` writes to a part of an array, and which of its inputs is that part
     before; None if it is no such write, or others read that value."""
-    if node.op is not SET_ITEM or node.inputs[1] not in reading or reading.only(node.inputs[1]) is None:
+    if not writes_part(node) or node.inputs[1] not in reading or reading.only(node.inputs[1]) is None:
         return None
-    value, array = node.inputs[1], node.inputs[0]
+    value = node.inputs[1]
     made = value.node
     if made is None or made not in reading.place or made.op.into is None or not made.op.traits.elementwise:
         return None
-    if made.declared or made.control_inputs or made.op.into.count("{out}") != 1 or value.dtype != array.dtype:
+    if made.declared or made.control_inputs or made.op.into.count("{out}") != 1:
         return None
     for k, part in enumerate(made.inputs):
-        if part.dtype == array.dtype and _has_form_of(value, part, made) and _is_part(reading, part, node):
+        if part.dtype == value.dtype and _has_form_of(value, part, made) and _is_part(reading, part, node):
             return made, k
     return None
 
@@ -41,11 +41,6 @@ def _has_form_of(value: Tensor, part: Tensor, made: Node) -> bool:
 
 def _is_part(reading: Readers, part: Tensor, node: Node) -> bool:
     """Return whether ``part`` is read of the array of ``node`` where that writes, for nobody but one operation."""
-    entries, source = node.attrs["index"].entries, part.op
     if part is node.inputs[0]:
-        return bool(entries == (Ellipsis,))
-    if source.op is not GETITEM or gathers(source) or reading.only(part) is None:
-        return False
-    before, after = (source.inputs[0], *source.inputs[1:]), (node.inputs[0], *node.inputs[2:])
-    same = len(before) == len(after) and all(a is b for a, b in zip(before, after))
-    return same and bool(source.attrs["index"] == node.attrs["index"])
+        return node.op is SET_ITEM and bool(node.attrs["index"].entries == (Ellipsis,))
+    return reading.only(part) is not None and reads_part(part.op, node) and not gathers(part.op)

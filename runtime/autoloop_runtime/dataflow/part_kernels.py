@@ -37,23 +37,25 @@ def _visit(reading: Callable[[Graph], Readers], copy: Copy, node: Node) -> None:
     array, _, *index = node.inputs
     others = [t for j, t in enumerate(made.inputs) if j != k]
     inputs = [copy.stands(t) for t in (array, *others, *index)]
-    copy.exchange(node, _joined(made.op), inputs, {"index": node.attrs["index"], "k": k}, made.location)
+    copy.exchange(node, _joined(node.op, made.op), inputs, {"part": dict(node.attrs), "k": k}, made.location)
 
 
 @functools.cache
-def _joined(op: Op) -> Op:
-    """Return the operation that writes to a part of its first input what ``op`` makes of that and others."""
-    compute = over(op)
-    assert compute is not None
+def _joined(writer: Op, op: Op) -> Op:
+    """Return the operation that writes to a part of its first input, the one that ``writer`` writes, what ``op`` makes
+    of that and others."""
+    compute, taking = over(op), writer.taking
+    assert compute is not None and taking is not None and taking.part is not None
+    view = taking.part.view
     count = compute.__code__.co_argcount - 2
 
-    def write(x: Any, *values: Any, index: Any, k: int) -> Any:
-        part = x[index.resolve(values[count:])]
-        compute(*values[:k], part, *values[k:count], part)
+    def write(x: Any, *values: Any, part: Any, k: int) -> Any:
+        there = view(x, *values[count:], **part)
+        compute(*values[:k], there, *values[k:count], there)
         return x
 
-    def kernel(x: Any, *values: Any, index: Any, k: int) -> Any:
-        return write(np.array(x), *values, index=index, k=k)
+    def kernel(x: Any, *values: Any, part: Any, k: int) -> Any:
+        return write(np.array(x), *values, part=part, k=k)
 
     return Op(
         f"{op.name}_part",

@@ -180,7 +180,7 @@ def part_setter(name: str) -> Callable[[Any, Any], None]:
         if name == "imag" and self.dtype.kind != "c":
             raise TypeError("array does not have imaginary part to set")
         part = getattr(self, name)
-        if value is part:  # which ``x.real += y`` has written to
+        if value is part or _is_there(value, part):  # which ``x.real += y`` has written to
             return
         if part.view_of is not None and part.view_of.is_flat:  # which takes as many as it needs, and begins anew
             value = _numpys(np.resize, _numpys(np.asarray, value, part.dtype), part.shape.as_tuple())
@@ -189,6 +189,16 @@ def part_setter(name: str) -> Callable[[Any, Any], None]:
         part[...] = value
 
     return put
+
+
+def _is_there(value: Any, part: References) -> bool:
+    """Return whether a value is the very elements that it is to be written to."""
+    if type(value) is not type(part) or value.dtype != part.dtype or root_of(value) is not root_of(part):
+        return False
+    one, other = value.layout, part.layout
+    if one is None or other is None or not one.size:
+        return False
+    return bool(one.__array_interface__ == other.__array_interface__)
 
 
 def _numpys(theirs: Any, *args: Any) -> Any:

@@ -428,10 +428,8 @@ def _backward(
 
 
 def _of_other_dtype(name: str, dtype: Any) -> Callable[[Tensor, Tensor], Tensor]:
-    if name == _REAL:
-        return lambda base, new: call("complex", new, call("imag", base))
-    if name == _IMAG:
-        return lambda base, new: call("complex", call("real", base), new)
+    if name in (_REAL, _IMAG):
+        return lambda base, new: call(f"set_{name}", base, new)
 
     def backward(base: Tensor, new: Tensor) -> Tensor:
         raise TypeError(f"a view of another dtype is written to in place: give {dtype} values to the array itself")

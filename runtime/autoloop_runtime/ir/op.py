@@ -212,12 +212,32 @@ class Taking:
         There is one, and it is the result.
     beside : bool
         Machine code needs memory of the result's size besides, where the kernel needs none.
+    part : Part or None
+        What it writes to, where that is a part of the array that can be read on its own: the kernel puts there its
+        second input.
     """
 
     kernel: Callable[..., Any]
     inputs: tuple[int, ...]
     is_update: bool = False
     beside: bool = False
+    part: Part | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A part of an array that one op reads and another one writes.
+
+    Attributes
+    ----------
+    read : Op
+        Gives the part, for the attributes of the op that writes it and what follows the array, a view in most cases.
+    view : callable
+        ``view(array, *inputs, **attrs)`` gives that view, of an array of NumPy's.
+    """
+
+    read: Op
+    view: Callable[..., Any]
 
 
 @dataclass(frozen=True)

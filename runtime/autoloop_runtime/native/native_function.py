@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..analysis.aliasing import writes_part
 from ..analysis.inside import count_nodes, nodes_inside
 from ..analysis.uses import places as places_of
 from ..base.dataclass import dataclass
@@ -29,7 +30,6 @@ from ..base.forks import undivided
 from ..ir.graph import PARAMETER, Graph, Node
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
-from ..ops.indexing import SET_ITEM
 from ..passes.whole_masks import with_whole_masks
 from .ir.elements import COMPLEX128, TYPES
 from .ir.helpers import text as helper_text
@@ -193,7 +193,7 @@ def _come_first(graph: Graph, types: Types, placed: Mapping[int, int], refusing:
     for k, node in enumerate(graph.nodes):
         written = node.op is not PARAMETER and any((t.dtype, types.shapes.get(t)) in forms for t in node.outputs)
         if written or node.subgraphs:
-            looks_first = node.op is SET_ITEM and places_of(given, node.inputs[0])
+            looks_first = writes_part(node) and places_of(given, node.inputs[0])
             return {*refusing} <= {*graph.nodes[: k + bool(looks_first)]}
     return True
 

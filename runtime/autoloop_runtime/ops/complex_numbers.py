@@ -11,9 +11,10 @@ from ..base import dtypes
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
-from ..ir.op import ruled_in
+from ..ir.op import Op, Part, Taking, function, ruled_in
+from ..ir.prices import Price
 from ..ir.tensor import Tensor
-from ..ir.traits import ELEMENTS, PASSING
+from ..ir.traits import ELEMENTS, PASSING, UPDATING, Fails
 from .broadcasting import broadcast_static, unbroadcast
 from .define import op_of, primitive, public
 from .dtype_rules import floating, numeric
@@ -101,4 +102,41 @@ def complex(real: ArrayLike, imag: ArrayLike, name: str | None = None) -> Tensor
     return apply(COMPLEX, [as_dtype(p, dtype) for p in parts], None, name)
 
 
-ruled_in("complex_rules", COMPLEX)
+def _set_part_infer(x: Tensor, part: Tensor) -> Any:
+    dims = broadcast_static("set_item", x, part)
+    if x.shape.is_fully_defined() and dims != x.shape:
+        raise ValueError(f"a part of shape {part.shape} cannot be assigned to that of a tensor of shape {x.shape}")
+    return x.dtype, x.shape
+
+
+def _setting(name: str, read: Op, part: Unary) -> Op:
+    """Return the operation that gives complex numbers another real or imaginary part, which ``read`` reads."""
+
+    def view(x: Any) -> Any:
+        return getattr(x, read.name)
+
+    def write(x: Any, value: Any) -> Any:
+        view(x)[...] = value
+        return x
+
+    def vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+        value = inputs[1]
+        rest = apply(made, [g, convert_to_tensor(value.dtype.type(0))])
+        return [rest, unbroadcast(as_dtype(part(g), value.dtype), value)]
+
+    def call(x: Tensor, value: Tensor) -> Tensor:
+        return apply(made, [x, value])
+
+    made = primitive(
+        name, _set_part_infer, lambda x, value: write(np.array(x), value)[()], vjp,
+        traits=UPDATING.but(fails=Fails.SHAPES, raises=ValueError, price=Price.PART),
+        taking=Taking(write, (0,), is_update=True, part=Part(read, view)),
+    )  # fmt: skip
+    function(name, call)
+    return made
+
+
+SET_REAL, SET_IMAG = _setting("set_real", REAL, real), _setting("set_imag", IMAG, imag)
+
+
+ruled_in("complex_rules", COMPLEX, SET_REAL, SET_IMAG)

@@ -13,7 +13,7 @@ from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axis, DimsLike, IndexLike
 from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.node import Node
-from ..ir.op import Taking, ruled_in
+from ..ir.op import Part, Taking, ruled_in
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE, UPDATING, VIEWING, Fails, Memory
@@ -240,6 +240,10 @@ def may_repeat(index: Tensor) -> bool:
     return known is None or known.size > 1
 
 
+def _indexed(x: Any, *inputs: Any, index: Index) -> Any:
+    return x[index.resolve(inputs)]
+
+
 ADD_AT = primitive(
     "add_at", _add_at_infer, _add_at_kernel, _add_at_vjp, positions=slice(2, None), traits=UPDATING,
     taking=Taking(add_in_place, (0,), is_update=True),
@@ -251,7 +255,7 @@ SET_ITEM = primitive(
     _set_item_vjp,
     positions=slice(2, None),
     traits=UPDATING.but(fails=Fails.POSITIONS, price=Price.PART),
-    taking=Taking(assign_in_place, (0,), is_update=True),
+    taking=Taking(assign_in_place, (0,), is_update=True, part=Part(GETITEM, _indexed)),
 )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.aliasing import changes_part, reads_part
 from ..analysis.uses import Readers, readers
 from ..ir.graph import Graph, Node
 from ..ir.op import Op, Taking
@@ -19,7 +20,7 @@ from ..ir.tensor import Tensor
 from ..ir.traits import UPDATING, NoRule
 from ..ops.identities import COPIED
 from ..ops.index import Input, Slice
-from ..ops.indexing import GETITEM, SET_ITEM
+from ..ops.indexing import SET_ITEM
 from .prune import prune
 from .rewrite import Copy, rewrite
 
@@ -33,20 +34,15 @@ def with_parts_in_place(graph: Graph) -> Graph:
 def _visit(reading: Callable[[Graph], Readers], copy: Copy, node: Node) -> None:
     """Keep a node, or put one in its place that changes the part that it writes."""
     change = None
-    if node.op is SET_ITEM and _changes(node.inputs[1].op):
+    if changes_part(node):
         change = _changed_part(reading(copy.source), node)
     if change is None:
         copy.keep(node)
         return
     array, _, *index = node.inputs
     inputs = [copy.stands(t) for t in (array, *index, *change.inputs[1:])]
-    attrs = {"part": node.attrs["index"], "count": len(index), "attrs": dict(change.attrs)}
-    copy.exchange(node, _joined(change.op), inputs, attrs, change.location)
-
-
-def _changes(node: Node) -> bool:
-    """Return whether ``node`` gives its first input, changed."""
-    return node.op.taking is not None and node.op.taking.is_update
+    attrs = {"part": dict(node.attrs), "count": len(index), "attrs": dict(change.attrs)}
+    copy.exchange(node, _joined(node.op, change.op), inputs, attrs, change.location)
 
 
 def _changed_part(reading: Readers, node: Node) -> Node | None:
@@ -60,15 +56,13 @@ def _changed_part(reading: Readers, node: Node) -> Node | None:
     if part.op.op is COPIED and reading.only(part) is not None:
         part = part.op.inputs[0]
     source = part.op
-    if source.op is not GETITEM or source not in reading.place or reading.only(part) is None:
+    if source not in reading.place or reading.only(part) is None or not reads_part(source, node):
         return None
     if any(one.declared or one.control_inputs for one in (node, change, change.inputs[0].op, source)):
         return None
-    before, after = source.inputs, (node.inputs[0], *node.inputs[2:])
-    same = len(before) == len(after) and all(a is b for a, b in zip(before, after))
-    if not same or source.attrs["index"] != node.attrs["index"] or not _is_basic(node):
+    if node.op is SET_ITEM and not _is_basic(node):
         return None
-    return change if change.inputs[0].dtype == node.inputs[0].dtype else None
+    return change if change.inputs[0].dtype == source.outputs[0].dtype else None
 
 
 def _is_basic(node: Node) -> bool:
@@ -83,14 +77,15 @@ def _is_basic(node: Node) -> bool:
 
 
 @functools.cache
-def _joined(op: Op) -> Op:
-    """Return the operation that changes a part of its first input as ``op`` changes an array."""
-    taking = op.taking
-    assert taking is not None
-    change = taking.kernel
+def _joined(writer: Op, op: Op) -> Op:
+    """Return the operation that changes a part of its first input, the one that ``writer`` writes, as ``op`` changes an
+    array."""
+    taking, whole = op.taking, writer.taking
+    assert taking is not None and whole is not None and whole.part is not None
+    change, view = taking.kernel, whole.part.view
 
     def write(x: Any, *values: Any, part: Any, count: int, attrs: Any) -> Any:
-        change(x[part.resolve(values[:count])], *values[count:], **attrs)
+        change(view(x, *values[:count], **part), *values[count:], **attrs)
         return x
 
     def kernel(x: Any, *values: Any, part: Any, count: int, attrs: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.aliasing import changes_part
 from ..analysis.inside import loops_inside, nodes_inside
 from ..analysis.ownership import NOWHERE, find_owned, put_elsewhere, worth_giving_away
 from ..base.dataclass import dataclass
@@ -22,7 +23,6 @@ from ..ir.op import Taking
 from ..ir.prices import Price
 from ..ir.run_state import EAGER, RunState
 from ..ir.structured import WHILE
-from ..ops.indexing import SET_ITEM
 from ..passes.rewrite import detached
 from .appending import find_appended
 from .block_chains import find_chains
@@ -106,7 +106,7 @@ def _computed_there(graph: Graph) -> Graph:
             from ..passes.given_places import with_given_places
 
         made = with_given_places(graph)
-    if donated and any(map(_changes_a_part, nodes_inside(graph))):
+    if donated and any(map(changes_part, nodes_inside(graph))):
         with undivided():
             from ..passes.parts_in_place import with_parts_in_place
 
@@ -116,12 +116,6 @@ def _computed_there(graph: Graph) -> Graph:
     made = detached(made)
     made.donated = donated
     return made
-
-
-def _changes_a_part(node: Node) -> bool:
-    """Return whether ``node`` puts an array that was changed in a part of another."""
-    taking = node.inputs[1].op.op.taking if node.op is SET_ITEM else None
-    return taking is not None and taking.is_update
 
 
 def compile_graph(graph: Graph, sites: SiteFactory | None = None) -> Callable[[Sequence[Any], RunState], list[Any]]:

@@ -21,7 +21,7 @@ from ..writer.registry import rule
 from ..writer.values import Array, Count, Scalar, Shape, Splat, Value, dense, is_dense, resolve, size_of
 
 
-@rule(COPIED)
+@rule(COPIED, complexes=True)
 def _copied(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     value = resolve(values[0])
     if isinstance(value, (Scalar, Splat)):
