@@ -48,6 +48,16 @@ def test_scalars_to_the_bit_and_arrays_to_a_few_ulp_of_the_number(dtype):
 
 
 @each(["complex64", "complex128"])
+def test_the_length_of_elements_at_the_ends_of_the_range(dtype):
+    ends = [0.0, np.finfo(dtype).smallest_subnormal, np.finfo(dtype).tiny, 1.0, np.finfo(dtype).max, np.inf, np.nan]
+    z = np.array([complex(a, -b) for a in ends for b in ends]).astype(dtype)
+    with np.errstate(all="ignore"):
+        found, wanted = al.function(abs, executor="native")(z), abs(z)
+    np.testing.assert_array_max_ulp(found[np.isfinite(wanted)], wanted[np.isfinite(wanted)], 4)
+    np.testing.assert_array_equal(found[~np.isfinite(wanted)], wanted[~np.isfinite(wanted)])
+
+
+@each(["complex64", "complex128"])
 def test_casts_to_and_from(dtype):
     z, x = pairs(dtype)[0][:40], np.array([0.5, -2.0, 3.0])
     with np.errstate(all="ignore"):

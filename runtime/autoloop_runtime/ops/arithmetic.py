@@ -29,14 +29,14 @@ add = binary(
     doc="``x + y``; of booleans, whether either is true.", numpy=np.add,
     neutral=Neutral(0, "biuf", swaps=True, negative_zero=True),
     numbers=True,
-    llvm={"b": "or $t $x, $y", "iu": "add $t $x, $y", "fc": "fadd $t $x, $y"},
+    llvm={"b": "or $t $x, $y", "iu": "add $t $x, $y", "f": "fadd $t $x, $y", "c": "@add_c $x, $y"},
 )  # fmt: skip
 subtract = binary(
     "subtract", operator.sub, "{0} - {1}", lambda g, z, x, y: (g, -g), doc="``x - y``.", numpy=np.subtract,
     aliases=("sub",),
     neutral=Neutral(0, "iuf", negative_zero=False),
     numbers=True,
-    llvm={"iu": "sub $t $x, $y", "fc": "fsub $t $x, $y"},
+    llvm={"iu": "sub $t $x, $y", "f": "fsub $t $x, $y", "c": "@subtract_c $x, $y"},
 )  # fmt: skip
 multiply = binary(
     "multiply", operator.mul, "{0} * {1}", lambda g, z, x, y: (g * y, g * x),
@@ -70,7 +70,7 @@ mod = binary(
 negative = unary(
     "negative", operator.neg, "-{0}", lambda g, y, x: -g, doc="``-x``.", numpy=np.negative, aliases=("neg",),
     undoes_itself=True,
-    llvm={"iu": "sub $t 0, $x", "fc": "fneg $t $x"},
+    llvm={"iu": "sub $t 0, $x", "f": "fneg $t $x", "c": "@negative_c $x"},
 )  # fmt: skip
 
 
@@ -125,6 +125,7 @@ abs = unary(
     llvm={
         "bu": "=$x", "i": "call $t @llvm.abs.$s($t $x, i1 false)", "f": "call $t @llvm.fabs.$s($t $x)",
         "c": "extractelement $t $x, i32 0; extractelement $t $x, i32 1; ~libm:hypot $1, $2",
+        "v": "@length_c $x; extractelement $t $1, i32 0",
     },
 )  # fmt: skip
 copysign: Binary = binary(

@@ -33,9 +33,13 @@ __all__ = [
 _OF_PARTS = {"eq": "and", "ne": "or"}
 
 
-def _of_parts(asked: str, join: str) -> str:
-    """Return the template that asks both parts of a complex number, and makes one answer of two."""
-    return f"{asked}; extractelement <2 x i1> $1, i32 0; extractelement <2 x i1> $1, i32 1; {join} i1 $2, $3"
+def _of_parts(asked: str, join: str, others: str) -> str:
+    """Return the template that asks both parts of a complex number, and makes one answer of two.
+
+    ``asked`` of its parts and those of ``others``.
+    """
+    parts = "; ".join(f"extractelement $t {number}, i32 {k}" for number in ("$x", others) for k in (0, 1))
+    return f"{parts}; {asked} $r $1, $3; {asked} $r $2, $4; {join} i1 $5, $6"
 
 
 def _compare(name: str, kernel: Any, sign: str, numpy: Any, llvm: str) -> Binary:
@@ -45,7 +49,7 @@ def _compare(name: str, kernel: Any, sign: str, numpy: Any, llvm: str) -> Binary
         "i": f"icmp {signed} $t $x, $y", "bu": f"icmp {unsigned} $t $x, $y", "f": f"fcmp {ordered} $t $x, $y",
     }  # fmt: skip
     if signed in _OF_PARTS:  # NumPy orders complex scalars other than the elements of arrays
-        templates["c"] = _of_parts(f"fcmp {ordered} $t $x, $y", _OF_PARTS[signed])
+        templates["c"] = _of_parts(f"fcmp {ordered}", _OF_PARTS[signed], "$y")
     doc = f"``x {sign} y``, element by element; a boolean tensor."
     plain = binary(name, kernel, f"{{0}} {sign} {{1}}", NO_GRADIENT, doc=doc, numpy=numpy, llvm=templates, numbers=True)
     op, rule = op_of(plain), of_ufunc(numpy)
@@ -107,7 +111,7 @@ greater_equal = _compare("greater_equal", operator.ge, ">=", np.greater_equal, "
 isnan = unary(
     "isnan", np.isnan, "np.isnan({0})", NO_GRADIENT, doc="True where ``x`` is nan.", numpy=np.isnan,
     aliases=("is_nan",),
-    llvm={"biu": "=false", "f": "fcmp uno $t $x, $x", "c": _of_parts("fcmp uno $t $x, $x", "or")},
+    llvm={"biu": "=false", "f": "fcmp uno $t $x, $x", "c": _of_parts("fcmp uno", "or", "$x")},
 )
 isinf = unary(
     "isinf", np.isinf, "np.isinf({0})", NO_GRADIENT,

@@ -12,6 +12,7 @@ bits, but for what is left over at the end: what becomes of a float that does no
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 
 from .elements import BOOL, DOUBLE, FLOAT, HALF, INT32, INT64, LType, literal
 from .writer import Module, Writer
@@ -70,10 +71,25 @@ def cast(writer: Writer, module: Module, value: str, source: LType, target: LTyp
     return writer.let(f"{extend} {source.name} {value} to {target.name}")
 
 
+def parts_of(writer: Writer, value: str, t: LType) -> list[str]:
+    """Return the parts of a complex number."""
+    return [writer.let(f"extractelement {t.name} {value}, i32 {k}") for k in (0, 1)]
+
+
+def joined(writer: Writer, parts: Sequence[str], t: LType) -> str:
+    """Return the complex number of these parts."""
+    half = writer.let(f"insertelement {t.name} undef, {t.part.name} {parts[0]}, i32 0")
+    return writer.let(f"insertelement {t.name} {half}, {t.part.name} {parts[1]}, i32 1")
+
+
 def _to_complex(writer: Writer, module: Module, value: str, source: LType, target: LType) -> str:
     if source.kind == "c":
         change = "fpext" if target.size > source.size else "fptrunc"
-        return writer.let(f"{change} {source.name} {value} to {target.name}")
+        found = [
+            writer.let(f"{change} {source.part.name} {v} to {target.part.name}")
+            for v in parts_of(writer, value, source)
+        ]
+        return joined(writer, found, target)
     part = cast(writer, module, value, source, target.part)
     return writer.let(f"insertelement {target.name} zeroinitializer, {target.part.name} {part}, i32 0")
 
@@ -81,8 +97,7 @@ def _to_complex(writer: Writer, module: Module, value: str, source: LType, targe
 def _from_complex(writer: Writer, module: Module, value: str, source: LType, target: LType) -> str:
     """Return the real part; as a boolean, whether either part is not zero."""
     if target is BOOL:
-        some = writer.let(f"fcmp une {source.name} {value}, zeroinitializer")
-        parts = [writer.let(f"extractelement <2 x i1> {some}, i32 {k}") for k in (0, 1)]
+        parts = [writer.let(f"fcmp une {source.part.name} {v}, 0.0") for v in parts_of(writer, value, source)]
         return writer.let(f"or i1 {parts[0]}, {parts[1]}")
     part = writer.let(f"extractelement {source.name} {value}, i32 0")
     return cast(writer, module, part, source.part, target)

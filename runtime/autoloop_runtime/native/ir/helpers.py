@@ -50,6 +50,25 @@ define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none
 }}"""
 
 
+def _by_parts(instruction: str) -> str:
+    """Return what is done to the real parts, and to the imaginary ones.
+
+    Numbers are taken apart for it: LLVM makes vectors of the numbers of several rounds, not where they are vectors.
+    """
+    return f"""
+define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {{
+  %xr = extractelement $t %x, i32 0
+  %xi = extractelement $t %x, i32 1
+  %yr = extractelement $t %y, i32 0
+  %yi = extractelement $t %y, i32 1
+  %re = {instruction} $r %xr, %yr
+  %im = {instruction} $r %xi, %yi
+  %c = insertelement $t undef, $r %re, i32 0
+  %z = insertelement $t %c, $r %im, i32 1
+  ret $t %z
+}}"""
+
+
 #: name -> text; the name's last letter says for which kind of type
 TEXTS: dict[str, str] = {
     # NumPy: 0 for a zero divisor, the quotient rounded down, and the smallest integer by -1 wraps
@@ -195,17 +214,57 @@ define internal $t $f($t %x) alwaysinline nounwind willreturn memory(none) {
   %b = select i1 %less, $t -1, $t %a
   ret $t %b
 }""",
+    "add_c": _by_parts("fadd"),
+    "subtract_c": _by_parts("fsub"),
+    "negative_c": """
+define internal $t $f($t %x) alwaysinline nounwind willreturn memory(none) {
+  %xr = extractelement $t %x, i32 0
+  %xi = extractelement $t %x, i32 1
+  %re = fneg $r %xr
+  %im = fneg $r %xi
+  %c = insertelement $t undef, $r %re, i32 0
+  %z = insertelement $t %c, $r %im, i32 1
+  ret $t %z
+}""",
     # all four products, and the sums of two
     "multiply_c": """
 define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
-  %re = shufflevector $t %x, $t %x, <2 x i32> <i32 0, i32 0>
-  %im = shufflevector $t %x, $t %x, <2 x i32> <i32 1, i32 1>
-  %turned = shufflevector $t %y, $t %y, <2 x i32> <i32 1, i32 0>
-  %a = fmul $t %re, %y
-  %b = fmul $t %im, %turned
-  %less = fsub $t %a, %b
-  %more = fadd $t %a, %b
-  %z = shufflevector $t %less, $t %more, <2 x i32> <i32 0, i32 3>
+  %xr = extractelement $t %x, i32 0
+  %xi = extractelement $t %x, i32 1
+  %yr = extractelement $t %y, i32 0
+  %yi = extractelement $t %y, i32 1
+  %a = fmul $r %xr, %yr
+  %b = fmul $r %xi, %yi
+  %p = fmul $r %xr, %yi
+  %q = fmul $r %xi, %yr
+  %re = fsub $r %a, %b
+  %im = fadd $r %p, %q
+  %c = insertelement $t undef, $r %re, i32 0
+  %z = insertelement $t %c, $r %im, i32 1
+  ret $t %z
+}""",
+    # how long x is, as NumPy computes it of each element of an array: by way of the quotient of its parts
+    "length_c": """
+define internal $t $f($t %x) alwaysinline nounwind willreturn memory(none) {
+  %xr = extractelement $t %x, i32 0
+  %xi = extractelement $t %x, i32 1
+  %a = call $r @llvm.fabs.$s($r %xr)
+  %b = call $r @llvm.fabs.$s($r %xi)
+  %less = fcmp olt $r %a, %b
+  %most = select i1 %less, $r %b, $r %a
+  %least = select i1 %less, $r %a, $r %b
+  %ratio = fdiv $r %least, %most
+  %square = call $r @llvm.fmuladd.$s($r %ratio, $r %ratio, $r 1.0)
+  %root = call $r @llvm.sqrt.$s($r %square)
+  %length = fmul $r %root, %most
+  %both = fadd $r %a, %b
+  %zero = fcmp oeq $r %both, 0.0
+  %some = select i1 %zero, $r 0.0, $r %length
+  %ar = fcmp oeq $r %a, 0x7FF0000000000000
+  %br = fcmp oeq $r %b, 0x7FF0000000000000
+  %endless = or i1 %ar, %br
+  %y = select i1 %endless, $r 0x7FF0000000000000, $r %some
+  %z = insertelement $t undef, $r %y, i32 0
   ret $t %z
 }""",
 }

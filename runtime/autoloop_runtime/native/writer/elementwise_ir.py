@@ -6,7 +6,8 @@ two: ``$r`` is the type of their parts, ``$c`` that of the complex number of two
 calls a helper function (``helpers``), ``~op $x`` is another op, ``~libm:name $x`` a function of the C library, ``=$1``
 gives a value as it is.
 Kinds are "b" boolean, "i" signed, "u" unsigned, "f" floating, "c" complex, "p" collections; one entry may serve
-several. "h" is of half precision, for operands that were made wider, where that is not the same as of other floats.
+several. "h" is of half precision, for operands that were made wider, where that is not the same as of other floats; "v"
+of complex elements of arrays, of which NumPy makes something else than of single complex numbers.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def cost_of(op: Op, t: LType) -> float:
 @lru_cache(maxsize=1024)
 def is_cheap(op: Op) -> bool:
     """Return whether ``op``, which has a template, is as cheap to do again as to keep, of real numbers."""
-    steps = [step for kinds, template in _templates(op).items() if kinds != "c" for step in template.split("; ")]
+    steps = [step for kinds, template in _templates(op).items() if kinds not in "cv" for step in template.split("; ")]
     return not op.stateful and all(_is_cheap_step(step) for step in steps)
 
 
@@ -90,9 +91,9 @@ class Arithmetic:
         self.module = module
         self.libraries = libraries
 
-    def apply(self, writer: Writer, op: Op, t: LType, args: Sequence[str]) -> str:
-        """Return the value of ``op`` of ``args``, which are all of type ``t``."""
-        template = template_of(op, t.kind)
+    def apply(self, writer: Writer, op: Op, t: LType, args: Sequence[str], of_array: bool = False) -> str:
+        """Return the value of ``op`` of ``args``, which are all of type ``t``; ``of_array``: elements of arrays."""
+        template = (template_of(op, "v") if of_array and t.kind == "c" else None) or template_of(op, t.kind)
         assert template is not None
         if t is HALF and not template.startswith("="):
             # as NumPy: half precision is a way to store, not to compute

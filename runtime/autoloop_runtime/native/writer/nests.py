@@ -13,9 +13,9 @@ from ...ir.op import Op
 from ...ops.broadcasting import BROADCAST_TO
 from ...ops.operands import CAST
 from ...ops.selection import WHERE
-from ..ir.casts import cast
+from ..ir.casts import cast, joined, parts_of
 from ..ir.elements import BOOL, LType
-from ..ir.writer import Loop
+from ..ir.writer import Loop, Writer
 from .context import Context
 from .outlining import element_cost, outlined, piece_of, registers_of, share
 from .values import Array, Buffer, Count, Expr, Pending, Scalar, Shape, Splat, Value, fills, leaves, resolve
@@ -185,7 +185,7 @@ class Nest:
             depth = max([d for _, d in args], default=0)
             types = [resolve(a).t for a in value.args]  # type: ignore[union-attr]
             with self.writer.at(self._at(depth)):
-                return apply(self.ctx, value.op, value.t, types, [a for a, _ in args]), depth
+                return apply(self.ctx, value.op, value.t, types, [a for a, _ in args], True), depth
         assert isinstance(value, (Array, Count)), value
         depth = self._depth(value)
         with self.writer.at(self._at(depth)):
@@ -203,17 +203,11 @@ class Nest:
 
     def _load(self, array: Array, depth: int) -> str:
         address = self._address(array, depth)
-        t = array.t
-        raw = self.writer.let(f"load {t.memory}, ptr {address}, align {t.align}{self._access}")
-        return self.writer.let(f"trunc i8 {raw} to i1") if t is BOOL else raw
+        return _read(self.writer, array.t, address, self._access)
 
     def store(self, array: Array, text: str) -> None:
         """Write an element of ``array``."""
-        t = array.t
-        if t is BOOL:
-            text = self.writer.let(f"zext i1 {text} to i8")
-        address = self._address(array, len(self._indices))
-        self.writer.do(f"store {t.memory} {text}, ptr {address}, align {t.align}{self._access}")
+        _write(self.writer, array.t, text, self._address(array, len(self._indices)), self._access)
 
     def address(self, array: Array) -> str:
         """Return the address of the current element of ``array``."""
@@ -266,22 +260,54 @@ class Nest:
         return let(f"add {t.name} {let(f'mul {t.name} {n}, {count.step}')}, {count.start}")
 
 
+def _read(writer: Writer, t: LType, address: str, access: str) -> str:
+    """Return the element at ``address``; the parts of a complex number are read, and written, one by one.
+
+    LLVM makes vectors of the numbers of several rounds, but not of what are vectors already.
+    """
+    if t.kind == "c":
+        return joined(writer, [_read(writer, t.part, at, access) for at in _places(writer, t, address)], t)
+    raw = writer.let(f"load {t.memory}, ptr {address}, align {t.align}{access}")
+    return writer.let(f"trunc i8 {raw} to i1") if t is BOOL else raw
+
+
+def _write(writer: Writer, t: LType, text: str, address: str, access: str) -> None:
+    """Write an element to ``address``."""
+    if t.kind == "c":
+        for part, at in zip(parts_of(writer, text, t), _places(writer, t, address)):
+            _write(writer, t.part, part, at, access)
+        return
+    if t is BOOL:
+        text = writer.let(f"zext i1 {text} to i8")
+    writer.do(f"store {t.memory} {text}, ptr {address}, align {t.align}{access}")
+
+
+def _places(writer: Writer, t: LType, address: str) -> list[str]:
+    return [address, writer.let(f"getelementptr {t.part.name}, ptr {address}, i64 1")]
+
+
 def _aligned(leaf: Array | Count, shape: Shape) -> list[int]:
     """Return the strides of ``leaf`` along the axes of ``shape``, to which it broadcasts."""
     lead = len(shape) - len(leaf.shape)
     return [0] * lead + [0 if n == 1 and m != 1 else s for n, s, m in zip(leaf.shape, leaf.strides, shape[lead:])]
 
 
-def apply(ctx: Context, op: Op, t: LType, types: Sequence[LType], args: Sequence[str]) -> str:
-    """Return one element of the op ``op``, of type ``t``, from elements of the given types."""
+def apply(
+    ctx: Context, op: Op, t: LType, types: Sequence[LType], args: Sequence[str], of_array: bool = False
+) -> str:  # fmt: skip
+    """Return one element of the op ``op``, of type ``t``, from elements of the given types; ``of_array``: of many."""
     writer = ctx.writer
     if op is CAST:
         return cast(writer, ctx.module, args[0], types[0], t)
     if op is WHERE:
+        if t.kind == "c":
+            pairs = zip(parts_of(writer, args[1], t), parts_of(writer, args[2], t))
+            chosen = [writer.let(f"select i1 {args[0]}, {t.part.name} {a}, {t.part.name} {b}") for a, b in pairs]
+            return joined(writer, chosen, t)
         return writer.let(f"select i1 {args[0]}, {t.name} {args[1]}, {t.name} {args[2]}")
     if op is BROADCAST_TO:
         return args[0]
-    return ctx.arithmetic.apply(writer, op, types[0], args)
+    return ctx.arithmetic.apply(writer, op, types[0], args, of_array)
 
 
 def store_all(ctx: Context, shape: Shape, values: Sequence[Value], arrays: Sequence[Array]) -> None:
