@@ -172,3 +172,17 @@ def test_how_long_an_int_may_be_is_not_asked_once_for_each_way_through_the_branc
         counts.append(len(asked))
         asked.clear()
     assert counts[1] < 8 * counts[0]
+
+
+def of_complex_numbers(z, x):
+    c = complex(z[0])
+    return [c**2, c**3, c**-1, c**0.5, c**c, 2.5**c, c ** x[0], c * c, c / (c + 1), c / x[0], c**150]
+
+
+def test_complex_numbers_are_pythons_to_the_bit():
+    """Python computes powers and quotients of them in other ways than NumPy, with other last bits."""
+    z = np.random.default_rng(0).normal(size=(20, 2)).view(complex)
+    decorated = al.function(of_complex_numbers, executor="sequential")
+    for one in z:
+        given = one, np.array([one[0].real])
+        assert decorated(*given) == of_complex_numbers(*given)

@@ -78,6 +78,10 @@ def _array(x):
 
 OTHERS = {
     "powers": (lambda x: [x**2, x**3, x**0.5, x**-1.0, x**0, 2.0**x], A),
+    "without axes": (
+        lambda x: [np.power(x[0, 0], x[1]), np.power(x[0, 0], x[1, 1]), np.power(x[0, 1], 2), np.abs(z(x[0, 0])),
+                   np.multiply(z(x[0, 0]), z(x[1, 1])), call("number_divide", z(x[0, 0]), z(x[1, 1]))], A,
+    ),
     "norms": (lambda x: [al.norm(x, 1), al.norm(x, 3), al.norm(x, np.inf), al.norm(x, -np.inf)], B),
     "matrix norms": (lambda x: [np.linalg.norm(x, o) for o in (1, -1, 2, -2, np.inf, -np.inf, "nuc", "fro")], SQUARE),
     "norms of wide matrices": (lambda x: [np.linalg.norm(x, o, (1, 0)) for o in (2, -2, "nuc")], A),

@@ -81,9 +81,9 @@ def is_neutral(argument: str, value: Any) -> bool:
                for neutral in _NEUTRAL.get(argument, ()))  # fmt: skip
 
 
-def is_augmented(frame: FrameType | None) -> bool:
-    """Return whether ``x += y`` called NumPy, and not the program itself with ``out=``:
-    the names of both arrive alike."""
+def is_operator(frame: FrameType | None) -> bool:
+    """Return whether ``x * y`` or ``x *= y`` called NumPy, and not the program itself by the name of the function, with
+    ``out=``: both arrive alike."""
     while frame is not None and frame.f_code.co_name == "__array_ufunc__":  # one that hands on to another
         frame = frame.f_back
     return frame is not None and frame.f_code.co_code[frame.f_lasti] == _BINARY

@@ -11,11 +11,13 @@ import numpy as np
 from ..base.stand_ins import UnknownWhileTracing
 from .asked_for_text import array_is_asked
 from .followers import refuse_leaving
-from .numpy_arguments import as_in_numpy, full_name, is_augmented, is_neutral, refuse, refuse_found
+from .numpy_arguments import as_in_numpy, full_name, is_neutral, is_operator, refuse, refuse_found
 from .python_protocols import INSTEAD, refuse_symbolic
 
 #: ufunc of NumPy's -> our public function of its operands; filled while the ops floor is imported, as are the others
 NUMPY_UFUNCS: dict[Any, Callable[..., Any]] = {}
+#: the same of those whose operator computes scalars in another way -> our function of that
+UFUNC_OPERATORS: dict[Any, Callable[..., Any]] = {}
 #: function of NumPy's -> what takes its arguments where tensors take part
 NUMPY_FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 #: method of ufuncs ("__call__", "reduce", ...) -> what takes the ufunc and the arguments of that
@@ -72,6 +74,8 @@ class NumpyProtocols:
         if not kwargs and method == "__call__":  # what nearly all are
             ours = NUMPY_UFUNCS.get(ufunc)
             if ours is not None:
+                if ufunc in UFUNC_OPERATORS and isinstance(inputs[0], np.generic) and is_operator(sys._getframe(1)):
+                    return UFUNC_OPERATORS[ufunc](*inputs)  # of a scalar that is asked first, and lets nobody go first
                 for x in inputs:
                     if isinstance(x, (list, tuple)):
                         return ours(*[as_in_numpy(x) if isinstance(x, (list, tuple)) else x for x in inputs])
@@ -79,7 +83,7 @@ class NumpyProtocols:
         name = f"numpy.{ufunc.__name__}" if method == "__call__" else f"numpy.{ufunc.__name__}.{method}"
         out = kwargs.pop("out", None)
         if out is not None:
-            if not (out[0] is inputs[0] and is_augmented(sys._getframe(1))):
+            if not (out[0] is inputs[0] and is_operator(sys._getframe(1))):
                 refuse(name, "out")
             refuse_found(out[0])
             return NumpyProtocols.__array_ufunc__(self, ufunc, method, *inputs, **kwargs)

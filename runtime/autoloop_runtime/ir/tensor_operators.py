@@ -78,7 +78,7 @@ class Operators:
         return self
 
     def __abs__(self) -> Tensor:
-        return _made("abs", self)
+        return _made("operator_abs", self)
 
     def __invert__(self) -> Tensor:
         return _made("invert", self)
@@ -168,4 +168,6 @@ def _radd(self: Operators, other: Any) -> Any:
 
 _add_numbers, _radd_numbers = _operator("add", False), _operator("add", True)
 Operators.__add__, Operators.__radd__ = _add, _radd  # type: ignore[method-assign]
-Operators.__pow__ = _operator("operator_pow", False)  # type: ignore[method-assign]
+for _dunder, _name in {"mul": "operator_multiply", "pow": "operator_pow"}.items():
+    setattr(Operators, f"__{_dunder}__", _operator(_name, False))
+    setattr(Operators, f"__r{_dunder}__", _operator(_name, True))

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..ir.numpy_protocols import NUMPY_UFUNCS
 from ..ir.op import Neutral
 from ..ir.traits import FUNCTION, NO_GRADIENT
 from . import later_rows
 from .define import op_of
-from .elementwise import binary, unary
+from .dtype_rules import of_ufunc
+from .elementwise import binary, is_complex, of_complex, operator_takes_loop, unary
 from .logic import equal
 from .operands import cast
 
@@ -135,6 +137,18 @@ copysign: Binary = binary(
     llvm={"f": "call $t @llvm.copysign.$s($t $x, $t $y)"},
 )  # fmt: skip
 
+#: what the loops of ufuncs make of complex numbers without axes, see ``elementwise``
+_multiply_in_loop = binary(
+    "multiply_in_loop", np.multiply, "np.multiply({0}, {1})", lambda g, z, x, y: (g * y, g * x),
+    rule=of_ufunc(np.multiply), doc="``np.multiply(x, y)``.",
+    llvm={"c": "@multiply_c $x, $y"},
+)  # fmt: skip
+_abs_in_loop = unary(
+    "abs_in_loop", np.absolute, "np.absolute({0})", _abs_grad, holomorphic=False,
+    rule=of_ufunc(np.absolute), doc="``np.absolute(x)``.",
+    llvm={"c": "extractelement $t $x, i32 0; extractelement $t $x, i32 1; ~libm:hypot $1, $2"},
+)  # fmt: skip
+
 ABS = op_of(abs)
 ADD = op_of(add)
 SUBTRACT = op_of(subtract)
@@ -144,3 +158,14 @@ FLOOR_DIVIDE = op_of(floor_divide)
 MOD = op_of(mod)
 SQUARE = op_of(square)
 NEGATIVE = op_of(negative)
+
+
+def numpy_square(x: Any) -> Any:
+    """Return ``np.square(x)``, which of a scalar is the operator's square, of an array without axes that of a loop."""
+    in_loop = is_complex(x) and x.shape.rank == 0 and operator_takes_loop(x.dtype, x)
+    return _multiply_in_loop(x, x) if in_loop else square(x)
+
+
+NUMPY_UFUNCS[np.square] = numpy_square
+for _f, _loop, _ufunc in ((multiply, _multiply_in_loop, np.multiply), (abs, _abs_in_loop, np.absolute)):
+    NUMPY_UFUNCS[_ufunc] = of_complex(_f, op_of(_loop), _ufunc)

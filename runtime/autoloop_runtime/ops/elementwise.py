@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,11 +11,13 @@ import numpy as np
 from ..base.dtypes import DType
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
-from ..ir.op import Op, call
+from ..ir.numpy_protocols import UFUNC_OPERATORS
+from ..ir.op import Op, call, function
 from ..ir.tensor import Tensor
+from ..ir.tracers import ArrayTracer
 from ..ir.traits import ELEMENTS, NoRule, Traits
 from .broadcasting import broadcast_static, unbroadcast
-from .define import Function, document, primitive, publish
+from .define import Function, document, op_of, primitive, publish
 from .dtype_rules import Rule, of_ufunc
 from .operands import promoted
 
@@ -183,3 +185,65 @@ def binary(
         **{"into": _into(kernel), "strict": True, **options},
     )  # fmt: skip
     return publish(name, _of_two(op, by), document(doc, [("x, y", "tensor-like, broadcast together")]), numpy, aliases)
+
+
+# -- what has no axes: NumPy's scalars have operators of their own ------------------------------------------
+#
+# They and the loops of ufuncs differ in the last bits where the loop is one of vectors: of products, squares and sizes
+# of complex numbers, and of powers. A function of NumPy's always takes its loop. An operator takes that, too, of arrays
+# without axes, and of scalars of which none has the dtype of the result.
+
+
+def may_lack_axes(operands: Sequence[Tensor]) -> bool:
+    """Return whether what operands make may be without axes."""
+    return all(x.shape.rank in (0, None) for x in operands)
+
+
+def operator_takes_loop(dtype: DType, *operands: Any) -> bool:
+    """Return whether the operator of what has no axes, of which it makes ``dtype``, is the loop of its ufunc."""
+    of_scalars = []
+    for x in operands:
+        if isinstance(x, ArrayTracer):
+            if not (x.is_scalar or x.may_be_scalar):
+                return True
+        elif isinstance(x, np.ndarray):
+            return True
+        elif not isinstance(x, np.generic):
+            continue
+        of_scalars.append(x.dtype)
+    return bool(of_scalars) and dtype not in of_scalars
+
+
+def is_complex(x: Any) -> bool:
+    """Return whether an operand is complex: an array, or a number of Python's."""
+    return x.dtype.kind == "c" if hasattr(x, "dtype") else isinstance(x, complex)
+
+
+def of_complex(f: Function, loop: Op, ufunc: Any) -> Callable[..., Any]:
+    """Return the counterpart of ``ufunc``, and make the operator known that takes its loop where NumPy's does.
+
+    Parameters
+    ----------
+    f : callable
+        The public function of one op, which computes what the operator of scalars does.
+    loop : Op
+        What computes complex numbers without axes as ``ufunc`` does.
+    """
+    op, rule = op_of(f), of_ufunc(ufunc)
+
+    def counterpart(*operands: Any, name: str | None = None) -> Any:
+        if not any(map(is_complex, operands)):
+            return f(*operands, name=name)
+        inputs = promoted(op.name, rule, *operands)
+        return apply(loop if may_lack_axes(inputs) else op, inputs, None, name)
+
+    def operator(*operands: Any) -> Any:
+        if not any(map(is_complex, operands)):
+            return f(*operands)
+        inputs = promoted(op.name, rule, *operands)
+        takes_loop = may_lack_axes(inputs) and operator_takes_loop(inputs[0].dtype, *operands)
+        return apply(loop if takes_loop else op, inputs)
+
+    function(f"operator_{op.name}", operator)
+    UFUNC_OPERATORS[ufunc] = operator
+    return counterpart

@@ -23,6 +23,8 @@ from ..ir.traits import MADE, NO_GRADIENT, VIEWING, Fails
 from .arithmetic import abs, add, divide, floor_divide, mod, multiply, negative, subtract
 from .bounds import maximum
 from .define import primitive
+from .dtype_rules import of_ufunc
+from .elementwise import binary
 from .int_bounds import bits
 from .logic import right_shift
 from .operands import cast
@@ -107,6 +109,8 @@ EXACT_FLOAT = primitive("exact_float", lambda x: (float64, SCALAR), _exact_float
 
 
 def _power_kernel(z: Any, x: Any, y: Any) -> Any:
+    if z.dtype.kind == "c":  # of which Python computes other last bits, and other infinities
+        return np.complex128(x.item() ** y.item())
     if not np.isfinite(z):
         made = x.item() ** y.item()  # which may raise
         if isinstance(made, complex) and z.dtype.kind != "c":
@@ -119,6 +123,22 @@ FLOAT_POWER = primitive(
     "python_power", lambda z, x, y: (z.dtype, z.shape), _power_kernel,
     lambda g, outputs, inputs, attrs: [g, None, None], traits=_LOOKING,
 )  # fmt: skip
+
+
+def _ratio_kernel(x: Any, y: Any) -> Any:
+    return np.complex128(x.item() / y.item()) if not (x.ndim or y.ndim) else x / y
+
+
+#: the quotient of Python's complex numbers, which NumPy's differs from in the last bits
+_ratio = binary(
+    "python_ratio", _ratio_kernel, None, lambda g, z, x, y: (g / y, -g * z / y),
+    rule=of_ufunc(np.divide), doc="``x / y`` of Python's complex numbers.",
+    llvm={"c": "@divide_c $x, $y"},
+)  # fmt: skip
+
+
+def _quotient(x: Tensor, y: Tensor) -> Tensor:
+    return _ratio(x, y) if "c" in (x.dtype.kind, y.dtype.kind) else divide(x, y)
 
 
 def _int_kernel(x: Any) -> Any:
@@ -143,7 +163,9 @@ def _checked(plain: Binary, exact: Any) -> Callable[[Tensor, Tensor], Tensor]:
     return operated
 
 
-def _divided(plain: Binary, operation: Callable[[Any, Any], Any]) -> Callable[[Tensor, Tensor], Tensor]:
+def _divided(
+    plain: Callable[[Tensor, Tensor], Tensor], operation: Callable[[Any, Any], Any]
+) -> Callable[[Tensor, Tensor], Tensor]:
     """Return a division, by what is not zero."""
 
     def operated(x: Tensor, y: Tensor) -> Tensor:
@@ -200,7 +222,7 @@ def truncated(x: Tensor) -> Tensor:
 function("number_add", _checked(add, EXACT_ADD))
 function("number_subtract", _checked(subtract, EXACT_SUBTRACT))
 function("number_multiply", _checked(multiply, EXACT_MULTIPLY))
-function("number_divide", _divided(divide, operator.truediv))
+function("number_divide", _divided(_quotient, operator.truediv))
 function("number_floor_divide", _divided(floor_divide, operator.floordiv))
 function("number_mod", _divided(mod, operator.mod))
 function("number_pow", _power)

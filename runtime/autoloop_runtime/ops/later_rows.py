@@ -15,7 +15,7 @@ import numpy as np
 from ..base.collector import NoCollection
 from ..base.doors import door
 from ..base.forks import undivided
-from ..ir.numpy_protocols import NUMPY_UFUNCS
+from ..ir.numpy_protocols import NUMPY_UFUNCS, UFUNC_OPERATORS
 from ..ir.op import FUNCTIONS, OPS, Op, function
 
 if TYPE_CHECKING:  # what rows of every start call in gradients, and of rare values
@@ -61,7 +61,7 @@ CALLED: Mapping[str, str] = {
         "number_abs number_add number_divide number_float number_floor_divide number_left_shift number_mod "
         "number_multiply number_negative number_pow number_right_shift number_subtract python_int"
     ),
-    "powers": "length operator_pow",
+    "powers": "length numpy_power operator_pow",
     "python_math": "number_asked number_round",
 }
 #: other spelling -> our name
@@ -80,7 +80,7 @@ NUMPYS: Mapping[str, str] = {
 }  # fmt: skip
 #: element-wise function of NumPy's -> ours that takes its place
 UFUNCS: Mapping[str, str] = {
-    "power": "pow",
+    "power": "numpy_power",
     **{
         name: name
         for module in ("bounds", "powers", "rounding", "trigonometry")
@@ -128,6 +128,7 @@ for _table in (PUBLIC, CALLED):
             function(_name, _announced(_name, _module))
 for _name, _ours in UFUNCS.items():
     NUMPY_UFUNCS[getattr(np, _name)] = FUNCTIONS[_ours]
+UFUNC_OPERATORS[np.power] = FUNCTIONS["operator_pow"]
 
 if not TYPE_CHECKING:
     __getattr__ = door(globals(), MODULE_OF)

@@ -11,15 +11,16 @@ import numpy as np
 from ..base import dtypes
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
-from ..ir.op import Neutral, function, ruled_in
+from ..ir.numpy_protocols import UFUNC_OPERATORS
+from ..ir.op import Neutral, Op, function, ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import FUNCTION, Fails
 from . import error_function
-from .arithmetic import faster_operator, reciprocal, square
+from .arithmetic import faster_operator, numpy_square, reciprocal
 from .broadcasting import broadcast_static, unbroadcast
-from .define import op_of, primitive, public
+from .define import op_of, primitive, public, publish
 from .dtype_rules import floating, of_ufunc
-from .elementwise import binary, conjugated, unary
+from .elementwise import binary, conjugated, may_lack_axes, operator_takes_loop, unary
 from .logic import equal, isinf, logical_and
 from .operands import promoted
 from .selection import where
@@ -145,9 +146,15 @@ POW = primitive(
     neutral=Neutral(1, "iuf"),
     llvm={"iu": "@pow_i $x, $y", "f": "~libm:pow $x, $y"},
 )  # fmt: skip
+POW_IN_LOOP = primitive(
+    "pow_in_loop", lambda x, y, squared=False: POW.infer(x, y), lambda x, y, squared=False: np.power(x, y), _pow_vjp,
+    doc="``np.power(x, y)`` of floats without axes, see ``elementwise``.",
+    code="np.power({0}, {1})", into="np.power({0}, {1}, out={out})", traits=FUNCTION,
+    llvm={"f": "~libm:pow $x, $y"},
+)  # fmt: skip
 
 
-@public(numpy=np.power)
+@public()
 def pow(x: ArrayLike, y: ArrayLike, name: str | None = None) -> Tensor:
     """Return ``x ** y``. An integer to a negative integer power is a ``ValueError``.
 
@@ -156,9 +163,22 @@ def pow(x: ArrayLike, y: ArrayLike, name: str | None = None) -> Tensor:
     x, y : tensor-like, broadcast together
     name : str, optional
     """
-    number = y if type(y) in (int, float) else None
-    x, y = promoted("pow", _POWERS, x, y)
-    return apply(POW, [x, y], {"squared": True} if number == 2 and dtypes.is_inexact(x.dtype) else None, name)
+    return _power(POW, promoted("pow", _POWERS, x, y), y, name)
+
+
+def _power(op: Op, inputs: list[Tensor], exponent: Any, name: str | None = None) -> Tensor:
+    squared = type(exponent) in (int, float) and exponent == 2 and dtypes.is_inexact(inputs[0].dtype)
+    return apply(op, inputs, {"squared": True} if squared else None, name)
+
+
+def numpy_power(x: ArrayLike, y: ArrayLike, name: str | None = None) -> Tensor:
+    """Return ``np.power(x, y)``."""
+    inputs = promoted("pow", _POWERS, x, y)
+    in_loop = inputs[0].dtype.kind == "f" and may_lack_axes(inputs)
+    return _power(POW_IN_LOOP if in_loop else POW, inputs, y, name)
+
+
+publish("numpy_power", numpy_power, numpy=np.power)
 
 
 def _length_grad(g: Any, y: Any, x: Any) -> Any:
@@ -203,7 +223,7 @@ hypot = binary(
 SQRT = op_of(sqrt)
 #: what NumPy's operator computes, of arrays, for a Python number of one type: of which kinds, and by which function
 _OF_OPERATOR: dict[tuple[type, float], tuple[str, Any]] = {
-    (int, 2): ("biufc", square), (int, -1): ("fc", reciprocal), (float, 0.5): ("fc", sqrt),
+    (int, 2): ("biufc", numpy_square), (int, -1): ("fc", reciprocal), (float, 0.5): ("fc", sqrt),
 }  # fmt: skip
 
 
@@ -215,7 +235,10 @@ def operator_pow(x: Any, y: Any) -> Tensor:
     """
     kinds, function_of = _OF_OPERATOR.get((type(y), y), ("", None)) if type(y) in (int, float) else ("", None)
     if function_of is None or x.dtype.kind not in kinds or _is_scalar(x):
-        return pow(x, y)
+        inputs = promoted("pow", _POWERS, x, y)
+        dtype = inputs[0].dtype
+        in_loop = dtype.kind == "f" and may_lack_axes(inputs) and operator_takes_loop(dtype, x, y)
+        return _power(POW_IN_LOOP if in_loop else POW, inputs, y)
     made: Tensor = function_of(x)
     return made
 
@@ -229,8 +252,9 @@ def _is_scalar(x: Any) -> bool:
 
 
 function("operator_pow", operator_pow)
+UFUNC_OPERATORS[np.power] = operator_pow
 EXP = op_of(exp)
 LOG = op_of(log)
 
 
-ruled_in("power_rules", POW)
+ruled_in("power_rules", POW, POW_IN_LOOP)

@@ -9,7 +9,7 @@ import numpy as np
 from ...ir.graph import Node
 from ...ops.arithmetic import DIVIDE, MULTIPLY, SQUARE
 from ...ops.identities import IDENTITY
-from ...ops.powers import POW, SQRT
+from ...ops.powers import POW, POW_IN_LOOP, SQRT
 from ..ir.elements import BOOL, LType, literal
 from ..writer.context import Context
 from ..writer.nests import Nest, accumulate, apply
@@ -18,7 +18,7 @@ from ..writer.values import Expr, Scalar, Splat, Value, resolve
 from .pointwise import made
 
 
-@rule(POW, complexes=True)
+@rule(POW, POW_IN_LOOP, complexes=True)
 def _pow(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     t = ctx.type_of(node.outputs[0])
     exponent = ctx.types.constants.get(node.inputs[1])
