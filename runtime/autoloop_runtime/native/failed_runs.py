@@ -48,7 +48,7 @@ def failure_of(
     frames = [(loop, n + (0 if k else done)) for k, (loop, n) in enumerate(zip(check.loops, counts))][::-1]
     if check.node.op in TABLES:
         return refusal(check.node, may_refuse(check))
-    look = copied if function.stacks else partial(_seen, owners)
+    look = _copy_of if function.stacks else partial(_seen, owners)
     operands = [_operand(o, start, look) for o in check.operands]
     if function.stacks:
         give_back()
@@ -68,29 +68,39 @@ def _disagreement(check: Check) -> str:
     return f"machine code rejected the operands of {check.node.name!r}, its kernel takes them; this is a defect"
 
 
-def _operand(operand: Operand, start: int, look: Callable[[int | None, Any, Shape], Any]) -> Any:
+def _operand(operand: Operand, start: int, look: Callable[[int | None, Any, Shape, Shape], Any]) -> Any:
     """Return the value of an operand of an operation that failed; ``look`` gives the array at an address."""
     slot = start + 8 * operand.slot
     if operand.kind in ("rows", "grown"):
         return (_array_value if operand.kind == "rows" else _grown_value)(operand, slot)
     assert operand.dtype is not None
+    shape = list(map(int, operand.shape))
+    for axis, place in operand.extents:
+        shape[axis] = ctypes.c_int64.from_address(start + 8 * place).value
     if operand.kind == "shape":
-        return np.broadcast_to(np.zeros((), operand.dtype), operand.shape)
+        return np.broadcast_to(np.zeros((), operand.dtype), shape)
     if operand.kind == "scalar":
         return np.frombuffer(ctypes.string_at(slot, operand.dtype.itemsize), operand.dtype)[0]
-    return look(ctypes.c_void_p.from_address(slot).value, operand.dtype, operand.shape)
+    strides = tuple([step * operand.dtype.itemsize for step in operand.strides])
+    return look(ctypes.c_void_p.from_address(slot).value, operand.dtype, tuple(shape), strides)
 
 
 class _Seen:
     """An array where it is, for NumPy to look at; ``owners`` keep its memory."""
 
-    def __init__(self, owners: object, address: int, dtype: Any, shape: Shape) -> None:
+    def __init__(self, owners: object, address: int, dtype: Any, shape: Shape, strides: Shape) -> None:
         self.owners = owners
-        self.__array_interface__ = {"version": 3, "data": (address, True), "typestr": dtype.str, "shape": shape}
+        self.__array_interface__ = {
+            "version": 3, "data": (address, True), "typestr": dtype.str, "shape": shape, "strides": strides,
+        }  # fmt: skip
 
 
-def _seen(owners: object, address: int | None, dtype: Any, shape: Shape) -> Any:
-    return np.asarray(_Seen(owners, address, dtype, shape)) if address else copied(None, dtype, shape)
+def _seen(owners: object, address: int | None, dtype: Any, shape: Shape, strides: Shape) -> Any:
+    return np.asarray(_Seen(owners, address, dtype, shape, strides)) if address else copied(None, dtype, shape)
+
+
+def _copy_of(address: int | None, dtype: Any, shape: Shape, strides: Shape) -> Any:
+    return _seen(None, address, dtype, shape, strides).copy()
 
 
 def _grown_value(operand: Operand, slot: int) -> Any:

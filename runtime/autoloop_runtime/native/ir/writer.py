@@ -58,17 +58,25 @@ class Loop:
         The counter, an i64 from 0.
     phis : list of Phi
         Where to put values that are carried from one round to the next.
+    may_be_none : bool
+        There may be no round.
     """
 
     index: str
     phis: list[Any]
     before: str
+    may_be_none: bool = False
 
     def carry(self, writer: Writer, type: str, start: str) -> Phi:
         """Return a value carried around the loop; the caller adds what it becomes."""
         phi = Phi(writer.new(), type, [(start, self.before)])
         self.phis.append(phi)
         return phi
+
+    def carried(self, writer: Writer, phi: Phi, result: str) -> str:
+        """Let ``phi`` be ``result`` in the next round, at the end of one; gives what it is behind the loop."""
+        phi.add(result, writer.block)
+        return phi.name if self.may_be_none else result
 
 
 class Writer:
@@ -151,18 +159,26 @@ class Writer:
             self.lines = outer
 
     @contextmanager
-    def loop(self, rounds: int | str, extra: str = "") -> Iterator[Loop]:
-        """Write the body of a loop of so many rounds, at least one."""
+    def loop(self, rounds: int | str, extra: str = "", may_be_none: bool = False) -> Iterator[Loop]:
+        """Write the body of a loop of so many rounds: at least one, unless there ``may_be_none``."""
         head, done = self.label("loop"), self.label("done")
         before = self.block
         self.jump(head)
         self.start(head)
         index = self.phi("i64", "i")
         index.add("0", before)
-        yield Loop(index.name, self.section(), before)
+        made = Loop(index.name, self.section(), before, may_be_none)
+        if may_be_none:
+            first = self.label("round")
+            self.branch(self.let(f"icmp ult i64 {index.name}, {rounds}"), first, done)
+            self.start(first)
+        yield made
         following = self.let(f"add nuw nsw i64 {index.name}, 1")
         index.add(following, self.block)
-        self.branch(self.let(f"icmp eq i64 {following}, {rounds}"), done, head, extra)
+        if may_be_none:
+            self.do(f"br label %{head}{extra}")
+        else:
+            self.branch(self.let(f"icmp eq i64 {following}, {rounds}"), done, head, extra)
         self.start(done)
 
     def render(self) -> str:

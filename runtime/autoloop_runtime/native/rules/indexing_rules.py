@@ -14,13 +14,18 @@ from ...ops.indexing import GETITEM, SET_ITEM
 from ...ops.selection import WHERE
 from ..ir.casts import cast
 from ..ir.elements import INT64
-from ..typing.static_slices import span_of, step_of
+from ..ir.moving import Extent, is_moving
+from ..typing.moving_extents import entries_of, part_shape, sliced
+from ..typing.static_slices import number_of, span_of, step_of
 from ..writer.context import Context
 from ..writer.memory import is_one_value, move, put, seen, shifted, splat
 from ..writer.nests import Nest, store, store_all
-from ..writer.node_writer import array_of, flush, value_of
+from ..writer.node_writer import agree, array_of, flush, value_of
 from ..writer.registry import rule
 from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, buffers, leaves, resolve, size_of
+from .moving_slices import begin
+
+_CUT_SHORT = "a slice is cut short where the array ends, so its extent depends on values"
 
 # -- brackets ---------------------------------------------------------------------------------------------
 
@@ -55,8 +60,22 @@ class Basic:
 
     def _slice(self, entry: Slice, axis: int) -> None:
         extent, stride = self.x.shape[axis], self.x.strides[axis]
-        span = span_of(entry, self.node, self.first, self.ctx.types)
-        step = step_of(entry, self.node, self.first, self.ctx.types)
+        types = self.ctx.types
+        taken = sliced(entry, extent, self.node, self.first, types)
+        if isinstance(taken, Extent) and entry != Slice(None, None, None):
+            at = begin(self.ctx, self.node, self.first, self.values, entry, extent, taken)
+            self._move(at if stride == 1 else self.ctx.writer.let(f"mul nsw i64 {at}, {stride}"))
+            self.shape.append(taken)
+            by = 1 if entry.step is None else number_of(entry.step, self.node, self.first, types)
+            assert by is not None
+            self.strides.append(by * stride)
+            return
+        if isinstance(extent, Extent):  # all of it
+            self.shape.append(extent)
+            self.strides.append(stride)
+            return
+        span = span_of(entry, self.node, self.first, types)
+        step = step_of(entry, self.node, self.first, types)
         if span and step and span <= extent:
             at = self._start(entry, span, extent)
             self._move(at if stride == 1 else self.ctx.writer.let(f"mul nsw i64 {at}, {stride}"))
@@ -80,15 +99,16 @@ class Basic:
             ends.append(let(f"select i1 {behind}, i64 {let(f'add i64 {end}, {extent}')}, i64 {end}"))
         inside = let(f"icmp ule i64 {ends[0]}, {extent - span}")
         whole = let(f"icmp eq i64 {let(f'sub i64 {ends[1]}, {ends[0]}')}, {span}")
-        ctx.check(let(f"and i1 {inside}, {whole}"), self.node, self.values)
+        ctx.check(let(f"and i1 {inside}, {whole}"), self.node, self.values, refuses=_CUT_SHORT)
         return ends[0]
 
     def _point(self, entry: Any, axis: int) -> None:
         extent, stride, ctx = self.x.shape[axis], self.x.strides[axis], self.ctx
-        if isinstance(entry, int):
+        if isinstance(entry, int) and not isinstance(extent, Extent):
             self._move((entry + extent if entry < 0 else entry) * stride)
             return
-        at = index_of(ctx, self.node, self.values[self.first + entry.position], extent, self.values)
+        index = Scalar(str(entry), INT64) if isinstance(entry, int) else self.values[self.first + entry.position]
+        at = index_of(ctx, self.node, index, extent, self.values)
         self._move(at if stride == 1 else ctx.writer.let(f"mul nsw i64 {at}, {stride}"))
 
     def _move(self, step: int | str) -> None:
@@ -103,25 +123,16 @@ class Basic:
         return shifted(self.ctx, self.x, self.offset, tuple(self.shape), tuple(self.strides))
 
 
-def entries_of(node: Node, rank: int) -> list[Any]:
-    """Return the entries of an index, the ellipsis written out, masks counted as the axes they stand for."""
-    entries = list(node.attrs["index"].entries)
-    used = sum(1 for e in entries if e is not None and e is not Ellipsis)
-    fill = [Slice(None, None, None)] * (rank - used)
-    at = entries.index(Ellipsis) if Ellipsis in entries else len(entries)
-    return [*entries[:at], *fill, *entries[at + 1 :]]
-
-
 def index_of(ctx: Context, node: Node, value: Value, extent: int, values: Sequence[Value]) -> str:
     """Return an index as an i64 from 0, checked; a negative one counts from the end."""
     value = resolve(value)
     assert isinstance(value, Scalar)
-    writer = ctx.writer
+    writer, size = ctx.writer, ctx.extent(extent)
     at = cast(writer, ctx.module, value.text, value.t, INT64)
     if value.t.kind == "i":
         behind = writer.let(f"icmp slt i64 {at}, 0")
-        at = writer.let(f"select i1 {behind}, i64 {writer.let(f'add i64 {at}, {extent}')}, i64 {at}")
-    ctx.check(writer.let(f"icmp ult i64 {at}, {extent}"), node, values)
+        at = writer.let(f"select i1 {behind}, i64 {writer.let(f'add i64 {at}, {size}')}, i64 {at}")
+    ctx.check(writer.let(f"icmp ult i64 {at}, {size}"), node, values)
     return at
 
 
@@ -150,7 +161,10 @@ def _getitem(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         if is_one_value(values[0]) and not _indices(node, 1):
             return [splat(ctx, node, values[0])]
         values = [array_of(ctx, values[0]), *values[1:]]
-        return [seen(ctx, Basic(ctx, node, 1, values, values[0]).part())]  # type: ignore[arg-type]
+        part = Basic(ctx, node, 1, values, values[0]).part()  # type: ignore[arg-type]
+        if part.shape != ctx.shape_of(node.outputs[0]):
+            ctx.refuse(node, "the extent of a slice depends on values")
+        return [seen(ctx, part)]
     axis = only_rows(ctx, node, 1)
     if axis is None:
         ctx.refuse(node, "of index arrays only one, along one axis, has machine code")
@@ -225,8 +239,10 @@ def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         return [_masked(ctx, node, values)]
     if is_basic(ctx, node, 2):
         # the index is checked before anything is changed
-        update, within = _updates(ctx, node, value, resolve(x)), _is_part(ctx, value, resolve(x))
-        value = values[1] = value if update or within else _apart(ctx, value, resolve(x))
+        moving = is_moving((*value.shape, *ctx.shape_of(node.inputs[0]), *part_shape(node, 2, ctx.types)))  # type: ignore[union-attr]
+        update = _updates(ctx, node, value, resolve(x))
+        within = not moving and _is_part(ctx, value, resolve(x))
+        value = values[1] = value if update or within else _apart(ctx, value, resolve(x), moving)
         out = writable(ctx, node, x, values[1 + (update or within) :])
         part = Basic(ctx, node, 2, [out, *values[1:]], out).part()
         if not part.shape and ctx.shape_of(node.inputs[1]) and node.inputs[0].dtype.kind != "b":
@@ -235,7 +251,7 @@ def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         if within:
             move(ctx, fitted(value, part.shape), part)  # type: ignore[arg-type]
         else:
-            put(ctx, fitted(value, part.shape), part)
+            put(ctx, fitting(ctx, node, values, value, part.shape), part)
         return [out]
     axis = only_rows(ctx, node, 2)
     if axis is None:
@@ -263,17 +279,23 @@ def _is_part(ctx: Context, value: Value, x: Value) -> bool:
     return value.t == x.t and ctx.is_free(x) and size_of(value.shape) < size_of(x.shape)
 
 
-def _apart(ctx: Context, value: Value, x: Value) -> Value:
+def _apart(ctx: Context, value: Value, x: Value, moving: bool) -> Value:
     """Return what is assigned to a part of ``x`` in memory of its own, if it is computed from ``x``."""
-    if isinstance(value, Expr) and isinstance(x, Array) and x.buffer in buffers(value):
+    if not isinstance(x, Array) or x.buffer not in buffers(value):
+        return value
+    if isinstance(value, Expr):
         return array_of(ctx, value)
+    if isinstance(value, Array) and moving:  # rather than all of the array
+        made: Array = ctx.temporary(value.t, value.shape)
+        store(ctx, value, made)
+        return made
     return value
 
 
 def _scatter_rows(ctx: Context, node: Node, out: Array, axis: int, values: Sequence[Value]) -> None:
     indices = array_of(ctx, values[-1])
     shape = out.shape[:axis] + indices.shape + out.shape[axis + 1 :]
-    source = fitted(resolve(values[1]), shape)
+    source = fitting(ctx, node, values, resolve(values[1]), shape)
     if isinstance(source, Array) and source.shape == shape and source.t == out.t and out.buffer not in buffers(source):
         rows = source
     else:  # all of the value is read before any of it is written
@@ -288,6 +310,16 @@ def _scatter_rows(ctx: Context, node: Node, out: Array, axis: int, values: Seque
     each_index(ctx, node, indices, out.shape[axis], [out, *values[1:]], rows, axis, copy, is_update=True)
 
 
+def fitting(ctx: Context, node: Node, operands: Sequence[Value], value: Value, shape: Shape) -> Value:
+    """Return ``value`` to be assigned to a part of this shape, checked where the run decides extents."""
+    extra = max(0, len(value.shape) - len(shape))  # type: ignore[union-attr]
+    if is_moving(value.shape[:extra]):  # type: ignore[union-attr]
+        ctx.refuse(node, "what is assigned has more axes than its place, and their extents depend on values")
+    value = fitted(value, shape)
+    agree(ctx, node, operands, [value], shape)
+    return value
+
+
 def fitted(value: Value, shape: Shape) -> Value:
     """Return ``value`` without the leading axes of extent 1 that NumPy's assignment lets pass."""
     if isinstance(value, Array) and len(value.shape) > len(shape):
@@ -300,7 +332,8 @@ def fitted(value: Value, shape: Shape) -> Value:
 
 def _masked(ctx: Context, node: Node, values: list[Value]) -> Value:
     x, value, mask = (resolve(v) for v in values)
-    if not isinstance(value, (Scalar, Splat)) and size_of(value.shape) != 1:  # type: ignore[union-attr]
+    one = isinstance(value, (Scalar, Splat)) or (size_of(value.shape) == 1 and not is_moving(value.shape))  # type: ignore[union-attr]
+    if not one:
         ctx.refuse(node, "only one value can be assigned to what a mask selects")
     shape, t = ctx.shape_of(node.outputs[0]), ctx.type_of(node.outputs[0])
     reuse = [x] if isinstance(x, Array) and ctx.is_free(x) else []

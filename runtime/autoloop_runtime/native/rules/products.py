@@ -13,6 +13,7 @@ from ...ops.linalg import MATMUL
 from ...ops.operands import CAST
 from ...ops.reducing import SUM
 from ..ir.elements import FLOAT, HALF, LType, literal
+from ..ir.moving import is_moving
 from ..kernels import gemm
 from ..writer.context import Context
 from ..writer.fortran_calls import call_fortran
@@ -48,6 +49,8 @@ def _matmul(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if t.kind == "b":
         ctx.refuse(node, "of booleans it has no machine code")
     a, b = (_operand(ctx, v, ctx.shape_of(i)) for v, i in zip(values, node.inputs))
+    if is_moving((*a.shape, *b.shape)):
+        return [_moving_product(ctx, node, values, a, b)]
     if t is HALF:
         product = ctx.temporary(FLOAT, shape)
         multiply(ctx, _widened(ctx, a), _widened(ctx, b), product)
@@ -59,6 +62,31 @@ def _matmul(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     out = ctx.result(tensor, t, shape)
     multiply(ctx, a, b, out)
     return [seen(ctx, out)]
+
+
+def _moving_product(ctx: Context, node: Node, values: list[Value], a: Array, b: Array) -> Value:
+    """Return a product of vectors or matrices of which the run decides an extent."""
+    tensor, inner, outer = node.outputs[0], a.shape[-1], b.shape[0]
+    t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
+    if t is HALF or size_of((*a.shape, *b.shape[1:])) > _most(t):
+        ctx.refuse(node, "its extents depend on values, and it is of half precision or may take long")
+    if inner != outer:
+        ctx.check(ctx.writer.let(f"icmp eq i64 {ctx.extent(inner)}, {ctx.extent(outer)}"), node, values)
+    if len(a.shape) == len(b.shape) == 1:
+        return Scalar(_dot(ctx, a, b), t)
+    out = ctx.result(tensor, t, shape)
+    left, right, place = _as_matrices(a, b, out)
+    if 0 in place.shape or 0 in left.shape:
+        store(ctx, Splat(literal(0, t), t, place.shape), place)
+    elif place.shape[1] == 1 or right.strides[1] != 1:
+        _sums(ctx, left, right, place)
+    else:  # row after row, so that what is contiguous is the inner loop
+        (m, k), n = left.shape, right.shape[1]
+        first = replace(left, shape=(m, k, n), strides=(*left.strides, 0))
+        second = replace(right, shape=(m, k, n), strides=(0, *right.strides))
+        kept = replace(place, shape=(m, 1, n), strides=(place.strides[0], 0, place.strides[1]))
+        reduce(ctx, SUM, Expr(MULTIPLY, (first, second), t, (m, k, n)), (1,), kept)
+    return out
 
 
 def _operand(ctx: Context, value: Value, shape: Shape) -> Array:
@@ -84,6 +112,20 @@ def _dot(ctx: Context, a: Array, b: Array) -> str:
 
 def multiply(ctx: Context, a: Array, b: Array, out: Array) -> None:
     """Write ``out = a @ b``, with NumPy's rules for vectors and leading axes."""
+    a, b, out = _as_matrices(a, b, out)
+    m, n = a.shape[-2], b.shape[-1]
+    if 0 in out.shape:
+        return
+    if a.shape[-1] == 0:
+        store(ctx, Splat(literal(0, out.t), out.t, out.shape), out)
+        return
+    if b.strides[-1] != 1 and n >= FEW_COLUMNS and not _few(m, n):
+        b = _copied(ctx, b)
+    _batched(ctx, a, b, out)
+
+
+def _as_matrices(a: Array, b: Array, out: Array) -> tuple[Array, Array, Array]:
+    """Return the operands of a product and its place with vectors as rows and columns of matrices."""
     rows, columns = len(a.shape) > 1, len(b.shape) > 1
     if not rows:
         a = replace(a, shape=(1, *a.shape), strides=(0, *a.strides))
@@ -93,16 +135,8 @@ def multiply(ctx: Context, a: Array, b: Array, out: Array) -> None:
     m, n = a.shape[-2], b.shape[-1]
     strides = list(out.strides[: len(batch)])
     tail = list(out.strides[len(batch) :])
-    strides += [tail.pop(0) if rows else n, tail.pop(0) if columns else 1]
-    out = replace(out, shape=(*batch, m, n), strides=tuple(strides))
-    if 0 in out.shape:
-        return
-    if a.shape[-1] == 0:
-        store(ctx, Splat(literal(0, out.t), out.t, out.shape), out)
-        return
-    if b.strides[-1] != 1 and n >= FEW_COLUMNS and not _few(m, n):
-        b = _copied(ctx, b)
-    _batched(ctx, a, b, out)
+    strides += [tail.pop(0) if rows else int(n), tail.pop(0) if columns else 1]
+    return a, b, replace(out, shape=(*batch, m, n), strides=tuple(strides))
 
 
 def _few(m: int, n: int) -> bool:

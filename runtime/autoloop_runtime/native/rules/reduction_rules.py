@@ -19,6 +19,7 @@ from ...ops.reducing import SUM
 from ...ops.reductions import ALL, ANY, ARGMAX, ARGMIN, MAX, MEAN, MIN, PROD
 from ..ir.casts import cast
 from ..ir.elements import BOOL, DOUBLE, FLOAT, HALF, INT64, LType, literal
+from ..ir.moving import Extent, is_moving
 from ..writer.context import Context
 from ..writer.memory import seen
 from ..writer.nests import Nest, accumulate, accumulate_all, apply, over_kept, store_all
@@ -85,7 +86,7 @@ def reduce(ctx: Context, op: Op, value: Value, axes: Sequence[int], out: Array |
         return _reduce(ctx, op, value, axes, out)
     operands = [value] if out is None else [value, out]
     result = resolve(value).t.name if out is None else "void"  # type: ignore[union-attr]
-    return outlined(ctx, registers_of(operands), result, lambda: _reduce(ctx, op, value, axes, out))
+    return outlined(ctx, registers_of(ctx, operands), result, lambda: _reduce(ctx, op, value, axes, out))
 
 
 def _reduce(ctx: Context, op: Op, value: Value, axes: Sequence[int], out: Array | None) -> str:
@@ -110,6 +111,8 @@ def _by_rows(
 ) -> None:  # fmt: skip
     """Row after row into memory: the axis that is contiguous is kept, so each row is one SIMD loop."""
     identity, step = _fold(op, t)
+    if op is SUM and t.kind == "f":
+        identity = _zero(ctx, t, [value.shape[a] for a in axes])  # type: ignore[union-attr]
     store_all(ctx, out.shape, [Scalar(identity, t)], [out])
     order = [*axes, *[a for a in range(len(value.shape)) if a not in axes]]  # type: ignore[union-attr]
     nest = Nest(ctx, spread.shape, [value, spread], axes, order)
@@ -131,7 +134,8 @@ def _total(ctx: Context, op: Op, t: LType, nest: Nest, value: Value) -> str:
     if op is SUM and t.kind == "f":
         return _float_sum(ctx, t, nest, value)
     extreme = t.kind == "f" and op in _EXTREMES
-    if extreme and (t is HALF or size_of(tuple(nest.extents[nest.depth :])) <= IN_ORDER):
+    rest = nest.extents[nest.depth :]
+    if extreme and (t is HALF or is_moving(rest) or size_of(tuple(rest)) <= IN_ORDER):
         identity, step = _fold(op, t)
         return accumulate(nest, t, identity, lambda total, nest: step(ctx, total, nest.element(value)))
     narrow, t = t, FLOAT if t is HALF else t
@@ -161,6 +165,16 @@ def _float_extreme(ctx: Context, op: Op, t: LType, nest: Nest, value: Value, nar
     return writer.let(f"select i1 {nan}, {t.name} {literal(np.nan, t)}, {t.name} {best}")
 
 
+def _zero(ctx: Context, t: LType, extents: Sequence[int]) -> str:
+    """Return what a sum of so many floats begins with: of none it is 0.0."""
+    start = literal(_ZERO, t)
+    for extent in extents:
+        if isinstance(extent, Extent):
+            none = ctx.writer.let(f"icmp eq i64 {ctx.extent(extent)}, 0")
+            start = ctx.writer.let(f"select i1 {none}, {t.name} {literal(0.0, t)}, {t.name} {start}")
+    return start
+
+
 def _float_sum(ctx: Context, t: LType, nest: Nest, value: Value) -> str:
     """Return sums of ``CHUNK`` elements, added up in double precision: as precise as NumPy's pairwise sums."""
     writer, module = ctx.writer, ctx.module
@@ -172,14 +186,16 @@ def _float_sum(ctx: Context, t: LType, nest: Nest, value: Value) -> str:
 
     remaining = nest.extents[nest.depth :]
     if size_of(tuple(remaining)) <= CHUNK:
-        return cast(writer, module, accumulate(nest, part, identity, combine), part, t)
+        start = _zero(ctx, part, remaining)
+        return cast(writer, module, accumulate(nest, part, start, combine), part, t)
+    start = _zero(ctx, DOUBLE, remaining)
     nest.split(CHUNK)
 
     def chunk(total: str, nest: Nest) -> str:
         partial = accumulate(nest, part, identity, combine)
         return writer.let(f"fadd double {total}, {cast(writer, module, partial, part, DOUBLE)}")
 
-    total = _outer(nest, literal(_ZERO, DOUBLE), chunk, len(nest.extents) - 1)
+    total = _outer(nest, start, chunk, len(nest.extents) - 1)
     return cast(writer, module, total, DOUBLE, t)
 
 
@@ -189,9 +205,8 @@ def _outer(nest: Nest, start: str, step: Callable[[str, Nest], str], until: int)
         return step(start, nest)
     with nest.level() as loop:
         phi = loop.carry(nest.writer, "double", start)
-        result = _outer(nest, phi.name, step, until)
-        phi.add(result, nest.writer.block)
-    return result
+        behind = loop.carried(nest.writer, phi, _outer(nest, phi.name, step, until))
+    return behind
 
 
 # -- nodes --------------------------------------------------------------------------------------------------
@@ -252,7 +267,17 @@ def _reduction(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
         if node.op is not SUM:
             ctx.refuse(node, "of complex numbers it has no machine code")
         return [_complex_sum(ctx, node, values[0], axes)]
+    if node.op in _EXTREMES:
+        _check_some(ctx, node, values, axes)
     return [_reduced(ctx, node.op, values[0], axes, node, ctx.shape_of(node.outputs[0]))]
+
+
+def _check_some(ctx: Context, node: Node, values: list[Value], axes: Sequence[int]) -> None:
+    """Check that there are elements to take the extreme of where the run decides how many there are."""
+    full = ctx.shape_of(node.inputs[0])
+    for n in [full[a] for a in axes if isinstance(full[a], Extent)]:
+        some = ctx.writer.let(f"icmp ne i64 {ctx.extent(n)}, 0")
+        ctx.check(some, node, values, refuses="" if len(full) == 1 else f"the {node.op.name} of no elements")
 
 
 def reduced_over(ctx: Context, op: Op, value: Value, axes: Sequence[int]) -> Array:

@@ -19,7 +19,7 @@ from ..writer.nests import Nest, apply, store, store_all
 from ..writer.node_writer import array_of, flush
 from ..writer.registry import rule
 from ..writer.values import Array, Expr, Scalar, Splat, Value, dense, resolve
-from .indexing_rules import Basic, each_index, fitted, index_of, is_basic, only_rows, writable
+from .indexing_rules import Basic, each_index, fitting, index_of, is_basic, only_rows, writable
 from .reduction_rules import reduce
 
 
@@ -38,7 +38,7 @@ def _add_at(ctx: Context, node: Node, out: Array, values: Sequence[Value]) -> No
     operands = [out, *values[1:]]
     if is_basic(ctx, node, 2):
         part = Basic(ctx, node, 2, operands, out).part()
-        add_to(ctx, part, fitted(value, part.shape))
+        add_to(ctx, part, fitting(ctx, node, operands, value, part.shape))
         return
     axis = only_rows(ctx, node, 2)
     if axis is None:
@@ -46,7 +46,7 @@ def _add_at(ctx: Context, node: Node, out: Array, values: Sequence[Value]) -> No
         return
     indices = array_of(ctx, values[-1])
     shape = (*out.shape[:axis], *indices.shape, *out.shape[axis + 1 :])
-    rows = _whole(ctx, fitted(value, shape), shape, out)
+    rows = _whole(ctx, fitting(ctx, node, operands, value, shape), shape, out)
 
     def add(at: str, row: Array) -> None:
         offset = ctx.writer.let(f"mul nsw i64 {at}, {out.strides[axis]}")

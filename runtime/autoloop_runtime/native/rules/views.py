@@ -13,6 +13,7 @@ from ...ops.array import EXPAND, FLIP, RESHAPE, ROLL, SQUEEZE, TRANSPOSE
 from ...ops.creation import LINSPACE, RANGE
 from ...ops.identities import COPIED, ENSURE_SHAPE
 from ..ir.elements import DOUBLE, LType, literal
+from ..ir.moving import Extent
 from ..writer.context import Context
 from ..writer.memory import is_one_value, put, seen, shifted, splat
 from ..writer.nests import store
@@ -77,9 +78,14 @@ def _flip(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     axes = range(len(x.shape)) if node.attrs["axis"] is None else node.attrs["axis"]
     if 0 in x.shape:
         return [x]
-    offset = sum((x.shape[a] - 1) * x.strides[a] for a in axes)
     strides = tuple([-s if a in axes else s for a, s in enumerate(x.strides)])
-    return [shifted(ctx, x, offset, x.shape, strides)]
+    moving = [a for a in axes if isinstance(x.shape[a], Extent)]
+    offset = sum((x.shape[a] - 1) * x.strides[a] for a in axes if a not in moving)
+    flipped = shifted(ctx, x, offset, x.shape, strides)
+    for a in moving:
+        last = ctx.writer.let(f"sub nsw i64 {ctx.extent(x.shape[a])}, 1")
+        flipped = shifted(ctx, flipped, ctx.writer.let(f"mul nsw i64 {last}, {x.strides[a]}"), x.shape, strides)
+    return [flipped]
 
 
 @rule(ENSURE_SHAPE, view=True, complexes=True)

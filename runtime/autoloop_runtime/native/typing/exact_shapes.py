@@ -20,8 +20,11 @@ from ...ir.graph import CONST, PARAMETER, Graph, Node
 from ...ir.structured import COND, WHILE
 from ...ir.tensor import Tensor
 from ...ops.identities import IDENTITY, STOP_GRADIENT
+from ...ops.indexing import GETITEM
 from ..ir.elements import TYPES
+from ..ir.moving import is_moving
 from .facts import Elements, Shape, Types, Unresolved
+from .moving_extents import indexed, moving_shapes
 from .refusal import refuse
 from .static_slices import takes_index, with_known_extents
 
@@ -49,6 +52,8 @@ def infer(graph: Graph, shapes: Sequence[Shape]) -> Types:
             typer.graph(graph)
             if typer.has_collections:
                 typer.collections.tables.settle()
+            for tensor in graph.outputs:
+                _refuse_moving(tensor.op, typer.types.shapes.get(tensor, ()), "a result of the function")
             return typer.types
         except Unresolved as error:
             found = typer.collections.found()
@@ -93,6 +98,8 @@ class _Typer:
                 self._while(node)
             elif node.op is COND:
                 self._cond(node)
+            elif any(is_moving(self.types.shapes.get(t, ())) for t in node.inputs):
+                self.types.shapes.update(zip(node.results, moving_shapes(node, self.types)))
             elif _has_collection(node) and self.collections.has(node):
                 self.collections.type(node)
             else:
@@ -126,6 +133,9 @@ class _Typer:
             t.shape.is_fully_defined() for t in inputs if t in shapes
         )
         specs = [t.shape for t in outputs] if exact else self._reinfer(node, inputs)
+        if node.op is GETITEM and not node.declared and not specs[0].is_fully_defined():
+            shapes[outputs[0]] = indexed(node, self.types)
+            return
         for tensor, shape in zip(outputs, specs):
             if not shape.is_fully_defined():
                 refuse(node, f"the shape of its result, {shape}, depends on values")
@@ -204,6 +214,8 @@ class _Typer:
             elif types.shapes[init] != types.shapes[result]:
                 change = f"from {types.shapes[init]} to {types.shapes[result]}"
                 refuse(node, f"the loop variable {node.attrs['names'][k]!r} changes its shape {change}")
+            else:
+                _refuse_moving(node, types.shapes[init], f"the loop variable {node.attrs['names'][k]!r}")
 
     def _cond(self, node: Node) -> None:
         types, branches = self.types, (node.attrs["then"], node.attrs["else"])
@@ -222,6 +234,14 @@ class _Typer:
                     types.counts[tensor] = None
             elif types.shapes[a] != types.shapes[b]:
                 refuse(node, f"its branches have the shapes {types.shapes[a]} and {types.shapes[b]}")
+            else:
+                _refuse_moving(node, types.shapes[a], "a result of its branches")
+
+
+def _refuse_moving(node: Node, shape: Shape, what: str) -> None:
+    """Refuse ``what`` whose memory others lay out if the run decides how large it is."""
+    if is_moving(shape):
+        refuse(node, f"the shape of {what}, {shape}, depends on values")
 
 
 def _has_collection(node: Node) -> bool:

@@ -47,7 +47,7 @@ def extent_of(entry: Slice, node: Node, first: int, types: Types) -> int | None:
 
 def step_of(entry: Slice, node: Node, first: int, types: Types) -> int | None:
     """Return the step if it is known and positive."""
-    step = 1 if entry.step is None else _number(entry.step, node, first, types)
+    step = 1 if entry.step is None else number_of(entry.step, node, first, types)
     return step if step is not None and step > 0 else None
 
 
@@ -55,7 +55,7 @@ def span_of(entry: Slice, node: Node, first: int, types: Types) -> int | None:
     """Return how far the ends of a slice that starts at a tensor are apart, if that is known and positive."""
     if not isinstance(entry.start, Input) or not isinstance(entry.stop, Input):
         return None
-    if _number(entry.start, node, first, types) is not None:
+    if number_of(entry.start, node, first, types) is not None:
         return None
     found = _sum(node.inputs[first + entry.stop.position], types, _DEPTH)
     for term, count in _sum(node.inputs[first + entry.start.position], types, _DEPTH).items():
@@ -64,7 +64,8 @@ def span_of(entry: Slice, node: Node, first: int, types: Types) -> int | None:
     return span if span > 0 and not any(found.values()) else None
 
 
-def _number(part: Any, node: Node, first: int, types: Types) -> int | None:
+def number_of(part: Any, node: Node, first: int, types: Types) -> int | None:
+    """Return the value of a part of a slice if it is given and known."""
     if not isinstance(part, Input):
         return None if part is None else int(part)
     value = types.constants.get(node.inputs[first + part.position])

@@ -11,6 +11,7 @@ from ...base.dtypes import DType
 from ...ir.graph import Graph, Node
 from ...ir.tensor import Tensor
 from ..ir.elements import POINTER, TYPES, LType
+from ..ir.moving import Extent
 from ..ir.writer import Module, Writer
 from ..toolchain.shared_libraries import Libraries
 from ..typing.facts import Shape, Types
@@ -77,6 +78,8 @@ class Block:
         Where some would best be put.
     pending : list of Pending
         What the next loops will store.
+    extents : dict
+        The register of each extent that was computed in it.
     """
 
     graph: Graph
@@ -85,6 +88,7 @@ class Block:
     left: dict[Tensor, int] = field(default_factory=dict)
     targets: dict[Tensor, Target] = field(default_factory=dict)
     pending: list[Pending] = field(default_factory=list)
+    extents: dict[Extent, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -101,15 +105,21 @@ class Operand:
     shape: Shape
     slot: int
     extra: Any = None
+    strides: Shape = ()
+    extents: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
 class Check:
-    """What a return code means: the node that failed, its operands, and the loops around it, innermost last."""
+    """What a return code means: the node that failed, its operands, and the loops around it, innermost last.
+
+    ``refuses`` is why it may fail where the kernel raises nothing, beside what the rule of the op says of that.
+    """
 
     node: Node
     operands: tuple[Operand, ...]
     loops: tuple[Node, ...]
+    refuses: str = ""
 
 
 class Context:
@@ -188,6 +198,24 @@ class Context:
         assert isinstance(value, Scalar), value
         return value.text
 
+    # -- extents ------------------------------------------------------------------------------------------
+
+    def extent(self, n: int) -> str:
+        """Return an extent as text: a number, or the register it is in."""
+        if not isinstance(n, Extent):
+            return str(n)
+        return next(block.extents[n] for block in reversed(self.blocks) if n in block.extents)
+
+    def has_extent(self, n: Extent) -> bool:
+        """Return whether it has been computed, here or in a block around."""
+        return any(n in block.extents for block in self.blocks)
+
+    def new_extent(self, most: int, text: str) -> Extent:
+        """Return an extent that is in a register."""
+        made = Extent(most, text)
+        self.block.extents[made] = text
+        return made
+
     # -- lifetimes ----------------------------------------------------------------------------------------
 
     def referenced(self) -> set[Buffer]:
@@ -256,8 +284,11 @@ class Context:
 
     # -- failing ------------------------------------------------------------------------------------------
 
-    def check(self, passed: str, node: Node, values: Sequence[Value], out_of_memory: bool = False) -> None:
-        """End the function unless ``passed``, so that ``node``'s kernel can say what is wrong with ``values``."""
+    def check(
+        self, passed: str, node: Node, values: Sequence[Value], out_of_memory: bool = False, refuses: str = ""
+    ) -> None:  # fmt: skip
+        """End the function unless ``passed``, so that ``node``'s kernel can say what is wrong with ``values``;
+        ``refuses``: why that may be nothing."""
         writer = self.writer
         go_on, fail = writer.label("ok"), writer.label("fail")
         never = self.module.metadata('!{!"branch_weights", i32 1048576, i32 1}')
@@ -268,11 +299,11 @@ class Context:
             if out_of_memory:
                 writer.do(f"ret i32 {OUT_OF_MEMORY}")
             else:
-                self._report(node, values)
+                self._report(node, values, refuses)
         writer.block = block
         writer.start(go_on)
 
-    def _report(self, node: Node, values: Sequence[Value]) -> None:
+    def _report(self, node: Node, values: Sequence[Value], refuses: str) -> None:
         writer = self.writer
         slots: list[tuple[str, str]] = [("i64", counter) for _, counter in self.loops]
         operands = []
@@ -285,9 +316,10 @@ class Context:
                     text = writer.let(f"zext i1 {text} to i8")
                 slots += [(value.t.memory, text), *[("", "")] * (value.t.words - 1)]
                 operands.append(Operand("scalar", tensor.dtype, (), slot))
-            elif isinstance(value, Array) and fills(value):
+            elif isinstance(value, Array):
                 slots.append(("ptr", value.pointer))
-                operands.append(Operand("array", tensor.dtype, value.shape, slot))
+                extents = self._report_extents(value.shape, slots)
+                operands.append(Operand("array", tensor.dtype, value.shape, slot, None, value.strides, extents))
             elif isinstance(value, Grown):
                 slots += registers(value)
                 operands.append(Operand("grown", tensor.dtype, (), slot, self.types.stacks[tensor].root()))
@@ -296,14 +328,22 @@ class Context:
                 slots += [("ptr", a.pointer) for a in (value.items, value.written, read)]
                 operands.append(Operand("rows", tensor.dtype, value.items.shape, slot, self.types.array(tensor)))
             else:
-                operands.append(Operand("shape", tensor.dtype, value.shape, slot))
+                extents = self._report_extents(value.shape, slots)
+                operands.append(Operand("shape", tensor.dtype, value.shape, slot, extents=extents))
         for slot, (type_name, text) in enumerate(slots):
             if type_name:
                 place = writer.let(f"getelementptr i64, ptr %report, i64 {slot}")
                 writer.do(f"store {type_name} {text}, ptr {place}, align 8")
         self.report_slots = max(self.report_slots, len(slots))
-        self.checks.append(Check(node, tuple(operands), tuple([n for n, _ in self.loops])))
+        self.checks.append(Check(node, tuple(operands), tuple([n for n, _ in self.loops]), refuses))
         writer.do(f"ret i32 {len(self.checks)}")
+
+    def _report_extents(self, shape: Shape, slots: list[tuple[str, str]]) -> tuple[tuple[int, int], ...]:
+        """Have the extents of ``shape`` that the run decides told in further slots; gives axes and slots."""
+        found = [(axis, n) for axis, n in enumerate(shape) if isinstance(n, Extent)]
+        places = tuple([(axis, len(slots) + k) for k, (axis, _) in enumerate(found)])
+        slots += [("i64", self.extent(n)) for _, n in found]
+        return places
 
     def refuse(self, node: Node, why: str) -> None:
         """See ``refusal.refuse``."""

@@ -15,6 +15,7 @@ from ...ops.operands import CAST
 from ...ops.selection import WHERE
 from ..ir.casts import cast, joined, parts_of
 from ..ir.elements import BOOL, LType
+from ..ir.moving import Extent, is_moving
 from ..ir.writer import Loop, Writer
 from .context import Context
 from .outlining import element_cost, outlined, piece_of, registers_of, share
@@ -70,6 +71,7 @@ class Nest:
             joins = (
                 bool(columns)
                 and self.reduces[-1] == kind
+                and not is_moving((self.extents[-1], shape[axis]))
                 and all(outer == inner * shape[axis] for outer, inner in zip(columns[-1], column))
             )
             if joins:
@@ -85,7 +87,7 @@ class Nest:
         self._access = f", !llvm.access.group {self._group}"
         self._indices: list[str] = []
         #: the rounds of an innermost loop that was split, if they are not the same every time
-        self._ragged: int | None = None
+        self._ragged: str | None = None
         self._sections: list[list[object]] = [self.writer.section()]
         self._memo: dict[int, tuple[str, int]] = {}
         self._addresses: dict[tuple[int, int], str] = {}
@@ -105,7 +107,8 @@ class Nest:
         if not sequential:
             parallel = self.ctx.module.metadata(f'!{{!"llvm.loop.parallel_accesses", {self._group}}}')
             access = ", !llvm.loop " + self.ctx.module.metadata(f"distinct !{{{{self}}, {parallel}}}")
-        with self.writer.loop(self._rounds(), access) as loop:
+        may_be_none = isinstance(self.extents[self.depth], Extent)
+        with self.writer.loop(self._rounds(), access, may_be_none) as loop:
             index = loop.index
             if self._window is not None and not self._indices:
                 index = self.writer.let(f"add nuw nsw i64 {index}, {self._window[0]}")
@@ -125,12 +128,12 @@ class Nest:
         with self.level(sequential=True) as loop:
             yield loop.index
 
-    def _rounds(self) -> int | str:
+    def _rounds(self) -> str:
         depth = len(self._indices)
         if self._window is not None and depth == 0:
             return self._window[1]
         if self._ragged is None or depth < len(self.extents) - 1:
-            return self.extents[depth]
+            return self.ctx.extent(self.extents[depth])
         done = self.writer.let(f"mul nuw nsw i64 {self._indices[-1]}, {self.extents[-1]}")
         rest = self.writer.let(f"sub nuw nsw i64 {self._ragged}, {done}")
         return self.writer.let(f"call i64 @llvm.umin.i64(i64 {rest}, i64 {self.extents[-1]})")
@@ -140,8 +143,8 @@ class Nest:
         total = self.extents[-1]
         if total <= chunk:
             return
-        self._ragged = total if total % chunk else None
-        self.extents[-1:] = [-(-total // chunk), chunk]
+        self._ragged = self.ctx.extent(total) if total % chunk or isinstance(total, Extent) else None
+        self.extents[-1:] = [_chunks(self.ctx, total, chunk), chunk]
         self.reduces.append(self.reduces[-1])
         for steps in self._steps.values():
             steps[-1:] = [steps[-1] * chunk, steps[-1]]
@@ -286,6 +289,15 @@ def _places(writer: Writer, t: LType, address: str) -> list[str]:
     return [address, writer.let(f"getelementptr {t.part.name}, ptr {address}, i64 1")]
 
 
+def _chunks(ctx: Context, total: int, chunk: int) -> int:
+    """Return how many chunks there are in ``total``, the last of which may be smaller."""
+    most = -(-total // chunk)
+    if not isinstance(total, Extent):
+        return most
+    up = ctx.writer.let(f"add nuw nsw i64 {ctx.extent(total)}, {chunk - 1}")
+    return ctx.new_extent(most, ctx.writer.let(f"udiv i64 {up}, {chunk}"))
+
+
 def _aligned(leaf: Array | Count, shape: Shape) -> list[int]:
     """Return the strides of ``leaf`` along the axes of ``shape``, to which it broadcasts."""
     lead = len(shape) - len(leaf.shape)
@@ -316,14 +328,15 @@ def store_all(ctx: Context, shape: Shape, values: Sequence[Value], arrays: Seque
         return
     operands = [*values, *arrays]
     nest = Nest(ctx, shape, operands)
-    piece = piece_of(nest.extents, element_cost(operands)) if ctx.outlines is not False else None
+    divisible = ctx.outlines is not False and not is_moving(nest.extents)
+    piece = piece_of(nest.extents, element_cost(operands)) if divisible else None
     if piece is None and ctx.outlines:
 
         def write_all() -> str:
             _fill(Nest(ctx, shape, operands), values, arrays)
             return ""
 
-        outlined(ctx, registers_of(operands), "void", write_all)
+        outlined(ctx, registers_of(ctx, operands), "void", write_all)
         return
     if piece is None:
         _fill(nest, values, arrays)
@@ -332,7 +345,7 @@ def store_all(ctx: Context, shape: Shape, values: Sequence[Value], arrays: Seque
     def write(first: str, count: str) -> None:
         _fill(Nest(ctx, shape, operands, window=(first, count)), values, arrays)
 
-    share(ctx, registers_of(operands), nest.extents[0], piece, write)
+    share(ctx, registers_of(ctx, operands), nest.extents[0], piece, write)
 
 
 def _fill(nest: Nest, values: Sequence[Value], arrays: Sequence[Array]) -> None:
@@ -347,7 +360,9 @@ def store(ctx: Context, value: Value, array: Array) -> None:
     value = resolve(value)
     if isinstance(value, Array) and value.shape == array.shape and value.pointer == array.pointer:
         return
-    if isinstance(value, Array) and value.shape == array.shape and fills(value) and _long(array):
+    whole = isinstance(value, Array) and value.shape == array.shape and fills(value) and not is_moving(array.shape)
+    if whole and _long(array):
+        assert isinstance(value, Array)
         size = value.buffer.size
         ctx.writer.do(
             f"call void @llvm.memcpy.p0.p0.i64(ptr {array.pointer}, ptr {value.pointer}, i64 {size}, i1 false)"
@@ -412,6 +427,5 @@ def accumulate_all(
         phis = [loop.carry(nest.writer, t.name, text) for t, text in starts]
         inner = [(t, phi.name) for (t, _), phi in zip(starts, phis)]
         results = accumulate_all(nest, inner, step, sequential)
-        for phi, result in zip(phis, results):
-            phi.add(result, nest.writer.block)
-    return results
+        behind = [loop.carried(nest.writer, phi, result) for phi, result in zip(phis, results)]
+    return behind

@@ -9,11 +9,12 @@ import numpy as np
 from ...ir.graph import CONST, PARAMETER, Graph, Node
 from ...ir.tensor import Tensor
 from ..ir.elements import TYPES, literal
+from ..ir.moving import is_moving
 from .context import Block, Context, Target
 from .nests import same_place, store_all
 from .registry import entry_of, growing_rule_of
 from .storage_plan import make_plan
-from .values import Array, Buffer, Expr, Pending, Scalar, Shape, Splat, Value, dense, depth_of
+from .values import Array, Buffer, Expr, Pending, Scalar, Shape, Splat, Value, dense, depth_of, resolve
 
 #: so many element-wise operations on top of each other are one loop; more would only take longer to write
 DEEPEST = 48
@@ -62,6 +63,8 @@ def write_node(ctx: Context, node: Node) -> None:
     for tensor in node.inputs:
         block.left[tensor] -= 1
     with ctx.holding(values):
+        if entry.pointwise and any(is_moving(ctx.types.shapes.get(t, ())) for t in node.inputs):
+            agree(ctx, node, values, values, ctx.shape_of(node.outputs[0]))
         write = (growing_rule_of(node.op) if _grows(ctx, node) else None) or entry.write
         results = list(write(ctx, node, values))
         if entry.pointwise and depth_of(results[0]) > DEEPEST and isinstance(results[0], Expr):
@@ -74,6 +77,20 @@ def write_node(ctx: Context, node: Node) -> None:
         block.values[tensor] = value
     if any(depth_of(p) > DEEPEST for p in block.pending[-1:]):
         flush(ctx)
+
+
+def agree(ctx: Context, node: Node, values: Sequence[Value], operands: Sequence[Value], shape: Shape) -> None:
+    """Check that ``operands`` broadcast to ``shape`` where the run decides extents: that these are the same.
+
+    NumPy also takes one of 1 for any; that the strides of an array are known beforehand is what then does not hold.
+    """
+    for value in map(resolve, operands):
+        own = value.shape  # type: ignore[union-attr]
+        for n, wanted in zip(reversed(own), reversed(shape)):
+            if n == wanted or n == 1 or not is_moving((n, wanted)):
+                continue
+            same = ctx.writer.let(f"icmp eq i64 {ctx.extent(n)}, {ctx.extent(wanted)}")
+            ctx.check(same, node, values, refuses="an axis whose extent depends on values is broadcast, for it is 1")
 
 
 def _grows(ctx: Context, node: Node) -> bool:

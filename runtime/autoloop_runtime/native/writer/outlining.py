@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from ..ir.elements import COMPLEX128
+from ..ir.moving import Extent
 from ..ir.writer import Writer
 from .context import Context
 from .elementwise_ir import cost_of
-from .values import Array, Count, Expr, Pending, Scalar, Splat, Value, leaves, resolve
+from .values import Array, Count, Expr, Pending, Rows, Scalar, Shape, Splat, Value, leaves, resolve
 
 #: what code calls the function that shares a job (see ``thread_pool``)
 SHARE = "autoloop_share"
@@ -49,11 +50,12 @@ def piece_of(extents: Sequence[int], cost: float) -> int | None:
     return -(-rounds // GRAIN) * GRAIN if len(extents) == 1 else rounds
 
 
-def registers_of(values: Iterable[Value]) -> list[tuple[str, str]]:
+def registers_of(ctx: Context, values: Iterable[Value]) -> list[tuple[str, str]]:
     """Return the LLVM type and name of each register that the elements of ``values`` are computed from."""
     found: dict[str, str] = {}
     for value in values:
         for leaf in leaves(value):
+            found.update((ctx.extent(n), "i64") for n in _shape(leaf) if isinstance(n, Extent))
             if isinstance(leaf, Array):
                 found[leaf.pointer] = "ptr"
             elif isinstance(leaf, (Scalar, Splat)):
@@ -61,6 +63,10 @@ def registers_of(values: Iterable[Value]) -> list[tuple[str, str]]:
             elif isinstance(leaf, Count):
                 found[leaf.start] = found[leaf.step] = leaf.t.name
     return [(type_name, name) for name, type_name in found.items() if name.startswith("%")]
+
+
+def _shape(leaf: Value) -> Shape:
+    return () if isinstance(leaf, Rows) else leaf.shape
 
 
 def _written(ctx: Context, registers: Sequence[tuple[str, str]] | None, write: Callable[[], str]) -> str:

@@ -1,0 +1,155 @@
+"""Machine code: slices whose extent the run decides, read, computed with, written to, and where they do not fit."""
+
+from __future__ import annotations
+
+import traceback
+
+import autoloop as al
+import numpy as np
+import pytest
+from api import NativeRefusal
+from each_case import each
+
+pytest.importorskip("llvmlite")
+
+ENDS = range(-9, 10)
+
+
+def given():
+    """Arrays of 7, 7, 6 and 5 times 6 numbers, and integers within the bounds of the first."""
+    rng = np.random.default_rng(3)
+    return [rng.random(7), rng.random(7), rng.random(6), rng.random((5, 6)), rng.integers(-7, 7, 6)]
+
+
+def reads(x, y, z, a, j, k, m):
+    return (
+        np.sum(x[k:m]), np.sum(x[m:k:-1]), np.sum(x[k::-1] * 2.0), np.sum(x[:k:2]), np.sum(x[k:m:3] > 0.5),
+        np.sum(x[k:][:m]), np.sum(x[::-1][k:]), np.sum(a[:, k:m]), np.sum(a[k:, m % 6]),
+        x[k:m] @ y[k:m], np.dot(np.flip(x[:k]), y[:k]), np.any(x[k:m] > 0.9), np.prod(y[m:]), np.sum(x[j[k:m]]),
+        np.sum(a[:, :k] @ z[:k]), np.sum(z[2:] [:1] * a[k:m, 1]), np.sum(a[:k, m:] @ a.T[m:, k:]), np.sum(a[k:] @ z),
+        np.sum(z[:5][:k] @ a[:k]), np.sum(np.where(x[k:m] > y[k:m], np.sqrt(x[k:m]), y[k:m] - x[k % 7] ** 2)),
+        np.sum(np.max(a[:, k:m], axis=0)), np.sum(np.sum(a[k:m], axis=1)), np.sum(np.sum(a[k:m, m:], axis=0)),
+        np.sum(x[k:m].astype(np.int32) + j[0]), np.max(np.abs(x[k:m] - 1.0)) if k < m and k > 0 and m > 0 and k < 7 else 0.0,
+    )  # fmt: skip
+
+
+def writes(x, y, z, a, j, k, m):
+    x[k:m] = 1.5 * y[k:m]
+    x[:k] += 2.0
+    x[m::-1] *= y[m::-1]
+    x[k:m] = np.flip(x[k:m])
+    x[1:][k:m] = x[:-1][k:m]
+    y[k:m:2] = y[k:m:2] - x[0]
+    a[:k, m:] -= a[:k, m:] * 0.5
+    a[1, k:m] = z[k:m]
+    a[k:m] *= z
+    z[:k] = a[2, :k] + a[:, :k].T @ y[:5]
+    part = z[k:m].copy()
+    z[k:m] = 0.0
+    y[0] += np.sum(part)
+    y[j[k:m]] = 4.0
+    return x[0]
+
+
+def triangular(x, y, z, a, j, k, m):
+    total = 0.0
+    for i in range(k, m):
+        for n in range(i):
+            a[i % 5, n] -= a[i % 5, :n] @ a[:5, n][:n] if n <= 5 else 0.25
+        if i > 2:
+            x[:i] = x[:i] + y[:i]
+            total += np.sum(x[:i])
+        else:
+            total -= np.sum(x[:i])
+        total += np.sum(x[:i] * x[:i][::-1])
+    return total
+
+
+def same(function, k, m, decorated):
+    """A decorated function does what the plain one does, to its arguments too."""
+    ours, plain = given(), given()
+    want = function(*plain, np.int64(k), np.int64(m))
+    got = decorated(*ours, np.int64(k), np.int64(m))
+    for g, w in [*zip(np.atleast_1d(got), np.atleast_1d(want)), *zip(ours, plain)]:
+        assert np.asarray(g).dtype == np.asarray(w).dtype
+        np.testing.assert_allclose(g, w, rtol=1e-12, atol=1e-13, err_msg=f"k = {k}, m = {m}")
+
+
+@each([reads, writes])
+def test_slices_are_cut_as_numpy_cuts_them(function):
+    decorated = al.function(function, executor="native")
+    for k in ENDS:
+        for m in ENDS:
+            same(function, k, m, decorated)
+
+
+def test_slices_in_loops_and_branches():
+    decorated = al.function(triangular, executor="native")
+    for k in range(8):
+        for m in range(8):
+            same(triangular, k, m, decorated)
+
+
+@each([np.float64, np.float32])
+def test_long_sums_are_as_precise_as_of_known_extent(dtype):
+    x = np.random.default_rng(0).random(10_000).astype(dtype)
+    total = al.function(lambda x, k: (np.sum(x[:k]), x[:k] @ x[:k]), executor="native")
+    for k in (0, 1, 2047, 2048, 2049, 9_999, 10_000, 20_000):
+        part = x[:k].astype(np.float64)
+        np.testing.assert_allclose(total(x, np.int64(k)), (part.sum(), part @ part), rtol=16 * np.finfo(dtype).eps)
+
+
+def test_the_sum_of_nothing_is_positive():
+    x = -np.zeros(3)
+    total = al.function(lambda x, k: (np.sum(x[k:]), np.sum(x[:, None][k:], axis=0)[0]), executor="native")
+    for k in (1, 3):
+        got, want = total(x, np.int64(k)), (np.sum(x[k:]), np.sum(x[:, None][k:], axis=0)[0])
+        assert list(map(np.signbit, got)) == list(map(np.signbit, want))
+
+
+@each([
+    (lambda x, y, z, a, j, k, m: np.sum(x[:k] + y[:m]), 3, 4),
+    (lambda x, y, z, a, j, k, m: np.sum(x[:k] * z), 3, 0),
+    (lambda x, y, z, a, j, k, m: x[k:] @ y[m:], 1, 2),
+    (lambda x, y, z, a, j, k, m: np.sum(a[:, :k] @ z), 1, 0),
+    (lambda x, y, z, a, j, k, m: np.max(x[k:m]), 4, 4),
+    (lambda x, y, z, a, j, k, m: x[k:][m], 4, 3),
+    (lambda x, y, z, a, j, k, m: x[k:][0], 7, 0),
+    (lambda x, y, z, a, j, k, m: np.sum(x[:5][j[k:m] * 2]), 0, 6),
+    (lambda x, y, z, a, j, k, m: np.sum(a[m, :k]), 2, 5),
+])  # fmt: skip
+def test_what_does_not_fit_fails_as_in_numpy(function, k, m):
+    decorated = al.function(function, executor="native")
+    with pytest.raises((ValueError, IndexError)) as plain:
+        function(*given(), k, m)
+    with pytest.raises(type(plain.value)) as ours:
+        decorated(*given(), np.int64(k), np.int64(m))
+    assert str(ours.value).splitlines()[0] == str(plain.value)
+    assert function.__code__.co_firstlineno in [f.lineno for f in traceback.extract_tb(ours.value.__traceback__)]
+
+
+def written_to(x, y, z, a, j, k, m):
+    x[:k] = y[:m]
+    return x[0]
+
+
+def test_what_is_assigned_must_fit_before_anything_is_written():
+    decorated, ours = al.function(written_to, executor="native"), given()
+    with pytest.raises(ValueError, match=r"could not broadcast input array from shape \(5,\) into shape \(4,\)"):
+        decorated(*ours, np.int64(4), np.int64(5))
+    assert np.array_equal(ours[0], given()[0])
+    with pytest.raises(NativeRefusal, match="broadcast, for it is 1"):
+        decorated(*ours, np.int64(4), np.int64(1))
+    same(written_to, 4, 4, decorated)
+
+
+@each([
+    lambda x, k: x[:k],
+    lambda x, k: np.sum(x[::k]),
+    lambda x, k: np.cumsum(x[:k])[0],
+    lambda x, k: x[:k].shape[0],
+    lambda x, k: np.sum(x[:k] if k > 3 else x[1:]),
+])  # fmt: skip
+def test_what_others_would_take_for_an_extent_that_is_known_is_refused(function):
+    with pytest.raises(NativeRefusal, match="depends on values|have the shapes"):
+        al.function(function, executor="native")(np.ones(5), np.int64(2))
