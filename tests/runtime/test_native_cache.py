@@ -149,7 +149,7 @@ def test_the_cache_can_be_turned_off(monkeypatch):
 #: such program a third of a millisecond, so what only some loops need is loaded by need
 AT_FIRST_CALL = {
     "": "native_call native_function",
-    "ir": "casts elements helpers writer",
+    "ir": "casts elements helpers moving writer",
     "kernels": "ll_files",
     "rules": "pointwise while_rules",
     "toolchain": "cache compile_ir compiler interpreter linker shared_libraries",

@@ -19,11 +19,11 @@ from ..typing.moving_extents import entries_of, part_shape, sliced
 from ..typing.static_slices import number_of, span_of, step_of
 from ..writer.context import Context
 from ..writer.memory import is_one_value, move, put, seen, shifted, splat
+from ..writer.moving_slices import begin
 from ..writer.nests import Nest, store, store_all
 from ..writer.node_writer import agree, array_of, flush, value_of
 from ..writer.registry import rule
 from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, buffers, leaves, resolve, size_of
-from .moving_slices import begin
 
 _CUT_SHORT = "a slice is cut short where the array ends, so its extent depends on values"
 

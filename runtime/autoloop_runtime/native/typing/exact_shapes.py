@@ -24,7 +24,6 @@ from ...ops.indexing import GETITEM
 from ..ir.elements import TYPES
 from ..ir.moving import is_moving
 from .facts import Elements, Shape, Types, Unresolved
-from .moving_extents import indexed, moving_shapes
 from .refusal import refuse
 from .static_slices import takes_index, with_known_extents
 
@@ -99,7 +98,7 @@ class _Typer:
             elif node.op is COND:
                 self._cond(node)
             elif any(is_moving(self.types.shapes.get(t, ())) for t in node.inputs):
-                self.types.shapes.update(zip(node.results, moving_shapes(node, self.types)))
+                self._moving(node)
             elif _has_collection(node) and self.collections.has(node):
                 self.collections.type(node)
             else:
@@ -134,12 +133,19 @@ class _Typer:
         )
         specs = [t.shape for t in outputs] if exact else self._reinfer(node, inputs)
         if node.op is GETITEM and not node.declared and not specs[0].is_fully_defined():
-            shapes[outputs[0]] = indexed(node, self.types)
+            self._moving(node)
             return
         for tensor, shape in zip(outputs, specs):
             if not shape.is_fully_defined():
                 refuse(node, f"the shape of its result, {shape}, depends on values")
             shapes[tensor] = shape.as_tuple()
+
+    def _moving(self, node: Node) -> None:
+        """Type a node of whose operands, or results, the run decides an extent."""
+        with undivided():
+            from .moving_extents import moving_shape
+
+        self.types.shapes[node.results[0]] = moving_shape(node, self.types)
 
     def _fold(self, node: Node) -> bool:
         """Compute small values of which everything is known."""

@@ -69,20 +69,15 @@ def _name(part: Any, known: int | None, node: Node, first: int, types: Types) ->
     return "of", id(tensor)
 
 
-def moving_shapes(node: Node, types: Types) -> list[Shape]:
-    """Return the shapes of the results of ``node``, of whose operands or results the run decides some."""
+def moving_shape(node: Node, types: Types) -> Shape:
+    """Return the shape of the result of ``node``, of which, or of whose operands, the run decides an extent."""
     rule = _RULES.get(node.op)
     if rule is None and node.op.traits.elementwise and not node.op.stateful:
         rule = _pointwise if node.op.llvm or node.op.libm is not None or node.op in _BY_RULE else None
     if rule is None or node.declared:
         shapes = ", ".join(repr(types.shapes[t]) for t in node.operands if is_moving(types.shapes.get(t, ())))
         refuse(node, f"the shape of its operand, {shapes}, depends on values")
-    return [rule(node, types)]
-
-
-def indexed(node: Node, types: Types) -> Shape:
-    """Return the shape of ``x[index]`` where the index is a ``getitem``'s."""
-    return part_shape(node, 1, types)
+    return rule(node, types)
 
 
 def part_shape(node: Node, first: int, types: Types) -> Shape:
@@ -157,7 +152,7 @@ def _multiplied(node: Node, types: Types) -> Shape:
 
 
 _RULES: dict[Any, Callable[[Node, Types], Shape]] = {
-    GETITEM: indexed,
+    GETITEM: lambda node, types: part_shape(node, 1, types),
     SET_ITEM: _same,
     FLIP: _same,
     COPIED: _same,

@@ -11,8 +11,8 @@ from ..ir.casts import cast
 from ..ir.elements import INT64
 from ..ir.moving import Extent
 from ..typing.static_slices import number_of
-from ..writer.context import Context
-from ..writer.values import Scalar, Value, resolve
+from .context import Context
+from .values import Scalar, Value, resolve
 
 
 def int_of(ctx: Context, value: Value) -> str:
