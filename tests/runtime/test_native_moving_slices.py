@@ -29,7 +29,7 @@ def reads(x, y, z, a, j, k, m):
         np.sum(a[:, :k] @ z[:k]), np.sum(z[2:] [:1] * a[k:m, 1]), np.sum(a[:k, m:] @ a.T[m:, k:]), np.sum(a[k:] @ z),
         np.sum(z[:5][:k] @ a[:k]), np.sum(np.where(x[k:m] > y[k:m], np.sqrt(x[k:m]), y[k:m] - x[k % 7] ** 2)),
         np.sum(np.max(a[:, k:m], axis=0)), np.sum(np.sum(a[k:m], axis=1)), np.sum(np.sum(a[k:m, m:], axis=0)),
-        np.sum(x[k:m].astype(np.int32) + j[0]), np.max(np.abs(x[k:m] - 1.0)) if k < m and k > 0 and m > 0 and k < 7 else 0.0,
+        np.sum(x[k:m].astype(np.int32) + j[0]), np.max(np.abs(x[k:m])) if 0 <= k < min(m, 7) else 0.0,
     )  # fmt: skip
 
 
