@@ -80,11 +80,11 @@ def nothing(x, n):
     return x
 
 
-def outcome(f, x, n):
+def outcome(f, x, *n):
     try:
         with np.errstate(all="ignore"):
-            return f(x.copy(), n)
-    except (OverflowError, ValueError) as refused:
+            return f(x.copy(), *n)
+    except (OverflowError, ValueError, TypeError) as refused:
         return type(refused), str(refused).splitlines()[0]
 
 
@@ -255,3 +255,42 @@ def test_a_number_of_more_than_64_bits_before_a_loop_is_for_plain_python(made):
         with pytest.warns(UserWarning, match=r"'b' is a number.*out of bounds for int64"):
             ours = al.function(program)(n)
         assert type(ours) is type(program(n)) and np.array_equal(ours, program(n))
+
+
+def _number_or_array(x):
+    b = 15
+    if x[0] > 0:
+        b = x * 1.25
+    return b
+
+
+def _scalar_or_array(x):
+    return x if x[0] > 0 else x[0]
+
+
+#: what Python makes of a number, and what of an array
+ASKED = [
+    lambda x, b: round(b(x), 1),
+    lambda x, b: round(b(x)),
+    lambda x, b: sum(b(x)),
+    lambda x, b: max(b(x)),
+    lambda x, b: any(b(x)),
+    lambda x, b: sorted(b(x)),
+    lambda x, b: np.shape(b(x)),
+]
+
+
+@each(product(ASKED, [_number_or_array, _scalar_or_array]))
+def test_what_python_makes_of_numbers_or_of_arrays_only_is_for_plain_python(f, b):
+    def asked(x):
+        return f(x, b)
+
+    for x in (np.array([1.0, 2.345]), np.array([-1.0, 2.345])):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            wanted, found = (outcome(g, x) for g in (asked, al.function(asked)))
+        assert type(found) is type(wanted) and repr(found) == repr(wanted)
+
+
+def test_the_text_of_what_may_be_a_number_is_for_plain_python():
+    refused_or_plain(lambda x: f"{_number_or_array(x)}", "a text is asked", np.array([-1.0, 2.0]))

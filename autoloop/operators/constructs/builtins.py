@@ -17,7 +17,6 @@ from autoloop_runtime.ir.number_operators import as_number
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.text_operators import of_texts
 from autoloop_runtime.ir.tracers import Kind, NumberTracer, TextTracer, kind_of, marked
-from autoloop_runtime.ops.exact_numbers import truncated
 
 from ... import operators
 from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobody, is_numpys
@@ -55,7 +54,16 @@ from .for_statement import for_stmt
 from .generator_expressions import extreme_of_each, used_up
 from .if_statement import if_exp
 from .iterables import StagedIterable, as_staged, iterable_of, run_over, staged_range
-from .math_functions import as_complex, as_index, converting_to, modular_power, of_number, tried
+from .math_functions import (
+    as_complex,
+    as_index,
+    converting_to,
+    of_number,
+    of_one_kind,
+    staged_pow,
+    staged_round,
+    tried,
+)
 from .membership import in_
 from .mixed_operators import holds_mixed, of_mixed
 from .overloads import binary
@@ -163,6 +171,8 @@ def _iterated(plain: Callable[..., Any], staged: Callable[..., Any], over: Calla
     chosen = _with_staged(plain, staged)
 
     def iterated(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1:
+            of_one_kind(plain, args[0])
         if len(args) == 1 and plain is not sorted and (clauses := clauses_of(args[0], plain in (any, all))) is not None:
             return used_up(plain, clauses, **({**kwargs, "key": _called(kwargs["key"])} if "key" in kwargs else kwargs))
         if len(args) == 1 and plain in (any, all) and iterable_of(args[0]) is not None:
@@ -247,27 +257,10 @@ def _sum_of(values: Any, start: Any = 0) -> Any:
     """Return ``sum``; elements of the user's classes say themselves what adding them is."""
     if (clauses := clauses_of(values)) is not None:
         return used_up(sum, clauses, start)
+    of_one_kind(sum, values)
     refuse_moved(stays(values))
     own = isinstance(values, list | tuple) and builtins.any(method_of(one, "__radd__") for one in values)
     return _sum(values, start) if own or _is_staged(values) else sum(values, start)
-
-
-def _round(value: Any, ndigits: Any = None) -> Any:
-    if isinstance(value, NumberTracer):
-        return round(value, ndigits)
-    tried(round, value)
-    if ndigits is None:
-        made = ops.round(value)
-        return answer(ops.cast(made, dtypes.int64) if kind_of((value,)) is Tensor else truncated(made), value)
-    return marked(kind_of((value,)), ops.round(value, ndigits))
-
-
-def _pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
-    if modulus is None:
-        return base**exponent
-    if kind_of((base, exponent, modulus)) is Tensor:
-        return base**exponent % modulus
-    return modular_power(base, exponent, modulus)
 
 
 def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
@@ -376,12 +369,12 @@ STAGED: dict[Any, Callable[..., Any]] = {
     operator.index: _with_staged(operator.index, as_index),
     operator.not_: not_,
     operator.truth: _with_staged(operator.truth, lambda x: truth(asked(x))),
-    pow: _with_staged(pow, _pow),
+    pow: _with_staged(pow, staged_pow),
     print: staged_print,
     repr: _as_text(repr, repr_of),
     range: _with_staged(range, staged_range),
     reversed: _with_staged(reversed, staged_reversed),
-    round: _with_staged(round, _round),
+    round: _with_staged(round, staged_round),
     set: _with_staged(set, functools.partial(hashed_all, set)),
     setattr: set_attribute,
     sorted: _iterated(sorted, _sorted, _sorted_of),

@@ -27,7 +27,9 @@ from autoloop_runtime.ops.exact_numbers import truncated
 from autoloop_runtime.ops.python_math import asked, defined
 
 from ...errors import mark_programs_own
+from ...left_to_python import refuse_unknown
 from ..staging.growing_list import GrowingList
+from ..staging.numbers_or_arrays import noted
 from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import answer, is_staged
 
@@ -43,6 +45,15 @@ def tried(of: Callable[..., Any], value: Any) -> None:
     else:
         return
     _called(of, example)
+
+
+def of_one_kind(of: Callable[..., Any], value: Any) -> None:
+    """Leave to plain Python, if it can run it, what Python makes of a number or of an array, where it may be either."""
+    if isinstance(value, ArrayTracer) and (value.shape.rank is None or noted(value) is not None):
+        refuse_unknown(
+            f"{of.__name__}() is given what is an array with axes in one run and has none in another",
+            "let it be one of both before, x = np.atleast_1d(x)",
+        )
 
 
 def _called(of: Callable[..., Any], example: Any) -> None:
@@ -237,14 +248,36 @@ def of_number(f: Callable[..., Any], kind: type) -> Callable[[Any], Any]:
             raise TypeError(
                 f"{f.__name__}() takes no tensor, of which only a run has the value: call it with what the call gives"
             )
+        of_one_kind(f, value)
         tried(f, value)
         return _asking(f, kind)(value)
 
     return called
 
 
+def staged_round(number: Any, ndigits: Any = None) -> Any:
+    """Return ``round``, whose arguments have these names."""
+    if isinstance(number, NumberTracer):
+        return round(number, ndigits)
+    of_one_kind(round, number)
+    tried(round, number)
+    if ndigits is None:
+        made = ops.round(number)
+        return answer(ops.cast(made, dtypes.int64) if kind_of((number,)) is Tensor else truncated(made), number)
+    return marked(kind_of((number,)), ops.round(number, ndigits))
+
+
 #: ``pow`` of three ints
-modular_power = _asking(pow, int)
+_modular_power = _asking(pow, int)
+
+
+def staged_pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
+    """Return ``pow``."""
+    if modulus is None:
+        return base**exponent
+    if kind_of((base, exponent, modulus)) is Tensor:
+        return base**exponent % modulus
+    return _modular_power(base, exponent, modulus)
 
 
 def converting_to(number: type[complex]) -> Callable[..., Any]:

@@ -12,8 +12,10 @@ from autoloop_runtime.ir.text_operators import called_method, of_texts
 from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked
 from autoloop_runtime.ops import format_string
 
+from ...left_to_python import refuse_unknown
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber, components, handed_out
+from ..staging.numbers_or_arrays import noted
 from ..staging.optional import MaybeNone
 from ..staging.staged_values import certain, full_name, is_staged, stands_for
 from ..staging.standins import StandIn, opened
@@ -195,6 +197,9 @@ def _shown_leaf(value: Any) -> Any:
         return shown(opened(value).leaving())
     if of_exception(value):
         return ShownException(type(value), shown(value.args))
+    found = noted(value) if isinstance(value, ArrayTracer) else None
+    if found is not None and (found.number is None or found.number.dtype != value.dtype):
+        refuse_unknown("a text is asked of a number that is an array in other runs", "write np.asarray(...) for it")
     return said_now(value) if says_itself(value) else value
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...base.stand_ins import UnknownWhileTracing
 from ...ir.tensor import Tensor
+from ...ir.tracers import ArrayTracer
 from .. import array as arrays
 from .. import composed, diagonals, joining, shape_queries
 from ..broadcasting import broadcast_static, broadcast_to
@@ -112,7 +113,10 @@ def squeeze(a: Any, axis: Any = None) -> Tensor:
 @counterpart(np.shape)
 def shape(a: Any) -> Any:
     """Return ``np.shape``: Python ints where they are known."""
-    found = shape_of(as_operand(a))
+    x = as_operand(a)
+    if x.shape.rank is None and isinstance(a, ArrayTracer):
+        raise UnknownWhileTracing("np.shape: how many axes the array has, only the run knows")
+    found = shape_of(x)
     return found if is_tensor(found) else tuple(found)
 
 
