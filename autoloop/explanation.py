@@ -71,6 +71,9 @@ class LoopReport:
         How many iterations may be alive at once on the dataflow executor; 0 for an unrolled loop.
     executor, why : str
         What runs it now, and why; empty for an unrolled loop.
+    count, nodes : int
+        How many iterations it has, and how many nodes of the graph these are, or would be, written out, as far as that
+        is known: the most of them if the trace passed the line several times.
     """
 
     kind: str
@@ -83,10 +86,15 @@ class LoopReport:
     parallel_iterations: int = 0
     executor: str = ""
     why: str = ""
+    count: int = 0
+    nodes: int = 0
 
     def __str__(self) -> str:
         text = f"{_place(self.line)}  {_source(self.line)}".rstrip()
         lines = [text, f"  {'converted' if self.converted else 'unrolled'}: {self.reason}"]
+        if self.count:
+            would = "about " if self.converted else ""
+            lines.append(f"  written out: iterations: {self.count:,}, nodes: {would}{self.nodes:,}")
         if self.executor:
             lines.append(f"  executor: {self.executor} ({self.why})")
         if self.names:
@@ -207,7 +215,9 @@ def _loops(graph: Graph, runner: Runner) -> tuple[LoopReport, ...]:
 
 
 def _report(record: LoopRecord, nodes: list[Node], standings: Mapping[str, Standing]) -> LoopReport:
-    report = LoopReport(record.kind, record.converted, record.reason, record.line)
+    report = LoopReport(
+        record.kind, record.converted, record.reason, record.line, count=record.count, nodes=record.nodes
+    )
     return _details(report, nodes, standings) if nodes else report
 
 
@@ -223,7 +233,8 @@ def _details(report: LoopReport, nodes: list[Node], standings: Mapping[str, Stan
     captured = tuple([f"{t.op.name}: {t.dtype}{t.shape if t.shape.rank != 0 else ''}" for t in node.inputs[count:]])
     found = next((standings[n.name] for n in nodes if n.name in standings), _GONE)
     return LoopReport(report.kind, report.converted, report.reason, report.line, tuple([n.name for n in nodes]),
-                      variables, captured, node.attrs["parallel_iterations"], found.executor, found.reason)  # fmt: skip
+                      variables, captured, node.attrs["parallel_iterations"], found.executor, found.reason,
+                      report.count, report.nodes)  # fmt: skip
 
 
 def _place(line: Line | None, unknown: str = "a loop") -> str:

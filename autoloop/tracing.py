@@ -25,7 +25,7 @@ from . import operators
 from .concrete import ConcreteFunction
 from .conversion.callables import asks_nobody
 from .conversion.pipeline import convert
-from .errors import in_words, user_stacklevel
+from .errors import in_words, is_programs_own, is_refusal, user_stacklevel
 from .fresh_results import FreshResults
 from .given_arrays import handle_of
 from .keys import Number, describe_key, is_input
@@ -33,7 +33,7 @@ from .left_to_python import LeftToPython, is_raised_anyway, leave_unknown
 from .operators.mutation.lifted_arrays import Lift, Making
 from .operators.mutation.outside_world import World
 from .operators.staging.maybe_same import settled
-from .operators.staging.staged_blocks import raise_when_run
+from .operators.staging.staged_blocks import Loops, WrittenOut, raise_when_run
 from .written_arguments import ReferringFunction, references_of
 
 R = TypeVar("R")
@@ -151,20 +151,29 @@ def _kind(leaf: Any) -> Kind:
 def attempted(attempt: Callable[[], R], leaves: Sequence[Any]) -> R:
     """Return a trace, begun anew where an array that it makes turns out to be the graph's.
 
+    It is begun anew as well where something is refused after a loop that could have been written out became one of the
+    graph: that is nobody's wish, and what it refuses may be known then.
+
     Raises
     ------
     LeftToPython
         If it shows at the end that only a run knows what an array holds, and there is no tensor among the arguments.
     """
-    making = Making()
+    making, loops = Making(), Loops()
     while True:
         try:
-            with making.in_force():
+            with making.in_force(), loops.in_force():
                 return attempt()
         except Lift as lift:
             making = lift.making
-        except UnknownWhileTracing as error:
-            if is_raised_anyway(error) or any(isinstance(leaf, Tensor | TensorSpec) for leaf in leaves):
+        except WrittenOut:
+            making, loops = Making(), Loops(are_written_out=True)
+        except (Exception, LeftToPython) as error:
+            if loops.were_staged and (is_refusal(error) or not is_programs_own(error)):
+                making, loops = Making(), Loops(are_spared=True)
+                continue
+            has_tensors = any(isinstance(leaf, Tensor | TensorSpec) for leaf in leaves)
+            if not isinstance(error, UnknownWhileTracing) or is_raised_anyway(error) or has_tensors:
                 raise
             raise LeftToPython(str(error), of_values=True) from None
 

@@ -1,7 +1,13 @@
 """A long ``for`` over a Python range is a loop of the graph, with the result that it has written out."""
 
+import copy
+import warnings
+
 import autoloop as al
 import numpy as np
+import pytest
+from api import nodes_inside
+from autoloop.operators.constructs import long_ranges
 
 LONG = 4_000
 
@@ -114,7 +120,7 @@ def test_one_that_a_tensor_ends():
 
 
 def test_the_same_as_written_out():
-    for f in (decayed, filled, grid, left, nothing_for_the_run, listed, looked_up):
+    for f in (decayed, filled, grid, left, nothing_for_the_run, looked_up):
         given, plain = np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0])
         decorated = al.function(f, executor="sequential")
         wanted, found = f(plain), decorated(given)
@@ -137,3 +143,190 @@ def test_derivatives_of_it():
         return x.sum()
 
     np.testing.assert_allclose(al.grad(mean)(np.ones(2)), np.full(2, 0.999**LONG))
+
+
+def triangle(a):
+    for i in range(1, a.shape[0]):
+        for j in range(i):
+            a[i, j] = (a[i, j] - a[i, :j] @ a[j, :j]) / a[j, j]
+        a[i, i] -= a[i, :i] @ a[i, :i]
+
+
+def nested(a):
+    total = np.zeros(a.shape[1])
+    for i in range(a.shape[0] - 1, -1, -1):
+        for j in range(i + 1, a.shape[0]):
+            for k in range(i, j):
+                total = np.maximum(total, a[i] * a[j] - a[k])
+    return total
+
+
+def of_a_generator(a):
+    rng = np.random.default_rng(a.shape[0])
+    made = np.empty(40)
+    for i in range(40):
+        made[i] = a[rng.integers(0, 3, 2), 0].sum()
+    return made
+
+
+def of_an_iterator(a):
+    items, total = iter([row * k for k, row in enumerate(a)] * 40), np.zeros(a.shape[1])
+    for i in range(40):
+        total = total + next(items) * i
+    return total, next(items)
+
+
+class Counted:
+    def __init__(self):
+        self.turns, self.kept = 0, None
+
+    def hit(self, row):
+        self.turns, self.kept = self.turns + 1, row
+
+
+def of_an_object(a):
+    counted = Counted()
+    for i in range(40):
+        counted.hit(a[i % 2] * i + a[0])
+    return np.zeros(counted.turns), counted.kept
+
+
+def one_of_two(a):
+    one, other = np.zeros(3), np.ones(3)
+    held = one
+    for i in range(40):
+        held = one if i % 3 else other
+        a[i % 2] *= 0.9
+    held[0] = 5.0
+    return one, other
+
+
+def with_what_python_counts(a):
+    turns, names = 0, {}
+    for i in range(40):
+        turns += i % 2
+        names[i] = a[i % 2] * turns
+    return np.zeros(turns), names[39]
+
+
+def raising(a):
+    for i in range(40):
+        a[i % 2] += i
+        if i == 37:
+            raise KeyError(i)
+    return a
+
+
+def beyond(a):
+    for i in range(40):
+        a[i] *= 2.0
+
+
+def set_late(a):
+    for i in range(40):
+        if i > 20:
+            late = a[i % 2] * i
+    return late
+
+
+def caught(a):
+    total = 0.0
+    for i in range(40):
+        try:
+            total = total + a[i, 0]
+        except IndexError:
+            total = total - 1.0
+    return total
+
+
+def left_by_both(a):
+    for i in range(40):
+        a[0] = a[0] * 0.9 + 0.01 * i
+        if i == 30 or a[0, 0] > 100:
+            return a[0], i
+    return a[1], -1
+
+
+DECIDED = (
+    triangle, nested, of_a_generator, of_an_iterator, of_an_object, one_of_two, with_what_python_counts, raising,
+    beyond, set_late, caught, left_by_both,
+)  # fmt: skip
+
+
+def outcome(f, a):
+    given = copy.deepcopy(a)
+    try:
+        return f(given), given
+    except Exception as error:
+        return (type(error), error.args), given
+
+
+def same(one, other):
+    if isinstance(one, tuple):
+        return type(other) is tuple and len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, np.ndarray | np.generic):
+        return type(one) is type(other) and one.dtype == other.dtype and np.allclose(one, other, rtol=1e-12)
+    return type(one) is type(other) and one == other
+
+
+@pytest.mark.parametrize("most", [-1, long_ranges.MOST, 10**6])
+@pytest.mark.parametrize("f", DECIDED, ids=[f.__name__ for f in DECIDED])
+def test_the_result_does_not_depend_on_what_is_decided(f, most, monkeypatch):
+    monkeypatch.setattr(long_ranges, "MOST", most)
+    monkeypatch.setattr(long_ranges, "LEAST", 1 if most < 0 else long_ranges.LEAST)
+    a = np.random.default_rng(3).random((9, 3) if f is nested else (9, 9)) + np.eye(9, 3 if f is nested else 9)
+    assert same(outcome(f, a), outcome(al.function(f, executor="sequential"), a))
+
+
+def size_of(f, *args):
+    return sum(1 for _ in nodes_inside(al.function(f).get_concrete_function(*args).graph))
+
+
+def test_loops_that_grow_by_themselves_are_of_the_graph():
+    for f in (triangle, nested):
+        assert size_of(f, np.eye(60)) < 1_000
+        assert size_of(f, np.eye(60)) < 1.2 * size_of(f, np.eye(40))
+
+
+def scaled(x, unroll):
+    for k in range(12):
+        al.set_loop_options(unroll=unroll)
+        x = x * 0.5 + k
+    return x
+
+
+def rows_of(x):
+    total = 0.0
+    for row in x:
+        al.set_loop_options(unroll=True)
+        total = total + row
+    return total
+
+
+def test_the_user_decides():
+    x = np.array([1.0, 2.0])
+    for unroll, said in ((True, "unrolled"), (False, "converted"), (None, "unrolled")):
+        assert np.array_equal(al.function(scaled)(x, unroll), scaled(x, unroll))
+        loops = al.explain(scaled, x, unroll).loops
+        assert said in str(loops[0 if len(loops) == 1 else -1]) and loops[0].count == 12
+    assert "unrolled" in str(al.explain(rows_of, x)) and al.function(rows_of)(x) == rows_of(x)
+
+
+def test_who_writes_out_very_much_is_told_once():
+    given = np.array([1.0, 2.0, 3.0])
+    with pytest.warns(UserWarning, match=r"of 2,600 iterations, for what 'made' holds .*unroll=True") as told:
+        found = al.function(listed, executor="sequential")(given)
+    assert len(told) == 1 and told[0].filename == __file__
+    assert told[0].lineno == listed.__code__.co_firstlineno + 2
+    assert np.array_equal(found[0], listed(given)[0]) and found[1] == 2_600
+
+    def meant(x):
+        made = []
+        for k in range(2_600):
+            al.set_loop_options(unroll=True)
+            made.append(x[k % 3] + k)
+        return made[-1]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert al.function(meant, executor="sequential")(given) == meant(given)

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from autoloop_runtime.base.dataclass import dataclass, replace
-from autoloop_runtime.ir.array_storage import Block
-from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 
 from ...left_to_python import LeftToPython
@@ -19,11 +18,13 @@ from ..staging.mixed_numbers import MixedNumber
 from ..staging.moved_lists import refuse_moved
 from ..staging.staged_values import is_staged
 from ..staging.standins import Maybe, opened
+from ..staging.undefined import spoken
 from ..staging.users_methods import method_of
 from .boolean_operators import not_, or_
 from .if_statement import if_stmt
 from .iterables import StagedIterable, counting, known_range, run_over
 from .last_rows import Rows
+from .long_ranges import PEELED, Growth, Tried
 from .named_iterators import refuse_changing, refuse_named
 from .staged_loops import Loop, any_staged, record, staged_loop
 from .stateful_calls import iterated
@@ -72,11 +73,8 @@ class _Statement:
         )
 
 
-#: how many nodes a loop over a Python range may be written out as, and one of which each iteration is a branch, since
-#: a tensor decides when it ends; after how many iterations that is asked
-MOST_NODES = 5_000
-MOST_IN_BRANCHES = 500
-_PEELED = 3
+#: why a loop stays one of Python's
+_UNKNOWN = "what {0!r} holds would only be known to a run"
 #: so many steps under conditions are written out of what may have no end
 _MOST = 300
 
@@ -115,45 +113,53 @@ def for_stmt(
     loop = _Statement(body, names, until, shared, places, options, targets)
     if (clauses := clauses_of(iterable, bool(until))) is not None:
         return _through_clauses(clauses, loop, values)
-    iterable, staged = _over(iterable)
+    unroll = None if options is None else options().get("unroll")
+    iterable, staged = _over(iterable, bool(unroll))
     if staged is not None:
         return _for_staged(staged, loop, values)
     stops = [names.index(name) for name in until]
     iterator = iter(iterable)
-    graph = current_graph()
-    is_range = isinstance(iterable, range) and not shared and places is None
-    for count, item in enumerate(iterator, 1):
-        before, size = values, 0 if graph is None else len(graph.nodes)
-        values = body(item, *values) or ()
+    growth = _growth(iterable, loop, unroll)
+    for item in iterator:
+        before, values = values, body(item, *values) or ()
+        if growth is not None:
+            growth.step()
+            growth.tell()
         if any_staged(flags := [values[stop] for stop in stops]):
             refuse_named(iterator, "is left by a loop when a tensor says so: how far it is then only the run knows")
             refuse_changing(iterator)
-            long = _long_rest(iterable, count, graph, size, MOST_IN_BRANCHES) if is_range else None
-            return _rest_of_python_loop(iterator, loop.inside(body), values, long)
+            return _rest_of_python_loop(iterator, loop.inside(body), values, growth)
         if any(flags):
             break
-        if is_range and count == _PEELED and (long := _long_rest(iterable, count, graph, size, MOST_NODES)):
-            made = _rest_of_long_range(long, loop.inside(body), before, values)
+        if growth is not None and (long := growth.rest()):
+            made = _rest_of_long_range(long, loop.inside(body), before, values, growth)
             if made is not None:
                 return made
-    record("for", names, False, f"it iterates over a Python {type(iterable).__name__}")
+    told = f"; as a loop of the graph {growth.why_not}" if growth is not None and growth.why_not else ""
+    counts = (growth.count, growth.nodes) if growth is not None else ()
+    record("for", names, False, f"it iterates over a Python {type(iterable).__name__}{told}", *counts)
     return values
 
 
-def _over(iterable: Any) -> tuple[Any, StagedIterable | None]:
+def _growth(iterable: Any, loop: _Statement, unroll: bool | None) -> Growth | None:
+    """Return what looks at how a graph grows by a loop that Python runs; None if there is no graph."""
+    graph = current_graph()
+    if graph is None:
+        return None
+    growth = Growth(iterable, loop.body, graph, unroll)
+    if loop.shared or loop.places is not None:
+        growth.stays("it changes attributes, or variables of another function")
+    return growth
+
+
+def _over(iterable: Any, unroll: bool) -> tuple[Any, StagedIterable | None]:
     """Return what gives the elements to Python, and to the graph if that is to run over them."""
     refuse_moved(iterated(iterable))
     iterable = iterable if (method := method_of(iterable, "__iter__")) is None else method()
     staged = run_over(iterable)
-    if staged is not None and staged.written_out and isinstance(staged.length, int):
+    if staged is not None and (staged.written_out or unroll) and isinstance(staged.length, int):
         return map(staged.get, range(staged.length)), None
     return iterable, staged
-
-
-def _long_rest(items: range, count: int, graph: Graph | None, size: int, most: int) -> range | None:
-    """Return what follows ``count`` elements if one iteration has added too much to a graph for all of it."""
-    rest = items[count:]
-    return rest if graph is not None and (len(graph.nodes) - size) * len(rest) > most else None
 
 
 def _through_clauses(clauses: Clauses, loop: _Statement, values: Values) -> Values:
@@ -181,26 +187,32 @@ def _through_clauses(clauses: Clauses, loop: _Statement, values: Values) -> Valu
     return made
 
 
-def _rest_of_long_range(items: range, loop: _Statement, before: Values, values: Values) -> Values | None:
+def _rest_of_long_range(
+    items: range, loop: _Statement, before: Values, values: Values, growth: Growth
+) -> Values | None:
     """Return what a long loop over a Python range leaves, as a loop of the graph; None if it has to be written out.
 
     It has if something that Python knows would be for the run to say then, or lists grow.
     """
-    if not all(map(_stays, before, values)):
+    if moving := [name for name, *pair in zip(loop.names, before, values, strict=True) if not _stays(*pair)]:
+        growth.why_not = _UNKNOWN.format(spoken(moving[0]))
         return None
-    graph = current_graph()
-    assert graph is not None
-    with Block(graph, every=True) as block:
+    tried = Tried(Outside((loop.body,), loop.shared, loop.places, values), values, loop.names)
+    why = ""
+    with tried.block:
         try:
-            made = _for_staged(known_range(items), loop, values)
-        except (Exception, LeftToPython):  # what the loop of a graph cannot do, written out it can
-            made = None
-        alike = made and [
-            _is_alike(*pair) for name, *pair in zip(loop.names, values, made, strict=True) if name not in loop.until
-        ]
-        if alike is None or not all(alike):
-            block.undo()
+            made = _for_staged(known_range(items), loop, values, growth)
+        except (Exception, LeftToPython) as error:  # what the loop of a graph cannot do, written out it can
+            why = f"it cannot be built: {str(error).partition(chr(10))[0]}"
+        else:
+            both = zip(loop.names, values, made, strict=True)
+            other = [name for name, *pair in both if name not in loop.until and not _is_alike(*pair)]
+            why = _UNKNOWN.format(spoken(other[0])) if other else ""
+        if why:
+            tried.undo()
+            growth.failed(why)
             return None
+    growth.staged()
     return made
 
 
@@ -222,8 +234,8 @@ def _is_alike(one: Any, other: Any) -> bool:
     return one is other
 
 
-def _for_staged(items: StagedIterable, loop: _Statement, values: Values) -> Values:
-    """Run a ``for`` loop in the graph, by counting."""
+def _for_staged(items: StagedIterable, loop: _Statement, values: Values, growth: Growth | None = None) -> Values:
+    """Run a ``for`` loop in the graph, by counting; ``growth``: of what it is the rest of."""
     if isinstance(items.length, int) and items.length == 0:
         record("for", loop.names, False, f"{items.describe} has no elements")
         return values
@@ -250,7 +262,8 @@ def _for_staged(items: StagedIterable, loop: _Statement, values: Values) -> Valu
         # no flag stops it before its first iteration
         surely=is_known and items.length > 0 and items.keep is None and all(f is False for f in loop.flags(values)),
     )
-    record("for", loop.names, True, f"it iterates over {items.describe}")
+    counts = () if growth is None else (growth.length, growth.expected)
+    record("for", loop.names, True, f"it iterates over {items.describe}", *counts)
     left = rows.put_in(staged_loop(counted, (0, *values), items.length)[1:])
     for check in items.checks:
         check()
@@ -261,12 +274,13 @@ def _making(made: Callable[[Any], Any], item: Any, body: Callable[..., Any]) -> 
     return lambda *mine: body(made(item), *mine)
 
 
-def _rest_of_python_loop(iterator: Iterator[Any], loop: _Statement, values: Values, long: range | None) -> Values:
+def _rest_of_python_loop(iterator: Iterator[Any], loop: _Statement, values: Values, growth: Growth | None) -> Values:
     """Go on with a Python loop after a tensor has decided whether to leave it: each step under a condition.
 
-    Where ``long`` are the elements that are left, the variables settle in some such steps, and a loop of the graph
-    follows if they can be its variables.
+    Where much of a long range is left, the variables settle in some such steps, and a loop of the graph follows if they
+    can be its variables.
     """
+    long = None if growth is None else growth.rest(in_branches=True)
     endless = counting(iterator)
     if endless is not None:
         return _for_staged(endless, loop, values)
@@ -281,8 +295,8 @@ def _rest_of_python_loop(iterator: Iterator[Any], loop: _Statement, values: Valu
         if not is_staged(stop) and stop:
             break
         before, values = values, loop.where(not_(stop), functools.partial(loop.body, item), values)
-        if long is not None and count + 1 == _PEELED:
-            rest = _rest_of_long_range(long[_PEELED:], loop, before, values)
+        if growth is not None and long is not None and count + 1 == PEELED:
+            rest = _rest_of_long_range(long[PEELED:], loop, before, values, growth)
             if rest is not None:
                 return rest
     record("for", loop.names, False, "it iterates over Python values; a tensor decides when it ends")

@@ -86,14 +86,16 @@ class Loop:
     rebound: Rebound = field(default_factory=Rebound)
 
 
-def record(kind: Literal["while", "for"], names: Sequence[str], converted: bool, reason: str) -> None:
-    """Note for ``explain`` what became of a loop."""
+def record(
+    kind: Literal["while", "for"], names: Sequence[str], converted: bool, reason: str, count: int = 0, nodes: int = 0
+) -> None:
+    """Note for ``explain`` what became of a loop; written out, it has so many iterations and nodes."""
     graph = current_graph()
     if graph is None:
         return
     location = capture()
     if location:
-        record_loop(graph, LoopRecord(kind, converted, location[-1], reason, tuple(names)))
+        record_loop(graph, LoopRecord(kind, converted, location[-1], reason, tuple(names), count, nodes))
 
 
 def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:

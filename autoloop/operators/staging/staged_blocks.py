@@ -25,6 +25,8 @@ _OF_VALUES = (TypeError, ValueError, AttributeError, ArithmeticError)
 _DEPTH: ContextVar[int] = ContextVar("autoloop_staged_depth", default=0)
 #: the graph of the body of the loop that is traced, what that finds when it begins, and the same of the loop around
 LOOP: ContextVar[tuple[Graph, Any, Any] | None] = ContextVar("autoloop_staged_loop", default=None)
+#: how the trace that is made decides on loops over Python's numbers
+_LOOPS: ContextVar[Loops | None] = ContextVar("autoloop_loops", default=None)
 _MAXIMUM_DEPTH = 64
 # Blocks inside as many others are those of a recursion, and each of its calls may begin several: so many are traced.
 _DEEP = 12
@@ -41,6 +43,39 @@ class _DeepBlocks:
 
     def copy(self) -> _DeepBlocks:
         return _DeepBlocks(self.count)
+
+
+class WrittenOut(BaseException):
+    """A loop that was tried as one of the graph has left something behind: the trace is begun anew without trying."""
+
+
+class Loops:
+    """How one trace decides on loops that could be written out as well as be loops of the graph.
+
+    Attributes
+    ----------
+    are_spared : bool
+        Whether loops of the graph are only made of those that would be very long; what such a loop leaves may be known
+        to fewer than what is written out leaves, and a trace that was refused something is made again without.
+    are_written_out : bool
+        Whether there are none.
+    were_staged : bool
+        Whether there was one.
+    """
+
+    __slots__ = ("are_spared", "are_written_out", "were_staged")
+
+    def __init__(self, are_spared: bool = False, are_written_out: bool = False) -> None:
+        self.are_spared, self.are_written_out, self.were_staged = are_spared, are_written_out, False
+
+    def in_force(self) -> Setting[None]:
+        """Return a context manager in which the trace is made."""
+        return Setting(None, (_LOOPS, self))
+
+
+def deciding() -> Loops:
+    """Return how the trace that is made decides on loops; one that nobody makes again spares them."""
+    return _LOOPS.get() or Loops(are_spared=True)
 
 
 class StagedRaise(BaseException):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ..base.dataclass import dataclass
+from ..base.dataclass import dataclass, replace
 from ..base.locations import Line, capture
 from .graph import Graph
 
@@ -29,6 +29,9 @@ class LoopRecord:
         Why, as the end of a sentence: "the condition is a tensor", "range(3) is a Python value".
     names : tuple of str
         The loop variables.
+    count, nodes : int
+        How many iterations it has, and how many nodes these are when they are written out, as far as known; the most
+        of them where the loop is reached again.
     """
 
     kind: Literal["while", "for"]
@@ -36,10 +39,13 @@ class LoopRecord:
     line: Line | None
     reason: str
     names: tuple[str, ...] = ()
+    count: int = 0
+    nodes: int = 0
 
 
-class _Loops(list[LoopRecord]):
-    """The loops reached while a root graph was traced; a trace has one thread, so the list needs no lock."""
+class _Loops(dict[LoopRecord, LoopRecord]):
+    """The loops reached while a root graph was traced, by what does not change when they are reached again; a trace
+    has one thread, so it needs no lock."""
 
     def copy(self) -> _Loops:
         return _Loops(self)
@@ -95,11 +101,19 @@ def record_loop(graph: Graph | None, record: LoopRecord) -> None:
     """
     if graph is None:
         return
+    records, key = graph.root.record(_Loops), replace(record, count=0, nodes=0)
+    known = records.get(key)
+    if known is None or record.nodes > known.nodes:
+        records[key] = record
+
+
+def forget_loops(graph: Graph, known: tuple[LoopRecord, ...]) -> None:
+    """Let the records of a graph be those that it had before what was tried and given up."""
     records = graph.root.record(_Loops)
-    if record not in records:
-        records.append(record)
+    records.clear()
+    records.update((replace(one, count=0, nodes=0), one) for one in known)
 
 
 def loop_records(graph: Graph) -> tuple[LoopRecord, ...]:
     """Return the records of a graph, in the order the loops were first reached."""
-    return tuple(graph.root.record(_Loops))
+    return tuple(graph.root.record(_Loops).values())

@@ -1,0 +1,200 @@
+"""Which loops over Python ranges are written out, and from where they are loops of the graph: asked as they grow.
+
+What is written out costs time for each node, to trace it and again to make code of it; short loops are, for Python
+knows what they leave. The first iterations are written out of every loop: they settle the types of its variables, and
+show what an iteration adds. In a triangle of loops each iteration adds more than the one before, and so will the next.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
+from types import CodeType
+from typing import Any
+
+from autoloop_runtime.analysis.inside import count_nodes
+from autoloop_runtime.base.locations import capture
+from autoloop_runtime.ir.array_storage import Block
+from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.records import forget_loops, loop_records
+from autoloop_runtime.ir.rollback import mark, rollback
+
+from ..mutation.heap_snapshot import has_changed, snapshots
+from ..mutation.side_effects import Outside, restore
+from ..staging.raising import LeftBehind
+from ..staging.staged_blocks import Loops, WrittenOut, deciding
+
+#: after how many iterations it is first asked whether the rest is a loop of the graph; the rest has so many at least
+PEELED, LEAST = 3, 5
+#: how many nodes the rest may be written out as; and one of which each iteration is a branch, since a tensor decides
+#: when it ends; the same where loops of the graph are spared
+MOST, _MOST_IN_BRANCHES = 200, 500
+_MOST_SPARED = 5_000
+#: of a loop that adds more nodes the user is told
+MUCH = 4_000
+#: so often a loop that a graph passes again and again is tried
+_TRIES = 2
+
+
+class _Failed(Counter[CodeType | None]):
+    """How often the loops of a graph could not be loops of it, by the code of their bodies."""
+
+    def copy(self) -> _Failed:
+        return _Failed(self)
+
+
+class Tried:
+    """A loop that is built into the present graph, and given up if it does not do the same as written out.
+
+    Parameters
+    ----------
+    outside : Outside
+        What its body changes.
+    values, names : sequence
+        Its variables.
+
+    Attributes
+    ----------
+    block : Block
+        To be entered while it is built.
+    """
+
+    def __init__(self, outside: Outside, values: Sequence[Any], names: Sequence[str]) -> None:
+        graph = current_graph()
+        assert graph is not None
+        self.block = Block(graph, every=True)
+        self._graph, self._begun, self._loops = graph, mark(graph), loop_records(graph)
+        self._left_behind = LeftBehind in graph.root.records
+        self._before, self._variables = snapshots(outside.roots, values, names)
+
+    def undo(self) -> None:
+        """Give it up.
+
+        Raises
+        ------
+        WrittenOut
+            If it has changed something that cannot be put back.
+        """
+        self.block.undo()
+        rollback(self._graph, self._begun)
+        forget_loops(self._graph, self._loops)
+        if not self._left_behind:
+            self._graph.root.records.pop(LeftBehind, None)
+        restore(self._before, self._variables)
+        if any(map(has_changed, self._before)):
+            raise WrittenOut
+
+
+class _Told:
+    """Whether it was said of the graph around all others that a loop makes it large."""
+
+    __slots__ = ("is_said",)
+
+    def __init__(self, is_said: bool = False) -> None:
+        self.is_said = is_said
+
+    def copy(self) -> _Told:
+        return _Told(self.is_said)
+
+
+class Growth:
+    """What a loop that Python runs adds to a graph.
+
+    Parameters
+    ----------
+    items : object
+        What it runs over. If that is a range the rest of the loop may become one of the graph.
+    body : callable
+    graph : Graph
+    unroll : bool, optional
+        What the user wishes.
+
+    Attributes
+    ----------
+    count, nodes : int
+        How many iterations there were, and how many nodes they have added.
+    why_not : str
+        Why the rest could not be a loop of the graph.
+    """
+
+    def __init__(self, items: Any, body: Callable[..., Any], graph: Graph, unroll: bool | None) -> None:
+        self.count = self.nodes = self._latest = self._slope = 0
+        self.why_not = ""
+        self._items, self._unroll = items, unroll
+        self._is_range = isinstance(items, range)
+        self._graph, self._size = graph, len(graph.nodes)
+        self._code = getattr(body, "__code__", None)
+        self._next = PEELED
+        self._loops: Loops = deciding()
+
+    def step(self) -> None:
+        """Note what an iteration has added."""
+        new = self._graph.nodes[self._size :]
+        added = len(new) + sum(count_nodes(sub) for node in new if node.op.graphs for sub in node.subgraphs)
+        self.count += 1
+        self._size += len(new)
+        self._slope, self._latest = max(added - self._latest, 0), added
+        self.nodes += added
+
+    def rest(self, in_branches: bool = False) -> range | None:
+        """Return what is left of a range, if that is to be a loop of the graph where it gives the same.
+
+        With ``in_branches`` each iteration of the rest would be a branch.
+        """
+        if not self._is_range or self._unroll or self._loops.are_written_out:
+            return None
+        rest: range = self._items[self.count :]
+        if not rest or (self.count < self._next and not in_branches):
+            return None
+        if self._unroll is None:
+            most = _MOST_SPARED if self._loops.are_spared else MOST
+            most = min(most, _MOST_IN_BRANCHES) if in_branches else most
+            if len(rest) < LEAST or self._graph.record(_Failed)[self._code] >= _TRIES or self._left(rest) <= most:
+                return None
+        self._next = 2 * self.count
+        return rest
+
+    def _left(self, rest: range) -> int:
+        """Return how many nodes the rest would add, if that goes on as it has begun."""
+        return len(rest) * self._latest + self._slope * len(rest) * (len(rest) + 1) // 2
+
+    @property
+    def length(self) -> int:
+        """How many iterations a range has."""
+        return len(self._items)
+
+    @property
+    def expected(self) -> int:
+        """About how many nodes the whole of a range would be."""
+        return self.nodes + self._left(self._items[self.count :])
+
+    def stays(self, why: str) -> None:
+        """Note that the loop is one of Python's in any case."""
+        self._is_range, self.why_not = False, why
+
+    def staged(self) -> None:
+        """Note that the rest has become a loop of the graph; nobody has asked for that if it was not wished."""
+        self._loops.were_staged = self._loops.were_staged or self._unroll is None
+
+    def failed(self, why: str) -> None:
+        """Note that the rest could not be a loop of the graph."""
+        self._size, self.why_not = len(self._graph.nodes), why
+        if self._code is not None:
+            self._graph.record(_Failed)[self._code] += 1
+
+    def tell(self) -> None:
+        """Tell the user, once in a trace, of a loop that makes a graph large."""
+        if self.nodes <= MUCH or self._unroll or (told := self._graph.root.record(_Told)).is_said:
+            return
+        told.is_said = True
+        lines = capture()
+        length = f" of {len(self._items):,}" if hasattr(self._items, "__len__") else ""
+        why = f", for {self.why_not}" if self.why_not else ""
+        warnings.warn_explicit(
+            f"this `for` loop is written out, which takes time to trace and to make code of: {self.nodes:,} nodes in "
+            f"the first {self.count:,}{length} iterations{why}. A loop over an array or autoloop.range(...) is one "
+            f"of the graph; autoloop.set_loop_options(unroll=True) as the first statement of its body says that "
+            f"it is meant",
+            UserWarning, lines[-1].filename if lines else __name__, lines[-1].lineno if lines else 0,
+        )  # fmt: skip
