@@ -12,7 +12,7 @@ from each_case import each
 
 pytest.importorskip("llvmlite")
 
-ENDS = range(-9, 10)
+ENDS = (-9, -7, -6, -3, -1, 0, 1, 2, 5, 6, 7, 9)
 
 
 def given():
@@ -97,6 +97,42 @@ def test_long_sums_are_as_precise_as_of_known_extent(dtype):
     for k in (0, 1, 2047, 2048, 2049, 9_999, 10_000, 20_000):
         part = x[:k].astype(np.float64)
         np.testing.assert_allclose(total(x, np.int64(k)), (part.sum(), part @ part), rtol=16 * np.finfo(dtype).eps)
+
+
+def products(a, k, m):
+    return a[:k, :m] @ a[:m, k:], a[:k, m:] @ a[m:, 0], a[1, k:] @ a[k:, :m], a.T[:k] @ a[0], a[:, k:] @ a.T[m:, k:].T
+
+
+def weighed(a, k, m):
+    return [np.sum(np.cos(part)) for part in products(a, k, m)]
+
+
+@each([30, 500])
+def test_products_of_matrices(size):
+    """Large ones are those of BLAS, to which 500 rows are many."""
+    a = np.random.default_rng(1).random((size, size))
+    decorated = al.function(weighed, executor="native")
+    for k, m in [(0, 5), (5, 0), (1, 1), (1, 7), (size - 1, size), (20, 28), (size, 3)]:
+        np.testing.assert_allclose(decorated(a, np.int64(k), np.int64(m)), weighed(a, k, m), rtol=1e-9, atol=1e-9)
+
+
+def extremes(x, k):
+    return np.max(x[:k]), np.min(x[k - 1 :: -1]), np.max(x[:, None][:k], axis=0)[0], np.mean(x[:k])
+
+
+@each([np.float64, np.float32, np.float16, np.int32])
+def test_extremes_and_means(dtype):
+    x = (np.random.default_rng(1).random(40) * 100 - 50).astype(dtype)
+    x[[7, 20]] = 0.0, -0.0
+    decorated = al.function(extremes, executor="native")
+    for k in (1, 2, 8, 9, 17, 39, 40):
+        for g, w in zip(decorated(x, np.int64(k)), extremes(x, k)):
+            np.testing.assert_allclose(g, w, rtol=0, atol=200 * np.finfo(w.dtype).eps if w.dtype.kind == "f" else 0)
+            assert g.dtype == w.dtype
+    if x.dtype.kind == "f":
+        for at, k in [(3, 5), (12, 30)]:
+            x[at] = np.nan
+            assert np.isnan(decorated(x, np.int64(k))).all()
 
 
 def test_the_sum_of_nothing_is_positive():

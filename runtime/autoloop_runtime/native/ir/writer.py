@@ -137,6 +137,20 @@ class Writer:
         self.jump(done)
         self.start(done)
 
+    def either(self, condition: str, type: str, then: Callable[[], str], otherwise: Callable[[], str]) -> str:
+        """Return what the one or the other writes, of which only one is done."""
+        labels, done, found = (self.label("then"), self.label("else")), self.label("join"), []
+        self.branch(condition, *labels)
+        for label, write in zip(labels, (then, otherwise)):
+            self.start(label)
+            found.append((write(), self.block))
+            self.jump(done)
+        self.start(done)
+        phi = self.phi(type)
+        for value, block in found:
+            phi.add(value, block)
+        return phi.name
+
     def phi(self, type: str, hint: str = "p") -> Phi:
         """Return a value at the head of the current block, whose sources are added later."""
         phi = Phi(self.new(hint), type)

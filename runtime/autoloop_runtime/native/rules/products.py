@@ -28,6 +28,8 @@ from .reduction_rules import reduce
 
 #: from this many multiplications on BLAS is called, which lays the operands out anew to use the caches well
 BLAS_WORK = 1 << 31
+#: the same of matrices whose extents the run decides, for which there is no kernel made for their sizes
+MOVING_WORK = 1 << 14
 #: the same for products of a matrix and a vector, which are as fast as memory is read
 BLAS_VECTOR_WORK = 1 << 17
 #: from this many multiplications on several threads do a product
@@ -78,7 +80,13 @@ def _moving_product(ctx: Context, node: Node, values: list[Value], a: Array, b: 
     left, right, place = _as_matrices(a, b, out)
     if 0 in place.shape or 0 in left.shape:
         store(ctx, Splat(literal(0, t), t, place.shape), place)
-    elif place.shape[1] == 1 or right.strides[1] != 1:
+        return out
+    work = size_of((*left.shape, right.shape[1]))
+    if 1 in place.shape and work >= BLAS_VECTOR_WORK:  # of no columns BLAS does nothing
+        store(ctx, Splat(literal(0, t), t, place.shape), place)
+    if _by_blas(ctx, left, right, place, work, MOVING_WORK):
+        return out
+    if place.shape[1] == 1 or right.strides[1] != 1:
         _sums(ctx, left, right, place)
     else:  # row after row, so that what is contiguous is the inner loop
         (m, k), n = left.shape, right.shape[1]
@@ -257,21 +265,23 @@ def _sums(ctx: Context, a: Array, b: Array, out: Array) -> None:
     reduce(ctx, SUM, Expr(MULTIPLY, (left, right), out.t, (m, n, k)), (2,), kept)
 
 
-def _by_blas(ctx: Context, a: Array, b: Array, out: Array, work: int) -> bool:
-    """Let BLAS do it, if it is there, if it pays, and if it takes the operands as they lie in memory."""
+def _by_blas(ctx: Context, a: Array, b: Array, out: Array, work: int, least: int = BLAS_WORK) -> bool:
+    """Let BLAS do it, if it is there, if it pays, and if it takes the operands as they lie in memory; ``least``: from
+    how many multiplications on a product of matrices does."""
     (m, k), n = a.shape, b.shape[1]
     numbers: tuple[str | int | float, ...]
     if n == 1 or m == 1:
         # BLAS counts columns first: to it, a matrix whose rows are contiguous is its transpose
         x, matrix = (b, a) if n == 1 else (a, replace(b, shape=b.shape[::-1], strides=b.strides[::-1]))
+        most = m if n == 1 else n
         steps = (x.strides[0], out.strides[0]) if n == 1 else (x.strides[1], out.strides[1])
         rows, columns = matrix.strides
         if work < BLAS_VECTOR_WORK or 1 not in (rows, columns) or min(*matrix.strides, *steps) < 1:
             return False
-        kind, sizes, lead = ("T", (k, m * n), rows) if columns == 1 else ("N", (m * n, k), columns)
+        kind, sizes, lead = ("T", (k, most), rows) if columns == 1 else ("N", (most, k), columns)
         numbers = (*sizes, 1.0, matrix.pointer, lead, x.pointer, steps[0], 0.0, out.pointer, steps[1])
         return call_fortran(ctx, "gemv", out.t, (kind, *numbers))
-    if work < BLAS_WORK or a.strides[1] != 1 or out.strides[1] != 1 or min(a.strides[0], b.strides[0]) < 1:
+    if work < least or a.strides[1] != 1 or out.strides[1] != 1 or min(a.strides[0], b.strides[0]) < 1:
         return False
     # the product of the transposes, the other way round, is the transpose of the product
     strides = (b.strides[0], a.strides[0], out.strides[0])

@@ -135,9 +135,16 @@ def _total(ctx: Context, op: Op, t: LType, nest: Nest, value: Value) -> str:
         return _float_sum(ctx, t, nest, value)
     extreme = t.kind == "f" and op in _EXTREMES
     rest = nest.extents[nest.depth :]
-    if extreme and (t is HALF or is_moving(rest) or size_of(tuple(rest)) <= IN_ORDER):
+
+    def in_order() -> str:
         identity, step = _fold(op, t)
         return accumulate(nest, t, identity, lambda total, nest: step(ctx, total, nest.element(value)))
+
+    if extreme and (t is HALF or size_of(tuple(rest)) <= IN_ORDER):
+        return in_order()
+    if extreme and is_moving(rest):
+        few = ctx.writer.let(f"icmp ule i64 {ctx.count(rest)}, {IN_ORDER}")
+        return ctx.writer.either(few, t.name, in_order, lambda: _float_extreme(ctx, op, t, nest, value, t))
     narrow, t = t, FLOAT if t is HALF else t
     if extreme:
         return cast(ctx.writer, ctx.module, _float_extreme(ctx, op, t, nest, value, narrow), t, narrow)
@@ -299,16 +306,20 @@ def _mean(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     value, shape = resolve(values[0]), ctx.shape_of(node.outputs[0])
     full = ctx.shape_of(node.inputs[0])
     axes, t = axes_of(node, len(full)), ctx.type_of(node.outputs[0])
-    size = size_of(tuple([full[a] for a in axes]))
+    size = ctx.count([full[a] for a in axes])
+
+    def count_as(t: LType) -> str:
+        return cast(ctx.writer, ctx.module, size, INT64, t) if size.startswith("%") else literal(int(size), t)
+
     if t is HALF and full:
         # as the kernel: half precision is added up and divided in single
         total_of = reduced_over(ctx, SUM, Expr(CAST, (value,), FLOAT, full), axes)
-        ratio = Expr(DIVIDE, (total_of, Scalar(literal(size, FLOAT), FLOAT)), FLOAT, total_of.shape)
+        ratio = Expr(DIVIDE, (total_of, Scalar(count_as(FLOAT), FLOAT)), FLOAT, total_of.shape)
         out = ctx.result(node.outputs[0], t, shape)
         kept = replace(out, shape=total_of.shape, strides=dense(total_of.shape))
         store_all(ctx, kept.shape, [Expr(CAST, (ratio,), t, kept.shape)], [kept])
         return [seen(ctx, out)]
-    count = literal(size, t)
+    count = count_as(t)
     whole = _complex_sum(ctx, node, value, axes) if t.kind == "c" else _reduced(ctx, SUM, value, axes, node, shape)
     total = resolve(whole)
     if isinstance(total, (Scalar, Splat)):

@@ -20,7 +20,7 @@ from ...ops.linalg import MATMUL
 from ...ops.operands import CAST
 from ...ops.powers import POW
 from ...ops.reducing import SUM
-from ...ops.reductions import ALL, ANY, MAX, MIN, PROD
+from ...ops.reductions import ALL, ANY, MAX, MEAN, MIN, PROD
 from ...ops.selection import WHERE
 from ..ir.moving import Extent, is_moving
 from .facts import Shape, Types
@@ -158,5 +158,5 @@ _RULES: dict[Any, Callable[[Node, Types], Shape]] = {
     COPIED: _same,
     TRANSPOSE: _transposed,
     MATMUL: _multiplied,
-    **dict.fromkeys((SUM, PROD, MAX, MIN, ANY, ALL), _reduced),
+    **dict.fromkeys((SUM, PROD, MAX, MIN, ANY, ALL, MEAN), _reduced),
 }

@@ -206,6 +206,14 @@ class Context:
             return str(n)
         return next(block.extents[n] for block in reversed(self.blocks) if n in block.extents)
 
+    def count(self, shape: Sequence[int]) -> str:
+        """Return how many elements there are of a shape: a number, or the register it is in."""
+        text = str(size_of(tuple([n for n in shape if not isinstance(n, Extent)])))
+        for n in shape:
+            if isinstance(n, Extent):
+                text = self.extent(n) if text == "1" else self.writer.let(f"mul i64 {text}, {self.extent(n)}")
+        return text
+
     def has_extent(self, n: Extent) -> bool:
         """Return whether it has been computed, here or in a block around."""
         return any(n in block.extents for block in self.blocks)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..ir.elements import LType, literal
+from ..ir.moving import Extent
 from .context import Context
 
 
@@ -32,7 +33,9 @@ def call_fortran(ctx: Context, name: str, t: LType, args: Sequence[str | int | f
         if isinstance(arg, float):
             writer.do(f"store {t.name} {literal(arg, t)}, ptr {pointers[-1]}")
         else:
-            type_name, number = ("i8", ord(arg)) if isinstance(arg, str) else ("i32", arg)
+            type_name, number = ("i8", str(ord(arg))) if isinstance(arg, str) else ("i32", ctx.extent(arg))
+            if isinstance(arg, Extent):
+                number = writer.let(f"trunc i64 {number} to i32")
             writer.do(f"store {type_name} {number}, ptr {pointers[-1]}")
     ctx.module.declare(f"void @{symbol}({', '.join(['ptr'] * len(args))})")
     writer.do(f"call void @{symbol}({', '.join(f'ptr {p}' for p in pointers)})")
