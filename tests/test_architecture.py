@@ -80,6 +80,7 @@ LAZY = {
     ("autoloop_runtime.dataflow.compile_dataflow", "autoloop_runtime.passes.parts_in_place"),
     ("autoloop_runtime.dataflow.execution_plan", "autoloop_runtime.dataflow.overlap"),
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.workers"),
+    ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.ready_kernels"),
     ("autoloop_runtime.python_code.compile_python", "autoloop_runtime.ir.failures"),
     ("autoloop_runtime.python_code.compile_python", "autoloop_runtime.passes.given_places"),
     ("autoloop_runtime.python_code.compile_python", "autoloop_runtime.passes.parts_in_place"),

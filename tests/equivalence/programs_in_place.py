@@ -272,6 +272,26 @@ def transposed(m, n):
         t[i, 0] += i
 
 
+def lines_side_by_side(x, a, b, n):
+    a += x * 2
+    b -= x * 3
+    b *= np.roll(x, 1) - x
+    for _ in range(n):
+        a += 3.0 * x
+
+
+def leapfrog(x, v, f, n):
+    for _ in range(n):
+        v += 0.5 * f
+        x += v
+        f[:] = -x
+        v += 0.5 * f
+
+
+#: of independent lines, for arrays that no cache holds: these are computed one after the other
+NO_CACHE = [(lines_side_by_side, vectors(3, N)), (leapfrog, vectors(3, N))]
+
+
 @given(squares())
 def all_of_a_transpose(m):
     m.T[:] = m.T + 1

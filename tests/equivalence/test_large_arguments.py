@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from each_case import each
 from executors import EXECUTORS
-from programs_in_place import PROGRAMS
+from programs_in_place import NO_CACHE, PROGRAMS
 
 #: what NumPy needs, besides the arguments, may be exceeded by this part of both
 MORE = 1.1
+#: of arrays of so many elements no cache holds several
+LARGE = 1 << 22
 #: where machine code computes elsewhere what it then puts there, as the page on arrays says
 ELSEWHERE = {
     "turned": 1.6, "branches": 2.1, "transposed": 2.1, "all_of_a_transpose": 1.6,
@@ -51,6 +53,18 @@ def test_what_is_asked_of_numpy(program, make, executor):
         al.config.set_native(None)
         al.config.set_num_threads(None)
     assert ours + size <= MORE * (plain + size), (ours / size, plain / size)
+
+
+@each(NO_CACHE)
+def test_what_is_asked_of_numpy_where_no_cache_holds_the_arrays(program, make):
+    plain, size = _of_python(program, make, LARGE)
+    for threads in (1, 2):
+        al.config.set_num_threads(threads)
+        try:
+            ours, _ = _of_python(al.function(program, executor="dataflow"), make, LARGE)
+        finally:
+            al.config.set_num_threads(None)
+        assert ours + size <= MORE * (plain + size), (threads, ours / size, plain / size)
 
 
 def _status(name):
@@ -91,7 +105,7 @@ def _of_process(function, make, size):
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_a_program_on_100_mb_needs_what_numpy_needs(executor):
     found = []
-    for program, make in PROGRAMS:
+    for program, make in PROGRAMS + NO_CACHE:
         plain, size = _of_process(program, make, 12_800_000)
         ours = _of_process(al.function(program, executor=executor), make, 12_800_000)
         most = ELSEWHERE.get(program.__name__, MORE) if executor == "native" else MORE

@@ -8,12 +8,17 @@ from __future__ import annotations
 import enum
 
 from ..ir.graph import Node
+from ..ir.prices import Price
 from .aliasing import is_fresh
 from .cost import HEAVY, estimate, sized
-from .sizes import may_hold_memory
+from .sizes import bytes_of, may_hold_memory
 
 #: where no static shape tells, arrays with more elements than this make a kernel heavy
 ELEMENTS = 16_384
+
+
+#: arrays with fewer bytes than this may be in a cache when they are read again
+BULKY = 1 << 25
 
 
 class Weight(enum.IntEnum):
@@ -32,6 +37,14 @@ def weigh(node: Node) -> Weight:
     if len(known) < len(sizes):
         return Weight.HEAVY if known and max(known) > ELEMENTS else Weight.UNKNOWN
     return Weight.HEAVY if estimate(node) > HEAVY else Weight.LIGHT
+
+
+def is_bulky(node: Node) -> bool:
+    """Return whether ``node`` does little but go through memory that no cache holds, so that another one beside it
+    gains little."""
+    if node.op.traits.price not in (Price.ARITHMETIC, Price.PART, Price.PICK):
+        return False
+    return any((bytes_of(t) or 0) >= BULKY for t in node.outputs)
 
 
 def holds_memory(node: Node) -> bool:

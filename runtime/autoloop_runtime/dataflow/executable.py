@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -110,8 +110,9 @@ def run_alone(tokens: State, feeds: list[Any], state: RunState, watch: Watch | N
     tokens.start(feeds, light, heavy)
     feeds.clear()
     deliver, complete = tokens.deliver, tokens.complete
+    first_of = _first_of() if tokens.plan.makes else deque.popleft
     while light or heavy:
-        it, step = light.popleft() if light else heavy.popleft()
+        it, step = light.popleft() if light else first_of(heavy)
         try:
             if watch is None and not step.is_special:
                 assert step.call is not None
@@ -130,6 +131,13 @@ def run_alone(tokens: State, feeds: list[Any], state: RunState, watch: Watch | N
         del out
         if watch is not None and watch.expired():
             raise watch.timed_out(tokens)
+
+
+def _first_of() -> Callable[[deque[Item]], Item]:
+    with undivided():
+        from .ready_kernels import first_of
+
+    return first_of
 
 
 def _run_shared(tokens: State, feeds: list[Any], state: RunState, watch: Watch | None, threads: int) -> None:

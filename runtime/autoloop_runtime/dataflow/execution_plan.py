@@ -18,11 +18,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..analysis.aliasing import is_fresh
 from ..analysis.ownership import Ownership, overwritten
 from ..analysis.sizes import may_hold_memory
-from ..analysis.weight import Weight, holds_memory, weigh
+from ..analysis.weight import Weight, holds_memory, is_bulky, weigh
 from ..base.forks import undivided
 from ..ir.graph import Node
+from ..ir.tensor import Tensor
 from ..passes.given_places import over
 from .flat_graph import FlatNode, FrameInfo, Kind, Lowered, Port
 from .sole_holders import own_view
@@ -67,13 +69,17 @@ class Step:
         It is called in another way than with what is in its slots.
     weight : Weight
         Whether it is worth another thread.
+    bulky : bool
+        It does little but go through memory, see ``weight.is_bulky``.
+    makes : bool
+        And it makes an array for that.
     blank : tuple
         What its slots are overwritten with once they have been used; empty if nothing large can be there.
     """
 
     __slots__ = (
-        "blank", "call", "count", "edges", "first", "flat", "frame", "is_special", "last", "offered", "otherwise",
-        "outs", "over", "stateful", "takes", "weight", "width",
+        "blank", "bulky", "call", "count", "edges", "first", "flat", "frame", "is_special", "last", "makes", "offered",
+        "otherwise", "outs", "over", "stateful", "takes", "weight", "width",
     )  # fmt: skip
 
     def __init__(self, flat: FlatNode, frame: FramePlan, owned: Ownership) -> None:
@@ -92,9 +98,13 @@ class Step:
         self.over = over(node.op) if node is not None and self.offered else None
         self.is_special = self.stateful or bool(self.takes) or bool(self.offered)
         self.weight = Weight.LIGHT
+        self.bulky = self.makes = False
         self.blank: tuple[Any, ...] = ()
         if flat.op is not None and node is not None and node.op is flat.op:
             self.weight = weigh(node)
+            self.bulky = self.weight is Weight.HEAVY and is_bulky(node)
+            there = any(callers or _is_own(node.inputs[k], owned) for k, callers in self.offered)
+            self.makes = self.bulky and not (self.takes or there)
             if holds_memory(node):
                 self.blank = (None,) * (self.last - self.first)
         self.edges: Edges
@@ -173,6 +183,8 @@ class Plan:
         Some steps are worth another thread and can run at the same time.
     blas : bool
         One of those calls BLAS.
+    makes : bool
+        One of those makes a bulky array.
     """
 
     def __init__(self, lowered: Lowered, owned: Ownership | None = None) -> None:
@@ -205,6 +217,7 @@ class Plan:
 
             sharing = overlapping(lowered, weighty)
         self.parallel = bool(sharing)
+        self.makes = any(self.steps[i].makes for i in sharing)
         self.blas = any(self.steps[i].flat.op.traits.blas for i in sharing)  # type: ignore[union-attr]
 
     def _declare(self, flat: FlatNode) -> None:
@@ -306,6 +319,11 @@ def _taken(flat: FlatNode) -> tuple[int, ...]:
 def _offered(node: Node, wanted: Mapping[Node, int]) -> tuple[tuple[int, bool], ...]:
     """Return the inputs of a node that its result may be put into, and whether arrays of the caller's may be."""
     return tuple([(k, wanted.get(node) == k) for k in overwritten(node)])
+
+
+def _is_own(tensor: Tensor, owned: Ownership) -> bool:
+    """Return whether a value is an array that the run has made, not one of the caller's."""
+    return is_fresh(tensor) and tensor.op not in owned.in_place
 
 
 def _kernel(flat: FlatNode, takes: bool, is_part: bool) -> Callable[..., Any] | None:

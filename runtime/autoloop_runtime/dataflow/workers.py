@@ -22,6 +22,7 @@ from ..ir.run_state import RunState
 from .first_failure import FirstFailure
 from .frames import Item, State
 from .kernels import Watch, call
+from .ready_kernels import Bulk, startable, take
 
 _RUN = Kind("SharedRun.lock", "who works on a run in a child is alone there, see ``left_alone``")
 _BLAS = Kind("BlasLimit.lock", "the limit is taken back where nobody is left who wants it")
@@ -51,6 +52,8 @@ class SharedRun:
         self.context = contextvars.copy_context()  # not changed
         #: heavy kernels that are ready
         self.heavy: deque[Item] = deque()
+        #: what orders them; None where it makes no difference
+        self.bulk = Bulk() if tokens.plan.makes else None
         #: workers that may still join; those promised by the pool and those present are counted off
         self.openings = threads - 1
         self.most = threads - 1  # not changed
@@ -83,7 +86,7 @@ class SharedRun:
                 with self.lock:
                     if self.stopped or self.tokens.finished:
                         break
-                    if self.heavy:
+                    if self._startable():
                         continue
                     if not self.present:
                         break  # nothing runs and nothing is ready: ``results_of`` tells what is missing
@@ -185,7 +188,7 @@ class SharedRun:
             it saw that there is nothing to do.
         """
         lock, heavy, tokens, state, watch = self.lock, self.heavy, self.tokens, self.state, self.watch
-        patience = PATIENCE
+        bulk, patience = self.bulk, PATIENCE
         with lock:
             item, wanted = self._take(light, member)
         while item is not None:
@@ -196,6 +199,8 @@ class SharedRun:
                 out = call(it, step, state, watch)
             except BaseException as error:
                 with lock:
+                    if bulk is not None:
+                        bulk.ends(step)
                     if isinstance(error, Exception):
                         failure = FirstFailure(error, it, step)
                         self.failure = failure if self.failure is None else self.failure.earlier(failure)
@@ -207,6 +212,8 @@ class SharedRun:
             if step.blank:
                 it.values[step.first : step.last] = step.blank
             with lock:
+                if bulk is not None:
+                    bulk.ends(step, out)
                 if not self.stopped:
                     tokens.complete(it, step, out, light, heavy)
                 del out
@@ -225,19 +232,30 @@ class SharedRun:
         if self.failure is not None:
             self.failure.keep(light)
             self.failure.keep(heavy)
-        if self.stopped or not (light or heavy):
+        item = None
+        if not self.stopped:
+            if light:
+                item = light.popleft()
+            elif heavy:
+                item = heavy.pop() if self.bulk is None else take(heavy, self.bulk, True)
+        if item is None:
             self._leave(member)
             return None, 0
-        item = light.popleft() if light else heavy.pop()
+        if self.bulk is not None:
+            self.bulk.begins(item[1])
         wanted = 0
-        if heavy:
-            left = len(heavy)
+        left = self._startable()
+        if left:
             if self.waiting:
                 self._wake_caller()
                 left -= 1
             wanted = min(left, self.openings)
             self.openings -= wanted
         return item, wanted
+
+    def _startable(self) -> int:
+        """Return how many heavy kernels may be started. The lock is held."""
+        return len(self.heavy) if self.bulk is None else startable(self.heavy, self.bulk)
 
     def _leave(self, member: bool) -> None:
         """Leave: this thread has nothing more to do here. The lock is held."""
