@@ -29,7 +29,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, mark
 from autoloop_runtime.ops.python_functions import DRAW
 
 from ...conversion.callables import is_users_class, makes_generator
-from ...left_to_python import is_followed
+from ...left_to_python import is_followed, leave_unknown
 from ..mutation.heap_snapshot import is_random
 from ..mutation.outside_world import leave
 from ..staging.staged_blocks import in_staged_block
@@ -162,9 +162,10 @@ def _any_staged(given: Any) -> bool:
 
 
 def _refuse(what: str, message: str, cause: Exception | None = None) -> NoReturn:
-    """Leave to plain Python what a run cannot ask for; in a loop or branch of the graph that is refused."""
+    """Leave to plain Python what a run cannot ask for, also in a loop or branch of the graph; refuse it elsewhere."""
     if is_followed() and not in_staged_block():
         leave(what, message)
+    leave_unknown(message)
     raise TypeError(message) from cause
 
 
