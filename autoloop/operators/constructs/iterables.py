@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from autoloop_runtime import ops
@@ -26,15 +26,16 @@ from autoloop_runtime.ir.tracers import (
 from autoloop_runtime.ops.creation import RANGE
 
 from ...errors import ConversionError
+from ...left_to_python import leave_unknown
 from ..staging.clauses import Clauses, StagedClauses
 from ..staging.growing_list import GrowingList
 from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import is_staged
 from ..staging.standins import Face, StandIn, faced, opened
 from .chosen_items import chosen
-from .math_functions import tried
+from .math_functions import as_index, tried
 from .named_iterators import refuse_again
-from .ranges import in_range, number_at, number_of_step
+from .ranges import bounds_of_part, in_range, number_at, number_of_step
 from .unwanted_elements import drawn
 
 #: more iterations than a run can make
@@ -157,10 +158,20 @@ class StagedRange(StagedIterable):
         """Return what ranges have under a name."""
         return getattr(self, name)
 
+    def refuse_leaving(self, what: str) -> NoReturn:
+        """Let plain Python run the function, which has a range there, if it can."""
+        leave_unknown(f"{what} {self.described()}")
+        super().refuse_leaving(what)
+
     def at(self, index: Any) -> Any:
-        """Return the number at a place."""
+        """Return the number at a place, or a part."""
         if isinstance(index, slice):
-            raise TypeError(f"a part of {self.describe} is none: write range(i, j)")
+            bounds = (index.start, index.stop, index.step)
+            range(0)[
+                slice(*(None if isinstance(one, Tensor) else one for one in bounds))
+            ]  # which says what is no bound
+            part = slice(*(as_index(one) if isinstance(one, Tensor) else one for one in bounds))
+            return staged_range(*bounds_of_part(self.start, self.step, self.length, part))
         return number_at(self.start, self.step, self.length, index)
 
     def same_as(self, other: object) -> Any:

@@ -27,7 +27,7 @@ from autoloop_runtime.ops.exact_numbers import truncated
 from autoloop_runtime.ops.python_math import asked, defined
 
 from ...errors import mark_programs_own
-from ...left_to_python import refuse_unknown
+from ...left_to_python import leave_unknown, refuse_unknown
 from ..staging.growing_list import GrowingList
 from ..staging.numbers_or_arrays import noted
 from ..staging.raising import Raising, raise_unless
@@ -245,6 +245,7 @@ def of_number(f: Callable[..., Any], kind: type) -> Callable[[Any], Any]:
 
     def called(value: Any) -> Any:
         if not isinstance(value, Tracer):
+            leave_unknown(f"{f.__name__}() is asked of what only the run knows")
             raise TypeError(
                 f"{f.__name__}() takes no tensor, of which only a run has the value: call it with what the call gives"
             )
