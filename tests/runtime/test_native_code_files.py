@@ -81,7 +81,13 @@ def plainly(x):
 
 
 def quotients():
-    return [code("complex_quotient", t=f"<2 x {part}>", r=part, s=s, f=f"@of_{s}") for part, s in _PARTS.items()]
+    """Of complex numbers, and their powers."""
+    words = [{"t": f"<2 x {part}>", "r": part, "s": s, "f": f"@divide_c.2x{part}"} for part, s in _PARTS.items()]
+    power = "declare { double, double } @autoloop_cpow(double, double, double, double)\n"
+    return [
+        *[code("complex_quotient", **each) for each in words],
+        power, code("complex_power", **words[1] | {"f": "@power_c"}),
+    ]  # fmt: skip
 
 
 _PARTS = {"float": "f32", "double": "f64"}

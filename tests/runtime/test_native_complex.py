@@ -109,10 +109,78 @@ def test_long_arrays_are_shared_by_threads_with_the_numbers_they_need():
 
 def test_what_has_no_machine_code_for_them_is_refused_by_its_name():
     z = np.array([1 + 2j, 3j])
-    for name in ("exp", "cumsum", "prod", "tanh", "solve"):
-        arguments = (np.outer(z, z), z) if name == "solve" else (z,)
+    for name in ("exp", "cumsum", "prod", "tanh"):
         with pytest.raises(native.NativeRefusal, match=f"'{name}'.*complex"):
-            compile_native(graph_of(lambda *z: call(name, *z), *arguments))(arguments)
+            compile_native(graph_of(lambda z: call(name, z), z))([z])
+    for dtype, exponent in (("complex64", z[:1]), ("complex128", z[0])):  # a number may say that it is a square root
+        with pytest.raises(native.NativeRefusal, match="'pow'.*complex"):
+            compile_native(graph_of(lambda z, w: z**w, z.astype(dtype), exponent.astype(dtype)))
+
+
+def numbers(dtype, *shape):
+    rng = np.random.default_rng(5)
+    return (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(dtype)
+
+
+def close(got, want, dtype):
+    assert got.dtype == want.dtype == dtype and got.shape == want.shape
+    return np.allclose(got, want, 0, 100 * np.finfo(dtype).eps * max(1.0, np.abs(want).max(initial=0.0)))
+
+
+PRODUCTS = [
+    ((3, 4), (4, 5)), ((7, 1), (1, 7)), ((4,), (4, 3)), ((3, 4), (4,)), ((5,), (5,)), ((2, 3, 4), (4, 2)),
+    ((3, 0), (0, 2)), ((12, 20), (20, 11)), ((1, 200), (200, 100)), ((100, 200), (200,)), ((200,), (200, 100)),
+]  # fmt: skip
+
+
+@each([(d, *shapes) for shapes in PRODUCTS for d in ("complex64", "complex128")])
+def test_products_of_matrices_as_they_lie_and_turned(dtype, left, right):
+    a, b = numbers(dtype, *left), numbers(dtype, *right)
+    product = al.function(lambda a, b: a @ b, executor="native")
+    turned = al.function(lambda a, b: a.swapaxes(-1, -2) @ b.swapaxes(-1, -2), executor="native")
+    assert close(product(a, b), a @ b, dtype)
+    if len(left) == len(right) == 2:
+        x, y = np.ascontiguousarray(a.T), np.ascontiguousarray(b.T)
+        assert close(turned(x, y), a @ b, dtype)
+
+
+@each(["complex64", "complex128"])
+def test_systems_of_equations_and_inverses(dtype):
+    pytest.importorskip("scipy")
+
+    def solved(a, b):
+        return np.linalg.solve(a, b), np.linalg.inv(a), np.linalg.solve(a, b[..., 0]), np.linalg.solve(a.real, b)
+
+    for n in (1, 4, 30):
+        a, b = numbers(dtype, n, n) + 2 * n * np.eye(n, dtype=dtype), numbers(dtype, n, 3)
+        for got, want in zip(al.function(solved, executor="native")(a, b), solved(a, b)):
+            assert close(got, want, dtype)
+    with pytest.raises(np.linalg.LinAlgError):
+        al.function(np.linalg.inv, executor="native")(np.zeros((3, 3), dtype))
+
+
+def test_powers_to_the_bit():
+    bases = [0, 1, -1, 2.5 - 1j, 1e200, 1e-200j, np.inf, complex(np.nan, 1), complex(-np.inf, 2), -0.3 + 0.7j]
+    exponents = [
+        *range(-3, 5),
+        7,
+        99,
+        100,
+        -99,
+        0.5,
+        1j,
+        -1.5 + 0.2j,
+        np.inf,
+        complex(np.nan, 0),
+        1e9,
+        complex(2, -0.0),
+    ]
+    x, y = (np.array(z, complex).ravel() for z in np.meshgrid(bases, exponents))
+    power = al.function(lambda x, y: x**y, executor="native")
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(parts_of(power(x, y)), parts_of(x**y))
+        for one in list(zip(x, y))[::7]:
+            np.testing.assert_array_equal(parts_of(power(*one)), parts_of(one[0] ** one[1]))
 
 
 @each(["float64", "float32", "complex128"])

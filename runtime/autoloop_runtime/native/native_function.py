@@ -200,6 +200,8 @@ def _come_first(graph: Graph, types: Types, placed: Mapping[int, int], refusing:
 
 def _filed(name: str, words: Mapping[str, str]) -> str:
     """Return the text of a helper that has a file of its own."""
+    if name == "power_c":
+        return code("complex_power", **words)
     assert name == "divide_c", name
     return code("complex_quotient", **words)
 

@@ -144,7 +144,7 @@ POW = primitive(
     _pow_vjp,
     code="{0} ** {1}", into="{by}({0}, {1}, {out})", into_by=_pow_into, traits=FUNCTION.but(fails=Fails.INTEGERS),
     neutral=Neutral(1, "iuf"),
-    llvm={"iu": "@pow_i $x, $y", "f": "~libm:pow $x, $y"},
+    llvm={"iu": "@pow_i $x, $y", "f": "~libm:pow $x, $y", "c": "@power_c $x, $y"},
 )  # fmt: skip
 POW_IN_LOOP = primitive(
     "pow_in_loop", lambda x, y, squared=False: POW.infer(x, y), lambda x, y, squared=False: np.power(x, y), _pow_vjp,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...ops.operands import CAST
-from ..ir.elements import DOUBLE, INT32
+from ..ir.elements import DOUBLE, INT32, LType
 from ..kernels.ll_files import code
 from ..writer.context import Context
 from ..writer.fortran_calls import call_fortran, has_fortran
@@ -27,19 +27,19 @@ def convert(ctx: Context, x: Array, into: Array) -> None:
     store(ctx, x if x.t is into.t else Expr(CAST, (x,), into.t, into.shape), into)
 
 
-def columns_first(ctx: Context, rows: int, columns: int) -> Array:
+def columns_first(ctx: Context, rows: int, columns: int, t: LType = DOUBLE) -> Array:
     """Return memory for a matrix, column after column."""
-    made = ctx.temporary(DOUBLE, (columns, rows))
-    return Array(made.pointer, DOUBLE, (rows, columns), (1, rows), made.buffer, owned=True)
+    made = ctx.temporary(t, (columns, rows))
+    return Array(made.pointer, t, (rows, columns), (1, rows), made.buffer, owned=True)
 
 
-def factored(ctx: Context, x: Array) -> tuple[Array, Array, str] | None:
-    """Return the factors of a matrix, column after column, the exchanges of its rows, and 0 if it is not singular;
-    ``None`` without LAPACK."""
-    t, n = DOUBLE, x.shape[0]
+def factored(ctx: Context, x: Array, t: LType = DOUBLE) -> tuple[Array, Array, str] | None:
+    """Return the factors of a matrix as ``t``, column after column, the exchanges of its rows, and 0 if it is not
+    singular; ``None`` without LAPACK."""
+    n = x.shape[0]
     if not has_fortran(ctx, "getrf", t):
         return None
-    a, order = columns_first(ctx, n, n), ctx.temporary(INT32, (n,))
+    a, order = columns_first(ctx, n, n, t), ctx.temporary(INT32, (n,))
     convert(ctx, x, a)
     found = ctx.temporary(INT32, ())
     failed = "0"

@@ -11,7 +11,7 @@ from ...base.dataclass import replace
 from ...ir.graph import Node
 from ...ops.linalg import CHOLESKY, DET, INV, SOLVE
 from ..ir.casts import cast
-from ..ir.elements import DOUBLE, HALF, INT64, TYPES, literal
+from ..ir.elements import COMPLEX128, DOUBLE, HALF, INT64, TYPES, literal
 from ..kernels import elimination
 from ..kernels.ll_files import code
 from ..writer.context import Context
@@ -71,17 +71,21 @@ def _factored(ctx: Context, x: Array) -> tuple[Array, Array, str]:
 
 def _solved(ctx: Context, node: Node, values: Sequence[Value], a: Array, b: Array | None, out: Array) -> None:
     """Write ``out`` with ``a @ out == b``; ``None`` is the identity."""
-    n = a.shape[0]
+    n, t = a.shape[0], COMPLEX128 if out.t.kind == "c" else DOUBLE
     if len(out.shape) == 1:
         out = replace(out, shape=(n, 1), strides=(out.strides[0], n))
         b = None if b is None else replace(b, shape=(n, 1), strides=(b.strides[0], n))
-    large = lapack.factored(ctx, a) if n >= (LARGE if 4 * out.shape[1] < n else LARGE_WITH_MANY) else None
+    is_large = t is COMPLEX128 or n >= (LARGE if 4 * out.shape[1] < n else LARGE_WITH_MANY)
+    large = lapack.factored(ctx, a, t) if is_large else None
     if large is not None:
         factors, order, failed = large
         ctx.check(ctx.writer.let(f"icmp eq i32 {failed}, 0"), node, values)
-        x = out if out.strides == (1, n) and out.t is DOUBLE else lapack.columns_first(ctx, *out.shape)
+        x = out if out.strides == (1, n) and out.t is t else lapack.columns_first(ctx, *out.shape, t)
         _put_right_side(ctx, b, x)
         lapack.solve_in_place(ctx, factors, order, x)
+    elif t is COMPLEX128:
+        ctx.refuse(node, "of complex numbers it has no machine code without SciPy's LAPACK")
+        return
     else:
         factors, order, sign = _factored(ctx, a)
         ctx.check(ctx.writer.let(f"icmp ne i32 {sign}, 0"), node, values)
@@ -104,18 +108,18 @@ def _put_right_side(ctx: Context, b: Array | None, x: Array) -> None:
         lapack.convert(ctx, b, x)
         return
     n = x.shape[0]
-    store(ctx, Splat("0.0", DOUBLE, x.shape), x)
-    store(ctx, Splat("1.0", DOUBLE, (n,)), replace(x, shape=(n,), strides=(n + 1,)))
+    store(ctx, Splat(literal(0, x.t), x.t, x.shape), x)
+    store(ctx, Splat(literal(1, x.t), x.t, (n,)), replace(x, shape=(n,), strides=(n + 1,)))
 
 
 def _factor_time(node: Node, shapes: list[Shape], rate: float) -> float:
     return rate * size_of(shapes[0]) * shapes[0][-1] + rate * size_of(shapes[-1]) * shapes[0][-1]
 
 
-@rule(SOLVE, time=_factor_time, refuses=UNDECIDED)
+@rule(SOLVE, time=_factor_time, refuses=UNDECIDED, complexes=True)
 def _solve(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     a, b = _operand(ctx, node, values[0]), _operand(ctx, node, values[1])
-    out = ctx.result(node.outputs[0], a.t, ctx.shape_of(node.outputs[0]))
+    out = ctx.result(node.outputs[0], ctx.type_of(node.outputs[0]), ctx.shape_of(node.outputs[0]))
     if 0 not in out.shape:
         n, rank = a.shape[-1], min(len(b.shape), 2)
         work = n * n * (n // 3 + (b.shape[-1] if rank == 2 else 1))
@@ -123,7 +127,7 @@ def _solve(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-@rule(INV, time=_factor_time, refuses=UNDECIDED)
+@rule(INV, time=_factor_time, refuses=UNDECIDED, complexes=True)
 def _inverse(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     a = _operand(ctx, node, values[0])
     out = ctx.result(node.outputs[0], a.t, a.shape)

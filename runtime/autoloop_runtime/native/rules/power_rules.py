@@ -10,7 +10,7 @@ from ...ir.graph import Node
 from ...ops.arithmetic import DIVIDE, MULTIPLY, SQUARE
 from ...ops.identities import IDENTITY
 from ...ops.powers import POW, POW_IN_LOOP, SQRT
-from ..ir.elements import BOOL, LType, literal
+from ..ir.elements import BOOL, COMPLEX128, DOUBLE, LType, literal
 from ..writer.context import Context
 from ..writer.nests import Nest, accumulate, apply
 from ..writer.registry import rule
@@ -27,11 +27,24 @@ def _pow(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         if special is not None:
             return [special]
     if t.kind == "c":
-        ctx.refuse(node, "of complex numbers only squares and cubes have machine code")
+        _prepare_complex(ctx, node, t, exponent)
     is_empty = 0 in ctx.shape_of(node.outputs[0])
     if t.kind == "i" and not is_empty and (exponent is None or np.min(exponent, initial=0) < 0):
         _check_exponent(ctx, node, t, values)
     return [made(ctx, node, POW, t, values)]
+
+
+def _prepare_complex(ctx: Context, node: Node, t: LType, exponent: object) -> None:
+    """Have what powers of complex numbers call; refuse those that NumPy may compute as something else."""
+    if t is not COMPLEX128:
+        ctx.refuse(node, "of complex numbers in single precision only squares and cubes have machine code")
+    known = exponent is not None and exponent not in (0.5, -1) if np.ndim(exponent) == 0 else True
+    if ctx.shape_of(node.outputs[0]) != () and ctx.shape_of(node.inputs[1]) == () and not known:
+        ctx.refuse(node, "of many complex numbers it may be a square root or a reciprocal, which have no machine code")
+    ctx.module.helper("divide_c", t.name)
+    symbol = ctx.libraries.function("cpow", DOUBLE, 4).symbol
+    four = ", ".join([DOUBLE.name] * 4)
+    ctx.module.declare(f"{{ double, double }} @{symbol}({four}) nounwind willreturn memory(none)")
 
 
 def _constant_power(ctx: Context, node: Node, t: LType, base: Value, exponent: object) -> Value | None:

@@ -12,6 +12,7 @@ from ...ops.contractions import EINSUM
 from ...ops.linalg import MATMUL
 from ...ops.operands import CAST
 from ...ops.reducing import SUM
+from ..ir.casts import joined, parts_of
 from ..ir.elements import FLOAT, HALF, LType, literal
 from ..ir.moving import is_moving
 from ..kernels import gemm
@@ -19,7 +20,7 @@ from ..writer.context import Context
 from ..writer.fortran_calls import call_fortran
 from ..writer.interrupts import FLOATS, INTEGERS, Fuel, in_pieces, part_of
 from ..writer.memory import put, seen
-from ..writer.nests import Nest, apply, store, store_all
+from ..writer.nests import Nest, accumulate_all, apply, over_kept, store, store_all
 from ..writer.node_writer import array_of
 from ..writer.outlining import share
 from ..writer.registry import rule
@@ -32,6 +33,8 @@ BLAS_WORK = 1 << 31
 MOVING_WORK = 1 << 14
 #: the same for products of a matrix and a vector, which are as fast as memory is read
 BLAS_VECTOR_WORK = 1 << 17
+#: the same for products of complex numbers, which are not laid out anew otherwise
+BLAS_COMPLEX_WORK, BLAS_COMPLEX_VECTOR_WORK = 1 << 10, 1 << 13
 #: from this many multiplications on several threads do a product
 SHARED_WORK = 1 << 21
 #: into how many pieces of rows they cut it
@@ -44,7 +47,7 @@ def _matmul_time(node: Node, shapes: list[Shape], rate: float) -> float:
     return rate * size_of(shapes[-1]) * shapes[0][-1]
 
 
-@rule(MATMUL, packs=True, time=_matmul_time)
+@rule(MATMUL, packs=True, complexes=True, time=_matmul_time)
 def _matmul(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor = node.outputs[0]
     t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
@@ -70,11 +73,12 @@ def _moving_product(ctx: Context, node: Node, values: list[Value], a: Array, b: 
     """Return a product of vectors or matrices of which the run decides an extent."""
     tensor, inner, outer = node.outputs[0], a.shape[-1], b.shape[0]
     t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
-    if t is HALF or size_of((*a.shape, *b.shape[1:])) > _most(t):
-        ctx.refuse(node, "its extents depend on values, and it is of half precision or may take long")
+    is_dot = len(a.shape) == len(b.shape) == 1
+    if t is HALF or (t.kind == "c" and not is_dot) or size_of((*a.shape, *b.shape[1:])) > _most(t):
+        ctx.refuse(node, "its extents depend on values, and it is of half precision, complex, or may take long")
     if inner != outer:
         ctx.check(ctx.writer.let(f"icmp eq i64 {ctx.extent(inner)}, {ctx.extent(outer)}"), node, values)
-    if len(a.shape) == len(b.shape) == 1:
+    if is_dot:
         return Scalar(_dot(ctx, a, b), t)
     out = ctx.result(tensor, t, shape)
     left, right, place = _as_matrices(a, b, out)
@@ -115,6 +119,8 @@ def _widened(ctx: Context, x: Array) -> Array:
 def _dot(ctx: Context, a: Array, b: Array) -> str:
     if 0 in a.shape:
         return literal(0, a.t)
+    if a.t.kind == "c":
+        return _complex_total(Nest(ctx, a.shape, [a, b]), a, b)
     return reduce(ctx, SUM, Expr(MULTIPLY, (a, b), a.t, a.shape), (0,), None)
 
 
@@ -199,6 +205,9 @@ def _most(t: LType) -> int:
 def _short_product(ctx: Context, a: Array, b: Array, out: Array, work: int) -> None:
     """Write a product at once; ``work`` are the multiplications of the whole that it may be a piece of."""
     (m, k), n = a.shape, b.shape[1]
+    if out.t.kind == "c":
+        _complex_product(ctx, a, b, out, work)
+        return
     if _by_blas(ctx, a, b, out, work):
         return
     if b.strides[1] != 1 or _few(m, n):
@@ -265,9 +274,55 @@ def _sums(ctx: Context, a: Array, b: Array, out: Array) -> None:
     reduce(ctx, SUM, Expr(MULTIPLY, (left, right), out.t, (m, n, k)), (2,), kept)
 
 
-def _by_blas(ctx: Context, a: Array, b: Array, out: Array, work: int, least: int = BLAS_WORK) -> bool:
-    """Let BLAS do it, if it is there, if it pays, and if it takes the operands as they lie in memory; ``least``: from
-    how many multiplications on a product of matrices does."""
+def _complex_product(ctx: Context, a: Array, b: Array, out: Array, work: int) -> None:
+    """Write a product of complex numbers: by BLAS, but for small matrices."""
+    (m, k), n = a.shape, b.shape[1]
+    if work >= BLAS_COMPLEX_WORK:
+        a = a if m == 1 or a.strides[1] == 1 or (n == 1 and a.strides[0] == 1) else _copied(ctx, a)
+        if _by_blas(ctx, a, b, out, work, BLAS_COMPLEX_WORK, BLAS_COMPLEX_VECTOR_WORK):
+            return
+    left = replace(a, shape=(m, n, k), strides=(a.strides[0], 0, a.strides[1]))
+    right = replace(b, shape=(m, n, k), strides=(0, b.strides[1], b.strides[0]))
+    into = replace(out, shape=(m, n, k), strides=(*out.strides, 0))
+    if n < FEW_COLUMNS:
+        nest = Nest(ctx, into.shape, [left, right, into], (2,))
+        over_kept(nest, lambda: nest.store(into, _complex_total(nest, left, right)))
+        return
+    store(ctx, Splat(literal(0, out.t), out.t, out.shape), out)
+    nest, t = Nest(ctx, into.shape, [left, right, into], (2,), (0, 2, 1)), out.t
+
+    def level() -> None:
+        if nest.depth < len(nest.extents):
+            with nest.level(sequential=nest.reduces[nest.depth]):
+                level()
+            return
+        product = apply(ctx, MULTIPLY, t, [t, t], [nest.element(left), nest.element(right)])
+        nest.store(into, apply(ctx, ADD, t, [t, t], [nest.load(into), product]))
+
+    level()
+
+
+def _complex_total(nest: Nest, left: Array, right: Array) -> str:
+    """Return the sum of products of complex numbers over all loops that are not open yet."""
+    writer, t, part = nest.writer, left.t, left.t.part
+
+    def step(totals: list[str], nest: Nest) -> list[str]:
+        pair = [nest.element(left), nest.element(right)]
+        product = parts_of(writer, apply(nest.ctx, MULTIPLY, t, [t, t], pair), t)
+        return [writer.let(f"fadd reassoc {part.name} {x}, {y}") for x, y in zip(totals, product)]
+
+    zero = literal(0, part)
+    return joined(writer, accumulate_all(nest, [(part, zero), (part, zero)], step), t)
+
+
+def _by_blas(
+    ctx: Context, a: Array, b: Array, out: Array, work: int, least: int = BLAS_WORK,
+    least_of_vectors: int = BLAS_VECTOR_WORK,
+) -> bool:  # fmt: skip
+    """Let BLAS do it, if it is there, if it pays, and if it takes the operands as they lie in memory.
+
+    ``least``, ``least_of_vectors``: from how many multiplications on a product of matrices, or with a vector, pays.
+    """
     (m, k), n = a.shape, b.shape[1]
     numbers: tuple[str | int | float, ...]
     if n == 1 or m == 1:
@@ -276,7 +331,7 @@ def _by_blas(ctx: Context, a: Array, b: Array, out: Array, work: int, least: int
         most = m if n == 1 else n
         steps = (x.strides[0], out.strides[0]) if n == 1 else (x.strides[1], out.strides[1])
         rows, columns = matrix.strides
-        if work < BLAS_VECTOR_WORK or 1 not in (rows, columns) or min(*matrix.strides, *steps) < 1:
+        if work < least_of_vectors or 1 not in (rows, columns) or min(*matrix.strides, *steps) < 1:
             return False
         kind, sizes, lead = ("T", (k, most), rows) if columns == 1 else ("N", (most, k), columns)
         numbers = (*sizes, 1.0, matrix.pointer, lead, x.pointer, steps[0], 0.0, out.pointer, steps[1])

@@ -21,7 +21,9 @@ _VECTOR_ABI: dict[str, tuple[tuple[str, str, int], ...]] = {
     "aarch64": (("n", "neon", 128),),
 }
 #: the types of a routine's arguments in the name of its capsule; Cython writes those of SciPy with the module's name
-_C_TYPES = rb"(?:__pyx_t_\w+cython_(?:blas|lapack)_)?(\w+) \*"
+_C_TYPES = rb"(?:__pyx_t_\w+cython_(?:blas|lapack)_|__pyx_t_)?(\w+) \*"
+#: those that routines are called with
+_CALLED = {b"char", b"int", b"s", b"d", b"c", b"z", b"float_complex", b"double_complex"}
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def _fortran(name: str) -> int | None:
     api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
     signature = None if capsule is None else api.PyCapsule_GetName(capsule)
     # a capsule is named after the routine's C type; integers of 64 bits are not what is handed over here
-    if signature is None or not set(re.findall(_C_TYPES, signature)) <= {b"char", b"int", b"s", b"d"}:
+    if signature is None or not set(re.findall(_C_TYPES, signature)) <= _CALLED:
         return None
     address: int | None = api.PyCapsule_GetPointer(capsule, signature)
     return address

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ir.elements import LType, literal
+from ..ir.elements import COMPLEX64, COMPLEX128, DOUBLE, FLOAT, LType, literal
 from ..ir.moving import Extent
 from .context import Context
+
+#: what the names of the routines for each type begin with
+_LETTERS = {FLOAT: "s", DOUBLE: "d", COMPLEX64: "c", COMPLEX128: "z"}
 
 
 def has_fortran(ctx: Context, name: str, t: LType) -> bool:
     """Return whether there is a routine ``name`` (without the letter of the type) for ``t``."""
-    letter = {"float": "s", "double": "d"}.get(t.name)
+    letter = _LETTERS.get(t)
     return letter is not None and ctx.libraries.fortran(letter + name) is not None
 
 
@@ -20,16 +23,16 @@ def call_fortran(ctx: Context, name: str, t: LType, args: Sequence[str | int | f
 
     ``args`` are addresses (text that begins with %), letters, integers, and numbers of type ``t``.
     """
-    letter = {"float": "s", "double": "d"}.get(t.name)
+    letter = _LETTERS.get(t)
     symbol = None if letter is None else ctx.libraries.fortran(letter + name)
     if symbol is None:
         return False
-    writer, place, pointers = ctx.writer, ctx.buffer(8 * len(args)).pointer, []
+    writer, place, pointers = ctx.writer, ctx.buffer(16 * len(args)).pointer, []
     for position, arg in enumerate(args):
         if isinstance(arg, str) and arg.startswith("%"):
             pointers.append(arg)
             continue
-        pointers.append(writer.let(f"getelementptr i64, ptr {place}, i64 {position}"))
+        pointers.append(writer.let(f"getelementptr i64, ptr {place}, i64 {2 * position}"))
         if isinstance(arg, float):
             writer.do(f"store {t.name} {literal(arg, t)}, ptr {pointers[-1]}")
         else:
