@@ -80,7 +80,7 @@ def _solved(ctx: Context, node: Node, values: Sequence[Value], a: Array, b: Arra
     if large is not None:
         factors, order, failed = large
         ctx.check(ctx.writer.let(f"icmp eq i32 {failed}, 0"), node, values)
-        x = out if out.strides == (1, n) and out.t is t else lapack.columns_first(ctx, *out.shape, t)
+        x = out if out.strides == (1, n) and out.t is t else lapack.columns_first(ctx, n, out.shape[1], t)
         _put_right_side(ctx, b, x)
         lapack.solve_in_place(ctx, factors, order, x)
     elif t is COMPLEX128:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -34,12 +35,12 @@ def _pow(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [made(ctx, node, POW, t, values)]
 
 
-def _prepare_complex(ctx: Context, node: Node, t: LType, exponent: object) -> None:
+def _prepare_complex(ctx: Context, node: Node, t: LType, exponent: Any) -> None:
     """Have what powers of complex numbers call; refuse those that NumPy may compute as something else."""
     if t is not COMPLEX128:
         ctx.refuse(node, "of complex numbers in single precision only squares and cubes have machine code")
-    known = exponent is not None and exponent not in (0.5, -1) if np.ndim(exponent) == 0 else True
-    if ctx.shape_of(node.outputs[0]) != () and ctx.shape_of(node.inputs[1]) == () and not known:
+    is_other = exponent is not None and exponent not in (0.5, -1)
+    if ctx.shape_of(node.outputs[0]) != () == ctx.shape_of(node.inputs[1]) and not is_other:
         ctx.refuse(node, "of many complex numbers it may be a square root or a reciprocal, which have no machine code")
     ctx.module.helper("divide_c", t.name)
     symbol = ctx.libraries.function("cpow", DOUBLE, 4).symbol
