@@ -12,7 +12,6 @@ from ...ops.contractions import EINSUM
 from ...ops.linalg import MATMUL
 from ...ops.operands import CAST
 from ...ops.reducing import SUM
-from ..ir.casts import joined, parts_of
 from ..ir.elements import FLOAT, HALF, LType, literal
 from ..ir.moving import is_moving
 from ..kernels import gemm
@@ -20,11 +19,12 @@ from ..writer.context import Context
 from ..writer.fortran_calls import call_fortran
 from ..writer.interrupts import FLOATS, INTEGERS, Fuel, in_pieces, part_of
 from ..writer.memory import put, seen
-from ..writer.nests import Nest, accumulate_all, apply, over_kept, store, store_all
+from ..writer.nests import Nest, apply, store, store_all
 from ..writer.node_writer import array_of
 from ..writer.outlining import share
 from ..writer.registry import rule
 from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, resolve, size_of
+from .complex_products import sum_of_products, write_product
 from .reduction_rules import reduce
 
 #: from this many multiplications on BLAS is called, which lays the operands out anew to use the caches well
@@ -120,7 +120,7 @@ def _dot(ctx: Context, a: Array, b: Array) -> str:
     if 0 in a.shape:
         return literal(0, a.t)
     if a.t.kind == "c":
-        return _complex_total(Nest(ctx, a.shape, [a, b]), a, b)
+        return sum_of_products(Nest(ctx, a.shape, [a, b]), a, b)
     return reduce(ctx, SUM, Expr(MULTIPLY, (a, b), a.t, a.shape), (0,), None)
 
 
@@ -276,43 +276,12 @@ def _sums(ctx: Context, a: Array, b: Array, out: Array) -> None:
 
 def _complex_product(ctx: Context, a: Array, b: Array, out: Array, work: int) -> None:
     """Write a product of complex numbers: by BLAS, but for small matrices."""
-    (m, k), n = a.shape, b.shape[1]
     if work >= BLAS_COMPLEX_WORK:
-        a = a if m == 1 or a.strides[1] == 1 or (n == 1 and a.strides[0] == 1) else _copied(ctx, a)
+        lies_well = 1 in (a.shape[0], a.strides[1]) or (b.shape[1] == 1 == a.strides[0])
+        a = a if lies_well else _copied(ctx, a)
         if _by_blas(ctx, a, b, out, work, BLAS_COMPLEX_WORK, BLAS_COMPLEX_VECTOR_WORK):
             return
-    left = replace(a, shape=(m, n, k), strides=(a.strides[0], 0, a.strides[1]))
-    right = replace(b, shape=(m, n, k), strides=(0, b.strides[1], b.strides[0]))
-    into = replace(out, shape=(m, n, k), strides=(*out.strides, 0))
-    if n < FEW_COLUMNS:
-        nest = Nest(ctx, into.shape, [left, right, into], (2,))
-        over_kept(nest, lambda: nest.store(into, _complex_total(nest, left, right)))
-        return
-    store(ctx, Splat(literal(0, out.t), out.t, out.shape), out)
-    nest, t = Nest(ctx, into.shape, [left, right, into], (2,), (0, 2, 1)), out.t
-
-    def level() -> None:
-        if nest.depth < len(nest.extents):
-            with nest.level(sequential=nest.reduces[nest.depth]):
-                level()
-            return
-        product = apply(ctx, MULTIPLY, t, [t, t], [nest.element(left), nest.element(right)])
-        nest.store(into, apply(ctx, ADD, t, [t, t], [nest.load(into), product]))
-
-    level()
-
-
-def _complex_total(nest: Nest, left: Array, right: Array) -> str:
-    """Return the sum of products of complex numbers over all loops that are not open yet."""
-    writer, t, part = nest.writer, left.t, left.t.part
-
-    def step(totals: list[str], nest: Nest) -> list[str]:
-        pair = [nest.element(left), nest.element(right)]
-        product = parts_of(writer, apply(nest.ctx, MULTIPLY, t, [t, t], pair), t)
-        return [writer.let(f"fadd reassoc {part.name} {x}, {y}") for x, y in zip(totals, product)]
-
-    zero = literal(0, part)
-    return joined(writer, accumulate_all(nest, [(part, zero), (part, zero)], step), t)
+    write_product(ctx, a, b, out, b.shape[1] < FEW_COLUMNS)
 
 
 def _by_blas(
