@@ -328,9 +328,13 @@ def factories_of(f: Any) -> list[Any]:
     return [one.default_factory for one in fields if isinstance(one.default_factory, _FUNCTIONS)]
 
 
+#: modules whose functions look at all attributes of what they are given
+_OPENING = ("inspect", "pickle", "_pickle")
+
+
 def looks_at_arguments(f: Any) -> bool:
     """Return whether a callable of the standard library asks what type its argument is, or for its attributes."""
-    if f is copy.copy or f is copy.deepcopy or is_replace(f):
+    if f is copy.copy or f is copy.deepcopy or is_replace(f) or getattr(f, "__module__", None) in _OPENING:
         return True
     return isinstance(f, operator.attrgetter | operator.methodcaller) or any(is_made_by(f, name) for name in _MADE)
 

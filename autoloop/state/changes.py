@@ -10,12 +10,13 @@ from typing import Any
 
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
+from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..left_to_python import LeftToPython
 from ..operators.mutation.outside_world import leave
-from ..operators.mutation.rebinding import Rebinding, rebindings
+from ..operators.mutation.rebinding import DoubtfulAttributes, Rebinding, rebindings
 from ..operators.staging.container_contents import (
     CONTAINERS,
     CopiesOfTrace,
@@ -24,12 +25,13 @@ from ..operators.staging.container_contents import (
     extend,
     fill,
     objects_in,
+    put_in_order,
 )
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.standins import Maybe, opened
 from ..operators.staging.twins import leave_left
 from ..operators.staging.undefined import MaybeUnset, Undefined
-from .doubtful_arrays import leave_doubtful, leave_doubtful_containers
+from .doubtful_arrays import leave_doubtful, leave_doubtful_containers, values_of
 from .places import Place, set_at, unset_at
 from .recipes import Recipes, left_in
 from .stateful import Made
@@ -144,6 +146,11 @@ class _Finder:
                 owner = self.recipes.owner(place)
                 inner = place.member(name) if isinstance(value, type) else place.attribute(name)
                 self._set(inner, old, new, owner, (id(value), name))
+        kept = [name for name in before if name in now]
+        if list(now)[: len(kept)] != kept and not isinstance(value, type):
+            owner, order = self.recipes.owner(place), list(now)
+            self.names.append(place.name)
+            self.writes.append(lambda made: put_in_order(made.owners[owner], order))
 
     def _container(self, place: Place, value: Any, before: Any, now: Any) -> None:
         if is_unchanged(now, before):
@@ -227,7 +234,9 @@ def changes_of(world: World, value: Any) -> tuple[Changes, Recipe | None]:
     recipes.know_grown()
     finder = _Finder(world, recipes)
     finder.find()
+    _leave_doubtful_orders()
     leave_doubtful(world, recipes.arrays)
+    _leave_maybe_one(value, recipes)
     _leave_copied(world, recipes, value)
     others = [inner for one in left_in(recipes, world) if isinstance(one, Maybe) for inner in containers_in(one)]
     leave_doubtful_containers(recipes.containers, containers_in(value), others, recipes.is_of_world)
@@ -237,12 +246,32 @@ def changes_of(world: World, value: Any) -> tuple[Changes, Recipe | None]:
     return Changes(recipes.outputs, recipes.owners, finder.writes, finder.names, finder.numbers), result
 
 
+def _leave_doubtful_orders() -> None:
+    graph = current_graph()
+    if graph is not None and DoubtfulAttributes in graph.root.records:
+        with undivided():  # which few functions need
+            from ..operators.mutation.attribute_orders import leave_doubtful_orders
+        leave_doubtful_orders()
+
+
+def _leave_maybe_one(value: Any, recipes: Recipes) -> None:
+    """Leave a function to plain Python that gives arrays of which only the run knows whether they are one."""
+    left = [one for one, *_ in recipes.arrays if not recipes.firsts(one)]
+    every = [one for one in (*nest.flatten(value), *left) if kept(one) is not None]
+    if len(every) > 1 and any(one.storage.choice is not None for one in every):
+        with undivided():  # which few functions need
+            from ..operators.staging.array_choices import some_may_be_one
+        if some_may_be_one(value, left, lambda one: bool(recipes.firsts(one))):
+            leave("only the run knows whether two of the arrays that are given back, or left, are one", "")
+
+
 def _leave_copied(world: World, recipes: Recipes, value: Any) -> None:
     graph = current_graph()
     if graph is not None and CopiesOfTrace in graph.root.records:
         with undivided():  # which few functions need
             from ..operators.staging.copied_elements import leave_copied
-        leave_copied(value, left_in(recipes, world), recipes.is_of_world, nest.flatten(world.call, True))
+        seen = list(values_of(world))
+        leave_copied(value, left_in(recipes, world), recipes.is_of_world, nest.flatten(world.call, True), seen)
 
 
 class Left:

@@ -124,7 +124,7 @@ def _held(world: World) -> tuple[set[Storage], set[int]]:
     """Return the memory that names of the world and the arguments hold for sure: of tracers, and of real arrays."""
     storages: set[Storage] = set()
     arrays: set[int] = set()
-    for value in _values(world):
+    for value in values_of(world):
         if isinstance(value, Tensor):
             if (storage := kept(value)) is not None and not _others(value):
                 storages.add(storage)
@@ -133,7 +133,8 @@ def _held(world: World) -> tuple[set[Storage], set[int]]:
     return storages, arrays
 
 
-def _values(world: World) -> Iterator[Any]:
+def values_of(world: World) -> Iterator[Any]:
+    """Yield the arguments, and what is held by variables and by what may change."""
     yield from nest.flatten(world.traced_call)
     for namespace, name, _ in world.variables:
         yield namespace.get(name)

@@ -76,6 +76,7 @@ class Recipes:
         self._known.update((id(one.traced), one.place) for one in world.holders)
         self._paths: dict[tuple[Any, ...], int] = {}
         self._made: dict[int, tuple[Any, Recipe]] = {}
+        self._given: dict[int, tuple[Any, Any]] = {}  # by id, what ``as_given`` has said
         #: by id of what they are views of, the arrays of the world, and where they stand
         self._arrays: dict[int, list[tuple[Place, Any]]] = {}
         for place, value in world.reached.arrays:
@@ -100,7 +101,7 @@ class Recipes:
         """Return what makes ``value`` in a run; ``name`` is said where that cannot be."""
         if isinstance(value, (*PLAIN, Enum, type, types.ModuleType)):
             return lambda made: value
-        value = as_given(value)
+        value = self._given.setdefault(id(value), (value, as_given(value)))[1]
         known = self._made.get(id(value))
         if known is None:
             known = self._made[id(value)] = value, _once(self._new(value, name), value)
@@ -128,8 +129,8 @@ class Recipes:
         if isinstance(value, Tensor) or composite_of(value) is not None:
             number = self.output(as_result(value))
             if is_growing(value):
-                self.containers.append((value, name, self._firsts(value)))
-            self.arrays.append((value, name, self.before.get(id(value)), self._firsts(value)))
+                self.containers.append((value, name, self.firsts(value)))
+            self.arrays.append((value, name, self.before.get(id(value)), self.firsts(value)))
             return lambda made: made.outputs[number]
         if isinstance(value, np.ndarray):
             return self._array(value, name)
@@ -137,7 +138,7 @@ class Recipes:
             return self._chosen(which_one, value, name)
         return self._structure(value, name)
 
-    def _firsts(self, value: Any) -> list[Any]:
+    def firsts(self, value: Any) -> list[Any]:
         """Return what an array is that is not left where it stands, as the run tells."""
         found: list[Any] = []
         while (told := self._chosen_by_run.get(id(value))) is not None and not told.is_changed:
@@ -191,14 +192,8 @@ class Recipes:
             opened(value).refuse_leaving(f"{name!r} would still hold")
 
     def holds(self, value: Any, seen: set[int]) -> bool:
-        """Return whether a result holds objects of the world, perhaps, new ones that hold anything, or one twice.
-
-        Parameters
-        ----------
-        value : object
-        seen : set of int
-            The containers of the result that were looked at.
-        """
+        """Return whether a result holds objects of the world, perhaps, new ones that hold anything, or one twice;
+        ``seen`` are its containers that were looked at, by id."""
         if isinstance(value, PLAIN):
             return False
         if isinstance(value, Tensor):
@@ -208,12 +203,13 @@ class Recipes:
         if isinstance(value, np.ndarray):
             whole = id(whole_of(value))
             return whole in self._copies or whole in self._arrays or is_hiding(value)
-        if isinstance(value, (tuple, list, dict, set, deque)) or hasattr(type(value), "__dataclass_fields__"):
+        is_list = isinstance(value, (tuple, list, dict, set, deque)) or is_growing(value)
+        if is_list or hasattr(type(value), "__dataclass_fields__"):
             if id(value) in self._known or id(value) in seen or which(value) is not None:
                 return True
             if not isinstance(value, tuple):
                 seen.add(id(value))
-            parts = value.values() if isinstance(value, dict) else value
+            parts = value.values() if isinstance(value, dict) else () if is_growing(value) else value
             if hasattr(type(value), "__dataclass_fields__"):
                 parts = instance_attributes(value).values()
             return any(self.holds(one, seen) for one in parts)
@@ -237,7 +233,7 @@ class Recipes:
     def _structure(self, value: Any, name: str) -> Recipe:
         kind = type(value)
         if isinstance(value, (list, dict, set, deque)):
-            self.containers.append((value, name, self._firsts(value)))
+            self.containers.append((value, name, self.firsts(value)))
         if isinstance(value, tuple):
             parts = [self.of(one, f"{name}[{k}]") for k, one in enumerate(value)]
             if hasattr(kind, "_fields"):

@@ -13,7 +13,7 @@ from autoloop_runtime.base.dataclass import dataclass
 from ..conversion.callables import is_users_class
 from ..conversion.known_effects import is_nameless
 from ..operators.mutation.heap_snapshot import contents
-from ..operators.staging.container_contents import fill, instance_attributes
+from ..operators.staging.container_contents import fill, instance_attributes, put_in_order
 from ..sent_by_name import SentByName
 from .noted import Reached
 from .places import CALL, Place, put, set_at, take_away
@@ -100,6 +100,7 @@ class Holder:
             for name, one in first.items():
                 if now.get(name, NOTHING) is not one:
                     put(value, name, one)
+            put_in_order(value, list(first))
         elif not is_unchanged(now, first):
             fill(value, first)
 

@@ -7,6 +7,7 @@ import math
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 from executors import INTERPRETED, spread
 from left_to_python import refused_or_plain
 
@@ -242,6 +243,31 @@ def test_what_has_no_one_dtype_is_refused():
             al.function(of(program))(TRUE, integers)
     assert al.function(of(lambda v, x: x * float(v)))(TRUE, integers).tolist() == [2.0, 2.0, 2.0]
     assert isinstance(al.function(of(lambda v, x: isinstance(v, (int, float))))(TRUE, integers), bool)
+
+
+@each(INTERPRETED)
+def test_a_method_that_one_type_lacks_raises_where_it_is_asked_for(executor):
+    def fetched(c, x):
+        method = (2 if c else 0.5).hex
+        return x, len([method])
+
+    def compared(c, x):
+        return (2 if c else 0.5).bit_length == 3
+
+    def held(c, x):
+        methods = [(2 if c else x[0]).tobytes]
+        return len(methods)
+
+    for program in (fetched, compared, held):
+        decorated = al.function(program, executor=executor)
+        for c in (TRUE, FALSE):
+            answers = []
+            for f in (program, decorated):
+                try:
+                    answers.append(repr(f(c, X)))
+                except AttributeError as error:
+                    answers.append(str(error))
+            assert answers[0] == answers[1]
 
 
 def test_where_a_tensor_decides_it_is_a_tensor_of_one_dtype():

@@ -41,6 +41,8 @@ GIVEN_TOGETHER = [
 
 SAME = [
     ("a_list_twice", "l = [x*2]\nreturn l, l", "r[0] is r[1]"),
+    ("a_list_of_a_loop_twice", "l = []\ni = 0\nwhile i < x[1]:\n    l.append(x*i)\n    i += 1\nreturn l, {'l': l}",
+     "r[0] is r[1]['l']"),
     ("a_list_left_too", "l = [x*2]\no.l = l\nreturn l", "r is o.l"),
     ("an_array_appended_too", "y = x*2\no.log.append(y)\nreturn y", "r is o.log[-1]"),
     ("a_dict_in_a_dict", "d = {'a': x*2}\nreturn {'p': d, 'q': d, 'v': d['a'][1:]}",

@@ -214,7 +214,7 @@ STAGED = [
     ("list_parts", LOOP + "i += 1\n    W[:] = [i]\n    L[:1] = [x[0], i]\n    o.log[1:] = [i]\n    L[9:2] = [0.5]\n"
      "    L[-2:-1] = [i]\nif x.sum() > 2: W[len(W):] = [i]\nreturn x", BOX + "W, L = [], [1.5]", "(W, L, o)"),
     ("list_part_in_a_branch", "if x.sum() > 4: W[:] = [x[0]]\nelse: W[1:] = []\nreturn x", "W = [0.5, 1.5]", "W"),
-    ("list_items", LOOP + "i += 1\n    L.append((x*i, i))\n    L[0] = x, 2\nreturn x", "L = []", "L"),
+    ("list_items", LOOP + "i += 1\n    L.append((x*i, i))\n    L[0] = x*2, 2\nreturn x", "L = []", "L"),
     ("list_set_anew", "if x.sum() > 2:\n    o.log = [x[0]]\nreturn x", BOX + "kept = o.log",
      "(o.log, kept, o.log is kept)"),
     ("list_set_anew_in_a_loop", LOOP + "o.log = [i]\n    i += 1\nreturn x", BOX + "kept = o.log",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -102,9 +103,10 @@ def _of_mixed(owner: MixedNumber, name: str) -> Any:
     """Return what a number of several types has under a name; where it is of one that lacks it the run raises."""
     if not any(_types_have(owner, name)):
         raise lacking(class_of_code(min(owner.types)), name)
-    if name in vars(StandIn) or not hasattr(owner, name):
-        refuse_unknown(f"{name!r} is asked of {owner.described()}", "make it a number of one type, float(x)")
-    return getattr(owner, name)
+    if name not in vars(StandIn):
+        with suppress(AttributeError):
+            return getattr(owner, name)  # once: the run may raise there
+    refuse_unknown(f"{name!r} is asked of {owner.described()}", "make it a number of one type, float(x)")
 
 
 def _is_asked_first(owner: Any, name: str, found: Any) -> bool:

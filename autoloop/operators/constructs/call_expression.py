@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import types
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.callbacks import TRACES
+from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.records import CallRecord, record_call
@@ -17,12 +19,14 @@ from autoloop_runtime.ir.text_operators import refused_by_numpy
 from autoloop_runtime.ir.tracers import ArrayTracer, TextTracer, Tracer
 
 from ...conversion.callables import calls_what_it_is_given, computes_with_values, function_parameters, is_foreign
+from ...conversion.expressions import OF_NAMESPACES
 from ...conversion.known_effects import consumes
 from ...conversion.pipeline import convert_callee, mutated_parameters_of
 from ...errors import programs_own
 from ...left_to_python import is_followed, traced_anyway
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import leave
+from ..mutation.rebinding import ask_namespace, refuse_untold_inside
 from ..staging.begun_lists import example_of, growing
 from ..staging.growing_list import GrowingList
 from ..staging.maybe_same import are_some, lose_changed, watched
@@ -109,7 +113,7 @@ def _called(f: Any) -> Any:
             return functools.partial(_method_of_array, f)
         if type(f.__self__) is list and f.__name__ in ("insert", "pop", "sort"):
             return _list_method(f)
-        made = of_library(f) if computes_with_values(f) else asking(f)
+        made = _looking(f, of_library(f) if computes_with_values(f) else asking(f))
         return consumed(made) if is_followed() else made
     if isinstance(f, functools._lru_cache_wrapper):
         return _cached(f)
@@ -122,9 +126,34 @@ def _called(f: Any) -> Any:
         if is_outside(f) or is_foreign(f):
             record_call(current_graph(), CallRecord(f"{f.__module__}.{f.__qualname__}", None, False))
         made = guarded(f) if is_outside(f) else shielded(f) if is_foreign(f) else f
-        made = of_library(made) if computes_with_values(f) else made
+        made = _looking(f, of_library(made) if computes_with_values(f) else made)
         return consumed(made) if consumes(f) else made
     return _refusing_tensors(converted, mutated) if (mutated := mutated_parameters_of(f)) else converted
+
+
+def _looking(f: Any, made: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``made``, which stands for a function of a library that may look at all attributes of what it is given."""
+    if isinstance(f, types.WrapperDescriptorType | types.MethodWrapperType):
+        return functools.partial(_of_object, f, made) if f.__name__ in ("__get__", "__getattribute__") else made
+    is_ours = isinstance(f, types.FunctionType) and is_own_file(f.__code__.co_filename)
+    is_pythons = isinstance(f, types.BuiltinFunctionType) and f.__module__ in (None, "builtins")
+    if isinstance(f, types.FunctionType | types.BuiltinFunctionType) and not (is_ours or is_pythons):
+        return functools.wraps(f)(functools.partial(_of_objects, made))
+    return made
+
+
+def _of_objects(made: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    refuse_untold_inside(*args, *kwargs.values())
+    return made(*args, **kwargs)
+
+
+def _of_object(f: Any, made: Callable[..., Any], /, *args: Any) -> Any:
+    """Ask an object for its namespace, ``object.__getattribute__(o, '__dict__')``, or for another attribute."""
+    name = getattr(getattr(f, "__self__", None), "__name__", "") if f.__name__ == "__get__" else args[-1]
+    if name in OF_NAMESPACES:
+        for one in (getattr(f, "__self__", None), *args):
+            ask_namespace(one)
+    return made(*args)
 
 
 def _calling_back(f: Any, names: tuple[str, ...]) -> Any:

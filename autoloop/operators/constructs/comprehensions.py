@@ -155,7 +155,10 @@ def _grown(items: StagedIterable | Clauses, made: Callable[[Any], list[Any]]) ->
         more = made([item])
         if isinstance(more, GrowingList) and isinstance(comprehension, list):
             return (more,)  # in the first trace, which finds out what the elements are
-        comprehension.extend(more)
+        if isinstance(comprehension, GrowingList):
+            comprehension.extend(more, is_shared=False)
+        else:
+            comprehension.extend(more)
         return (comprehension,)
 
     return for_stmt(items, extended, ([],), ("comprehension",))[0]

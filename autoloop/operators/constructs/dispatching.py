@@ -14,6 +14,7 @@ from autoloop_runtime.ir.tracers import Tracer
 from ... import operators
 from ...conversion.known_effects import MANAGER, METHOD_DISPATCH, SINGLE_DISPATCH, is_made_by, is_replace
 from ...conversion.pipeline import convert_callee
+from ..mutation.rebinding import refuse_untold_inside, refuse_untold_names
 from ..staging.maybe_same import leave_shared
 from ..staging.staged_values import stands_for
 from ..staging.users_methods import method_of
@@ -49,6 +50,8 @@ def _copied(f: Any, value: Any, *memo: Any) -> Any:
     if method is None:
         if f is copy.deepcopy:
             leave_shared(value)
+            refuse_untold_inside(value, are_copied=True)
+        refuse_untold_names(value, is_copied=True)
         return f(value, *memo)
     return method() if f is copy.copy else method(*(memo or ({},)))
 

@@ -18,6 +18,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked
 from ...left_to_python import refuse_unknown
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import leave, stays
+from ..staging.copied_elements import note_written
 from ..staging.growing_list import GrowingList
 from ..staging.maybe_same import are_some, lose_changed, watched
 from ..staging.mixed_numbers import MixedNumber
@@ -242,6 +243,7 @@ def _set_back(containers: list[Any], path: tuple[Any, ...], value: Any) -> Any:
     for holder, container, index in zip(reversed(holders[:-1]), reversed(containers), reversed(path), strict=True):
         if isinstance(holder, GrowingList) and isinstance(container, Tensor):
             value = marked(type(container), ops.set_item(container, index, value))  # which it holds a copy of
+            note_written(holder.name, value)
             continue
         new = set_item(container, index, value)
         if new is container:

@@ -237,9 +237,17 @@ def _attribute(self: MixedNumber, name: str) -> Any:
         raise AttributeError(f"{self.described()} has no attribute {name!r}")
     kinds = [self.of_type(code) for code in sorted(self.types)]
     found = [one for one in kinds if _has(one, name)] or kinds
-    if callable(attribute(found[0], name)):  # where its type has none the run raises
+    if callable(attribute(found[0], name)):
+        if len(found) < len(kinds):  # where its type has none the run raises, be it never called
+            by_types(lambda one: _asked(one, name), (self,), {})
         return lambda *args, **kwargs: by_types(lambda one: attribute(one, name)(*args, **kwargs), (self,), {})
     return by_types(lambda one: attribute(one, name), (self,), {})
+
+
+def _asked(value: Any, name: str) -> int:
+    """Ask a number of one type for an attribute, and return what is the same of all."""
+    attribute(value, name)
+    return 0
 
 
 def _has(value: Any, name: str) -> bool:

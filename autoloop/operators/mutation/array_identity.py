@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from autoloop_runtime.base import nest
-from autoloop_runtime.ir.array_storage import Block, Storage, kept, one_of_several, refuse_copied, refuse_lost
+from autoloop_runtime.ir.array_storage import Block, Choice, Storage, kept, one_of_several, refuse_copied, refuse_lost
+from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.tracers import ArrayTracer
 
@@ -72,6 +73,7 @@ class HeldArrays:
     def enter(self, leaf: Any, array: ArrayTracer) -> ArrayTracer:
         """Note what stands in the body for a variable, a leaf of one."""
         one = self._held[leaf] = Held(leaf.name, leaf.init, array)
+        array.storage.choice = Choice((self, "begun"), lambda: (one.before, one.after), current_graph())
         if one.storage is not None:
             array.storage.before, array.storage.is_without_axes = one.storage, one.storage.is_without_axes
         if isinstance(leaf.init, ArrayTracer) and not leaf.init.is_writeable:
@@ -174,6 +176,7 @@ class HeldArrays:
 
     def _other(self, one: Held, made: ArrayTracer) -> ArrayTracer:
         """Return the array that a variable holds after the loop, if that is not surely the one it held before."""
+        made.storage.choice = Choice((self, "left"), lambda: (one.before, one.after))
         if is_return_value(one.name):
             return made  # after which nobody writes any more
         perhaps, made.storage.handles = self._may_hold(one)

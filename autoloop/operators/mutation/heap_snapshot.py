@@ -409,7 +409,8 @@ def has_changed(snapshot: Snapshot) -> bool:
         return not np.array_equal(value, old, equal_nan=value.dtype.kind in "fc")
     new = _mark_of(value) if is_mark(snapshot) else contents(value)
     if isinstance(new, dict):
-        return new.keys() != old.keys() or not all(map(operator.is_, new.values(), (old[key] for key in new)))
+        is_other = list(new) != list(old) if isinstance(value, dict) else new.keys() != old.keys()
+        return is_other or not all(map(operator.is_, new.values(), (old[key] for key in new)))
     if is_growing(new):
         new, old = new.arrays, old.arrays
     if isinstance(new, list):

@@ -11,6 +11,7 @@ import operator
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from autoloop_runtime.base import nest
@@ -25,6 +26,9 @@ from .side_effects import has_attributes, restore
 from .slots import Attribute, Slot
 
 Known = dict[int, tuple[Any, str]]
+
+#: tensors, and what was given in their places, of all functions that are called now, one in the other
+_SAME: ContextVar[list[tuple[Tensor, Any]] | None] = ContextVar("autoloop_given_in_place_of", default=None)
 
 
 @contextmanager
@@ -44,8 +48,11 @@ def no_tensors_left(roots: Sequence[Any], same: Sequence[tuple[Tensor, Any]] = (
         If a symbolic tensor is left in it; all is put back as it was then.
     """
     if current_graph() is not None or FOUND.get() is not None:  # whoever is around looks at it all
+        if (around := _SAME.get()) is not None:
+            around.extend(same)
         yield
         return
+    every = list(same)
     before, variables, known = without_arrays(roots)
 
     def name_of(value: Any) -> str | None:
@@ -54,12 +61,12 @@ def no_tensors_left(roots: Sequence[Any], same: Sequence[tuple[Tensor, Any]] = (
 
     raised = True
     try:
-        with Setting(None, (FOUND, name_of)):
+        with Setting(None, (FOUND, name_of), (_SAME, every)):
             yield
         raised = False
     finally:
         if any(map(has_changed, before)) or any(slot.get() is not value for slot, value in variables):
-            left = _Left(roots, known, same)
+            left = _Left(roots, known, every)
             if left.symbolic is not None:
                 restore(before, variables)
                 if not raised:
@@ -128,7 +135,8 @@ class _Left:
                 return value
             if id(value) not in self._values:
                 self._values[id(value)] = value, marked(kind, marked(kind_of((value,)), value))
-            return self._values[id(value)][1]
+            plain = self._values[id(value)][1]
+            return plain if plain is value else self._plain(plain, kind)
         if isinstance(value, tuple) and any(True for _ in _leaves(value)):
             parts = [self._plain(one, kind) for one in value]
             if all(map(operator.is_, parts, value)):

@@ -17,7 +17,7 @@ import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.locations import is_internal
-from autoloop_runtime.ir.array_storage import BLOCK, WHEN_WRITTEN, Block
+from autoloop_runtime.ir.array_storage import BLOCK, WHEN_WRITTEN, WHERE_MADE, Block
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tracers import ArrayTracer
@@ -178,6 +178,11 @@ def set_in_block(array: Any) -> None:
         written(array)
 
 
+def _is_made_here(array: Any) -> bool:
+    making = _MAKING.get()
+    return making is not None and making.is_of_block(array)
+
+
 def refuse(array: Any) -> NoReturn:
     """Let plain Python write to an array that the trace has not made, or raise."""
     written(array)
@@ -194,3 +199,4 @@ def _told(array: Any) -> None:
 
 
 WHEN_WRITTEN.append(_told)
+WHERE_MADE.append(_is_made_here)

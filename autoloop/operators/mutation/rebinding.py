@@ -6,19 +6,25 @@ there. A graph gives values; so it gives a bool for each such name as well.
 
 from __future__ import annotations
 
-from typing import Any
+import types
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn
 
 from autoloop_runtime.base.dataclass import dataclass, replace
-from autoloop_runtime.ir.array_storage import kept
+from autoloop_runtime.ir.array_storage import BLOCK, Storage, kept
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 
 from ...conversion.callables import is_users_class
+from ...left_to_python import refuse_unknown
 from ..staging.container_contents import CONTAINERS, copied, is_as
 from ..staging.undefined import MaybeUnset, Undefined
 from .slots import Attribute, Contents, Slot, note_asked, refuse_if_asked, refuse_untold
 
 _UNSET: Any = object()
+_MADE_OWN = "{0!r} is an array of the class, which a loop or branch on tensors may have made the object's own, and {1}"
+_OWN_BEFORE = "give the object an array of its own before"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +79,19 @@ class Rebindings:
         """Return the same, which later changes of this one do not reach."""
         made = Rebindings()
         made.known, made.chosen = dict(self.known), dict(self.chosen)
+        return made
+
+
+class DoubtfulAttributes:
+    """Attributes of which only the run knows whether an object got them; a record of a graph."""
+
+    def __init__(self) -> None:
+        self.known: list[tuple[Any, str]] = []
+
+    def copy(self) -> DoubtfulAttributes:
+        """Return the same, which later ones do not reach."""
+        made = DoubtfulAttributes()
+        made.known = list(self.known)
         return made
 
 
@@ -148,6 +167,12 @@ def is_perhaps_own(slot: Attribute) -> bool:
     return found is not None and found.is_inherited and found.is_other is not True
 
 
+def is_perhaps_own_of(owner: Any, name: str, value: Any) -> bool:
+    """Return whether only the run knows if an attribute, which holds a value now, is an object's own."""
+    found = rebindings().get((id(owner), name))
+    return found is not None and found.is_inherited and found.is_other is not True and found.now is value
+
+
 def ask_names(owner: Any) -> None:
     """Do as ``ask_namespace`` of an object and of its classes, as ``dir`` does."""
     classes = (owner if isinstance(owner, type) else type(owner)).__mro__
@@ -165,13 +190,34 @@ def ask_namespace(owner: Any) -> None:
     """
     if current_graph() is None or not hasattr(owner, "__dict__"):
         return
-    known = rebindings()
-    for name, value in vars(owner).items():
-        found = known.get((id(owner), name))
-        may_inherit = found is not None and found.is_inherited and found.is_other is not True and found.now is value
-        if may_inherit or type(value) is MaybeUnset:
-            refuse_untold(owner, name)
+    refuse_untold_names(owner)
     note_asked(owner)
+
+
+def refuse_untold_names(owner: Any, is_copied: bool = False) -> None:
+    """Do the same of who looks at them now, and not again; a copy takes the markers with it."""
+    for name, value in getattr(owner, "__dict__", {}).items():
+        if is_perhaps_own_of(owner, name, value) or (type(value) is MaybeUnset and not is_copied):
+            refuse_untold(owner, name)
+
+
+def refuse_untold_inside(*values: Any, are_copied: bool = False) -> None:
+    """Do the same for all objects in some values, for who looks at all attributes of what they hold, too."""
+    if current_graph() is None:
+        return
+    todo, seen = list(values), set[int]()
+    while todo:
+        one = todo.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, list | tuple | set | frozenset | deque):
+            todo += one
+        elif isinstance(one, dict):
+            todo += one.values()
+        elif is_users_class(type(one)) or isinstance(one, types.SimpleNamespace):
+            refuse_untold_names(one, are_copied)
+            todo += getattr(one, "__dict__", {}).values()
 
 
 def is_born(slot: Slot) -> bool:
@@ -215,3 +261,49 @@ def may_be_other(slot: Slot, value: Any) -> bool:
     is_there = type(value) not in (Undefined, MaybeUnset)
     name = slot.attribute if isinstance(slot, Attribute) else slot.name
     return is_there and names is not None and name not in names
+
+
+def look_at_inherited(
+    slots: Sequence[Slot | IsOther], given: Sequence[Any], carry: Callable[[Iterable[Storage | None]], None]
+) -> None:
+    """Look at what objects find in their classes, and the block has changed in place and may have made their own.
+
+    Raises
+    ------
+    NewPlaces
+        For an array: with its memory carried it is in the block what it is.
+    TypeError
+        For a container.
+    """
+    for slot, one in zip(slots, given, strict=True):
+        if isinstance(slot, Attribute) and slot.is_uncovered(one):
+            refuse_unknown(
+                f"{slot.name!r} is deleted in a loop or branch on tensors, and the class has an attribute of that "
+                f"name, which would be found after it",
+                "set it to None, say",
+            )
+        if not isinstance(slot, Attribute) or one is slot.inherited:
+            continue
+        if not slot.is_inherited:
+            block, storage = BLOCK.get(), kept(one)
+            if slot.get() is one and block is not None and storage in block.written and is_perhaps_own(slot):
+                refuse_unknown(_MADE_OWN.format(slot.name, "another one changes it"), _OWN_BEFORE)
+            continue
+        if isinstance(one, CONTAINERS) and slot.get() is one and not is_as(one, slot.inherited):
+            refuse_made_own(slot)
+        storage = kept(one)
+        if storage is not None and storage.version:
+            graph = current_graph()
+            if graph is not None and graph.parent is not graph.root:
+                refuse_unknown(_MADE_OWN.format(slot.name, "which is itself in a loop or branch"), _OWN_BEFORE)
+            carry([kept(slot.inherited)])
+
+
+def refuse_made_own(slot: Attribute) -> NoReturn:
+    """Refuse to let a container of a class become one of an object, or let plain Python run the function."""
+    kind = type(slot.inherited).__name__
+    refuse_unknown(
+        f"{slot.name!r} is a {kind} of the class, and an assignment such as `+=` in a loop or branch on tensors "
+        f"changes it and makes it the object's own, if it runs",
+        f"change it by its methods, or give the object a {kind} of its own before",
+    )

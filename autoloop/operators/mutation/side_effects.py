@@ -12,22 +12,23 @@ import dis
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.locations import is_own_file
-from autoloop_runtime.ir.array_storage import BLOCK, Storage, kept
+from autoloop_runtime.ir.array_storage import BLOCK, Storage
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 
 from ...conversion.known_effects import effect_inside
 from ...conversion.scopes import MUTATORS
 from ...left_to_python import LeftToPython, is_followed, refuse_unknown
-from ..staging.container_contents import CONTAINERS, COPIED_DICTS, is_as
+from ..staging.container_contents import CONTAINERS, COPIED_DICTS, put_in_order
 from ..staging.raising import LeftBehind
 from ..staging.staged_values import is_staged
 from ..staging.standins import Maybe, is_growing, opened
-from ..staging.undefined import Undefined
+from ..staging.undefined import MaybeUnset, Undefined
 from . import lifted_arrays
 from .heap_snapshot import (
     Snapshot,
@@ -41,20 +42,16 @@ from .heap_snapshot import (
 )
 from .outside_world import is_made_anew
 from .parts_of_objects import held_by, in_class, is_property, is_wrapper
-from .rebinding import IsOther, is_born, is_perhaps_own, may_be_other
-from .slots import Attribute, Cell, Contents, Global, Slot
+from .rebinding import IsOther, is_born, look_at_inherited, may_be_other, refuse_made_own
+from .slots import Attribute, Contents, Global, Slot, sets_attribute, variable_of
+
+if TYPE_CHECKING:
+    from .attribute_orders import AttributeOrders
 
 Places = Callable[[], tuple[tuple[Any, str], ...]]
 
-_MADE_OWN = "{0!r} is an array of the class, which a loop or branch on tensors may have made the object's own, and {1}"
-_OWN_BEFORE = "give the object an array of its own before"
 # Containers that a graph can carry, if a variable holds them.
 _CARRIED = (list, dict, set, deque)
-
-
-def _is_array(owner: Any) -> bool:
-    """Return whether it is an array, also one that only the run knows to be there."""
-    return isinstance(opened(owner).value if isinstance(owner, Maybe) else owner, Tensor | np.ndarray)
 
 
 class NewPlaces(Exception):
@@ -85,14 +82,16 @@ class Outside:
     ) -> None:
         self._functions, self._given = _users_functions(functions)
         self._values = values
+        self._orders: AttributeOrders | None = None
+        self._is_loop = False
         known = self._functions
-        self._slots: list[Slot | IsOther] = [_variable(name, known) for name in shared]
+        self._slots: list[Slot | IsOther] = [variable_of(name, known) for name in shared]
         if places is not None:
             # What the setter of a property changes is found by watching; ``a.T`` is no state but a view of an array.
             self._slots += [
                 self._attribute(owner, name)
                 for owner, name in places()
-                if not _is_array(owner) and not _is_property(owner, name)
+                if not isinstance(_there(owner), Tensor | np.ndarray) and not _is_property(owner, name)
             ]
 
     def _attribute(self, owner: Any, name: str) -> Attribute:
@@ -109,14 +108,14 @@ class Outside:
             )
         slot = Attribute(owner, name)
         cls = slot.class_with_it() if slot.is_inherited and isinstance(slot.get(), CONTAINERS) else None
-        if cls is None or any(_sets_attribute(function.__code__, name) for function in self._functions):
+        if cls is None or any(sets_attribute(function.__code__, name) for function in self._functions):
             return slot
         return Attribute(cls, name)
 
     @property
     def names(self) -> tuple[str, ...]:
         """What messages call them."""
-        return tuple(slot.name for slot in self._slots)
+        return tuple([slot.name for slot in self._slots])
 
     def read(self) -> tuple[Any, ...]:
         """Return the present values, with markers for those that have none."""
@@ -131,6 +130,7 @@ class Outside:
         """Set the values."""
         for slot, value in zip(self._slots, values, strict=True):
             slot.set(value)
+        self._keep_orders()
 
     def finish(self, values: Iterable[Any]) -> None:
         """Set the values that they have after the block."""
@@ -138,6 +138,22 @@ class Outside:
         for slot in self._slots:
             if isinstance(slot, IsOther):
                 slot.settle()
+        if self._orders is not None:
+            self._orders.settle()
+
+    def _note_orders(self, before: Iterable[Snapshot]) -> None:
+        """Note in which order the attributes of objects stand at the end of a trace, where that may matter."""
+        owners = list(filter(has_attributes, before))
+        if self._orders is None and any(map(may_be_reordered, owners)):
+            with undivided():  # which few functions need
+                from .attribute_orders import AttributeOrders
+            self._orders = AttributeOrders(self._is_loop)
+        if self._orders is not None:
+            self._orders.note(owners)
+
+    def _keep_orders(self) -> None:
+        if self._orders is not None:
+            self._orders.keep()
 
     @property
     def roots(self) -> Sequence[Any]:
@@ -156,8 +172,7 @@ class Outside:
 
     def add(self, storages: Iterable[Storage | None]) -> bool:
         """Carry the memory of some arrays from now on; return whether one of them is new."""
-        known = self.arrays
-        new = [Contents(one) for one in dict.fromkeys(storages) if one is not None and one not in known]
+        new = [Contents(one) for one in dict.fromkeys(storages) if one is not None and one not in self.arrays]
         self._slots += new
         return bool(new)
 
@@ -181,8 +196,9 @@ class Outside:
                 self._leave_behind(before, variables, given)
                 restore(before, variables)
                 raise
+            self._note_orders(before)
             self._compare(before, variables)
-            self._look_at_inherited(given)
+            look_at_inherited(self._slots, given, self.carry)
             self._tell_others(given)
             if (block := BLOCK.get()) is not None:
                 self.carry(block.written)
@@ -215,39 +231,6 @@ class Outside:
             self._slots += new
             raise NewPlaces(", ".join(repr(slot.name) for slot in new))
 
-    def _look_at_inherited(self, given: tuple[Any, ...]) -> None:
-        """Look at what objects find in their classes, and the block has changed in place and may have made their own.
-
-        Raises
-        ------
-        NewPlaces
-            For an array: with its memory carried it is in the block what it is.
-        TypeError
-            For a container.
-        """
-        for slot, one in zip(self._slots, given, strict=True):
-            if isinstance(slot, Attribute) and slot.is_uncovered(one):
-                refuse_unknown(
-                    f"{slot.name!r} is deleted in a loop or branch on tensors, and the class has an attribute of that "
-                    f"name, which would be found after it",
-                    "set it to None, say",
-                )
-            if not isinstance(slot, Attribute) or one is slot.inherited:
-                continue
-            if not slot.is_inherited:
-                block, storage = BLOCK.get(), kept(one)
-                if slot.get() is one and block is not None and storage in block.written and is_perhaps_own(slot):
-                    refuse_unknown(_MADE_OWN.format(slot.name, "another one changes it"), _OWN_BEFORE)
-                continue
-            if isinstance(one, CONTAINERS) and slot.get() is one and not is_as(one, slot.inherited):
-                _refuse_made_own(slot)
-            storage = kept(one)
-            if storage is not None and storage.version:
-                graph = current_graph()
-                if graph is not None and graph.parent is not graph.root:
-                    refuse_unknown(_MADE_OWN.format(slot.name, "which is itself in a loop or branch"), _OWN_BEFORE)
-                self.carry([kept(slot.inherited)])
-
     def _parameters(self) -> tuple[str, ...]:
         """Return the names of the values; the body of a ``for`` loop takes its item first."""
         for code in (function.__code__ for function in self._functions):
@@ -268,7 +251,7 @@ class Outside:
                 for slot, value in changed_attributes(one):
                     if slot.key not in known:
                         if slot.is_born and slot.get() is slot.inherited and isinstance(slot.inherited, CONTAINERS):
-                            _refuse_made_own(slot)
+                            refuse_made_own(slot)
                         new.setdefault(slot.key, (slot, value))
             elif (
                 one.slot is not None
@@ -299,11 +282,14 @@ class Outside:
         if new:
             for slot, value in new.values():
                 slot.set(value)
+            self._keep_orders()
             self._slots += [slot for slot, _ in new.values()]
             raise NewPlaces(", ".join(repr(slot.name) for slot, _ in new.values()))
 
     def around(self, function: Callable[..., Any], count: int) -> Callable[..., tuple[Any, ...]]:
         """Return a function that takes and returns these variables after the first ``count``."""
+
+        self._is_loop = True
 
         def explicit(*values: Any) -> tuple[Any, ...]:
             self.write(values[count:])
@@ -321,6 +307,15 @@ def _is_carried(value: Any) -> bool:
 def has_attributes(one: Snapshot) -> bool:
     """Return whether a snapshot is of the attributes of an object."""
     return isinstance(one.old, dict) and not isinstance(one.value, dict | types.GeneratorType)
+
+
+def may_be_reordered(one: Snapshot) -> bool:
+    """Return whether an object's attributes stand in another order now, or are set of which only the run knows
+    whether they are there."""
+    new = contents(one.value)
+    return list(new) != list(one.old) or any(
+        type(value) is MaybeUnset and new[name] is not value for name, value in one.old.items()
+    )
 
 
 def changed_attributes(one: Snapshot) -> list[tuple[Attribute, Any]]:
@@ -342,19 +337,10 @@ def restore(before: Iterable[Snapshot], variables: Iterable[tuple[Slot, Any]]) -
             continue
         for attribute, value in changed_attributes(one):
             attribute.set(value)
+        put_in_order(one.value, list(one.old))
     for slot, value in variables:
         if slot.get() is not value:
             slot.set(value)
-
-
-def _refuse_made_own(slot: Attribute) -> NoReturn:
-    """Refuse to let a container of a class become one of an object, or let plain Python run the function."""
-    kind = type(slot.inherited).__name__
-    refuse_unknown(
-        f"{slot.name!r} is a {kind} of the class, and an assignment such as `+=` in a loop or branch on tensors "
-        f"changes it and makes it the object's own, if it runs",
-        f"change it by its methods, or give the object a {kind} of its own before",
-    )
 
 
 def _refusal(one: Snapshot) -> tuple[str, str]:
@@ -377,6 +363,10 @@ def _refusal(one: Snapshot) -> tuple[str, str]:
     )
 
 
+def _there(owner: Any) -> Any:
+    return opened(owner).value if isinstance(owner, Maybe) else owner
+
+
 def _is_asked_with_effect(owner: Any, name: str) -> bool:
     """Return whether an object has no attribute of a name, and what the user has written to find it does more."""
     asked = in_class(type(owner), "__getattr__")
@@ -390,17 +380,6 @@ def _is_asked_with_effect(owner: Any, name: str) -> bool:
 
 #: instructions that change more than a variable of the function's own
 _STORING = ("STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "DELETE_ATTR", "DELETE_SUBSCR")
-
-
-def _sets_attribute(code: types.CodeType, name: str) -> bool:
-    """Return whether code, or that of a function inside it, assigns to an attribute of a name."""
-    if name in code.co_names and any(
-        op.opname == "STORE_ATTR" and op.argval == name for op in dis.get_instructions(code)
-    ):
-        return True
-    if "set_attribute" in code.co_names and name in code.co_consts:
-        return True
-    return any(_sets_attribute(one, name) for one in code.co_consts if isinstance(one, types.CodeType))
 
 
 def _is_property(owner: Any, name: str) -> bool:
@@ -435,12 +414,3 @@ def _users_functions(functions: Iterable[Any]) -> tuple[list[types.FunctionType]
         given += [value for key, value in held if not is_function and key not in ("func", "__func__")]
         todo += inner[::-1]
     return found, given
-
-
-def _variable(name: str, functions: Sequence[types.FunctionType]) -> Cell | Global:
-    for function in functions:
-        free = function.__code__.co_freevars
-        for one in (name, *(full for full in free if full.endswith(name) and full.startswith("_"))):
-            if one in free and function.__closure__ is not None:
-                return Cell(name, function.__closure__[free.index(one)])
-    return Global(name, functions[0].__globals__)

@@ -6,8 +6,10 @@ it is done.
 
 from __future__ import annotations
 
+import dis
 import functools
 import types
+from collections.abc import Sequence
 from typing import Any
 
 from autoloop_runtime.ir.array_storage import Storage
@@ -230,3 +232,24 @@ class Contents:
 
 
 Slot = Cell | Global | Attribute | Contents
+
+
+def sets_attribute(code: types.CodeType, name: str) -> bool:
+    """Return whether code, or that of a function inside it, assigns to an attribute of a name."""
+    if name in code.co_names and any(
+        op.opname == "STORE_ATTR" and op.argval == name for op in dis.get_instructions(code)
+    ):
+        return True
+    if "set_attribute" in code.co_names and name in code.co_consts:
+        return True
+    return any(sets_attribute(one, name) for one in code.co_consts if isinstance(one, types.CodeType))
+
+
+def variable_of(name: str, functions: Sequence[types.FunctionType]) -> Cell | Global:
+    """Return a variable that functions share."""
+    for function in functions:
+        free = function.__code__.co_freevars
+        for one in (name, *(full for full in free if full.endswith(name) and full.startswith("_"))):
+            if one in free and function.__closure__ is not None:
+                return Cell(name, function.__closure__[free.index(one)])
+    return Global(name, functions[0].__globals__)

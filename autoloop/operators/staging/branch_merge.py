@@ -11,7 +11,7 @@ from autoloop_runtime.analysis.failure import can_fail
 from autoloop_runtime.analysis.inside import nodes_inside
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
-from autoloop_runtime.ir.array_storage import Block, Storage, kept, one_of_several
+from autoloop_runtime.ir.array_storage import Block, Choice, Storage, kept, one_of_several
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.convert import convert_to_tensor, to_array
 from autoloop_runtime.ir.graph import Graph, current_graph, is_around
@@ -335,9 +335,11 @@ class _Merge:
                 note(made, None, None, spoken(self.name))
             if pair is not None:
                 made = as_maybe(marked(join(kind, self.number), made))
-            if pair is not None and isinstance(made, ArrayTracer) and not self._is_returned:
-                _link(made.storage, handles)
-                self.made.append((made.storage, handles))
+            if pair is not None and isinstance(made, ArrayTracer):
+                made.storage.choice = Choice(self.graphs[0], lambda both=handles: both)  # type: ignore[misc]
+                if not self._is_returned:
+                    _link(made.storage, handles)
+                    self.made.append((made.storage, handles))
             leaves.append(made)
         is_set = outputs.pop(0) if self.is_set is not None else None
         if all(self.absent):

@@ -6,7 +6,7 @@ import contextlib
 import operator
 import types
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from typing import Any
 
@@ -86,16 +86,19 @@ class CopiesOfTrace:
         By id of a list, dict or object what is known of it.
     shared : list
         In which graph a list that grows got the elements of another one, and the names of both.
+    arrays : dict
+        What is known of arrays that were put in or taken out, see ``array_elements``.
     """
 
     def __init__(self) -> None:
         self.known: dict[int, Any] = {}
         self.shared: list[tuple[Any, str, str]] = []
+        self.arrays: dict[Any, Any] = {}
 
     def copy(self) -> CopiesOfTrace:
         """Return the same, which later copies of this one do not reach."""
         made = CopiesOfTrace()
-        made.known, made.shared = dict(self.known), list(self.shared)
+        made.known, made.shared, made.arrays = dict(self.known), list(self.shared), dict(self.arrays)
         return made
 
 
@@ -157,6 +160,16 @@ def instance_attributes(value: Any) -> dict[str, Any]:
                 if not name.startswith("__"):
                     found[name] = cls.__dict__[name].__get__(value)
     return found
+
+
+def put_in_order(owner: Any, names: Sequence[str]) -> None:
+    """Let the attributes that an object itself has stand in an order; those that have no place in it come last."""
+    own = getattr(owner, "__dict__", None)
+    if type(own) is dict:
+        order = [*[name for name in names if name in own], *[name for name in own if name not in names]]
+        if list(own) != order:
+            for name in order:
+                own[name] = own.pop(name)
 
 
 def containers_in(value: Any) -> list[Any]:

@@ -11,12 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
 from autoloop_runtime.analysis.inside import graphs_inside
+from autoloop_runtime.base import nest
 from autoloop_runtime.base.locations import Line, capture
+from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.tracers import DecidedNumber, number_of
 
 from ...left_to_python import WORLD, LeftToPython, leave_unknown
+from .array_elements import note_array, told_of
 from .container_contents import CopiesOfTrace, containers_in, copied, is_as, is_instance, objects_in
 from .maybe_same import maybe_same
 from .staged_blocks import LOOP
@@ -107,8 +111,21 @@ def note_begun(name: str, elements: Sequence[Any]) -> None:
                 seen.add(id(one))
 
 
+def note_element(name: str, leaf: Any, place: Any = None, is_taken: bool = False) -> None:
+    """Note that an array is in a list that grows, at a place where that begins, or was taken out."""
+    if kept(leaf) is not None or isinstance(leaf, np.ndarray):
+        note_array(name, leaf, is_taken, place)
+
+
+def note_written(name: str, leaf: Any) -> None:
+    """Note that an array in a list that grows is written to in place, where others may hold it."""
+    note_array(name, leaf, is_written=True)
+
+
 def note_taken(name: str, element: Any) -> None:
     """Note that what a list that grows gives is a copy of what it holds."""
+    for leaf in nest.flatten(element):
+        note_element(name, leaf, is_taken=True)
     for one in _parts(element):
         copies = _copies()
         if copies is not None:
@@ -117,7 +134,7 @@ def note_taken(name: str, element: Any) -> None:
 
 def note_shared(name: str, other: Any) -> None:
     """Note that a list that grows gets the elements of another one; no name is given to a new list."""
-    if other.holds_containers and (copies := _copies()) is not None:
+    if (other.holds_containers or other.holds_arrays) and (copies := _copies()) is not None:
         copies.shared.append((current_graph(), name, other.name))
 
 
@@ -149,7 +166,9 @@ def leave_asked(one: Any, other: Any) -> None:
             raise TypeError(f"{what}: compare their values")
 
 
-def leave_copied(value: Any, left: Iterable[Any], is_of_world: Callable[[int], bool], leaves: Sequence[Any]) -> None:
+def leave_copied(
+    value: Any, left: Iterable[Any], is_of_world: Callable[[int], bool], leaves: Sequence[Any], seen: Iterable[Any]
+) -> None:
     """Leave a function to plain Python if somebody may tell the copies from what they are made of.
 
     Parameters
@@ -160,6 +179,8 @@ def leave_copied(value: Any, left: Iterable[Any], is_of_world: Callable[[int], b
         Returns whether an object, by id, is one that the function has found.
     leaves : sequence
         The arguments.
+    seen : iterable
+        What else others see.
 
     Raises
     ------
@@ -168,16 +189,21 @@ def leave_copied(value: Any, left: Iterable[Any], is_of_world: Callable[[int], b
         If there are tensors among them: plain Python would give other kinds of values.
     """
     graph, known = current_graph(), _known()
-    if graph is None or known is None or not (known.known or known.shared):
+    if graph is None or known is None or not (known.known or known.shared or known.arrays):
         return
+    left = list(left)
     found = {id(part): part for one in (value, *left) for part in _parts(one)}
     alive = {id(one) for one in graphs_inside(graph.root)}
     lists = [one for one in found.values() if is_growing(one) and one.holds_containers]
-    kept = [_Kept(one, alive) for one in known.known.values()]
-    for copied_one in kept:
+    kept_ones = [_Kept(one, alive) for one in known.known.values()]
+    for copied_one in kept_ones:
         same = maybe_same(copied_one.value) - {id(one) for one in lists}
         copied_one.is_left = any(one in found or is_of_world(one) for one in same)
-    for told in (*_told_of_lists(known, alive, lists), *[one.told(lists, kept) for one in kept]):
+    of_arrays = [one for one in found.values() if is_growing(one) and one.holds_arrays]
+    told_of_arrays = told_of(known, alive, of_arrays, (value, *left, *seen)) if known.arrays else None
+    both = [*lists, *[one for one in of_arrays if not one.holds_containers]]
+    told_of_others = [one.told(lists, kept_ones) for one in kept_ones]
+    for told in (told_of_arrays, *_told_of_lists(known, alive, both), *told_of_others):
         if told is not None:
             text, line = f"{told[0]}, which grows in a loop or branch on tensors", told[1]
             if number_of(leaves) is DecidedNumber:

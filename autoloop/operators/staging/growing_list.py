@@ -21,7 +21,7 @@ from autoloop_runtime.ir.tracers import Kind, NumberTracer, join, marked, own_ki
 
 from ...left_to_python import WORLD, is_followed, refuse_unknown
 from .container_contents import containers_in, has_objects, objects_in
-from .copied_elements import note_begun, note_put, note_shared
+from .copied_elements import note_begun, note_element, note_put, note_shared
 from .instances import as_rows
 from .list_columns import ListColumns, empty_arrays
 from .twins import watch_copied
@@ -55,15 +55,15 @@ class GrowingList(ListColumns):
     def begin(self, values: Sequence[Any]) -> None:
         """Hold the elements of a list that grows from now on."""
         note_begun(self.name, values)
-        for value in values:
-            self._append(value)
+        for place, value in enumerate(values):
+            self._append(value, place)
 
-    def _append(self, value: Any) -> None:
-        index, parts = self.length, self._taken(value)
+    def _append(self, value: Any, place: int | None = None) -> None:
+        index, parts = self.length, self._taken(value, place)
         self.arrays = [array.write(index, part) for array, part in zip(self.arrays, parts, strict=True)]
 
-    def _taken(self, value: Any) -> list[Tensor]:
-        """Return what the arrays are to hold of an element that is put in."""
+    def _taken(self, value: Any, place: int | None = None) -> list[Tensor]:
+        """Return what the arrays are to hold of an element that is put in, or stands at a place when it begins."""
         _leave_held(self.name, value)
         value = _as_plain(value)
         inner = {place: leaf for place, leaf in enumerate(nest.flatten(value)) if is_list_of_rows(leaf)}
@@ -87,13 +87,14 @@ class GrowingList(ListColumns):
             is_new = position in inner and position not in self.lists
             if position not in self.several:
                 self.kinds[position] = kind if is_new else join(self.kinds[position], kind)
+            note_element(self.name, leaf, None if place is None else (place, position))
             if (storage := kept(leaf)) is not None and leaf.shape.rank != 0:
                 storage.copied = storage.copied or f"the list {self.name!r}"
         self.lists |= inner.keys()
         return parts
 
-    def extend(self, values: Any) -> None:
-        """Append each of some values."""
+    def extend(self, values: Any, is_shared: bool = True) -> None:
+        """Append each of some values, of a list that others have or may change, or that nobody sees."""
         if not isinstance(values, GrowingList):
             for value in values:
                 self.append(value)
@@ -103,7 +104,8 @@ class GrowingList(ListColumns):
                 f"the list {self.name!r} cannot be extended by {values.name!r}, whose elements have another structure",
                 "keep two lists",
             )
-        note_shared(self.name, values)
+        if is_shared or values.holds_containers:
+            note_shared(self.name, values)
         self._extend(values)
 
     def _extend(self, values: GrowingList) -> None:

@@ -71,6 +71,14 @@ class ListColumns(Rows):
         return type(self)(self.name, self.arrays, self.structure, self.kinds, self.lists, self.several)
 
     @property
+    def holds_arrays(self) -> bool:
+        """Whether its elements are, or hold, arrays of the user's."""
+        return any(
+            issubclass(kind, ArrayTracer) and array.element_shape.rank != 0
+            for kind, array in zip(self.kinds, self.arrays, strict=False)
+        )
+
+    @property
     def holds_containers(self) -> bool:
         """Whether its elements are, or hold, lists, dicts or objects."""
         return bool(self.lists) or _holds_containers(nest.unflatten(self.structure, self.kinds))

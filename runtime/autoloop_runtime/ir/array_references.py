@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..base.dataclass import replace
 from .array_storage import Storage, kept, refuse_without_axes
 from .array_views import View, layout_of_part, linked, name_of_view, new_layout, part_of_scalar
 from .basic_indices import (
@@ -117,6 +118,16 @@ class References:
         new.dtype, new.storage, new.view_of = made.dtype, self.storage, view
         new._layout, new._seen = layout, (self.storage.version, current_graph(), made.plain)
         return new
+
+    def seen_in(self, parent: Any) -> Any:
+        """Return the view of another array that this is of its own; this one if only the run knows which part it is."""
+        view = self.view_of
+        if view is None:
+            return self
+        if isinstance(parent, np.ndarray):
+            return self if view.real is None else view.real(parent)
+        made = view.forward(parent.current())
+        return parent.viewed(replace(view, parent=parent), made, self.layout, not self.is_scalar)
 
     def __getitem__(self, index: Any) -> Any:
         held = self.current()

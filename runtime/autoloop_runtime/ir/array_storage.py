@@ -8,7 +8,7 @@ noted in a ``Block``, put back when the trace of the block ends, and carried by 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextvars import ContextVar
 from itertools import count
 from typing import Any, NoReturn
@@ -35,6 +35,27 @@ class _Links:
 
 #: what is known of ``Storage.origins`` holds until this changes: what one thread asks again in vain does no harm
 _LINKS = _Links()
+
+
+class Choice:
+    """What memory stands for of which a loop or branch decides which array it is.
+
+    Parameters
+    ----------
+    decided : hashable
+        The same for all names of which one decision chooses.
+    arrays : callable
+        Gives the arrays, in the order in which all names of the decision have theirs.
+    begun : Graph, optional
+        The body of a loop that begins with it, with what was there before or what the body left.
+    """
+
+    __slots__ = ("arrays", "begun", "decided", "number")
+
+    def __init__(self, decided: Hashable, arrays: Callable[[], Sequence[Any]], begun: Graph | None = None) -> None:
+        self.decided, self.arrays, self.begun = decided, arrays, begun
+        #: greater than that of one made before
+        self.number = next(_VERSIONS)
 
 
 class Storage:
@@ -66,6 +87,8 @@ class Storage:
         What an array variable of a loop held before it, where this is what the body begins with.
     handles : tuple of (Tensor, bool)
         The arrays that a block may leave in its place, and whether it is told where these stay what they were.
+    choice : Choice or None
+        What it stands for, if a loop or branch decides which array it is.
     lost : str
         Why nobody can tell what it holds, if that is so.
     shared : str
@@ -76,8 +99,8 @@ class Storage:
     """
 
     __slots__ = (
-        "_in_order", "_is_closed", "_is_linked", "_origins", "_perhaps", "_sources", "argument", "before", "copied",
-        "elsewhere", "graph", "handles", "in_place_of", "is_by_order", "is_copied_by_order", "is_frozen",
+        "_in_order", "_is_closed", "_is_linked", "_origins", "_perhaps", "_sources", "argument", "before", "choice",
+        "copied", "elsewhere", "graph", "handles", "in_place_of", "is_by_order", "is_copied_by_order", "is_frozen",
         "is_lying_asked", "is_order_asked", "is_without_axes", "lost", "lying", "shared", "tensor", "touched",
         "version",
     )  # fmt: skip
@@ -112,6 +135,7 @@ class Storage:
         #: real arrays of which this may be another handle, and what they held
         self._sources: tuple[tuple[Any, Any], ...] = ()
         self.handles: tuple[tuple[Any, bool], ...] = ()
+        self.choice: Choice | None = None
 
     @property
     def is_of_the_caller(self) -> bool:
@@ -286,6 +310,10 @@ def array_written(array: np.ndarray[Any, Any]) -> None:
 WHEN_WRITTEN: list[Callable[[Any], None]] = []
 
 
+#: tell of a real array whether it was made in the block that is traced; filled while modules are imported
+WHERE_MADE: list[Callable[[Any], bool]] = []
+
+
 def refuse_lost(why: str) -> NoReturn:
     """Raise the error that tells why an array's contents are not known."""
     raise UnknownWhileTracing(
@@ -385,8 +413,12 @@ def give_in_place_of(arrays: Iterable[Any], made: Iterable[Any]) -> None:
 
 
 def as_given(value: Any) -> Any:
-    """Return the array that plain Python would have for one of a function that is differentiated; else the value."""
+    """Return the array that plain Python would have for one, or a part of one, of a function that is differentiated;
+    else the value."""
     storage = kept(value)
+    if storage is not None and value.view_of is not None:
+        parent = value.view_of.parent
+        return value if (given := as_given(parent)) is parent else value.seen_in(given)
     while storage is not None and storage.in_place_of is not None and not storage.version and value.view_of is None:
         value = storage.in_place_of
         storage = kept(value)

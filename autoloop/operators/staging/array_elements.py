@@ -1,0 +1,163 @@
+"""Arrays in lists that grow: the graph has their values, and a run makes an array of its own for each element.
+
+That is what plain Python has where each iteration puts in an array that it has made, once, and nobody sees it
+elsewhere. Where an array is put in twice, was there before, or is seen besides, plain Python runs the function, if
+others see the list in the end.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.locations import Line, capture
+from autoloop_runtime.ir.array_storage import WHERE_MADE, Storage
+from autoloop_runtime.ir.graph import Graph, current_graph
+
+from .array_choices import arrays_in, is_inside, may_be, memory_of
+from .container_contents import CopiesOfTrace
+from .staged_blocks import LOOP
+
+
+@dataclass(frozen=True, eq=False)
+class _Element:
+    """An array that was put into a list, or taken out of one.
+
+    Attributes
+    ----------
+    name : str
+        What messages call the list.
+    storage : Storage or None
+        Its memory; None of a real array.
+    array : object
+    graph, loop : Graph or None
+        Where that was, and the body of the innermost loop around it.
+    is_taken : bool
+        Whether it was taken out.
+    is_made_here : bool
+        Of a real array, whether it was made where it is put in.
+    is_written : bool
+        Whether this one stands, in the list, for what it was before it was written to.
+    """
+
+    name: str
+    storage: Storage | None
+    array: Any
+    graph: Graph | None
+    loop: Graph | None
+    line: Line | None
+    is_taken: bool = False
+    is_made_here: bool = False
+    is_written: bool = False
+
+
+def _loop() -> Graph | None:
+    """Return the body of the innermost loop that is traced."""
+    graph, loop, bodies = current_graph(), LOOP.get(), list[Any]()
+    while loop is not None:
+        bodies.append(loop[0])
+        loop = loop[2]
+    while graph is not None and not any(graph is one for one in bodies):
+        graph = graph.parent
+    return graph
+
+
+def note_array(name: str, array: Any, is_taken: bool = False, place: Any = None, is_written: bool = False) -> None:
+    """Note an array that a list is given, or gives.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the list.
+    array : object
+    is_taken : bool, optional
+        Whether the list gives it.
+    place : optional
+        Of one with which a list begins: where it stands.
+    is_written : bool, optional
+        Whether it stands for an element that was written to in place.
+    """
+    graph, storage = current_graph(), memory_of(array)
+    if graph is None or not (storage is not None or (isinstance(array, np.ndarray) and array.ndim)):
+        return
+    known = graph.root.record(CopiesOfTrace).arrays
+    location = capture()
+    is_made = storage is None and any(told(array) for told in WHERE_MADE)
+    made = _Element(
+        name, storage, array, graph, _loop(), location[-1] if location else None, is_taken, is_made, is_written
+    )
+    known[(name, place) if place is not None else len(known)] = made
+
+
+def told_of(known: CopiesOfTrace, alive: set[int], lists: Sequence[Any], seen: Iterable[Any]) -> tuple[str, Any] | None:
+    """Return how somebody may tell the arrays of lists from those that were put in: in words, and the line.
+
+    Parameters
+    ----------
+    known : CopiesOfTrace
+    alive : set of int
+        The graphs that were not given up, by id.
+    lists : sequence
+        The lists that others see.
+    seen : iterable
+        The arrays that others see.
+    """
+    every = [one for one in known.arrays.values() if id(one.graph) in alive]
+    visible = list(arrays_in([list(seen)]))
+    around = {inner for one in visible if (mine := memory_of(one)) is not None for inner in may_be(mine)}
+    real = {id(one) for one in visible if isinstance(one, np.ndarray)}
+    taken = {one.storage: one for one in every if one.is_taken and one.storage is not None}
+    if not lists and not any(one.is_written for one in every):
+        found = [taken[one] for one in around if one in taken]
+        return (
+            (f"elements of {found[0].name!r} are kept or given back, which may be one", found[0].line)
+            if len(found) > 1
+            else None
+        )
+    for one in _told_alone(every, taken, around, real):
+        return f"an array is in {one.name!r}, which may be there twice, or elsewhere, too", one.line
+    return None
+
+
+def _told_alone(
+    every: Sequence[_Element], taken: dict[Storage, _Element], around: set[Storage], real: set[int]
+) -> Iterator[_Element]:
+    """Yield what is not of its iteration alone, or is seen elsewhere, or is there twice."""
+    times: Counter[Any] = Counter()
+    for one in every:
+        if one.is_taken or one.is_written:
+            if one.storage in around and not one.is_written:
+                yield one
+            continue
+        if one.storage is None:
+            keys: set[Any] = {id(one.array)}
+            is_alone = (one.is_made_here or one.loop is None) and id(one.array) not in real
+        else:
+            keys = may_be(one.storage)
+            is_alone = keys.isdisjoint(around) and keys.isdisjoint(taken) and _is_new(one.storage, one.loop)
+        times.update(keys)
+        if not is_alone or any(times[key] > 1 for key in keys):
+            yield one
+
+
+def _is_new(storage: Storage, loop: Graph | None, around: tuple[Storage, ...] = ()) -> bool:
+    """Return whether each iteration of a loop has memory of its own there."""
+    if storage.argument is not None or storage.own_sources or storage in around:
+        return False
+    choice = storage.choice
+    if choice is None:
+        others = storage.origins()[1:]
+        is_of_loop = loop is None or is_inside(storage.graph, loop)
+        return is_of_loop and all(_is_new(one, loop, (*around, storage)) for one in others)
+    arrays = choice.arrays()
+    if choice.begun is not None:
+        if choice.begun is not loop:
+            return False
+        arrays = arrays[-1:]  # what the iteration before has left
+    elif loop is not None and not is_inside(storage.graph, loop):
+        return False
+    inner = [memory_of(array) for array in arrays]
+    return all(one is not None and _is_new(one, loop, (*around, storage)) for one in inner)

@@ -1,0 +1,174 @@
+"""Which arrays are one, and in which order attributes stand, where loops and branches decide it."""
+
+import itertools
+
+import autoloop as al
+import numpy as np
+import pytest
+from each_case import each
+from programs_of_sharing import BOX, TELL
+from worlds import module, played, world
+
+EXECUTORS = itertools.cycle(["auto", "sequential", "dataflow"])
+LOOP = "q = []\ni = 0\nwhile i < x[1]:\n    i += 1\n    "
+
+
+def first(name, *_):
+    return name
+
+
+def check(name, text, is_left):
+    executor = next(EXECUTORS)
+    expected, _ = played(name, text)
+    found, reasons = played(name, text, executor)
+    assert bool(reasons) == is_left, reasons
+    assert expected == found, executor
+
+
+#: name, program, whether plain Python runs it; lists of arrays that it gives, or leaves in ``o.log``
+ELEMENTS = [
+    ("new", LOOP + "q.append(x*i)\nreturn q", False),
+    ("new_constants", LOOP + "q.append(np.zeros(2))\nreturn q", False),
+    ("new_in_a_branch", LOOP + "y = x*i\n    if i > 1: q.append(y)\nreturn q", False),
+    ("one_of_two_new", LOOP + "y = x*i\n    if i > 1: y = y + 1\n    q.append(y)\nreturn q", False),
+    ("next", "y = x*1\n" + LOOP + "y = y + 1\n    q.append(y)\nreturn q", False),
+    ("before_the_next", "y = x*1\n" + LOOP + "q.append(y)\n    y = y + 1\nreturn q", False),
+    ("begun", LOOP.replace("[]", "[x*3, x*4]") + "q.append(x*i)\nreturn q", False),
+    ("filtered", "return [x*k for k in range(int(x[1])) if k != 1]", False),
+    ("of_a_list", LOOP + "q.append(x*i)\nreturn [y*2 for y in q]", False),
+    ("nobody_sees_the_list", "y = x*2\n" + LOOP + "q.append(y)\nreturn np.array([len(q)]), y", False),
+    ("left_in_the_world", LOOP.replace("q", "o.log") + "o.log.append(x*i)\nreturn [x*1]", False),
+    ("one_for_all", "y = x*2\n" + LOOP + "q.append(y)\nreturn q", True),
+    ("one_for_all_in_a_comprehension", "y = x*2\nreturn [y for k in range(int(x[1]))]", True),
+    ("twice", LOOP + "y = x*i\n    q.append(y)\n    q.append(y)\nreturn q", True),
+    ("twice_in_an_element", LOOP + "y = x*i\n    q.append((y, y))\nreturn [one for both in q for one in both]", True),
+    ("parts_of_one", "y = x*2\n" + LOOP + "q.append(y[1:])\nreturn q", True),
+    ("last_again", LOOP.replace("[]", "[x*3]") + "q.append(q[-1])\nreturn q", True),
+    ("besides", "y = x*1\n" + LOOP + "y = y + 1\n    q.append(y)\nreturn [*q, y]", True),
+    ("in_two_lists", LOOP + "y = x*i\n    q.append(y)\n    o.log.append(y)\nreturn q", True),
+    ("branches", "y, q = x*2, []\nif x[0] > 0: q.append(y)\nif x[1] > 1: q.append(y)\nreturn q", True),
+    ("written_through_one", "y = x*2\n" + LOOP + "q.append(y)\nq[0][0] = 7\nreturn [q[-1]]", True),
+    ("an_array_of_the_world", "o.log.clear()\n" + LOOP + "o.log.append(o.a)\nreturn [o.a, *o.log]", True),
+    ("swapped", "y, z = x*1, x*2\n" + LOOP + "y, z = z, y\n    q.append(y)\nreturn q", True),
+]  # fmt: skip
+
+
+@each(ELEMENTS, first)
+def test_arrays_in_lists_that_grow_are_those_of_plain_python(name, body, is_left):
+    check(name, module(body, BOX + TELL, "tell(*o.log)", "", "tell(*r)"), is_left)
+
+
+def test_where_tensors_are_given_a_list_that_holds_an_array_twice_is_refused():
+    body = "y = np.ones(2)\nq = []\ni = 0\nwhile x[0] > i:\n    i += 1\n    q.append(y)\nreturn q"
+    with pytest.raises(TypeError, match="which may be there twice, or elsewhere, too, which grows .*: put in a copy"):
+        al.function(world("twice", module(body, BOX))["f"])(al.ones([3]))
+
+
+#: programs that give arrays of which the run decides whether two are one
+GIVEN = [
+    ("a_tuple_of_a_side", "y = x*2\nif x[0] > 1: r = y, y\nelse: r = y, x*3\nreturn r", True),
+    ("returned_by_a_side", "y = x*2\nif x[0] > 1: return y, y\nreturn y, x*3", True),
+    ("chosen", "y = x*2\nz = y if x[0] > 1 else x*3\nreturn y, z", True),
+    ("a_part", "y = x*2\nz = y[1:] if x[0] > 1 else x[1:]*3\nreturn y, z", True),
+    ("of_a_loop", "y, z, i = x*2, x*3, 2\nwhile i < x[0]:\n    z = y\n    i += 1\nreturn y, z", True),
+    ("best", "y = b = x*1\ni = 0\nwhile i < 3:\n    y = y - 1\n    if y[0] > 0: b = y\n    i += 1\nreturn y, b",
+     True),
+    ("left_besides", "y = x*2\nz = y if x[0] > 1 else x*3\no.a = y\nreturn [z]", True),
+    ("exchanged", "y, z = x*2, x*3\nif x[0] > 1: y, z = z, y\nreturn y, z", False),
+    ("the_same_on_both_sides", "y = x*2\nz = y if x[0] > 1 else y\nreturn y, z", False),
+    ("new_on_both_sides", "y = x*2\nif x[0] > 1: return y, x*3\nreturn x*4, y", False),
+    ("fibonacci", "y, z, i = x*1, x*2, 0\nwhile i < x[1]:\n    y, z = z, y + z\n    i += 1\nreturn y, z", False),
+    ("before", "y = x*2\nz = y - 1\nwhile y[1] > 1:\n    z, y = y, y*0.5\nreturn y, z", False),
+]  # fmt: skip
+
+
+@each(GIVEN, first)
+def test_results_are_one_array_where_they_are_in_plain_python(name, body, is_left):
+    check(name, module(body, BOX + TELL, "", "", "tell(*r, o.a)"), is_left)
+
+
+CLASS = "import copy, inspect, types\nclass C:\n    k = 1\nc, d = C(), C()\nd.a, d.b = 1, 2\n"
+CLASS += "ns = types.SimpleNamespace(a=1)\n"
+ORDERS = [
+    ("other_on_each_side", "if x[0] > 1: c.a = 1; c.b = 2\nelse: c.b = 1; c.a = 2", True),
+    ("of_a_new_object", "p = C()\nif x[0] > 1: p.a = 1; p.b = 2\nelse: p.b = 1; p.a = 2\nreturn p", True),
+    ("deleted_on_a_side", "if x[0] > 1:\n    del d.a\n    d.a = 5", True),
+    ("deleted_in_a_loop", "i = 1\nwhile i < x[0]:\n    del d.a\n    d.a = i\n    i += 1", True),
+    ("deleted", "del d.a\nd.a = x[0]", False),
+    ("deleted_and_the_same", "y = d.a\ndel d.a\nd.a = y", False),
+    ("one_that_may_be_there", "if x[0] > 1: c.a = 1\nc.b = 2\nc.a = 3", True),
+    ("one_that_may_be_there_in_a_branch", "if x[0] > 1: c.a = 1\nc.b = 2\nif x[0] < 2: c.a = 3", True),
+    ("one_of_the_class", "if x[0] > 1: c.k = 1\nc.b = 2\nc.k = 3", True),
+    ("as_set_in_a_loop", "i = 1\nwhile i < x[0]:\n    c.b = i\n    c.a = i\n    i += 1\nc.c = 1", False),
+    ("later_in_a_loop", "i = 0\nwhile i < x[0]:\n    c.b = i\n    if i > 0: c.a = i\n    c.c = 1\n    i += 1", True),
+    ("the_same_on_both_sides", "if x[0] > 1: c.b = 1; c.a = 2\nelse: c.b = 2; c.a = 1", False),
+    ("of_an_ordered_dict", "if x[0] > 1: od.move_to_end('p')", False),
+]  # fmt: skip
+
+
+@each(ORDERS, first)
+def test_attributes_stand_in_the_order_of_plain_python(name, body, is_left):
+    top = CLASS + "od = collections.OrderedDict(p=1, q=2)\n"
+    state = "list(vars(c)), list(vars(d)), list(od)"
+    body += "" if "return" in body else "\nreturn C()"
+    check(name, module(body, top, state, "c.__dict__.clear()", "list(vars(r))"), is_left)
+
+
+LOOKED_AT = [
+    ("copied", "if x[0] > 1: c.k = 2\nreturn vars(copy.copy(c)) if x[1] > 99 else copy.copy(c)"),
+    ("copied_deeply", "if x[0] > 1: c.k = 2\nreturn copy.deepcopy([c])[0]"),
+    ("asked_of_object", "if x[0] > 1: c.k = 2\nreturn len(object.__getattribute__(c, '__dict__'))"),
+    ("asked_by_inspect", "if x[0] > 1: c.q = 2\nreturn [name for name, _ in inspect.getmembers(c) if name[0] != '_']"),
+    ("compared", "if x[0] > 1: ns.b = 2\nreturn ns == types.SimpleNamespace(a=1)"),
+    ("compared_unequal", "if x[0] > 1: ns.b = 2\nreturn [ns] != [types.SimpleNamespace(a=1)]"),
+]
+
+
+@each(LOOKED_AT, first)
+def test_who_looks_at_all_attributes_finds_those_of_plain_python(name, body):
+    text = module(body, CLASS, "", "c.__dict__.clear()\nvars(ns).pop('b', None)", "vars(r) if hasattr(r, 'k') else r")
+    check(name, text, True)
+
+
+class Kept:
+    """What functions that are differentiated leave behind."""
+
+
+KEPT, IN_DICT = Kept(), {}
+
+
+def keeps_it(a):
+    IN_DICT["it"] = a
+    return (a * a).sum()
+
+
+def keeps_parts(a):
+    KEPT.part = part = a[1:]
+    IN_DICT["part"], IN_DICT["again"], IN_DICT["turned"] = part, part, a.reshape(3, 1).T[0]
+    return (a * a).sum()
+
+
+WAYS = {
+    "grad": lambda f, a: al.grad(f)(a),
+    "value_and_grad": lambda f, a: al.value_and_grad(f)(a),
+    "jvp": lambda f, a: al.jvp(al.function(f), (a,), (np.ones(3),)),
+    "inside": lambda f, a: al.function(lambda x: al.hessian_vector_product(f, x, np.ones(3)))(a),
+}
+
+
+@each([*WAYS, "hessian_vector_product", "vjp", "jacobian"])
+def test_what_is_kept_of_an_argument_is_that_array_while_somebody_differentiates(name):
+    a = np.arange(3.0)
+    others = {
+        "hessian_vector_product": lambda f, a: al.hessian_vector_product(f, a, np.ones(3)),
+        "vjp": lambda f, a: al.vjp(f, a)[1](1.0),
+        "jacobian": lambda f, a: al.jacobian(f)(a),
+    }
+    (WAYS | others)[name](keeps_it, a)
+    assert IN_DICT["it"] is a
+    if name in WAYS:
+        WAYS[name](keeps_parts, a)
+        assert np.shares_memory(KEPT.part, a) and np.shares_memory(IN_DICT["turned"], a)
+        assert IN_DICT["part"] is IN_DICT["again"] and KEPT.part is IN_DICT["part"]
+        a[1:] = 7
+        assert KEPT.part.tolist() == [7, 7] and IN_DICT["turned"].tolist() == [0, 7, 7]
