@@ -30,6 +30,10 @@ def reads(x, y, z, a, j, k, m):
         np.sum(z[:5][:k] @ a[:k]), np.sum(np.where(x[k:m] > y[k:m], np.sqrt(x[k:m]), y[k:m] - x[k % 7] ** 2)),
         np.sum(np.max(a[:, k:m], axis=0)), np.sum(np.sum(a[k:m], axis=1)), np.sum(np.sum(a[k:m, m:], axis=0)),
         np.sum(x[k:m].astype(np.int32) + j[0]), np.max(np.abs(x[k:m])) if 0 <= k < min(m, 7) else 0.0,
+        len(x[k:m]) + 2 * a[k:, :m].size + 30 * a[k:m, 1:].shape[0] + 300 * a[1:, k:m].shape[-1],
+        np.vdot(x[k:m], y[k:m]),
+        np.sum(np.outer(x[k:m], y[:k])), np.sum(np.expand_dims(a[k:m], 1) * a[:, None, :3][k:m, :, :1]),
+        np.sum(a[k:m, ::-1].reshape(1, -1, 1, 6) * z), np.std(x[:k]) if 0 < k < 7 else 0.0,
     )  # fmt: skip
 
 
@@ -183,7 +187,7 @@ def test_what_is_assigned_must_fit_before_anything_is_written():
     lambda x, k: x[:k],
     lambda x, k: np.sum(x[::k]),
     lambda x, k: np.cumsum(x[:k])[0],
-    lambda x, k: x[:k].shape[0],
+    lambda x, k: np.sum(np.ravel(x[:4].reshape(2, 2)[:k])),
     lambda x, k: np.sum(x[:k] if k > 3 else x[1:]),
 ])  # fmt: skip
 def test_what_others_would_take_for_an_extent_that_is_known_is_refused(function):

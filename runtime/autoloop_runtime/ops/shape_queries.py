@@ -11,6 +11,7 @@ from ..base.shapes import SCALAR, TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor
+from ..ir.op import ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import DESCRIBING, NO_GRADIENT
 from .define import primitive, public
@@ -34,6 +35,8 @@ SIZE = primitive(
 )  # fmt: skip
 
 RANK = primitive("rank", lambda x: (dtypes.int32, SCALAR), lambda x: np.int32(x.ndim), NO_GRADIENT, traits=DESCRIBING)
+
+ruled_in("shape_rules", SHAPE, SIZE)
 
 
 @public()

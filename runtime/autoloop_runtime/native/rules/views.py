@@ -13,7 +13,7 @@ from ...ops.array import EXPAND, FLIP, RESHAPE, ROLL, SQUEEZE, TRANSPOSE
 from ...ops.creation import LINSPACE, RANGE
 from ...ops.identities import COPIED, ENSURE_SHAPE
 from ..ir.elements import DOUBLE, LType, literal
-from ..ir.moving import Extent
+from ..ir.moving import Extent, is_moving
 from ..writer.context import Context
 from ..writer.memory import is_one_value, put, seen, shifted, splat
 from ..writer.nests import store
@@ -52,6 +52,8 @@ def _reshape(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         return [splat(ctx, node, values[0])]
     x = array_of(ctx, values[0])
     strides = _restrided(x, shape)
+    if strides is None and is_moving(shape):
+        ctx.refuse(node, "the shape of its operand depends on values")
     if strides is None:
         copy = ctx.temporary(x.t, x.shape)
         store(ctx, x, copy)

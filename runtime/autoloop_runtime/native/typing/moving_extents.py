@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...ir.graph import Node
-from ...ops.array import FLIP, TRANSPOSE
+from ...ops.array import EXPAND, FLIP, RESHAPE, TRANSPOSE
 from ...ops.identities import COPIED
 from ...ops.index import Input, Slice
 from ...ops.indexing import GETITEM, SET_ITEM
@@ -22,6 +22,7 @@ from ...ops.powers import POW
 from ...ops.reducing import SUM
 from ...ops.reductions import ALL, ANY, MAX, MEAN, MIN, PROD
 from ...ops.selection import WHERE
+from ...ops.shape_queries import SHAPE, SIZE
 from ..ir.moving import Extent, is_moving
 from .facts import Shape, Types
 from .refusal import refuse
@@ -137,6 +138,26 @@ def _transposed(node: Node, types: Types) -> Shape:
     return shape[::-1] if axes is None else tuple([shape[a] for a in axes])
 
 
+def _expanded(node: Node, types: Types) -> Shape:
+    full, axes = types.shapes[node.inputs[0]], node.attrs["axis"]
+    rank, rest = len(full) + len(axes), iter(full)
+    new = [a % rank for a in axes]
+    return tuple([1 if a in new else next(rest) for a in range(rank)])
+
+
+def _reshaped(node: Node, types: Types) -> Shape:
+    """Return the shape of an array that gets or loses axes of extent 1: of others strides are not known beforehand."""
+    full, known = types.shapes[node.inputs[0]], node.attrs["known"]
+    there = [n for n in full if n != 1]
+    rest = iter(there)
+    out = tuple([1 if n == 1 else next(rest, 0) for n in known]) if len(node.inputs) == 1 else ()
+    told = [n for n in known or () if n != 1]
+    fits = [isinstance(n, Extent) if wanted == -1 else n == wanted for n, wanted in zip(there, told)]
+    if not out or len(told) != len(there) or not all(fits):
+        refuse(node, f"the shape of its operand, {full}, depends on values, and not only axes of extent 1 come and go")
+    return out
+
+
 def _reduced(node: Node, types: Types) -> Shape:
     shape, axis = types.shapes[node.inputs[0]], node.attrs["axis"]
     gone = range(len(shape)) if axis is None else [a % len(shape) for a in axis]
@@ -156,6 +177,10 @@ _RULES: dict[Any, Callable[[Node, Types], Shape]] = {
     SET_ITEM: _same,
     FLIP: _same,
     COPIED: _same,
+    EXPAND: _expanded,
+    RESHAPE: _reshaped,
+    SHAPE: lambda node, types: (len(types.shapes[node.inputs[0]]),),
+    SIZE: lambda node, types: (),
     TRANSPOSE: _transposed,
     MATMUL: _multiplied,
     **dict.fromkeys((SUM, PROD, MAX, MIN, ANY, ALL, MEAN), _reduced),
