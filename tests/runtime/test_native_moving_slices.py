@@ -121,7 +121,14 @@ def test_products_of_matrices(size):
 
 
 def extremes(x, k):
-    return np.max(x[:k]), np.min(x[k - 1 :: -1]), np.max(x[:, None][:k], axis=0)[0], np.mean(x[:k])
+    return (
+        np.max(x[:k]),
+        np.min(x[k - 1 :: -1]),
+        np.max(x[:, None][:k], axis=0)[0],
+        np.mean(x[:k]),
+        np.argmax(x[:k]),
+        x[39 - k :].argmin(),
+    )
 
 
 @each([np.float64, np.float32, np.float16, np.int32])
@@ -136,7 +143,8 @@ def test_extremes_and_means(dtype):
     if x.dtype.kind == "f":
         for at, k in [(3, 5), (12, 30)]:
             x[at] = np.nan
-            assert np.isnan(decorated(x, np.int64(k))).all()
+            got = decorated(x, np.int64(k))
+            assert np.isnan(got[:4]).all() and got[4:] == extremes(x, k)[4:]
 
 
 def test_the_sum_of_nothing_is_positive():
@@ -153,6 +161,7 @@ def test_the_sum_of_nothing_is_positive():
     (lambda x, y, z, a, j, k, m: x[k:] @ y[m:], 1, 2),
     (lambda x, y, z, a, j, k, m: np.sum(a[:, :k] @ z), 1, 0),
     (lambda x, y, z, a, j, k, m: np.max(x[k:m]), 4, 4),
+    (lambda x, y, z, a, j, k, m: np.argmin(x[k:m]), 3, 3),
     (lambda x, y, z, a, j, k, m: x[k:][m], 4, 3),
     (lambda x, y, z, a, j, k, m: x[k:][0], 7, 0),
     (lambda x, y, z, a, j, k, m: np.sum(x[:5][j[k:m] * 2]), 0, 6),

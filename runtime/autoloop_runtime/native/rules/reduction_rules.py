@@ -340,6 +340,7 @@ def _position(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         return [Scalar("0", INT64)]
     if 0 in [full[a] for a in axes]:
         ctx.refuse(node, f"the {node.op.name} of no elements is an error")
+    _check_some(ctx, node, values, axes)
     strides = tuple([0 if a not in axes else s for a, s in enumerate(dense(_only(full, axes)))])
     place = Count("0", "1", _UNSIGNED if size_of(full) < 2**32 - 1 else INT64, full, strides)
     if len(axes) == len(full):

@@ -20,7 +20,7 @@ from ...ops.linalg import MATMUL
 from ...ops.operands import CAST
 from ...ops.powers import POW
 from ...ops.reducing import SUM
-from ...ops.reductions import ALL, ANY, MAX, MEAN, MIN, PROD
+from ...ops.reductions import ALL, ANY, ARGMAX, ARGMIN, MAX, MEAN, MIN, PROD
 from ...ops.selection import WHERE
 from ...ops.shape_queries import SHAPE, SIZE
 from ..ir.moving import Extent, is_moving
@@ -165,6 +165,13 @@ def _reduced(node: Node, types: Types) -> Shape:
     return tuple(kept) if node.attrs["keepdims"] else tuple([n for a, n in enumerate(shape) if a not in gone])
 
 
+def _place_of(node: Node, types: Types) -> Shape:
+    """Return the shape of places along one axis: those among all elements would be counted with a run's extents."""
+    if len(types.shapes[node.inputs[0]]) != 1 and len(node.attrs["axis"] or ()) != 1:
+        refuse(node, "the shape of its operand depends on values, and it counts along several axes")
+    return _reduced(node, types)
+
+
 def _multiplied(node: Node, types: Types) -> Shape:
     a, b = (types.shapes[t] for t in node.inputs)
     if max(len(a), len(b)) > 2:
@@ -183,5 +190,6 @@ _RULES: dict[Any, Callable[[Node, Types], Shape]] = {
     SIZE: lambda node, types: (),
     TRANSPOSE: _transposed,
     MATMUL: _multiplied,
+    **dict.fromkeys((ARGMAX, ARGMIN), _place_of),
     **dict.fromkeys((SUM, PROD, MAX, MIN, ANY, ALL, MEAN), _reduced),
 }
