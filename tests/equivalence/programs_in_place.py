@@ -98,6 +98,7 @@ def bits(a):
 def normalised(m):
     m -= m.mean(axis=0)
     m /= m.std(axis=0) + 1
+    m /= np.linalg.norm(m)
 
 
 @given(squares(1, N))
@@ -288,8 +289,12 @@ def leapfrog(x, v, f, n):
         v += 0.5 * f
 
 
+def neighbours(m):
+    m[:] = 0.25 * (np.roll(m, 1, 0) + np.roll(m, -1, 0) + np.roll(m, 1, 1) + np.roll(m, -1, 1))
+
+
 #: of independent lines, for arrays that no cache holds: these are computed one after the other
-NO_CACHE = [(lines_side_by_side, vectors(3, N)), (leapfrog, vectors(3, N))]
+NO_CACHE = [(lines_side_by_side, vectors(3, N)), (leapfrog, vectors(3, N)), (neighbours, squares())]
 
 
 @given(squares())

@@ -15,8 +15,6 @@ from programs_in_place import NO_CACHE, PROGRAMS
 
 #: what NumPy needs, besides the arguments, may be exceeded by this part of both
 MORE = 1.1
-#: of arrays of so many elements no cache holds several
-LARGE = 1 << 22
 #: where machine code computes elsewhere what it then puts there, as the page on arrays says
 ELSEWHERE = {
     "turned": 1.6, "branches": 2.1, "transposed": 2.1, "all_of_a_transpose": 1.6,
@@ -57,14 +55,16 @@ def test_what_is_asked_of_numpy(program, make, executor):
 
 @each(NO_CACHE)
 def test_what_is_asked_of_numpy_where_no_cache_holds_the_arrays(program, make):
-    plain, size = _of_python(program, make, LARGE)
-    for threads in (1, 2):
-        al.config.set_num_threads(threads)
-        try:
-            ours, _ = _of_python(al.function(program, executor="dataflow"), make, LARGE)
-        finally:
-            al.config.set_num_threads(None)
-        assert ours + size <= MORE * (plain + size), (threads, ours / size, plain / size)
+    plain, size = _of_python(program, make, 400_000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("autoloop_runtime.analysis.weight.BULKY", 1 << 20)
+        for executor, threads in (("sequential", 1), ("dataflow", 1), ("dataflow", 2)):
+            al.config.set_num_threads(threads)
+            try:
+                ours, _ = _of_python(al.function(program, executor=executor), make, 400_000)
+            finally:
+                al.config.set_num_threads(None)
+            assert ours + size <= MORE * (plain + size), (executor, threads, ours / size, plain / size)
 
 
 def _status(name):

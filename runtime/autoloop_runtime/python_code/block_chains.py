@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable
 
+from ..analysis.aliasing import is_fresh
 from ..analysis.cost import estimate
 from ..analysis.fusion import DIVIDED, Group, fused, is_divisible
 from ..analysis.inside import graphs_inside
 from ..analysis.observable import is_barrier
 from ..analysis.ownership import may_overwrite
 from ..analysis.part_updates import updated_part
-from ..analysis.uses import readers
+from ..analysis.sizes import is_large
+from ..analysis.uses import Readers, readers
 from ..base.dataclass import dataclass
 from ..ir.graph import Graph, Node
 from ..ir.prices import Price
@@ -24,6 +26,8 @@ from ..ir.tensor import Tensor
 MIN_ELEMENTS = DIVIDED
 #: nor is work that takes fewer nanoseconds
 MIN_COST = 300_000.0
+#: of arithmetic alone, so many arrays are made for it: an operation after the other has as many
+MOST_MADE = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +77,9 @@ def _groups(graph: Graph) -> list[Group]:
 
     while True:
         found = fused(graph.nodes, reading, form, _stops)
-        left = [node for group in found if _is_cheap(group, alone) for node in group.nodes]
+        left = [
+            node for group in found if _is_cheap(group, alone) or _waits(group, reading) for node in group.nodes
+        ]  # fmt: skip
         if not left:
             return found
         cheap.update(left)
@@ -83,6 +89,16 @@ def _is_cheap(group: Group, alone: Collection[Node]) -> bool:
     if len(group.nodes) == 1 and group.nodes[0] in alone:
         return True
     return sum(map(estimate, group.nodes)) < MIN_COST
+
+
+def _waits(group: Group, reading: Readers) -> bool:
+    """Return whether arithmetic together would have several arrays wait for the last of them, where one operation after
+    the other lets go of each in time: memory is what it takes longest for."""
+    if any(node.op.traits.price is not Price.ARITHMETIC for node in group.nodes):
+        return False
+    members = {*group.nodes}
+    made = [t for t in group.reads if is_large(t) and is_fresh(t) and all(n in members for n, _ in reading.of(t))]
+    return len(made) > MOST_MADE
 
 
 def _stops(node: Node, reads: bool) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ..analysis.sizes import is_large
 from ..analysis.uses import END
 from ..ir.graph import Node
+from ..ir.prices import Price
 from ..ops.indexing import SET_ITEM
-from .scope import INLINE_LENGTH, Scope
+from .scope import INLINE_LENGTH, LARGE_LENGTH, Scope
 from .shared_output import Output
 from .templates import closed, local
 
@@ -24,8 +26,7 @@ def write_plain(out: Output, node: Node, position: int, scope: Scope) -> None:
     outputs = node.results
     if node.op.effect:
         scope.env[node.outputs[-1]] = out.expressions.true()
-    limit = scope.result_length if scope.uses.last_read.get(node.outputs[0]) == END else INLINE_LENGTH
-    if node in scope.uses.inline and expr.length <= limit:
+    if node in scope.uses.inline and expr.length <= _most(node, scope):
         scope.env[outputs[0]] = expr
         return
     if node.declared and not node.op.several:
@@ -39,6 +40,13 @@ def write_plain(out: Output, node: Node, position: int, scope: Scope) -> None:
         out.lines.assign([t for t in targets if t], expr)
     if node.op.several:
         out.promise_all(node, targets)
+
+
+def _most(node: Node, scope: Scope) -> int:
+    """Return how long an expression may be that is written where its value is read."""
+    if is_large(node.outputs[0]) and node.op.traits.price is Price.ARITHMETIC:
+        return LARGE_LENGTH
+    return scope.result_length if scope.uses.last_read.get(node.outputs[0]) == END else INLINE_LENGTH
 
 
 def _write_in_place(out: Output, node: Node, scope: Scope) -> None:

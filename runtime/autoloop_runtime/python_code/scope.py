@@ -15,6 +15,8 @@ from .templates import Expr, local
 INLINE_LENGTH = 56
 #: unless they are what an assignment at the end of a loop's body or a branch assigns
 RESULT_LENGTH = 100
+#: and one for a large array: in a variable of its own that would be there for longer, and NumPy would not compute there
+LARGE_LENGTH = 300
 
 
 @dataclass

@@ -9,9 +9,11 @@ import numpy as np
 from ...base.stand_ins import UnknownExtent
 from ...ir.tensor import Tensor
 from ..arithmetic import abs as absolute
-from ..array import expand_dims, moveaxis, squeeze
+from ..array import expand_dims, moveaxis, reshape, squeeze
 from ..extents import axes_of
+from ..linalg import matmul
 from ..logic import isnan, logical_and, logical_not
+from ..powers import length as root
 from ..reducing import sum as total
 from ..reductions import any as some
 from ..reductions import max as greatest
@@ -36,13 +38,22 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> An
     if rank is None:
         raise UnknownExtent("numpy.linalg.norm: the rank of the operand must be known; declare it with set_shape")
     if axis is None and (ord is None or (rank == 2 and ord in ("f", "fro")) or (rank == 1 and ord == 2)):
-        return length(x, None, None, bool(keepdims))
+        return _of_all(x, rank, bool(keepdims))
     axes = axes_of(known(np.linalg.norm, axis=axis), rank, "numpy.linalg.norm") or ()
     if len(axes) == 1:
         return _vectors(x, ord, axes, bool(keepdims))
     if len(axes) == 2:
         return _matrices(x, ord, axes, bool(keepdims))
     raise ValueError("Improper number of dimensions to norm.")
+
+
+def _of_all(x: Tensor, rank: int, keepdims: bool) -> Any:
+    """Return the root of the sum of all squares, of real numbers as NumPy computes it: no array is made for these."""
+    if x.dtype.kind != "f" or not rank:
+        return length(x, None, None, keepdims)
+    line = reshape(x, [-1]) if rank > 1 else x
+    found = root(matmul(line, line))
+    return reshape(found, [1] * rank) if keepdims else found
 
 
 def _vectors(x: Tensor, ord: Any, axes: tuple[int, ...] | None, keepdims: bool) -> Any:
