@@ -250,24 +250,37 @@ def _for_staged(items: StagedIterable, loop: _Statement, values: Values, growth:
         wanted = functools.partial(loop.body, item) if items.made is None else _making(items.made, item, loop.body)
         return (k + 1, *loop.where(items.keep(item), wanted, mine))
 
+    # no flag stops it before its first iteration
+    surely = is_known and items.length > 0 and items.keep is None and all(f is False for f in loop.flags(values))
+    start, test, body = 0, lambda k, *_: k < items.limit, counted_body
+    numbers = items.numbers if surely else None
+    if numbers is not None:  # to count by the elements themselves saves making them of the count
+        start, test, body = numbers.start, _inside(numbers), _by_element(loop.body, numbers.step)
     counted = Loop(
-        test=lambda k, *_: k < items.length,
-        body=counted_body,
+        test=test,
+        body=body,
         names=("iteration", *loop.names),
         until=loop.until,
         outside=Outside((loop.body, *items.functions), loop.shared, loop.places, values),
         options={} if loop.options is None else loop.options(),
         number=items.number,
-        counted=True,
-        # no flag stops it before its first iteration
-        surely=is_known and items.length > 0 and items.keep is None and all(f is False for f in loop.flags(values)),
+        counted=numbers is None,
+        surely=surely,
     )
     counts = () if growth is None else (growth.length, growth.expected)
     record("for", loop.names, True, f"it iterates over {items.describe}", *counts)
-    left = rows.put_in(staged_loop(counted, (0, *values), items.length)[1:])
+    left = rows.put_in(staged_loop(counted, (start, *values), items.length)[1:])
     for check in items.checks:
         check()
     return left
+
+
+def _inside(numbers: range) -> Callable[..., Any]:
+    return (lambda k, *_: k < numbers.stop) if numbers.step > 0 else (lambda k, *_: k > numbers.stop)
+
+
+def _by_element(body: Callable[..., Any], step: int) -> Callable[..., Any]:
+    return lambda k, *mine: (k + step, *(body(k, *mine) or ()))
 
 
 def _making(made: Callable[[Any], Any], item: Any, body: Callable[..., Any]) -> Callable[..., Any]:

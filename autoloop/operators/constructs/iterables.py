@@ -79,6 +79,8 @@ class StagedIterable(StandIn):
         self.get = get
         self.describe = describe
         self.keep = keep
+        #: what its places are below, if there are any: its length, which may have come out negative
+        self.limit = self.length
         #: what becomes of an element that a loop gets to see
         self.made: Callable[[Any], Any] | None = None
         #: the user's that make or choose its elements
@@ -87,6 +89,8 @@ class StagedIterable(StandIn):
         self.is_uneven = False
         #: raise when its elements would be others, had each been asked for in its turn
         self.checks: tuple[Callable[[], None], ...] = ()
+        #: the range of Python's that it is
+        self.numbers: range | None = None
         #: of an iterator of Python's: whether a loop has begun to run over it
         self.is_used: bool | None = None
 
@@ -227,8 +231,10 @@ def _range_of(*args: Any) -> StagedRange:
     if isinstance(step, int) and step == 0:
         raise ValueError("range() arg 3 must not be zero")
     span = stop if isinstance(start, int) and start == 0 else stop - start
-    length = _largest(span if isinstance(step, int) and step == 1 else -(-span // step))
-    return StagedRange(start, stop, step, length, number)
+    count = span if isinstance(step, int) and step == 1 else -(-span // step)
+    made = StagedRange(start, stop, step, _largest(count), number)
+    made.limit = as_number(count, number)
+    return made
 
 
 def known_range(items: range) -> StagedIterable:
@@ -237,7 +243,9 @@ def known_range(items: range) -> StagedIterable:
     def get(k: Any) -> Any:
         return items[k] if isinstance(k, int) else number_of_step(items.start, items.step, k)
 
-    return StagedIterable(len(items), get, "a long Python range", number=NumberTracer)
+    made = StagedIterable(len(items), get, "a long Python range", number=NumberTracer)
+    made.numbers = items
+    return made
 
 
 def counting(iterator: Any) -> StagedIterable | None:

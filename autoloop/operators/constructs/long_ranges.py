@@ -29,7 +29,7 @@ from ..staging.staged_blocks import Loops, WrittenOut, deciding
 PEELED, LEAST = 3, 5
 #: how many nodes the rest may be written out as; and one of which each iteration is a branch, since a tensor decides
 #: when it ends; the same where loops of the graph are spared
-MOST, _MOST_IN_BRANCHES = 200, 500
+MOST, _MOST_IN_BRANCHES = 100, 500
 _MOST_SPARED = 5_000
 #: of a loop that adds more nodes the user is told
 MUCH = 4_000
