@@ -23,7 +23,7 @@ from autoloop_runtime.base import dtypes, stand_ins
 from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.base.parsing import parse
 
-from .left_to_python import LeftToPython, python_can_run
+from .left_to_python import LeftToPython, is_raised_anyway, is_ruled, python_can_run
 
 _E = TypeVar("_E", bound=BaseException)
 
@@ -44,10 +44,12 @@ _STAGING_FILES = frozenset(
 _RAISE = opcode.opmap["RAISE_VARARGS"]
 _REFUSAL = "__autoloop_refusal__"
 _PROGRAMS = "__autoloop_programs__"
+_UNBUILT = "__autoloop_unbuilt__"
 #: where what NumPy and Python say of types is said
 _OF_TYPES = ("dtype_rules.py", "foreign_operands.py")
 #: where autoloop does what a line of the user's says
-_CONSTRUCTS = os.path.join(_FRONT_END, "operators", "constructs", "")
+_OPERATORS = os.path.join(_FRONT_END, "operators", "")
+_CONSTRUCTS = os.path.join(_OPERATORS, "constructs", "")
 # What says which shapes and values a function, or an array that is written to, takes, as NumPy does.
 _RULES = (os.path.join(_RUNTIME, "ops", ""), os.path.join(_RUNTIME, "ir", "array_"))
 
@@ -98,6 +100,7 @@ def user_traceback(error: _E) -> _E:
         if is_refusal(one):
             setattr(one, _REFUSAL, True)  # its traceback will not tell any more
         is_programs_own(one)
+        cannot_build(one)
         one.__traceback__ = _without_own_frames(one.__traceback__, isinstance(one, EndlessRecursionError))
         todo += [one.__cause__, one.__context__]
     return error
@@ -138,6 +141,21 @@ def is_refusal(error: BaseException) -> bool:
     # what autoloop itself says while it traces, and NumPy would not, is of values that only the run knows; errors that
     # name a tensor without a value are for who works with tensors, and may be caught as any other
     return _is_said_there(last) and not is_programs_own(error) and python_can_run()
+
+
+def cannot_build(error: BaseException) -> bool:
+    """Return whether an exception says that what the user's line does cannot be done in a graph: plain Python, which
+    would not raise it, may run the function."""
+    if is_ruled(error) or is_raised_anyway(error):
+        return False
+    found, link = getattr(error, _UNBUILT, None), error.__traceback__
+    if found is None and link is not None:
+        last = innermost(link)
+        is_there = last.tb_frame.f_code.co_filename.startswith(_OPERATORS) and _is_said_there(last)
+        found = is_there and isinstance(error, TypeError | ValueError) and not is_programs_own(error)
+        with suppress(AttributeError, TypeError):  # exceptions with __slots__
+            setattr(error, _UNBUILT, found)  # its traceback will not tell any more
+    return bool(found)
 
 
 def _is_said_there(link: types.TracebackType) -> bool:

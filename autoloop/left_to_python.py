@@ -23,6 +23,7 @@ P = ParamSpec("P")
 WORLD: ContextVar[Any] = ContextVar("autoloop_world", default=None)
 
 _RAISED_ANYWAY = "__autoloop_raised_anyway__"
+_RULED = "__autoloop_ruled__"
 _TRACED_ANYWAY: ContextVar[bool] = ContextVar("autoloop_traced_anyway", default=False)
 
 #: of a value that is looked for in a dict or set
@@ -90,6 +91,17 @@ def traced_anyway() -> Iterator[None]:
 def is_raised_anyway(error: BaseException) -> bool:
     """Return whether plain Python would meet an exception, too, of what a function of ours makes a graph of."""
     return hasattr(error, _RAISED_ANYWAY)
+
+
+def ruled(refusal: E) -> E:
+    """Return a refusal of what plain Python could run, but is asked to be written otherwise."""
+    setattr(refusal, _RULED, True)
+    return refusal
+
+
+def is_ruled(error: BaseException) -> bool:
+    """Return whether an exception stays a refusal where plain Python could run the function."""
+    return hasattr(error, _RULED)
 
 
 def leave_unknown(what: str, line: Line | None = None) -> None:

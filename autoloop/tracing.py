@@ -25,7 +25,7 @@ from . import operators
 from .concrete import ConcreteFunction
 from .conversion.callables import asks_nobody
 from .conversion.pipeline import convert
-from .errors import in_words, is_programs_own, is_refusal, user_stacklevel
+from .errors import cannot_build, in_words, is_programs_own, is_refusal, user_stacklevel
 from .fresh_results import FreshResults
 from .given_arrays import handle_of
 from .keys import Number, describe_key, is_input
@@ -178,9 +178,12 @@ def attempted(attempt: Callable[[], R], leaves: Sequence[Any]) -> R:
             raise LeftToPython(str(error), of_values=True) from None
 
 
-def traced(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the result of a converted function in the default graph, stand-ins included; see ``door.result_of``."""
-    with World((target, *args, *kwargs.values())).in_force():
+def traced(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any]) -> Any:
+    """Return the result of a converted function in the default graph, stand-ins included; see ``door.result_of``.
+
+    ``leaves`` are those of the arguments.
+    """
+    with World((target, *args, *kwargs.values()), leaves).in_force():
         return settled(_trace_entry_(target, args, kwargs))
 
 
@@ -202,6 +205,8 @@ def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
             advise(error)
             if (asking := asks_for_values(error)) is not None:
                 leave(*asking)
+        if cannot_build(error):
+            leave(str(error), users_line(locations.raised_at(error.__traceback__)))
         if said is not None:  # plain Python says it of the value that is there, if of any
             leave(said)
         if (said := in_words(error)) is not None:

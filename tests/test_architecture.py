@@ -562,6 +562,8 @@ OUR_DUNDERS = {
     "programs",
     "refusal",
     "raised_anyway",
+    "ruled",
+    "unbuilt",
     "do_not_convert",
 }
 

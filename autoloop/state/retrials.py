@@ -305,7 +305,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
             world.enter(list(zip(found.places[:placed], symbolic[len(request.leaves) :])), given)
             objects = graph.record(ObjectsOfTrace)
             objects.is_of_world = world.knows
-            value = traced(request.target, (*receiver, *args), kwargs)
+            value = traced(request.target, (*receiver, *args), kwargs, symbolic[: len(request.leaves)])
             if objects.pairs:
                 _leave_differing(request.leaves)
             _leave_written(found.guards, request, receiver)

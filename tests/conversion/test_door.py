@@ -403,7 +403,7 @@ def test_what_cannot_leave_is_refused_and_all_is_as_it_was(f, args, words):
     HOLDER.out = kept = ["kept"]
     calls = CALLS
     with pytest.raises(TypeError) as caught:
-        al.function(f)(*args)
+        al.function(f, executor="native")(*args)
     assert words in str(caught.value)
     assert not re.search(r"MaybeNone|MaybeUnset|GrowingList|StagedIterable|Undefined", str(caught.value))
     assert LOG == [7.0] and not SEEN and calls == CALLS
@@ -509,4 +509,4 @@ def test_none_a_value_and_unset():
         return best
 
     with pytest.raises(TypeError, match="'best' is None at one end of a branch on a tensor, has a value at another, a"):
-        al.function(f)(np.float64(1))
+        al.function(f, executor="native")(np.float64(1))

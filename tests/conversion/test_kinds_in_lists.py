@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from each_case import each
 from executors import EXECUTORS
+from left_to_python import refused_or_plain
 from short_bodies import differences, made
 
 X = np.array([1.0, 2.0, 3.0, 4.0])
@@ -76,10 +77,12 @@ def test_arrays_of_them_have_numpys_dtype_or_are_refused():
     ("return sorted(o)", r"sorted\(\.\.\.\) of the list 'o', .* needs numbers of one type"),
     ("return max(o, default=0)", r"max\(\.\.\., default=\.\.\.\) of the list 'o', .* needs numbers of one type"),
     ("p = [o]\nfor v in x:\n    p.append(o)\nreturn p", "holds numbers of several types and is put into another list"),
+    ("o = ['a']\nif x[0] < 9:\n    o.append(7)\n    o.append('f')\nreturn o", "append texts to one, and numbers to"),
+    ("o.append('a')\nfor v in x: o.append(v)\nreturn o", "append texts to one, and numbers to another"),
+    ("o = []\nfor v in x:\n    o.append(v)\n    o.append(x)\nreturn o", "must have one shape in a loop on tensors"),
 ])  # fmt: skip
 def test_what_needs_one_type_is_refused(body, words):
-    with pytest.raises(TypeError, match=words):
-        al.function(made(_COLLECT + body, "x"))(X)
+    refused_or_plain(made(_COLLECT + body, "x"), words, X)
 
 
 def test_ints_that_no_float_is_equal_to_are_an_error():

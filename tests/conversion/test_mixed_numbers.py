@@ -223,8 +223,8 @@ def test_what_has_no_one_dtype_is_refused():
         return lambda c, x: program(2 if c else 0.5, x)
 
     integers = np.ones(3, np.int32)
-    with pytest.raises(TypeError, match="only the run tells its type, int or numpy.float64, have no one dtype"):
-        al.function(lambda x: np.array([v if v > 1 else 0 for v in x]))(np.arange(9.0))
+    words = "only the run tells its type, int or numpy.float64, have no one dtype"
+    refused_or_plain(lambda x: np.array([v if v > 1 else 0 for v in x]), words, np.arange(9.0))
     for program, words in (
         (lambda v, x: x * v, r"float or int, as only the run tells: write float\(...\) or int\(...\)"),
         (lambda v, x: np.full(3, v), "return the same dtypes, they return float64 and int64|int64 and float64"),
@@ -240,7 +240,7 @@ def test_what_has_no_one_dtype_is_refused():
         (lambda v, x: v.shape, "has no attribute 'shape'"),
     ):
         with pytest.raises((TypeError, AttributeError), match=words):
-            al.function(of(program))(TRUE, integers)
+            al.function(of(program), executor="native")(TRUE, integers)
     assert al.function(of(lambda v, x: x * float(v)))(TRUE, integers).tolist() == [2.0, 2.0, 2.0]
     assert isinstance(al.function(of(lambda v, x: isinstance(v, (int, float))))(TRUE, integers), bool)
 

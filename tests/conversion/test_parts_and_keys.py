@@ -209,7 +209,7 @@ def test_keys_of_the_run_are_refused():
     for f, words in REFUSED:
         i = al.constant(I) if words in (KEYS, UNLIKE) else I  # of arrays plain Python knows the keys, and the order
         with pytest.raises(TypeError, match=words):
-            al.function(f)(i)
+            al.function(f, executor="native")(i)
 
 
 def test_keys_of_python_are_left_alone():

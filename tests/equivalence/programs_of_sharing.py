@@ -69,6 +69,7 @@ STAYING = [
 #: and those of which only the run knows where they are
 MOVING = [
     ("replaced", "if x[0] > 1: o.d['p'] = [x[1]]\np.append(4)\nreturn p is o.d['p']"),
+    ("grown", "p = o.d['p']\nfor v in x:\n    if v > 1: o.d['p'].append(v)\np.append(1.)\nreturn p[-1], p is o.d['p']"),
     ("exchanged", "for v in x: o.d['p'], o.d['q'] = o.d['q'], o.d['p']\nreturn p is o.d['p']"),
     ("by_two_ways", "for v in x:\n    o.d['p'][0] += v\n    p[0] *= 2\nreturn p[0]"),
 ]

@@ -20,7 +20,7 @@ PROGRAMS = [
     ("expression_before", SUM.format("zip((g(v) for v in [1, 2, 3, 4]), x)"), LOG, "log", False),
     ("map_before", SUM.format("zip(map(g, x), x[:2])"), LOG, "log", False),
     ("counted_by_the_run", SUM.format(f"zip({COUNTED}, gen())"), LOG, "log", True),
-    ("before_what_the_run_counts", SUM.format(f"zip((g(v) for v in [1, 2, 3, 4]), {COUNTED})"), LOG, "log", None),
+    ("before_what_the_run_counts", SUM.format(f"zip((g(v) for v in [1, 2, 3, 4]), {COUNTED})"), LOG, "log", True),
     ("popped", SUM.format(f"zip({COUNTED}, iter(L.pop, 1))"), "L = [*range(50)]", "L", True),
     ("read_late", "st[0] = 1.0\ns = 0\nfor a, b in zip(x, gen()):\n    st[0] += 1\n    s += a * b\nreturn s",
      "st = [1.0]\ndef gen():\n    for k in range(3): yield st[0]", "st", False),

@@ -207,4 +207,5 @@ def test_what_stays_python_plain_python_runs():
 def test_what_cannot_be_followed_is_refused():
     for number, (source, words) in enumerate(REFUSED):
         with pytest.raises((TypeError, NotImplementedError), match=words):
-            al.function(compiled(source, f"refused construct {number}", BEFORE + FIND))(*arguments(np.int64(3)))
+            decorated = al.function(compiled(source, f"refused construct {number}", BEFORE + FIND), executor="native")
+            decorated(*arguments(np.int64(3)))

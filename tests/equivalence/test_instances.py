@@ -243,11 +243,12 @@ def is_plain(f):
     with pytest.raises(TypeError, match=UNTOLD):
         al.function(f, executor="native")(Held(), np.ones(2))
     decorated = al.function(f)
-    for size in (0.0, 2.0):
-        ours, plain = Held(), Held()
-        with pytest.warns(UserWarning, match=f"runs as plain Python, at each call: .*{UNTOLD}"):
+    with pytest.warns(UserWarning, match=f"runs as plain Python, at each call: .*{UNTOLD}") as told:
+        for size in (0.0, 2.0):
+            ours, plain = Held(), Held()
             made = decorated(ours, np.ones(2) * size)
-        assert made == f(plain, np.ones(2) * size) and ours == plain
+            assert made == f(plain, np.ones(2) * size) and ours == plain
+    assert len(told) == 1
 
 
 @each([(setting, asked) for setting in SETTING for asked in ASKING if setting is born or asked == "in"])

@@ -384,7 +384,7 @@ REFUSED = [
 
 @each(REFUSED, first)
 def test_a_refusal_leaves_the_world_as_it_was(reason, body, top, state):
-    found, _ = played("refused", module(body, top, state), "auto", 1)
+    found, _ = played("refused", module(body, top, state), "native", 1)
     before, _ = played("refused", module("return x", top, state), None, 1)
     ((kind, message), _, left, *_), (_, _, untouched, *_) = found[0], before[0]
     assert kind in (TypeError, ValueError) and reason in message, message

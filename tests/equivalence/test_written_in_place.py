@@ -539,7 +539,7 @@ def test_an_array_of_the_world_that_an_iteration_puts_in_place_of_another_is_not
     with pytest.raises(TypeError, match="'Holder.v' is, or is a part of, another array after an iteration"):
         al.function(another_after_an_iteration)(Holder(), al.constant(V), np.int64(3))
     assert np.array_equal(start, WORLD)
-    with pytest.warns(UserWarning, match="runs as plain Python, at each call: an array that is neither an argument"):
+    with pytest.warns(UserWarning, match="plain Python, at each call: 'Holder.v' is, or is a part of, another"):
         al.function(another_after_an_iteration)(Holder(), V, np.int64(3))
     changed, WORLD[:] = WORLD.copy(), start
     assert changed[0] == 5.5 and np.array_equal(changed[1:], start[1:])

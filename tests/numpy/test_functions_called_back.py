@@ -67,7 +67,8 @@ def test_what_is_not_supported_is_refused_by_its_name():
         refused_or_plain(
             (lambda x, made=made: made(x, 1)) if made.excluded else (lambda x, made=made: made(x)), words, X
         )
-    with pytest.raises(TypeError, match="numpy.vectorize: a complex number does not become float64"):
+    words = "numpy.vectorize: a complex number does not become float64"
+    with pytest.warns(UserWarning, match=words), pytest.raises(TypeError):  # as NumPy's, in its own words
         al.function(lambda x: np.vectorize(lambda a: a * 1j, otypes=[float])(x))(X)
 
 

@@ -226,7 +226,7 @@ def _view_opened(x):
 )
 def test_what_nobody_knows_is_refused(f, words):
     with pytest.raises(TypeError, match=words):
-        al.function(f)(X.copy())
+        al.function(f, executor="native")(X.copy())
 
 
 @each(

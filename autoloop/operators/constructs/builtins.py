@@ -20,7 +20,7 @@ from autoloop_runtime.ir.tracers import Kind, NumberTracer, TextTracer, kind_of,
 
 from ... import operators
 from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobody, is_numpys
-from ...errors import mark_programs_own
+from ...errors import mark_programs_own, programs_own
 from ...left_to_python import leave_unknown, refuse_unknown
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import stays
@@ -153,7 +153,7 @@ def _len(value: Any) -> Any:
     tensor = convert_to_tensor(value)
     if tensor.shape.rank == 0:
         tried(len, value)  # which says what has none
-        raise TypeError("a tensor without dimensions has no len()")
+        raise programs_own(TypeError("a tensor without dimensions has no len()"))
     if tensor.shape.rank is not None and (static := tensor.shape.as_list()[0]) is not None:
         return static
     if tensor.shape.rank is None:
@@ -230,7 +230,7 @@ def _numbers(values: Any) -> Any:
     """Return a tensor whose elements Python would compare one by one; its rows it cannot."""
     tensor = convert_to_tensor(values)
     if tensor.shape.rank is not None and tensor.shape.rank > 1 and tensor.shape.as_list()[0] != 0:
-        raise ValueError(_AMBIGUOUS)
+        raise programs_own(ValueError(_AMBIGUOUS))
     return tensor
 
 

@@ -31,7 +31,7 @@ from autoloop_runtime.ir.tracers import (
     number_of,
 )
 
-from ...errors import mark_programs_own
+from ...errors import mark_programs_own, programs_own
 from ...left_to_python import KEY, leave_unknown, refuse_unknown
 from ..staging.clauses import Clauses, clauses_of
 from ..staging.growing_list import GrowingList
@@ -119,7 +119,7 @@ def _drawn(get: Callable[[Any], Any], count: int, graph: Any, storage: Storage |
 def _rows(tensor: Tensor) -> Iterable[Any]:
     """Return the rows of a tensor, made where the tensor itself was: an iterator may outlive the present branch."""
     if tensor.shape.rank == 0:
-        raise TypeError("iteration over a 0-d array")
+        raise programs_own(TypeError("iteration over a 0-d array"))
     count = _count(None if tensor.shape.rank is None else tensor.shape.as_list()[0], "a tensor")
     if tensor.node is None:
         return [Tensor(tensor.value[index]) for index in range(count)]
@@ -304,7 +304,7 @@ def extreme_element(plain: Callable[..., Any], values: Tensor, kind: Kind, defau
     """
     known = values.shape.known if values.shape.rank is not None else (None,)
     if not known:
-        raise TypeError("iteration over a 0-d array")
+        raise programs_own(TypeError("iteration over a 0-d array"))
     if known[0] == 0:
         return extreme_of(plain, [], None, default)
     if known[0] != 1 and builtins.any(extent != 1 for extent in known[1:]):

@@ -10,6 +10,7 @@ from typing import Any
 from autoloop_runtime.ir.graph import current_graph
 
 from ...conversion.callables import initializer_of
+from ...errors import programs_own
 
 _AFTER = "__post_init__"
 
@@ -36,7 +37,7 @@ def constructing(kind: Any, call: Callable[[Any], Any]) -> Callable[..., Any] | 
             vars(new)[_AFTER] = functools.partial(_once, new, method)  # which the method that is made from text calls
             kind.__init__(new, *args, **kwargs)
         elif (result := method(*args, **kwargs)) is not None:
-            raise TypeError(f"__init__() should return None, not '{type(result).__name__}'")
+            raise programs_own(TypeError(f"__init__() should return None, not '{type(result).__name__}'"))
         return new
 
     return functools.wraps(kind, updated=())(made)

@@ -30,7 +30,7 @@ from autoloop_runtime.ops.effects import Text, handed
 from autoloop_runtime.ops.python_functions import KNOWN_CALL
 
 from ...conversion.known_effects import CLOCKS, WARN, is_stream, known_result
-from ...errors import user_stacklevel
+from ...errors import programs_own, user_stacklevel
 from ...left_to_python import is_followed
 from ..mutation.outside_world import leave
 from ..staging.staged_blocks import in_staged_block
@@ -179,7 +179,7 @@ def staged_print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None
         if is_staged(given):
             raise UnknownWhileTracing(f"`{option}` of print is what only the run knows: print it as a value of its own")
         if not (given is None or isinstance(given, str)):
-            raise TypeError(f"{option} must be None or a string, not {type(given).__name__}")
+            raise programs_own(TypeError(f"{option} must be None or a string, not {type(given).__name__}"))
     if is_followed() and (flush or file not in (None, sys.stdout, sys.stderr)):
         return printed(values, {"sep": sep, "end": end, "file": file, "flush": flush})
     ops.print(

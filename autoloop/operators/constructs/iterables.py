@@ -25,7 +25,7 @@ from autoloop_runtime.ir.tracers import (
 )
 from autoloop_runtime.ops.creation import RANGE
 
-from ...errors import ConversionError
+from ...errors import ConversionError, programs_own
 from ...left_to_python import leave_unknown
 from ..staging.clauses import Clauses, StagedClauses
 from ..staging.growing_list import GrowingList
@@ -343,7 +343,7 @@ def rows(value: Any) -> StagedIterable:
 
 
 def _no_rows() -> TypeError:
-    return TypeError("iteration over a 0-d array")
+    return programs_own(TypeError("iteration over a 0-d array"))
 
 
 def _counted(tensor: Tensor, static: int | None, kind: Kind) -> StagedIterable | None:

@@ -20,6 +20,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, a
 from autoloop_runtime.ir.written_results import is_reference, place_of_out, refuse_array, without_out, written
 from autoloop_runtime.ops.operands import fitted
 
+from ...errors import programs_own
 from ...left_to_python import refuse_unknown
 from ..staging.growing_list import GrowingList
 from ..staging.staged_values import is_staged, stands_for
@@ -142,7 +143,9 @@ def _limits(of: Any) -> Callable[..., Any]:
 
     def made(asked: Any) -> Any:
         if isinstance(asked, ArrayTracer) and not asked.is_scalar:
-            raise ValueError(f"np.{of.__name__} takes a dtype, not an array: write np.{of.__name__}(x.dtype)")
+            raise programs_own(
+                ValueError(f"np.{of.__name__} takes a dtype, not an array: write np.{of.__name__}(x.dtype)")
+            )
         return of(asked.dtype if isinstance(asked, Tensor) else asked)
 
     return made
@@ -153,7 +156,7 @@ def _of_dtypes(function: Any) -> Callable[..., Any]:
 
     def made(*args: Any, **kwargs: Any) -> Any:
         if any(isinstance(one, ArrayTracer) and not one.is_scalar for one in (*args, *kwargs.values())):
-            raise TypeError("Cannot construct a dtype from an array")
+            raise programs_own(TypeError("Cannot construct a dtype from an array"))
         return function(*args, **kwargs)
 
     return made

@@ -26,7 +26,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, Tracer, ZeroD
 from autoloop_runtime.ops.exact_numbers import truncated
 from autoloop_runtime.ops.python_math import asked, defined
 
-from ...errors import mark_programs_own
+from ...errors import mark_programs_own, programs_own
 from ...left_to_python import leave_unknown, refuse_unknown
 from ..staging.growing_list import GrowingList
 from ..staging.numbers_or_arrays import noted
@@ -80,8 +80,10 @@ def one_element(number: Callable[..., Any], value: Any) -> Any:
         return ops.reshape(tensor, ())
     if isinstance(value, ArrayTracer) and tensor.shape.is_fully_defined():
         _called(number, np.broadcast_to(tensor.dtype.type(0), tensor.shape.as_tuple()))
-    raise TypeError(
-        f"only arrays of one element can be made a Python {number.__name__}, this one has the shape {tensor.shape}"
+    raise programs_own(
+        TypeError(
+            f"only arrays of one element can be made a Python {number.__name__}, this one has the shape {tensor.shape}"
+        )
     )
 
 
@@ -108,7 +110,7 @@ def _float(value: Any) -> Any:
         return convert_to_tensor(np.float64(value))
     tensor = one_element(float, value)
     if tensor.dtype.kind == "c":
-        raise TypeError("must be real number, not complex")
+        raise programs_own(TypeError("must be real number, not complex"))
     return ops.cast(tensor, dtypes.float64)
 
 
@@ -290,7 +292,8 @@ def converting_to(number: type[complex]) -> Callable[..., Any]:
         tensor = one_element(number, value)
         if tensor.dtype.kind == "c":
             kind = "complex" if isinstance(value, NumberTracer) else f"numpy.{tensor.dtype}"
-            raise TypeError(f"{number.__name__}() argument must be a string or a real number, not {kind!r}")
+            said = f"{number.__name__}() argument must be a string or a real number, not {kind!r}"
+            raise programs_own(TypeError(said))
         if number is int and kind_of((value,)) is not Tensor:
             return answer(truncated(tensor), value)
         return answer(ops.cast(tensor, CARRIERS[number]), value)

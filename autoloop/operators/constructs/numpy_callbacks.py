@@ -19,6 +19,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, ZeroDim
 from autoloop_runtime.ops.numpy_names.numpy_creation import of_python_ints
 
 from ... import operators
+from ...errors import programs_own
 from ..mutation.heap_snapshot import has_changed, snapshots
 from ..mutation.outside_world import leave
 from ..mutation.side_effects import restore
@@ -64,7 +65,7 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
     moved = ops.moveaxis(x, axis, -1)
     rest = _extents(moved)[:-1]
     if 0 in rest:
-        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+        raise programs_own(ValueError("Cannot apply_along_axis when any iteration dimensions are 0"))
     function = operators.call(func1d)
     rows = ops.reshape(moved, [-1, _extents(moved)[-1]])
     made = _mapped(func1d, lambda row: _array(function(marked(kind, row), *args, **kwargs)), rows)
@@ -85,7 +86,7 @@ def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
         if len(found.shape) == rank - 1:
             found = ops.expand_dims(found, place)
         if len(found.shape) != rank:
-            raise ValueError("function is not returning an array of the correct shape (apply_over_axes)")
+            raise programs_own(ValueError("function is not returning an array of the correct shape (apply_over_axes)"))
         made = found
     return marked(kind, made)
 
@@ -105,10 +106,8 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
             rest = ops.logical_or(rest, test)
         tests.append(ops.logical_not(rest))
     elif len(tests) != len(funclist):
-        raise ValueError(
-            f"with {len(tests)} condition(s), either {len(tests)} or {len(tests) + 1} functions are expected "
-            f"(piecewise)"
-        )
+        said = f"with {len(tests)} condition(s), either {len(tests)} or {len(tests) + 1} functions are expected"
+        raise programs_own(ValueError(f"{said} (piecewise)"))
     made = ops.zeros_like(given)
     for test, function in zip(tests, funclist):
         value = function
@@ -132,7 +131,7 @@ def vectorized(f: np.vectorize) -> Callable[..., Any]:
             wanted = [np.dtype(one) for one in f.otypes]
         else:  # the first element is asked once more, as NumPy asks it: for the dtypes of the results
             if arrays[0].shape.num_elements() == 0:
-                raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+                raise programs_own(ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set"))
             first = function(*[marked(kind, ops.ravel(one)[0]) for one in arrays])
             wanted = [_array(one).dtype for one in (first if isinstance(first, tuple) else (first,))]
         columns = [ops.ravel(ops.cast(one, _of_numbers(one))) for one in arrays]

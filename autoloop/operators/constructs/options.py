@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from ...left_to_python import ruled
+
 
 def set_loop_options(
     shape_invariants: Any = None,
@@ -49,7 +51,8 @@ def set_loop_options(
 
 def misplaced_options(*_: Any, **__: Any) -> NoReturn:
     """Refuse a call of ``set_loop_options`` that does not stand at the head of a loop."""
-    raise ValueError(
+    refusal = ValueError(
         "set_loop_options must be the first statement in the body of a loop of a converted function "
         "(one decorated with @autoloop.function, or called by one)"
     )
+    raise ruled(refusal)

@@ -29,7 +29,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, number_of
 
 from ... import operators
-from ...left_to_python import leave_unknown, refuse_unknown
+from ...left_to_python import leave_unknown, refuse_unknown, ruled
 from ..mutation.array_identity import HeldArrays, renew
 from ..mutation.side_effects import NewPlaces, Outside
 from ..staging.container_contents import copied, has_objects
@@ -149,9 +149,11 @@ def _invariants(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]
     given = dict(options.get("shape_invariants") or ())
     unknown = [name for name in given if name not in names]
     if unknown:
-        raise ValueError(
-            f"set_loop_options names {unknown[0]!r} in shape_invariants, which is no variable of the loop: "
-            f"its variables are {', '.join(map(repr, names))}"
+        raise ruled(
+            ValueError(
+                f"set_loop_options names {unknown[0]!r} in shape_invariants, which is no variable of the loop: "
+                f"its variables are {', '.join(map(repr, names))}"
+            )
         )
     return given
 

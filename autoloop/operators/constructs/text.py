@@ -12,6 +12,7 @@ from autoloop_runtime.ir.text_operators import called_method, of_texts
 from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked
 from autoloop_runtime.ops import format_string
 
+from ...errors import programs_own
 from ...left_to_python import refuse_unknown
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber, components, handed_out
@@ -108,7 +109,7 @@ def joined(separator: str, parts: Any) -> Any:
     for place, one in enumerate(parts):
         if not isinstance(one, str) and getattr(one, "dtype", np.dtype(object)).kind != "U":
             found = stands_for(one) if is_staged(one) else type(one)
-            raise TypeError(f"sequence item {place}: expected str instance, {full_name(found)} found")
+            raise programs_own(TypeError(f"sequence item {place}: expected str instance, {full_name(found)} found"))
     return formatted(_escaped(separator).join(["{}"] * len(parts)), *parts)
 
 

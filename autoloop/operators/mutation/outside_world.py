@@ -11,7 +11,6 @@ import types
 from collections.abc import Collection, Sequence
 from typing import Any, NoReturn
 
-from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.locations import capture, users_line
 from autoloop_runtime.ir.graph import current_graph
@@ -33,17 +32,20 @@ class World:
     ----------
     roots : sequence
         The function that is traced, and its arguments.
+    leaves : sequence
+        What these hold for the graph now: the function may leave other tensors in them.
     """
 
-    def __init__(self, roots: Sequence[Any]) -> None:
+    def __init__(self, roots: Sequence[Any], leaves: Sequence[Any]) -> None:
         self._roots = roots
         #: made when somebody asks, as few do: what the function itself has left in its reach since counts too, and
         #: then plain Python is as right
         self._known: dict[int, tuple[Any, str]] | None = None
+        self._takes_tensors = number_of(leaves) is DecidedNumber
 
     def takes_tensors(self) -> bool:
         """Return whether an argument is, or holds, a tensor: what the run decides comes back as tensors then."""
-        return number_of(nest.flatten(list(self._roots), True)) is DecidedNumber
+        return self._takes_tensors
 
     def name_of(self, value: Any) -> str | None:
         """Return what leads to an object that the function finds; None for one that it made itself."""

@@ -73,13 +73,13 @@ class GrowingList(ListColumns):
                 f"the elements of the list {self.name!r} must have the same structure in a loop on tensors",
                 f"appended was {nest.describe(value)}",
             )
-        self.admit(leaves)
-        parts = self.parts_of(leaves)
-        if any((array.dtype.kind == "U") is not (part.dtype.kind == "U") for array, part in zip(self.arrays, parts)):
+        if any((array.dtype.kind == "U") is not _is_text(leaf) for array, leaf in zip(self.arrays, leaves)):
             refuse_unknown(
                 f"the elements of the list {self.name!r} must have one type in a loop on tensors",
                 "append texts to one, and numbers to another",
             )
+        self.admit(leaves)
+        parts = self.parts_of(leaves)
         for position, leaf in enumerate(leaves):
             if isinstance(leaf, np.str_):
                 raise TypeError(f"{leaf!r} is appended to the list {self.name!r} in a loop or branch: write str(text)")
@@ -261,6 +261,10 @@ class GrowingList(ListColumns):
 
     def __repr__(self) -> str:
         return f"<list {self.name!r} of tensors, of unknown length>"
+
+
+def _is_text(leaf: Any) -> bool:
+    return isinstance(leaf, str) or getattr(getattr(leaf, "dtype", None), "kind", "") == "U"
 
 
 def _as_plain(element: Any) -> Any:

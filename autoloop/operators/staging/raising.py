@@ -23,7 +23,8 @@ from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.tensor import Tensor
 
-from ...left_to_python import leave_unknown, unless_left
+from ...errors import programs_own
+from ...left_to_python import leave_unknown, ruled, unless_left
 from .container_contents import ObjectsOfTrace, Whole, instance_attributes, is_instance, mapped
 from .standins import StandIn, opened
 from .users_methods import says_itself
@@ -44,7 +45,7 @@ FALLEN = f"{RETURN} (each needs a `return`)"
 
 def refusal(what: str, error: E) -> E:
     """Return why a branch is not built: a `return` that is not there is asked for before plain Python is."""
-    return error if what == FALLEN else unless_left(error)
+    return ruled(error) if what == FALLEN else unless_left(error)
 
 
 class LeftBehind:
@@ -119,7 +120,7 @@ def remade(error: Any) -> Remade:
     if isinstance(error, type):
         return Remade(error, [])
     if not isinstance(error, BaseException):
-        raise TypeError("exceptions must derive from BaseException")
+        raise programs_own(TypeError("exceptions must derive from BaseException"))
     leaves, structure = nest.flatten_with_structure(_apart(_held(error)))
     for leaf in leaves:
         refuse_untold_text(leaf)

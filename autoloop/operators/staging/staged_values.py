@@ -29,6 +29,7 @@ from autoloop_runtime.ir.tracers import (
     own_kind,
 )
 
+from ...errors import programs_own
 from ...left_to_python import refuse_unknown
 from .numbers_or_arrays import noted
 from .raising import Raising, raise_unless
@@ -106,7 +107,7 @@ def kind_of_next(name: str, kind: Kind, held: Sequence[Tensor], value: Any) -> K
 def check_hashable(value: Any) -> None:
     """Raise what Python says of a key of a dict, or an element of a set, that is an array, be it one without axes."""
     if isinstance(value, ArrayTracer) and value.shape.rank == 0 and stands_for(value) is np.ndarray:
-        raise TypeError("unhashable type: 'numpy.ndarray'")
+        raise programs_own(TypeError("unhashable type: 'numpy.ndarray'"))
 
 
 def full_name(kind: type) -> str:
@@ -143,12 +144,14 @@ def truth(value: Any) -> Tensor:
         if tensor.shape.is_fully_defined() and tensor.size == 1:
             tensor = ops.reshape(tensor, ())
         elif isinstance(value, ArrayTracer):
-            raise _ambiguous(tensor.size)
+            raise programs_own(_ambiguous(tensor.size))
         else:
             plain = _AMBIGUOUS + ": " if isinstance(value, ArrayTracer) else ""
-            raise ValueError(
-                f"{plain}the truth value of a tensor of shape {tensor.shape} is ambiguous; reduce it with "
-                f"autoloop.any(...) or autoloop.all(...)"
+            raise programs_own(
+                ValueError(
+                    f"{plain}the truth value of a tensor of shape {tensor.shape} is ambiguous; reduce it with "
+                    f"autoloop.any(...) or autoloop.all(...)"
+                )
             )
     if isinstance(value, TextTracer):
         return of_texts(bool, bool, value)  # type: ignore[no-any-return]
