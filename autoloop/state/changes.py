@@ -10,7 +10,6 @@ from typing import Any
 
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
-from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 
@@ -24,6 +23,7 @@ from ..operators.staging.container_contents import (
     dict_class,
     extend,
     fill,
+    has_objects,
     objects_in,
     put_in_order,
 )
@@ -256,12 +256,11 @@ def _leave_doubtful_orders() -> None:
 
 def _leave_maybe_one(value: Any, recipes: Recipes) -> None:
     """Leave a function to plain Python that gives arrays of which only the run knows whether they are one."""
-    left = [one for one, *_ in recipes.arrays if not recipes.firsts(one)]
-    every = [one for one in (*nest.flatten(value), *left) if kept(one) is not None]
-    if len(every) > 1 and any(one.storage.choice is not None for one in every):
+    leaves = nest.flatten(value)
+    if recipes.arrays or len(leaves) > 1 or any(map(has_objects, leaves)):
         with undivided():  # which few functions need
             from ..operators.staging.array_choices import some_may_be_one
-        if some_may_be_one(value, left, lambda one: bool(recipes.firsts(one))):
+        if some_may_be_one(value, [one for one, *_ in recipes.arrays], recipes.firsts):
             leave("only the run knows whether two of the arrays that are given back, or left, are one", "")
 
 

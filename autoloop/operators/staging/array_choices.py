@@ -6,16 +6,20 @@ others, plain Python runs the function.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from autoloop_runtime.base import nest
-from autoloop_runtime.ir.array_storage import Storage, kept
+from autoloop_runtime.ir.array_storage import Choice, Storage, kept
 from autoloop_runtime.ir.graph import Graph
 
+from ...given_arrays import whole_of
 from .container_contents import instance_attributes, objects_in
 from .standins import Maybe, opened
+
+#: that of an array of the trace, or which real array it is, by id
+_Memory: TypeAlias = Storage | int
 
 
 def memory_of(value: Any) -> Storage | None:
@@ -60,35 +64,66 @@ def arrays_in(values: Iterable[Any]) -> Iterator[Any]:
 
 
 class _Asked:
-    """A question, whether two names are one array at one moment of a run, and those that it leads to."""
+    """A question, whether two names are one array at one moment of a run, and those that it leads to.
 
-    def __init__(self) -> None:
-        self._pairs: set[tuple[Storage, Storage]] = set()
+    Parameters
+    ----------
+    told : collection of object
+        Arrays that the run tells apart itself.
+    """
 
-    def may_be_one(self, one: Storage | None, other: Storage | None) -> bool:
+    def __init__(self, told: Sequence[Any]) -> None:
+        self._told = {id(one) for one in told}
+        self._pairs: set[tuple[_Memory, _Memory]] = set()
+
+    def may_be_one(self, one: _Memory | None, other: _Memory | None) -> bool:
         """Return whether memory may be one."""
         if one is None or other is None:
             return False
-        if one is other:
+        if one == other:
             return True
         if (one, other) in self._pairs or (other, one) in self._pairs:
             return False
         self._pairs.add((one, other))
-        mine, its = one.choice, other.choice
+        mine, its = _choice(one), _choice(other)
         if mine is None and its is None:
-            return other in one.origins() or one in other.origins()
+            return not _origins(one).isdisjoint(_origins(other))
         if mine is None or (its is not None and its.number > mine.number):
             one, other, mine, its = other, one, its, mine
         assert mine is not None
-        arrays = [memory_of(array) for array in mine.arrays()]
+        arrays = self._arrays(mine)
         if its is not None and its.decided == mine.decided:
-            return any(self.may_be_one(a, b) for a, b in zip(arrays, map(memory_of, its.arrays())))
-        if mine.begun is not None and its is None and is_inside(other.graph, mine.begun):
-            return False  # made since the iteration has begun
+            return any(map(self.may_be_one, arrays, self._arrays(its)))
+        if mine.begun is not None and its is None and _is_made_in(other, mine.begun):
+            return False  # since the iteration has begun
         return any(self.may_be_one(array, other) for array in arrays)
 
+    def _arrays(self, choice: Choice) -> list[_Memory | None]:
+        return [None if id(array) in self._told else _place_of(array) for array in choice.arrays()]
 
-def some_may_be_one(value: Any, left: Iterable[Any], is_told: Callable[[Any], bool]) -> bool:
+
+def _is_made_in(memory: _Memory, graph: Graph) -> bool:
+    return isinstance(memory, Storage) and is_inside(memory.graph, graph)
+
+
+def _choice(memory: _Memory) -> Choice | None:
+    return memory.choice if isinstance(memory, Storage) else None
+
+
+def _origins(memory: _Memory) -> set[_Memory]:
+    """Return what memory may be, but for what the order of elements decides."""
+    if not isinstance(memory, Storage):
+        return {memory}
+    known = [memory] if memory.is_by_order else memory.origins()
+    return {*known, *[id(whole_of(array)) for one in known for array in one.own_sources]}
+
+
+def _place_of(value: Any) -> _Memory | None:
+    """Return the memory of an array; of a real one by what it is a view of."""
+    return id(whole_of(value)) if isinstance(value, np.ndarray) and value.ndim else memory_of(value)
+
+
+def some_may_be_one(value: Any, left: Iterable[Any], firsts: Callable[[Any], Sequence[Any]]) -> bool:
     """Return whether two arrays are one in some runs, and two in others, of which one at least is in a value.
 
     Parameters
@@ -96,14 +131,19 @@ def some_may_be_one(value: Any, left: Iterable[Any], is_told: Callable[[Any], bo
     value : object
     left : iterable
         What else others see.
-    is_told : callable
-        Returns of an array whether the run says which it is.
+    firsts : callable
+        Returns of an array which ones the run tells it from.
     """
-    mine = dict.fromkeys(memory_of(one) for one in arrays_in([value]) if not is_told(one))
-    known = [(storage, may_be(storage)) for storage in mine if storage is not None]
-    others = [storage for one in arrays_in(left) if (storage := memory_of(one)) is not None]
-    for place, (one, its) in enumerate(known):
-        for other, found in (*known[:place], *[(storage, may_be(storage)) for storage in others]):
-            if other is not one and not its.isdisjoint(found) and _Asked().may_be_one(one, other):
+    mine = {memory: array for array in arrays_in([value]) if (memory := _place_of(array)) is not None}
+    others = {memory: array for array in arrays_in(left) if (memory := _place_of(array)) is not None}
+    known = list(mine.items())
+    for place, (one, array) in enumerate(known):
+        for other, its in (*known[:place], *[pair for pair in others.items() if pair[0] not in mine]):
+            asked = _Asked([*firsts(array), *firsts(its)])
+            if (_is_several(one) or _is_several(other)) and asked.may_be_one(one, other):
                 return True
     return False
+
+
+def _is_several(memory: _Memory) -> bool:
+    return isinstance(memory, Storage) and (memory.choice is not None or len(_origins(memory)) > 1)
