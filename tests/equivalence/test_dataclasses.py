@@ -9,6 +9,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from each_case import each
+from left_to_python import refused_or_plain
 
 INTERPRETED = itertools.cycle(["sequential", "auto", "dataflow"])
 
@@ -163,3 +164,10 @@ def test_a_structure_without_end_is_refused():
     p.itself = p
     with pytest.raises(TypeError, match="holds itself"):
         al.function(read)(p, np.ones(2))
+
+
+def test_generated_methods_are_called_what_the_user_calls_them():
+    words = r"'__gt__' of 'Ordered', which is generated .* write it out in the class, .* \(test_dataclasses.py:"
+    refused_or_plain(lambda x: max([Ordered(v, 1.0) for v in x]).a, words, np.arange(3.0))
+    words = r"text is made of a value .* \(test_dataclasses.py:"
+    refused_or_plain(lambda x: max([Ordered(v) for v in x], key=lambda p: p.a).a, words, np.arange(3.0))

@@ -10,7 +10,7 @@ import os
 from types import FrameType
 from typing import Any
 
-from autoloop_runtime.base.locations import capture, is_internal, is_library_file, users_line
+from autoloop_runtime.base.locations import GENERATED, capture, is_internal, is_library_file, users_line
 from autoloop_runtime.ir.graph import current_graph
 
 from ...conversion.advice import computing
@@ -84,6 +84,12 @@ def leave_value(value: Any, frame: FrameType) -> None:
     if is_internal(code.co_filename) or is_converted(code) or _modules_outside(frame) & _DEBUGGERS:
         return
     what = f"{code.co_qualname!r}, which is not converted, asks for a value of the run"
+    if code.co_filename == GENERATED and code.co_varnames:  # of a dataclass
+        kind = type(frame.f_locals.get(code.co_varnames[0])).__name__
+        what = (
+            f"{code.co_name!r} of {kind!r}, which is generated and not converted, asks for a value of the run; write "
+            f"it out in the class, or compare the fields themselves"
+        )
     if is_library_file(code.co_filename):
         what = computing(f"{frame.f_globals.get('__name__')}.{code.co_qualname}")
     leave_unknown(what)

@@ -158,10 +158,16 @@ def capture() -> Location:
     return Places().capture()
 
 
+#: the file of code that has no text
+GENERATED = "<string>"
+
+
 def users_line(location: Location) -> Line | None:
-    """Return the last line of the user's own that leads somewhere, through the code of a library perhaps."""
+    """Return the last line of the user's own that leads somewhere, through the code of a library perhaps, or through
+    code that was generated, as the methods of dataclasses are."""
     last = location[-1] if location else None
-    return next((one for one in reversed(location) if not is_library_file(one.filename)), last)
+    lines = [one for one in reversed(location) if not is_library_file(one.filename)]
+    return next((one for one in lines if one.filename != GENERATED), lines[0] if lines else last)
 
 
 def raised_at(traceback: TracebackType | None) -> Location:
