@@ -104,8 +104,15 @@ def _within(limit: Binary, x: Tensor, bound: ArrayLike, is_number: bool, name: s
     half precision.
     """
     x, bound = operands("clip", x, bound)
-    exchanged = is_number and x.dtype.kind == "f" and x.dtype != dtypes.float16
+    exchanged = is_number and x.dtype.kind == "f" and x.dtype != dtypes.float16 and _may_be_zero(bound)
     return limit(bound, x, name) if exchanged else limit(x, bound, name)
+
+
+def _may_be_zero(bound: Tensor) -> bool:
+    """Return whether a bound may be 0: of any other number it makes no difference which operand it is, but for the time
+    that NumPy takes."""
+    known = bound.constant_value()
+    return known is None or not known
 
 
 @public()
