@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import autoloop as al
 import numpy as np
 import pytest
 from left_to_python import refused_or_plain
+from random_expressions import compiled
 
 X = np.arange(6.0).reshape(2, 3)
 
@@ -78,3 +81,29 @@ def test_dtypes_that_tensors_do_not_have_are_refused():
         else:
             with pytest.raises(TypeError, match=words):
                 al.function(f)(X)
+
+
+#: two faults at once: a place that is not there, and a value that does not fit
+PLACES = ["x[3]", "x[-5]", "x[0, 0]", "x[..., 5]", "x[None, 3]", "x[[True, False]]", "x[[0, 7]]", "x.flat[3]",
+          "x.flat[-5]", "x.flat[[0, 9]]", "x[len(x)]", "x[3:]"]  # fmt: skip
+VALUES = ["450", "-1", "2**70", "'a'", "1 + 2j", "np.nan", "np.arange(4)", "[1, 2, 3, 4]", "[[1], [2, 3]]"]
+
+
+def test_of_two_faults_numpys_is_told():
+    wrong = []
+    for place, value in product(PLACES, VALUES):
+        if place == "x[[0, 7]]" and value in ("[1, 2, 3, 4]", "np.arange(4)"):
+            continue  # NumPy compares the shapes first
+        f = compiled(f"def program(x):\n    {place} = {value}\n    return x\n")
+        found = [_raised(g, np.array([1, 2, 3], np.uint8)) for g in (f, al.function(f, executor="sequential"))]
+        if found[0] is not found[1]:
+            wrong.append((place, value, *found))
+    assert not wrong
+
+
+def _raised(f, x):
+    try:
+        f(x)
+    except Exception as error:
+        return type(error)
+    return None

@@ -176,11 +176,19 @@ class References:
     def __setitem__(self, index: Any, value: Any) -> None:
         self.check_writeable()
         is_element_of_flat = self.view_of is not None and self.view_of.is_flat and _is_place(index)
-        if is_element_of_flat:
-            _check_element(self.dtype, value)
-            value = _as_number(self, value, True)
-        _check_sequence(self, index, value)
-        self.assign(index, value)
+        held = self.current()
+        try:
+            written = value
+            if is_element_of_flat:
+                _check_element(self.dtype, value)
+                written = _as_number(self, value, True)
+            _check_sequence(self, index, written)
+            self.assign(index, written)
+        except (TypeError, ValueError, OverflowError):
+            is_flat = self.view_of is not None and self.view_of.is_flat
+            if is_element_of_flat or not (is_flat or _gathers(index)):
+                call("getitem", held, index)  # NumPy looks for the place first, and says what is wrong with that
+            raise
 
     def check_writeable(self) -> None:
         """Raise what NumPy raises if the array is read-only, or none at all."""
@@ -327,6 +335,13 @@ def _as_number(array: References, value: Any, is_of_flat: bool = False) -> Any:
         return value
     number = call("python_int", value.plain)
     return number if array.dtype == number.dtype else call("fitted", number, array.dtype, is_of_flat)
+
+
+def _gathers(index: Any) -> bool:
+    """Return whether an index has lists or arrays of integers: they are looked for after what is written."""
+    parts = index if isinstance(index, tuple) else (index,)
+    listed = [one for one in parts if (one.shape.rank != 0 if isinstance(one, Tensor) else np.ndim(one))]
+    return any((one if isinstance(one, Tensor) else np.asarray(one)).dtype.kind in "iu" for one in listed)
 
 
 def _rank_of(values: Any) -> int | None:

@@ -13,6 +13,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.dtypes import DType
 from ..base.shapes import ShapeLike, TensorShape
+from ..base.stand_ins import UnknownWhileTracing
 from .argument_types import ArrayLike, DTypeLike
 from .array_kinds import strangeness
 from .graph import current_graph
@@ -132,12 +133,14 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
         raise TypeError("None cannot be converted to a tensor")
     is_text = type(value) is np.ndarray and value.dtype.kind in "SU"
     if not is_text and (words := strangeness(value)) is not None:
-        raise TypeError(f"{_shown(value)} is {words}")
+        raise UnknownWhileTracing(f"{_shown(value)} is {words}")
     array = _nested(value) if not isinstance(value, np.ndarray) else value.copy()
     if not array.dtype.isnative:
         array = array.astype(dtypes.as_dtype(array.dtype))
     if array.dtype.kind == "O":
-        raise TypeError(f"{_shown(value)} of type {type(value).__name__} cannot be converted to a tensor")
+        instead = "; make it a number, float(x)" if hasattr(value, "__float__") else ""
+        named = f"{_shown(value)} of type {type(value).__name__}"
+        raise UnknownWhileTracing(f"{named} cannot be converted to a tensor, which holds numbers{instead}")
     if not isinstance(value, np.ndarray) and not _numpy_inside(value):
         if dtype is not None and dtype.kind in "iu" and array.dtype.kind == "f":
             array = _of_wide_integers(value, array)
