@@ -374,9 +374,6 @@ REFUSED = [
     ("'V' is, or is a part of, another array after an iteration, and that is written to in place",
      "global V\nfor k in range(x.astype(int)[1]):\n    w = 0\n    while w < x.sum() and k == 1:\n        w += 1\n"
      "        V = W[1:]\n        V[:2] -= 0.5\nreturn x", "W = np.ones(4)\nV = W.copy()", "(W, V)"),
-    ("choose among the elements of a list, x.tolist()[i]",
-     "w, c = np.array(['a', 'b']), 0\nfor k in range(int(x[0])):\n"
-     "    if w[k] == 'a': c += 1\nreturn c", "", ""),
     ("to the list 'out' in a loop or branch: write str(text)",
      "w, out = np.array(['a', 'b']), []\nfor v in x:\n    if v > 1: out.append(w[0])\nreturn out", "", ""),
 ]  # fmt: skip

@@ -175,20 +175,7 @@ class References:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self.check_writeable()
-        is_element_of_flat = self.view_of is not None and self.view_of.is_flat and _is_place(index)
-        held = self.current()
-        try:
-            written = value
-            if is_element_of_flat:
-                _check_element(self.dtype, value)
-                written = _as_number(self, value, True)
-            _check_sequence(self, index, written)
-            self.assign(index, written)
-        except (TypeError, ValueError, OverflowError):
-            is_flat = self.view_of is not None and self.view_of.is_flat
-            if is_element_of_flat or not (is_flat or _gathers(index)):
-                call("getitem", held, index)  # NumPy looks for the place first, and says what is wrong with that
-            raise
+        _write(self, index, value)
 
     def check_writeable(self) -> None:
         """Raise what NumPy raises if the array is read-only, or none at all."""
@@ -335,6 +322,23 @@ def _as_number(array: References, value: Any, is_of_flat: bool = False) -> Any:
         return value
     number = call("python_int", value.plain)
     return number if array.dtype == number.dtype else call("fitted", number, array.dtype, is_of_flat)
+
+
+def _write(array: References, index: Any, value: Any) -> None:
+    """Write to a part of an array; of two faults tell the one that NumPy comes to first."""
+    is_flat, held = array.view_of is not None and array.view_of.is_flat, array.current()
+    is_element_of_flat = is_flat and _is_place(index)
+    try:
+        new = value
+        if is_element_of_flat:
+            _check_element(array.dtype, value)
+            new = _as_number(array, value, True)
+        _check_sequence(array, index, new)
+        array.assign(index, new)
+    except (TypeError, ValueError, OverflowError):
+        if is_element_of_flat or not (is_flat or _gathers(index)):
+            call("getitem", held, index)  # NumPy looks for the place first, and says what is wrong with that
+        raise
 
 
 def _gathers(index: Any) -> bool:
