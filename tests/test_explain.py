@@ -8,6 +8,7 @@ import autoloop as al
 import numpy as np
 from api import Graph, LoopRecord, call_records, loop_records, record_call, record_loop
 from autoloop.explanation import Explanation, explain
+from executors import needs_native
 
 
 def sums(x, rounds):
@@ -154,3 +155,18 @@ def test_it_says_why_there_is_a_copy_and_where_an_array_is_found():
     assert "  box.total (float64(4,)): written by a copy (it is small, and holds in the end what add makes)" in text
     assert "  a (float64(4,)): read" in text and "  box.total" in text.partition("state:")[2]
     assert "  a (float64(4,)): written in place" in str(al.explain(g, np.ones(4), np.ones(4)))
+
+
+@needs_native
+def test_a_loop_is_not_said_to_become_machine_code_that_cannot():
+    def f(x):
+        s = 0.0
+        for i in range(int(x[0])):
+            s += np.median(x) * i
+        for i in range(int(x[0])):
+            s += x[i % 3]
+        return s
+
+    report = al.explain(al.function(f), np.array([5.0, 2.0, 3.0]))
+    assert "(numpy_median) at" in report.loops[0].why and "takes it over" not in report.loops[0].why
+    assert "takes it over once" in report.loops[1].why

@@ -354,7 +354,7 @@ def _site_standing(site: Site, whole: Standing) -> Standing:
     if site.trusted:
         gain = next(reversed(site.trusted.values()))
         return Standing("native", f"machine code takes it over from generated Python, {gain:.3g} times as fast")
-    why = site.tier_up.why_not()
+    why = site.tier_up.never()
     if why:
         return Standing(whole.executor, f"machine code {why}")
     spent, price = site.spent / 1e9, site.tier_up.price()

@@ -153,6 +153,16 @@ class TierUp:
             return known.why_not
         return _refusal(self._graph(), shapes)
 
+    def never(self) -> str:
+        """Return why there is no code, or can be none for shapes that are known beforehand; empty if there may be."""
+        why = self.why_not()
+        if why or self._made:
+            return why
+        inputs = self._graph().inputs
+        if not all(x.shape.is_fully_defined() for x in inputs):
+            return ""
+        return self.would_take(tuple([x.shape.as_tuple() for x in inputs]))
+
 
 def _made(graph: Graph, shapes: Shapes) -> Made:
     if _sorts_much_in_place(graph, shapes):
