@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 from ...base.dataclass import dataclass, field
@@ -89,6 +90,16 @@ class Block:
     targets: dict[Tensor, Target] = field(default_factory=dict)
     pending: list[Pending] = field(default_factory=list)
     extents: dict[Extent, str] = field(default_factory=dict)
+    #: the tensors that may still be read, of the first so many that have a value: what is read to its end stays so
+    live: list[Tensor] = field(default_factory=list)
+    looked_at: int = 0
+
+    def unread(self) -> list[Value]:
+        """Return the values so far that are still to be read."""
+        self.live += islice(self.values, self.looked_at, None)
+        self.looked_at = len(self.values)
+        self.live = [tensor for tensor in self.live if self.left.get(tensor, 0) > 0]
+        return [self.values[tensor] for tensor in self.live]
 
 
 @dataclass(frozen=True)
@@ -231,9 +242,8 @@ class Context:
         found: set[Buffer] = set()
         seen: set[int] = set()
         for block in self.blocks:
-            for tensor, left in block.left.items():
-                value = block.values.get(tensor) if left > 0 else None
-                if value is not None and id(value) not in seen:
+            for value in block.unread():
+                if id(value) not in seen:
                     seen.add(id(value))
                     found.update(buffers(value))
             for pending in block.pending:
