@@ -177,6 +177,25 @@ def test_what_does_not_fit_fails_as_in_numpy(function, k, m):
     assert function.__code__.co_firstlineno in [f.lineno for f in traceback.extract_tb(ours.value.__traceback__)]
 
 
+def test_what_never_fits_fails_once_it_is_come_to():
+    def widened(x, y, k):
+        if k > 3:
+            x[k : k + 1] *= y
+        return x[0]
+
+    def moved(x, y, k):
+        if k > 3:
+            x[k : k + 3] = x[:5]
+        return x[0]
+
+    for function in (widened, moved):
+        decorated, x = al.function(function, executor="native"), np.arange(9.0)
+        assert decorated(x, x[:5].copy(), np.int64(3)) == 0.0
+        with pytest.raises(ValueError, match="broadcast"):
+            decorated(x, x[:5].copy(), np.int64(4))
+        assert np.array_equal(x, np.arange(9.0))
+
+
 def written_to(x, y, z, a, j, k, m):
     x[:k] = y[:m]
     return x[0]

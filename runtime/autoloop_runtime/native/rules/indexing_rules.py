@@ -249,7 +249,7 @@ def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
             ctx.refuse(node, "whether an array of one element may be assigned to one element depends on NumPy")
             return []
         if within:
-            move(ctx, fitted(value, part.shape), part)  # type: ignore[arg-type]
+            move(ctx, fitting(ctx, node, values, value, part.shape), part)  # type: ignore[arg-type]
         else:
             put(ctx, fitting(ctx, node, values, value, part.shape), part)
         return [out]
@@ -311,8 +311,10 @@ def _scatter_rows(ctx: Context, node: Node, out: Array, axis: int, values: Seque
 
 
 def fitting(ctx: Context, node: Node, operands: Sequence[Value], value: Value, shape: Shape) -> Value:
-    """Return ``value`` to be assigned to a part of this shape, checked where the run decides extents."""
+    """Return ``value`` to be assigned to a part of this shape, whose extents were perhaps not known to the trace."""
     extra = max(0, len(value.shape) - len(shape))  # type: ignore[union-attr]
+    if any(n != 1 for n in value.shape[:extra] if not is_moving((n,))):  # type: ignore[union-attr]
+        ctx.check("false", node, operands)
     if is_moving(value.shape[:extra]):  # type: ignore[union-attr]
         ctx.refuse(node, "what is assigned has more axes than its place, and their extents depend on values")
     value = fitted(value, shape)

@@ -87,7 +87,10 @@ def agree(ctx: Context, node: Node, values: Sequence[Value], operands: Sequence[
     for value in map(resolve, operands):
         own = value.shape  # type: ignore[union-attr]
         for n, wanted in zip(reversed(own), reversed(shape)):
-            if n == wanted or n == 1 or not is_moving((n, wanted)):
+            if n == wanted or n == 1:
+                continue
+            if not is_moving((n, wanted)):  # it never fits, which is an error once it is come to
+                ctx.check("false", node, values)
                 continue
             same = ctx.writer.let(f"icmp eq i64 {ctx.extent(n)}, {ctx.extent(wanted)}")
             ctx.check(same, node, values, refuses="an axis whose extent depends on values is broadcast, for it is 1")
