@@ -106,7 +106,7 @@ LAZY = {
     ("autoloop.operators.staging.raising", "autoloop_runtime.control.while_loop"),
     ("autoloop.operators.staging.branch_merge", "autoloop_runtime.control.while_loop"),
     ("autoloop.operators.staging.maybe_numbers", "autoloop_runtime.control.while_loop"),
-    ("autoloop.operators.staging.containers_of_blocks", "autoloop.operators.staging.moved_lists"),
+    ("autoloop.operators.staging.taken_containers", "autoloop.operators.staging.moved_lists"),
     ("autoloop.operators.staging.maybe_same", "autoloop.operators.staging.moved_lists"),
     ("autoloop.operators.staging.loop_variables", "autoloop.operators.staging.instances"),
     ("autoloop.operators.constructs.staged_loops", "autoloop.operators.staging.instances"),

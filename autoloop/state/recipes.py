@@ -28,6 +28,7 @@ from ..operators.staging.instances import of_trace, which
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.numbers_or_arrays import as_result
 from ..operators.staging.standins import Maybe, StandIn, is_growing, opened
+from ..operators.staging.taken_containers import grown_of
 from ..operators.staging.undefined import MaybeUnset, Undefined
 from ..returned_views import copied
 from .overlaps import part_of
@@ -102,6 +103,7 @@ class Recipes:
         if isinstance(value, (*PLAIN, Enum, type, types.ModuleType)):
             return lambda made: value
         value = self._given.setdefault(id(value), (value, as_given(value)))[1]
+        value = value if (grown := grown_of(value)) is None else grown
         known = self._made.get(id(value))
         if known is None:
             known = self._made[id(value)] = value, _once(self._new(value, name), value)
@@ -205,7 +207,7 @@ class Recipes:
             return whole in self._copies or whole in self._arrays or is_hiding(value)
         is_list = isinstance(value, (tuple, list, dict, set, deque)) or is_growing(value)
         if is_list or hasattr(type(value), "__dataclass_fields__"):
-            if id(value) in self._known or id(value) in seen or which(value) is not None:
+            if id(value) in self._known or id(value) in seen or which(value) is not None or grown_of(value) is not None:
                 return True
             if not isinstance(value, tuple):
                 seen.add(id(value))
@@ -217,8 +219,7 @@ class Recipes:
 
     def grown(self, holder: Holder) -> Any:
         """Return what a list of the world has become in a staged loop or branch; None if it is what it is."""
-        now = holder.traced
-        return now[0].grown if type(now) is list and len(now) == 1 and type(now[0]) is Moved else None
+        return grown_of(holder.traced)
 
     def know_grown(self) -> None:
         """Note which lists of the world are those that have grown."""

@@ -27,7 +27,16 @@ def ties(value, seen):
     return [ties(one, seen) for one in parts]
 """
 
-#: each body, with what it gives
+#: each body, with what it gives; in these the run tells nothing of it
+TOGETHER = [
+    'm = [1.]\nr = (m, m)\nif x[0] > 1: r = (m, m)\nreturn r',
+    'm=[1.]; r=[m,2.]\ns=0.\nif x[0] > 1:\n    m[0]=x[1]\n    s = r[0][0]\nreturn s, r, m',
+    'm=[1.]; r=[m,m]\ns=0.\nif x[0] > 1:\n    r[0][0]=x[1]\n    s = r[1][0]\nreturn s, r',
+    'm=[1.]; r=[m,m]\ni=0\nwhile i < x[0]:\n    r[0][0]+=x[1]\n    i+=1\n    s=r[1][0]\nreturn r',
+    'm=[1.]; r=[m,m]\ni=0\nt=0.\nwhile i < x[0]:\n    m[0]+=x[1]\n    t+=r[1][0]\n    i+=1\nreturn r, m, t',
+]  # fmt: skip
+
+#: in these it does
 TOLD_APART = [
     'm = [1.]\nif x[0] > 1: h.ll.append(m)\nh.m = m\nreturn x',
     'm = [1.]\nfor k in range(int(x[0])): h.ll.append(m)\nreturn x',
@@ -36,7 +45,6 @@ TOLD_APART = [
     'm = [1.]\nr = None\nif x[0] > 1: r = (m, m)\nelse: r = (m, [2.])\nreturn r',
     "m = [1.]\nif x[0] > 1: r = {'a': m, 'b': m}\nelse: r = {'a': m, 'b': m}\nreturn r",
     'm = [1.]\nif x[0] > 1: return (m, m)\nreturn (m, [3.])',
-    'm = [1.]\nr = (m, m)\nif x[0] > 1: r = (m, m)\nreturn r',
     'm = [1.]\nr = [m, m]\nif x[0] > 1: r[0] = [3.]\nreturn r',
     'p = P([1.])\nfor k in range(int(x[0])): h.ll.append(p)\nreturn x',
     'p = P([1.])\nif x[0] > 1: h.ll = [p, p]\nreturn x',
@@ -65,10 +73,6 @@ TOLD_APART = [
     'out=[[0.]]\nfor k in range(int(x[0])): out.append([k*1.])\nc = list(out)\nreturn out, c',
     'm = [1.]\nout=[[0.]]\nfor k in range(int(x[0])): out.append([k*1.])\nq=out.pop()\nq.append(2.)\nh.m=q\n'
     'return out, q',
-    'm=[1.]; r=[m,2.]\ns=0.\nif x[0] > 1:\n    m[0]=x[1]\n    s = r[0][0]\nreturn s, r, m',
-    'm=[1.]; r=[m,m]\ns=0.\nif x[0] > 1:\n    r[0][0]=x[1]\n    s = r[1][0]\nreturn s, r',
-    'm=[1.]; r=[m,m]\ni=0\nwhile i < x[0]:\n    r[0][0]+=x[1]\n    i+=1\n    s=r[1][0]\nreturn r',
-    'm=[1.]; r=[m,m]\ni=0\nt=0.\nwhile i < x[0]:\n    m[0]+=x[1]\n    t+=r[1][0]\n    i+=1\nreturn r, m, t',
     "m=[1.]; r={'a':m,'b':[0.]}\ni=0\nwhile i < x[0]:\n    r['b'] = m\n    i+=1\nreturn r, m",
     'p=D([1.],[2.])\nif x[0]>1: p.a = p.b\nreturn p',
     'p=D([1.],[2.])\nh.m=p.a\nif x[0]>1: p.a = p.b\nreturn p',

@@ -65,13 +65,13 @@ STAYING = [
     ("changed_deep_inside", "r = o.d['q']['r']\ni = 0\nwhile i < x[1]:\n    o.d['q']['r'][0] += i\n"
      "    o.d['t'][0][0] -= 1\n    i += 1\nreturn r[0]*2"),
     ("changed_on_both_sides", "p = o.d['p']\nif x[0] > 1: o.d['p'][0] = x[1]\nelse: o.d['p'][0] += 1\nreturn p[0]"),
+    ("by_two_ways", "for v in x:\n    o.d['p'][0] += v\n    p[0] *= 2\nreturn p[0]"),
 ]  # fmt: skip
 #: and those of which only the run knows where they are
 MOVING = [
     ("replaced", "if x[0] > 1: o.d['p'] = [x[1]]\np.append(4)\nreturn p is o.d['p']"),
     ("grown", "p = o.d['p']\nfor v in x:\n    if v > 1: o.d['p'].append(v)\np.append(1.)\nreturn p[-1], p is o.d['p']"),
     ("exchanged", "for v in x: o.d['p'], o.d['q'] = o.d['q'], o.d['p']\nreturn p is o.d['p']"),
-    ("by_two_ways", "for v in x:\n    o.d['p'][0] += v\n    p[0] *= 2\nreturn p[0]"),
 ]
 
 BASE = BOX + "b = np.arange(12.)\no.m = np.zeros((3, 4))\n"

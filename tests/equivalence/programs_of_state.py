@@ -542,12 +542,5 @@ RETURNING = [
      BOX + "o.d = {'a': {'b': 1.0}}\n", "o"),
     ("by_a_helper", "l = [1]\ny = g(l, x)\nreturn y, l",
      "def g(l, x):\n    if x[0] > 1.5:\n        l.append(5)\n        return x*2\n    return x", "0"),
-    ("in_another_branch", "log = o.log\nif x[0] > 1.5:\n    if x[1] > 3:\n        log.append(1)\n        return x*2\n"
-     "    return x*3\nreturn x", BOX, "o"),
-    ("a_set", "s = o.s\nif x[0] > 1.5:\n    s.add(5)\n    return x*2\nreturn x", BOX + "o.s = {1}\n", "o"),
-    ("inside_one_set_anew", "i = [0.0]\nd = {'a': i}\nif x[0] > 1.5:\n    d['a'][0] += 1\n    d = {'a': [5.0]}\n"
-     "return i[0]", "", "0"),
     ("two_names", "if x[0] > 0:\n    o.log.append(x[0])\n    o.d.append(x[1])\nreturn x", BOX + "o.d = o.log", "o"),
-    ("two_names_in_a_loop", LOOP + "i += 1\n    o.log.append(x[0])\n    o.d.append(i)\nreturn x", BOX + "o.d = o.log",
-     "o"),
 ]  # fmt: skip

@@ -72,8 +72,8 @@ def test_loops_and_branches_of_the_graph_write_too(name, *program):
 
 
 @each(RETURNING, first)
-def test_what_a_branch_that_returns_does_to_a_list_of_others_plain_python_does(name, *program):
-    check(name, *program, is_left=True)
+def test_what_a_branch_that_returns_does_to_a_list_of_others_is_done(name, *program):
+    check(name, *program)
 
 
 @each(AGAIN, first)

@@ -33,6 +33,7 @@ from ..staging.maybe_same import are_some, lose_changed, watched
 from ..staging.mixed_numbers import settled
 from ..staging.staged_blocks import in_staged_block
 from ..staging.staged_values import full_name, is_staged, stands_for
+from ..staging.taken_containers import grown_of
 from .builtins import staged_for
 from .called_special_methods import special_method
 from .chosen_items import asking
@@ -59,6 +60,9 @@ def call(f: Any) -> Any:
         raise programs_own(TypeError(f"{full_name(stands_for(f))!r} object is not callable"))
     if current_graph() is not None and (setting := setting_inside(f)) is not None:
         return setting
+    owner: Any = f.__self__ if isinstance(f, types.BuiltinMethodType) else None
+    if grown_of(owner) is not None:
+        owner[0].refuse()
     drawn = drawing(f)
     if drawn is not None:
         return drawn

@@ -11,13 +11,14 @@ from ...left_to_python import unless_left
 from ..mutation.array_identity import renew
 from ..mutation.side_effects import NewPlaces, Outside, Places
 from ..staging.branch_merge import Grown, Side, staged_branch
-from ..staging.container_contents import copied, is_as
+from ..staging.container_contents import containers_in, copied
 from ..staging.containers_of_blocks import Rebound
 from ..staging.maybe_same import lose_all, may_be
 from ..staging.optional import Ids, MaybeNone, is_, knowing, told_by
 from ..staging.raising import FALLEN, RETURN, RETURN_VALUE
 from ..staging.staged_values import asked, is_staged, truth
 from ..staging.standins import opened
+from ..staging.taken_containers import Taken, ids_in, seen_elsewhere
 from ..staging.twins import Twins, watch
 from ..staging.undefined import when_set
 
@@ -100,12 +101,17 @@ def _staged_statement(
             for name, value in zip(outside.names, before, strict=True)
         )
         every_name = (*params, *outside.names)
-        pairs = zip(every_name, (*values, *before), (*longer, *grown_before), strict=True)
-        changed = [(name, old, new) for name, old, new in pairs if old is not new]
-        if not changed:
+        if all(old is new for old, new in zip((*values, *before), (*longer, *grown_before), strict=True)):
             raise unless_left(TypeError(str(grown))) from None
-        outside.write(grown_before)
-        results = _staged_statement(test, branches, names, longer, outside, rebound)
+        changed: list[tuple[str, Any, Any]] = []
+
+        def build(entered: tuple[Any, ...]) -> tuple[Any, ...]:
+            both = zip(every_name, (*values, *before), entered, strict=True)
+            changed.extend((name, old, new) for name, old, new in both if old is not new)
+            outside.write(entered[len(values) :])
+            return _staged_statement(test, branches, names, entered[: len(values)], outside, rebound)
+
+        results: tuple[Any, ...] = _with_longer((*values, *before), (*longer, *grown_before), rebound, build)
         given = dict(zip(names, results, strict=False))
         for name, old, new in changed:
             rebound.written_back(name, old, given.get(name, old) if rebound.is_rebound(name) else new)
@@ -161,21 +167,26 @@ def _side(
     rebound: Rebound,
 ) -> Callable[[], tuple[Any, ...]]:
     def trace() -> tuple[Any, ...]:
-        given, mine = tuple(map(copied, before)), tuple(map(copied, values))
-        originals = rebound.originals_of((*before, *values), (*given, *mine))
-        outside.write(given)
-        with knowing(known):
-            results = mine[: len(names)] if branch is None else outside.watch(branch)(*mine) or ()
-        left = outside.read()
-        now = dict(zip(names, results, strict=False))
-        ours = [now.get(name, one) for name, one in zip(params, mine, strict=True)]
-        every = (*outside.names[: len(given)], *params)
-        rebound.compare(every, (*before, *values), (*given, *mine), (*left[: len(given)], *ours), originals)
-        new = {name: one for name, one in now.items() if name not in params}
-        rebound.add(new)
-        rebound.note_places(outside.roots, every, (*before, *values), originals, (*left[: len(given)], *ours), new)
-        rebound.refuse_shared(every, (*before, *values))
-        return (*results, *left)
+        every, taken = (*outside.names[: len(before)], *params), (*before, *values)
+        held = tuple(map(copied, taken))
+        rebound.taken.enter(taken)
+        begun = rebound.places_in(every, taken)
+        outside.takes(ids_in((*before, *values[: len(names)])))
+        try:
+            outside.write(before)
+            with knowing(known):
+                results = values[: len(names)] if branch is None else outside.watch(branch)(*values) or ()
+            left = outside.read()
+            now = dict(zip(names, results, strict=False))
+            ours = [now.get(name, one) for name, one in zip(params, values, strict=True)]
+            rebound.compare(every, held, taken, (*left[: len(before)], *ours))
+            new = {name: one for name, one in now.items() if name not in params}
+            rebound.add(new)
+            rebound.note_places(begun, every, (*left[: len(before)], *ours), new)
+            rebound.refuse_shared(every, taken)
+            return rebound.taken.left((*results, *left))
+        finally:
+            rebound.taken.put_back()
 
     return trace
 
@@ -198,9 +209,10 @@ def if_return(
     if is_staged(test):
 
         def staged(*values: Any) -> Any:
+            seen = seen_elsewhere(values)
             outside = Outside((then, orelse), shared, places, values)
             what = FALLEN if falls else RETURN
-            return _staged_return(test, (then or _nothing, orelse or _nothing), values, outside, what)
+            return _staged_return(test, (then or _nothing, orelse or _nothing), values, outside, what, seen)
 
         return staged
     chosen = then if test else orelse
@@ -211,57 +223,107 @@ def _nothing(*_: Any) -> None:
     return None
 
 
+class _Changed(Exception):
+    """A branch that returns has changed a list, dict or set of the function's, which others hold; it is kept now."""
+
+
 def _staged_return(
-    test: Any, branches: tuple[Branch, ...], values: tuple[Any, ...], outside: Outside, what: str = RETURN
-) -> Any:
+    test: Any, branches: tuple[Branch, ...], values: tuple[Any, ...], outside: Outside, what: str = RETURN,
+    seen: frozenset[int] = frozenset(), kept_too: tuple[int, ...] = (),
+) -> Any:  # fmt: skip
+    """Build the branch; ``seen`` are the places of values that others hold, ``kept_too`` those that it gives, too."""
     rebound = Rebound()
     given: list[Any] = []
-    changed: list[Any] = []
+    kept, changed = list(kept_too), list[Any]()
+    params = _parameters(branches, (), values) or tuple(f"variable {k}" for k in range(len(values)))
 
     def sides(before: tuple[Any, ...]) -> list[Side]:
         rebound.begin()
         given.clear()
         changed.clear()
         return [
-            _return_side(branch, values, before, outside, known, rebound, given, changed)
+            _return_side(branch, params, values, before, outside, known, rebound, given, (seen, kept, changed))
             for branch, known in zip(branches, told_by(test), strict=True)
         ]
 
-    try:
-        before, every, made = _traced(test, sides, (RETURN_VALUE,), outside, what)
-    except Grown as grown:
-        raise unless_left(TypeError(str(grown))) from None
-    outside.finish(map(rebound.written_back, outside.names, before, every[1:]))
+    while True:
+        names = (RETURN_VALUE, *(params[k] for k in kept))
+        try:
+            before, every, made = _traced(test, sides, names, outside, what)
+            break
+        except _Changed:
+            continue
+        except Grown as grown:
+            if grown.name not in names[1:]:
+                raise unless_left(TypeError(str(grown))) from None
+            longer = tuple(
+                grown.longer(one) if k in kept and name == grown.name else one
+                for k, (name, one) in enumerate(zip(params, values, strict=True))
+            )
+            return _with_longer(
+                values, longer, rebound,
+                lambda entered: _staged_return(test, branches, entered, outside, what, seen, tuple(kept)),
+            )  # fmt: skip
+    outside.finish(map(rebound.written_back, outside.names, before, every[len(names) :]))
     watch(made)
     renew(every)
+    for k, one in zip(kept, every[1:], strict=False):
+        rebound.written_back(params[k], values[k], one)
     rebound.tell_places((*outside.names, RETURN_VALUE), (*outside.read(), every[0]))
     for one in given:
         may_be("what an `if` gives", every[0], one)
-    lose_all("one that a branch changes which returns", changed)
+    lose_all("one that a branch changes which returns", [inner for one in changed for inner in containers_in(one)])
     return every[0]
 
 
+def _with_longer(
+    values: tuple[Any, ...], longer: tuple[Any, ...], rebound: Rebound, build: Callable[[tuple[Any, ...]], Any]
+) -> Any:
+    """Return what ``build`` gives with lists that may grow in the place of others, which tell where their elements
+    are."""
+    begun = Taken()
+    entered = begun.enter(values, longer)
+    try:
+        result = build(entered)
+    except BaseException:
+        begun.put_back()
+        raise
+    begun.put_back_what(rebound.is_displaced)
+    return result
+
+
 def _return_side(
-    branch: Branch, values: tuple[Any, ...], before: tuple[Any, ...], outside: Outside, known: Ids, rebound: Rebound,
-    told: list[Any], changed: list[Any],
+    branch: Branch, params: tuple[str, ...], values: tuple[Any, ...], before: tuple[Any, ...], outside: Outside,
+    known: Ids, rebound: Rebound, told: list[Any], places: tuple[frozenset[int], list[int], list[Any]],
 ) -> Callable[[], tuple[Any, ...]]:  # fmt: skip
+    seen, keeps, lost = places
+
     def trace() -> tuple[Any, ...]:
-        given = tuple(map(copied, before))
-        outside.write(given)
-        with knowing(known):
-            mine = tuple(map(copied, values))
-            originals = rebound.originals_of((*before, *values), (*given, *mine))
-            result = outside.watch(branch)(*mine)
-            told.append(next((one for one, copy in zip(values, mine, strict=True) if copy is result), result))
-            if type(result) is MaybeNone and is_(result, None) is False:
-                result = opened(result).value
-        held = rebound.originals_of(values, mine).values()
-        changed.extend(one for copy, one in held if not is_as(copy, one))  # which others may hold
-        left = outside.read()
-        every = outside.names[: len(given)]
-        rebound.compare(every, before, given, left[: len(given)], originals)
-        rebound.note_places(outside.roots, every, before, originals, left[: len(given)], {RETURN_VALUE: result}, values)
-        return (when_set(result), *left)
+        taken = (*before, *values)
+        held = tuple(map(copied, taken))
+        rebound.taken.enter(taken)
+        begun = rebound.places_in(outside.names[: len(before)], before)
+        outside.takes(ids_in(taken))
+        try:
+            outside.write(before)
+            with knowing(known):
+                result = outside.watch(branch)(*values)
+                told.append(result)
+                if type(result) is MaybeNone and is_(result, None) is False:
+                    result = opened(result).value
+            left = outside.read()
+            every = (*outside.names[: len(before)], *params)
+            rebound.compare(every, held, taken, (*left[: len(before)], *values))
+            named = outside.names[: len(before)]
+            rebound.note_places(begun, named, left[: len(before)], {RETURN_VALUE: result})
+            changed = [k for k, one in enumerate(values) if rebound.is_changed(one, held[len(before) + k])]
+            if new := [k for k in changed if k in seen and k not in keeps]:
+                keeps.extend(new)
+                raise _Changed
+            lost.extend(values[k] for k in changed if k not in keeps)
+            return rebound.taken.left((when_set(result), *(values[k] for k in keeps), *left))
+        finally:
+            rebound.taken.put_back()
 
     return trace
 

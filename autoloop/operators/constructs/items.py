@@ -24,6 +24,7 @@ from ..staging.maybe_same import are_some, lose_changed, watched
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.staged_values import is_staged
 from ..staging.standins import is_growing
+from ..staging.taken_containers import grown_of
 from ..staging.users_methods import method_of
 from .chosen_items import CHOSEN_FROM, check_place, chosen
 from .comprehensions import elements, hashed
@@ -189,6 +190,8 @@ def _set(array: Any, index: Any, value: Any) -> None:
         hashed(index)
     if are_some():
         watched()
+    if grown_of(array) is not None:
+        array[0].refuse()
     method = method_of(used(array, "it is written to"), "__setitem__")
     if type(array) is list and _is_later(index):
         raise UnknownWhileTracing(

@@ -21,8 +21,8 @@ from autoloop_runtime.ops.numpy_names.numpy_creation import of_python_ints
 from ... import operators
 from ...errors import programs_own
 from ..mutation.heap_snapshot import has_changed, snapshots
+from ..mutation.held_before import restore
 from ..mutation.outside_world import leave
-from ..mutation.side_effects import restore
 
 
 def _array(value: Any, dtype: Any = None) -> Tensor:

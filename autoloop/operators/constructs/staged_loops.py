@@ -32,7 +32,7 @@ from ... import operators
 from ...left_to_python import leave_unknown, refuse_unknown, ruled
 from ..mutation.array_identity import HeldArrays, renew
 from ..mutation.side_effects import NewPlaces, Outside
-from ..staging.container_contents import copied, has_objects
+from ..staging.container_contents import has_objects
 from ..staging.containers_of_blocks import Rebound
 from ..staging.loop_leaves import NAMES, Leaf
 from ..staging.loop_variables import Retrace, Variable, check_results, make_variable
@@ -40,6 +40,7 @@ from ..staging.mixed_numbers import MixedNumber
 from ..staging.numbers_or_arrays import note, noted
 from ..staging.staged_blocks import is_run_time_error, looping, raise_at_run_time, staged_block
 from ..staging.staged_values import as_maybe, asked, is_staged, truth
+from ..staging.taken_containers import ids_in
 from ..staging.undefined import spoken
 
 Values = tuple[Any, ...]
@@ -124,7 +125,7 @@ def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:
                     make_variable(one, value, shapes.get(one), carried) for one, value in zip(names, every, strict=True)
                 ]
                 made: list[Twin] = []
-                results = _settle(graph, loop, variables, made)
+                results = _settle(graph, loop, variables, made, every)
             loop.rebound.refuse_shared(names, every)
             break
         except NewPlaces:
@@ -158,12 +159,12 @@ def _invariants(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]
     return given
 
 
-def _settle(graph: Graph, loop: Loop, variables: list[Variable], made: list[Twin]) -> Values:
+def _settle(graph: Graph, loop: Loop, variables: list[Variable], made: list[Twin], every: Values) -> Values:
     """Trace until the types of all variables are the types the body gives them."""
     before = loop.outside.read()
     for _ in range(_ATTEMPTS):
         try:
-            return _build(graph, loop, variables, made)
+            return _build(graph, loop, variables, made, every)
         except Retrace as again:
             _check_entry(loop.outside.changed_owners(before), variables, again.variables)
             variables = again.variables
@@ -187,7 +188,7 @@ def _check_entry(changed: set[int], variables: list[Variable], news: list[Variab
                     )
 
 
-def _build(graph: Graph, loop: Loop, variables: list[Variable], twins: list[Twin]) -> Values:
+def _build(graph: Graph, loop: Loop, variables: list[Variable], twins: list[Twin], every: Values) -> Values:
     declared = [one for variable in variables for one in variable.loop_vars()]
     # an array that is a number before the first iteration is one to the caller if there is none
     maybe = [] if loop.number is not NumberTracer else _begun_as_numbers(variables)
@@ -204,18 +205,23 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable], twins: list[Twin
     for graph_of in (body_graph, cond_graph):
         for place, leaf in maybe:
             note(graph_of.inputs[place], None, _entry(leaf), leaf.name)
-    tensors, origins = _trace_body(body_graph, loop, variables, arrays)
+    tensors, origins = _trace_body(body_graph, loop, variables, arrays, every)
     with body_graph.as_default():
         tensors += [convert_to_tensor(np.True_) for _ in declared[len(tensors) :]]
         tensors = check_results(declared, tensors)
     with cond_graph.as_default(), staged_block(), Block(cond_graph) as block:
         values = _values(variables, cond_graph.inputs, as_maybe, [])
-        loop.outside.write(values[len(loop.names) :])
-        stops = [values[loop.names.index(name)] for name in loop.until]
-        test = loop.outside.around(lambda *mine: (loop.test(*mine),), len(loop.names))
-        pred = _nor(stops, lambda: test(*values)[0])
-        number = join(loop.number, number_of((asked(pred),)))
-        pred = check_predicate(truth(asked(pred)), "the condition of the loop")
+        given = loop.rebound.taken.enter(every, values)
+        loop.outside.takes(ids_in((*every, *given)))
+        try:
+            loop.outside.write(given[len(loop.names) :])
+            stops = [given[loop.names.index(name)] for name in loop.until]
+            test = loop.outside.around(lambda *mine: (loop.test(*mine),), len(loop.names))
+            pred = asked(_nor(stops, lambda: test(*given)[0]))
+            number = join(loop.number, number_of((pred,)))
+            pred = check_predicate(truth(pred), "the condition of the loop")
+        finally:
+            loop.rebound.taken.put_back()
         arrays.settle_test(block, loop.outside)
     outputs = finish_while(graph, scope, declared, cond_graph, pred, body_graph, tensors, _loop_options(loop.options))
     if number is NumberTracer and (begun or changed):
@@ -357,7 +363,7 @@ def _nor(stops: list[Any], test: Callable[[], Any]) -> Any:
 
 
 def _trace_body(
-    graph: Graph, loop: Loop, variables: list[Variable], arrays: HeldArrays
+    graph: Graph, loop: Loop, variables: list[Variable], arrays: HeldArrays, every: Values
 ) -> tuple[list[Tensor], dict[int, list[Any]]]:
     params = list(graph.inputs)
     spans = _spans(variables, params)
@@ -366,30 +372,28 @@ def _trace_body(
         values = _values(variables, params, as_maybe, made, array=arrays.enter)
         entered = [(_twins().Watched(new), old) for new, old in made]
         body = loop.outside.around(loop.body, len(loop.names))
-        copies = tuple(map(copied, values))
-        entry = [one.init for one in variables]
-        originals, entries = (loop.rebound.originals_of(one, copies) for one in (values, entry))
-        try:
-            with looping(graph, (*loop.outside.roots, *copies)):
-                results: Values = body(*copies)
-        except BaseException as error:
-            if not is_run_time_error(error):
-                raise
-            raise_at_run_time(error)
-            results = values
-        for watched, _ in entered:
-            watched.refuse_changed()
         loop.rebound.begin()
-        loop.rebound.compare((*loop.names, *loop.outside.names), values, copies, results, originals)
+        given = loop.rebound.taken.enter(every, values)
+        loop.outside.takes(ids_in((*every, *given)))
         count = len(loop.names)
         names = (*loop.outside.names, *loop.names)
-        before, left = ((*one[count:], *one[:count]) for one in (values, results))
-        loop.rebound.note_places(loop.outside.roots, names, before, originals, left, {}, entry, entries)
-        news, tensors = [], []
+        begun = loop.rebound.places_in(names, (*given[count:], *given[:count]))
+        try:
+            with looping(graph, (*loop.outside.roots, *given)):
+                results = _left_by(body, given, values)
+            loop.rebound.compare((*loop.names, *loop.outside.names), values, given, results)
+            loop.rebound.note_places(begun, names, (*results[count:], *results[:count]), {})
+            results = loop.rebound.taken.left(results)
+        finally:
+            loop.rebound.taken.put_back()
+        for watched, _ in entered:
+            watched.refuse_changed()
+        news: list[Variable] = []
+        tensors: list[Tensor] = []
         for variable, result, mine in zip(variables, results, spans, strict=True):
-            new, given = variable.accept(result, mine, arrays.leave)
+            new, parts = variable.accept(result, mine, arrays.leave)
             news.append(new)
-            tensors += given
+            tensors += parts
         if any(new is not old for new, old in zip(news, variables, strict=True)):
             raise Retrace(news)
         arrays.settle(block, loop.outside)
@@ -399,6 +403,17 @@ def _trace_body(
             origins = _twins().origins_of(made, forms)
             _twins().watch([(new, origins[id(old)]) for new, old in entered])
     return tensors, origins
+
+
+def _left_by(body: Callable[..., Values], given: Values, values: Values) -> Values:
+    """Return what the body makes of what it is given; if it always raises, the ``values`` that it begins with."""
+    try:
+        return body(*given)
+    except BaseException as error:
+        if not is_run_time_error(error):
+            raise
+        raise_at_run_time(error)
+        return values
 
 
 def _spans(variables: Sequence[Variable], tensors: Sequence[Tensor]) -> list[Sequence[Tensor]]:

@@ -19,8 +19,8 @@ from autoloop_runtime.ir.graph import current_graph
 
 from ...errors import is_refusal, passes_handlers
 from ..mutation.heap_snapshot import has_changed, reached_from, snapshots
+from ..mutation.held_before import restore
 from ..mutation.outside_world import leave
-from ..mutation.side_effects import restore
 from ..staging.staged_blocks import in_staged_block
 
 #: so deep iterators in iterators are looked at

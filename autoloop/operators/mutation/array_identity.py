@@ -19,8 +19,8 @@ from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.tracers import ArrayTracer
 
+from ..staging.raising import is_return_value
 from ..staging.standins import Maybe, opened
-from ..staging.undefined import is_return_value
 from . import lifted_arrays
 
 if TYPE_CHECKING:

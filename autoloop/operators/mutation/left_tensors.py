@@ -22,7 +22,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, kind_of, marked
 
 from .heap_snapshot import Snapshot, has_changed, without_arrays
-from .side_effects import has_attributes, restore
+from .held_before import has_attributes, restore
 from .slots import Attribute, Slot
 
 Known = dict[int, tuple[Any, str]]

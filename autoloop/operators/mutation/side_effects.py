@@ -24,15 +24,14 @@ from autoloop_runtime.ir.tensor import Tensor
 from ...conversion.known_effects import effect_inside
 from ...conversion.scopes import MUTATORS
 from ...left_to_python import LeftToPython, is_followed, refuse_unknown
-from ..staging.container_contents import CONTAINERS, COPIED_DICTS, put_in_order
+from ..staging.container_contents import CONTAINERS
 from ..staging.raising import LeftBehind
 from ..staging.staged_values import is_staged
 from ..staging.standins import Maybe, is_growing, opened
-from ..staging.undefined import MaybeUnset, Undefined
+from ..staging.undefined import Undefined
 from . import lifted_arrays
 from .heap_snapshot import (
     Snapshot,
-    contents,
     has_changed,
     is_cache,
     is_mark,
@@ -40,6 +39,7 @@ from .heap_snapshot import (
     put_back,
     snapshots,
 )
+from .held_before import changed_attributes, has_attributes, lent_lists, may_be_reordered, restore, take_back
 from .outside_world import is_made_anew
 from .parts_of_objects import held_by, in_class, is_property, is_wrapper
 from .rebinding import IsOther, is_born, look_at_inherited, may_be_other, refuse_made_own
@@ -84,6 +84,7 @@ class Outside:
         self._values = values
         self._orders: AttributeOrders | None = None
         self._is_loop = False
+        self._taken: set[int] = set()
         known = self._functions
         self._slots: list[Slot | IsOther] = [variable_of(name, known) for name in shared]
         if places is not None:
@@ -176,6 +177,10 @@ class Outside:
         self._slots += new
         return bool(new)
 
+    def takes(self, containers: set[int]) -> None:
+        """Note by id the containers that the block works on, and gives as it leaves them."""
+        self._taken = containers
+
     def watch(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function that notices what its call changes.
 
@@ -188,14 +193,18 @@ class Outside:
         """
 
         def watching(*values: Any) -> Any:
-            before, variables = snapshots([*self._functions, *self._given], self._values, self._parameters())
+            before, variables = snapshots(
+                [*self._functions, *self._given], self._values, _parameters(self._functions, len(self._values))
+            )
             given = self.read()
+            lent = lent_lists(before, variables)
             try:
                 result = function(*values)
             except BaseException:  # what it has changed the graph does not do
                 self._leave_behind(before, variables, given)
                 restore(before, variables)
                 raise
+            take_back(lent)
             self._note_orders(before)
             self._compare(before, variables)
             look_at_inherited(self._slots, given, self.carry)
@@ -231,13 +240,6 @@ class Outside:
             self._slots += new
             raise NewPlaces(", ".join(repr(slot.name) for slot in new))
 
-    def _parameters(self) -> tuple[str, ...]:
-        """Return the names of the values; the body of a ``for`` loop takes its item first."""
-        for code in (function.__code__ for function in self._functions):
-            if 0 <= code.co_argcount - len(self._values) <= 1:
-                return code.co_varnames[code.co_argcount - len(self._values) : code.co_argcount]
-        return ()
-
     def _compare(self, before: list[Snapshot], variables: list[tuple[Slot, Any]]) -> None:
         known = {slot.key for slot in self._slots}
         new: dict[Any, tuple[Slot, Any]] = {}
@@ -253,11 +255,7 @@ class Outside:
                         if slot.is_born and slot.get() is slot.inherited and isinstance(slot.inherited, CONTAINERS):
                             refuse_made_own(slot)
                         new.setdefault(slot.key, (slot, value))
-            elif (
-                one.slot is not None
-                and one.slot.key in known
-                and (_is_carried(one.value) or type(one.value) in COPIED_DICTS)
-            ):
+            elif id(one.value) in self._taken:
                 continue
             elif isinstance(one.slot, Global) and is_cache(one, is_staged):
                 put_back(one)
@@ -299,48 +297,17 @@ class Outside:
         return explicit
 
 
+def _parameters(functions: Iterable[types.FunctionType], count: int) -> tuple[str, ...]:
+    """Return the names of ``count`` values that functions take; the body of a ``for`` loop takes its item first."""
+    for code in (function.__code__ for function in functions):
+        if 0 <= code.co_argcount - count <= 1:
+            return code.co_varnames[code.co_argcount - count : code.co_argcount]
+    return ()
+
+
 def _is_carried(value: Any) -> bool:
     """Return whether a block takes a copy of a container that is of no class of its own."""
     return type(value) in _CARRIED or is_growing(value)
-
-
-def has_attributes(one: Snapshot) -> bool:
-    """Return whether a snapshot is of the attributes of an object."""
-    return isinstance(one.old, dict) and not isinstance(one.value, dict | types.GeneratorType)
-
-
-def may_be_reordered(one: Snapshot) -> bool:
-    """Return whether an object's attributes stand in another order now, or are set of which only the run knows
-    whether they are there."""
-    new = contents(one.value)
-    return list(new) != list(one.old) or any(
-        type(value) is MaybeUnset and new[name] is not value for name, value in one.old.items()
-    )
-
-
-def changed_attributes(one: Snapshot) -> list[tuple[Attribute, Any]]:
-    """Return the attributes of an object that are not what they were, and what they were."""
-    missing, found = object(), list[tuple[Attribute, Any]]()
-    new = contents(one.value)
-    for name in dict.fromkeys([*new, *one.old]):
-        if new.get(name, missing) is not one.old.get(name, missing):
-            slot = Attribute(one.value, name, name in one.old)
-            found.append((slot, one.old.get(name, Undefined(slot.name))))
-    return found
-
-
-def restore(before: Iterable[Snapshot], variables: Iterable[tuple[Slot, Any]]) -> None:
-    """Put back what containers, attributes and variables held."""
-    for one in filter(has_changed, before):
-        if not has_attributes(one):
-            put_back(one)
-            continue
-        for attribute, value in changed_attributes(one):
-            attribute.set(value)
-        put_in_order(one.value, list(one.old))
-    for slot, value in variables:
-        if slot.get() is not value:
-            slot.set(value)
 
 
 def _refusal(one: Snapshot) -> tuple[str, str]:

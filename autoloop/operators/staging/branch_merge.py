@@ -35,17 +35,17 @@ from autoloop_runtime.ops.operands import is_tensor
 from ...errors import NeverReturnsError
 from ...left_to_python import leaving, refuse_unknown
 from .blank_values import blank
-from .containers_of_blocks import advice_on_keys, leave_containers, leave_objects_apart
+from .containers_of_blocks import advice_on_keys, leave_containers, leave_markers, leave_objects_apart
 from .instances import apart, as_objects, assembled, leave_objects, of_sides
 from .list_lengths import as_growing, lengths_differ, with_growing
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
 from .numbers_or_arrays import is_number_beside_array, is_untold, note, notes_of
-from .raising import FALLEN, RETURN, RETURN_VALUE, refusal
+from .raising import FALLEN, RETURN, RETURN_VALUE, is_return_value, refusal
 from .staged_blocks import is_run_time_error, raise_at_run_time, staged_block
 from .staged_values import as_maybe, cast_where_made, certain, kind_of_either
 from .standins import Maybe, is_optional, opened
 from .twins import Twins, watch
-from .undefined import MaybeUnset, Undefined, is_return_value, maybe, spoken, when_set
+from .undefined import MaybeUnset, Undefined, maybe, spoken, when_set
 
 if TYPE_CHECKING:
     from autoloop_runtime.control.while_loop import BranchValues
@@ -56,8 +56,7 @@ class Grown(Exception):
 
     def __init__(self, name: str, *sides: Any) -> None:
         super().__init__(f"{spoken(name)!r} is, or holds, a list whose length depends on a tensor condition")
-        self.name = name
-        self.sides = sides
+        self.name, self.sides = name, sides
 
     def longer(self, value: Any) -> Any:
         """Return the value that the variable must start with, so that its lists may grow."""
@@ -229,6 +228,7 @@ class _Merge:
             self.fixed.append(one)
             return
         self.fixed.append(None)
+        leave_markers(spoken(self.name), one, other)
         if not any(self.absent) and (isinstance(one, Enum) or isinstance(other, Enum)):  # a number, too, maybe
             self._refuse_values(one, other)
         if any(self.absent):

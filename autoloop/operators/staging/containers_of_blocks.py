@@ -1,18 +1,24 @@
-"""Lists, dicts and sets that a staged block takes: it works on copies, and the originals change when it is done.
+"""Lists, dicts and sets that a staged block takes: it works on these, which hold its values while it is traced.
+
+So whatever else holds one of them sees in the block what the block does to it. When the block is traced they hold
+again what they held, and when it is done what it gives.
 
 A block may change a container in place, which every name for it sees, or let the name stand for another one, which
 leaves the first as it is. What comes out of the block has the values of either; which it was, comparing objects tells.
 No graph carries which keys there are, and in which order: where that depends on the block only plain Python knows it.
+The same is asked of each container in another one.
 """
 
 from __future__ import annotations
 
+import operator
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
 from autoloop_runtime.base.forks import undivided
+from autoloop_runtime.ir.composite import composite_of
 
 from ...left_to_python import leave_unknown
 from .container_contents import (
@@ -25,8 +31,21 @@ from .container_contents import (
     is_as,
     is_instance,
 )
-from .maybe_same import are_maybe_same, are_some, lose, lose_all, lose_changed, may_be, may_hold_containers, part_inside
-from .standins import Maybe, is_growing, opened
+from .maybe_same import (
+    are_maybe_same,
+    are_some,
+    check_moved,
+    lose,
+    lose_all,
+    lose_changed,
+    may_be,
+    may_hold_containers,
+    note_moved,
+    part_inside,
+)
+from .raising import is_return_value
+from .standins import Maybe, StandIn, is_growing, opened
+from .taken_containers import TAKEN, Taken, moved_to
 
 
 class Rebound:
@@ -37,10 +56,13 @@ class Rebound:
         #: what else names stand for after the block, or after one of its sides, that stood for no container before
         self._set: dict[str, list[Any]] = {}
         self._changed: set[str] = set()
+        #: by id the containers in the place of which the block has put others
+        self._displaced: dict[int, Any] = {}
         #: by id the values that the block was given, and their places among these
         self._given: dict[int, tuple[int, Any]] = {}
         #: where values hold one container, ``SharedPlaces``; None as long as none holds any
         self._places: Any = None
+        self.taken = Taken()
 
     def begin(self) -> None:
         """Forget what an earlier trace of the block has shown."""
@@ -48,6 +70,8 @@ class Rebound:
         self._set.clear()
         self._changed.clear()
         self._given.clear()
+        self._displaced.clear()
+        self.taken.begin()
         if self._places is not None:
             self._places.begin()
 
@@ -58,63 +82,56 @@ class Rebound:
             self._places = SharedPlaces()
         return self._places
 
-    def originals_of(self, values: Sequence[Any], copies: Sequence[Any]) -> Mapping[int, Any]:
-        """Return by id of the containers in copies what they are copies of."""
-        places = self._places_in(values)
-        return {} if places is None else places.originals_of(values, copies)
-
     def begun_places(self, names: Sequence[str], values: Sequence[Any]) -> None:
         """Note where the values that a block begins with hold one container."""
         if (places := self._places_in(values)) is not None:
             places.begun(names, values)
 
-    def note_places(
-        self, roots: Sequence[Any], names: Sequence[str], before: Sequence[Any], originals: Mapping[int, Any],
-        left: Sequence[Any], new: Mapping[str, Any], others: Sequence[Any] = (), entry: Any = None,
-    ) -> None:  # fmt: skip
+    def places_in(self, names: Sequence[str], values: Sequence[Any]) -> Any:
+        """Return where the values that a block works on hold one container when it begins, for `note_places`."""
+        places = self._places_in(values)
+        return ([], []) if places is None else places.places_in(names, values)
+
+    def note_places(self, begun: Any, names: Sequence[str], left: Sequence[Any], new: Mapping[str, Any]) -> None:
         """Note where the values of a block hold one container, at the end of a side or of a loop's body."""
-        if (places := self._places_in((*before, *left, *new.values()))) is not None:
-            places.leave_aliased(originals, (*before, *others), roots, entry)
-            places.share(names, before, originals, left, new)
+        if (places := self._places_in((*left, *new.values()))) is not None:
+            places.share(begun, names, left, new)
 
     def tell_places(self, names: Sequence[str], values: Sequence[Any]) -> None:
         """Note, after a block, of which containers there are several now where there may be one."""
         if self._places is not None:
             self._places.tell(names, values)
 
-    def compare(
-        self, names: Sequence[str], before: Sequence[Any], given: Sequence[Any], left: Sequence[Any],
-        copied: Mapping[int, Any],
-    ) -> None:  # fmt: skip
+    def compare(self, names: Sequence[str], before: Sequence[Any], given: Sequence[Any], left: Sequence[Any]) -> None:
         """Note what became of containers.
 
         Parameters
         ----------
         names : sequence of str
         before, given, left : sequence
-            The values, the copies that the block took, and what it left under the names.
-        copied : mapping
-            See `originals_of`.
+            Copies of the values, those that the block took, and what it left under the names.
 
         Raises
         ------
         TypeError
             If the keys of a dict stand in another order, which a graph does not know of.
         """
-        originals = {id(copy): one for one, copy in zip(before, given, strict=True)}
-        self._given = {id(one): (k, one) for k, one in enumerate(before)}
-        for name, original, copy, now in zip(names, before, given, left, strict=True):
+        self.taken.check_moved()
+        check_moved()
+        if are_some():
+            lose_changed()
+        self._given = {id(one): (k, one) for k, one in enumerate(given)}
+        for k, (name, original, one, now) in enumerate(zip(names, before, given, left, strict=True)):
             if isinstance(now, dict) and isinstance(original, dict):
                 check_order(name, original, now)
-            if isinstance(copy, CONTAINERS):
-                if isinstance(now, CONTAINERS) and now is not copy:
-                    self._rebound.setdefault(name, []).append(originals.get(id(now), now))
-                elif self._places is not None and now is copy:
-                    self._places.note_staying(name, original, now, copied)
-                if not is_as(copy, original):
+            if isinstance(one, CONTAINERS):
+                if isinstance(now, CONTAINERS) and now is not one:
+                    self._rebound.setdefault(name, []).append(now)
+                if not is_as(one, original):
                     self._changed.add(name)
-            elif now is not copy and may_hold_containers(now):
-                self._set.setdefault(name, []).append(originals.get(id(now), now))
+            elif now is not one and may_hold_containers(_there(now)):
+                self._set.setdefault(name, []).append(now)
+            self._displaced.update((id(gone), gone) for gone in self.taken.gone(k, now))
 
     def add(self, values: Mapping[str, Any]) -> None:
         """Note what a block lets names stand for that it has not been given."""
@@ -128,18 +145,8 @@ class Rebound:
             found[:] = [one if mine is None else before[mine[0]] for mine, one in zip(known, found, strict=True)]
 
     def refuse_shared(self, names: Sequence[str], before: Sequence[Any]) -> None:
-        """Raise if a container that the block changes has two names in it."""
-        named: dict[int, str] = {}
+        """Raise if a container that the block changes may be one that has another name in it."""
         held = [(name, one) for name, one in zip(names, before, strict=True) if isinstance(one, CONTAINERS)]
-        for name, original in held:
-            other = named.setdefault(id(original), name)
-            if other != name and not self._changed.isdisjoint((name, other)):
-                message = (
-                    f"{other!r} and {name!r} are one {type(original).__name__}, which a loop or branch on tensors "
-                    f"changes: let it use one of the names only"
-                )
-                leave_unknown(message)
-                raise TypeError(message)
         changed = [(name, one) for name, one in held if name in self._changed] if are_some() else []
         for name, original in changed:
             for other, one in held:
@@ -150,6 +157,15 @@ class Rebound:
                     )
                     leave_unknown(message)
                     raise TypeError(message)
+
+    @staticmethod
+    def is_changed(value: Any, held: Any) -> bool:
+        """Return whether a value's containers hold others than a copy of it does."""
+        return (isinstance(value, (tuple, *TAKEN)) or is_growing(value)) and not is_as(value, held)
+
+    def is_displaced(self, one: Any) -> bool:
+        """Return whether the block has put another container in the place of one."""
+        return id(one) in self._displaced
 
     def is_rebound(self, name: str) -> bool:
         """Return whether a name may stand for another container."""
@@ -165,11 +181,12 @@ class Rebound:
         """
         if not self.is_rebound(name):
             if value is not original:
-                value = value if self._places is None else self._places.with_parts(name, original, value)
+                value = self._with_own(original, value)
                 part_inside(repr(name), original, value)
             value = written_back(original, value)
-            for one in self._set.get(name, ()):
-                may_be(repr(name), value, one)
+            found = self._set.get(name, ())
+            for one in (*found, original) if found else ():  # a side may have left what was there
+                may_be(repr(name), value, one, is_final=is_return_value(name))
             if are_some():
                 lose_changed()
             return value
@@ -180,15 +197,29 @@ class Rebound:
                 lose_all(f"one in {name!r}", inside)
         else:
             for one in (original, *self._rebound[name]):
-                may_be(repr(name), value, one)
+                may_be(repr(name), value, one, is_final=is_return_value(name))
         return value
 
+    def _with_own(self, original: Any, value: Any) -> Any:
+        """Return what a block gives with the containers that stand in ``original``, in which it has what it gives."""
+        if isinstance(original, dict) and isinstance(value, dict):
+            for key in [key for key in original if key in value]:
+                value[key] = self._own(original[key], value[key])
+        elif isinstance(original, (list, deque)) and type(original) is type(value) and len(original) == len(value):
+            for k, one in enumerate(original):
+                value[k] = self._own(one, value[k])
+        elif isinstance(original, tuple) and type(original) is type(value) and len(original) == len(value):
+            parts = list(map(self._own, original, value))
+            if all(map(operator.is_, parts, original)):
+                return original
+            if any(mine is not its for mine, its in zip(parts, value, strict=True)):
+                return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+        return value
 
-def _moved(name: str, grown: Any) -> Any:
-    with undivided():
-        from .moved_lists import Moved
-
-    return Moved(name, grown)
+    def _own(self, original: Any, value: Any) -> Any:
+        if value is original or id(original) in self._displaced:
+            return value
+        return written_back(original, self._with_own(original, value))
 
 
 def written_back(original: Any, value: Any) -> Any:
@@ -196,7 +227,8 @@ def written_back(original: Any, value: Any) -> Any:
     if value is original:
         return value
     if type(original) is list and is_growing(value):
-        original[:] = [_moved(value.name, value)]
+        original[:] = [moved_to(value.name, value)]
+        note_moved(original)
         return value
     if is_growing(original) and is_growing(value):
         original.become(value)
@@ -219,6 +251,13 @@ def leave_objects_apart(name: str, one: Any, other: Any) -> None:
     """
     if any(isinstance(value, Enum | frozenset | Standing) or _is_object(value) for value in (one, other)):
         leave_unknown(f"{name!r} is {_told(one)} or {_told(other)} after a loop or branch on tensors")
+
+
+def leave_markers(name: str, *values: Any) -> None:
+    """Let plain Python run the function if one side of a branch leaves a marker where another leaves something else."""
+    for value in values:
+        if isinstance(value, StandIn) and composite_of(value) is None:
+            leave_unknown(f"{name!r} holds {opened(value).described()} after one side of a branch")
 
 
 def _there(value: Any) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from autoloop_runtime.base import nest
-from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.graph import current_graph
 
@@ -43,6 +43,7 @@ class _Pair:
     first: Any
     second: Any
     held: tuple[Any, Any]
+    is_final: bool = False
 
     def is_seen(self) -> bool:
         """Return whether anybody else still holds each of them."""
@@ -82,8 +83,11 @@ def _is_record(value: Any) -> bool:
     return hasattr(type(value), "__dataclass_fields__")
 
 
-def may_be(name: str, value: Any, other: Any, of_objects: bool = False) -> None:
-    """Note that what a name stands for after a block may be another container; dataclasses are if ``of_objects``."""
+def may_be(name: str, value: Any, other: Any, of_objects: bool = False, is_final: bool = False) -> None:
+    """Note that what a name stands for after a block may be another container; dataclasses are if ``of_objects``.
+
+    What ``is_final`` is what the function gives: in the runs in which it is that, nothing changes the other any more.
+    """
     graph = current_graph()
     value, other = _there(value), _there(other)
     if graph is None or value is other:
@@ -91,18 +95,18 @@ def may_be(name: str, value: Any, other: Any, of_objects: bool = False) -> None:
     is_one = isinstance(value, CHANGING) and isinstance(other, CHANGING)
     if is_one or (of_objects and _is_record(value) and type(value) is type(other)):
         graph.root.record(MaybeSame).pairs.append(
-            _Pair(name, value, other, (copied(_contents(value)), copied(_contents(other))))
+            _Pair(name, value, other, (copied(_contents(value)), copied(_contents(other))), is_final)
         )
     if isinstance(value, dict) and isinstance(other, dict):
         for key in [key for key in value if key in other]:
-            may_be(f"the {key!r} of {name}", value[key], other[key])
+            may_be(f"the {key!r} of {name}", value[key], other[key], is_final=is_final)
     elif isinstance(value, (list, tuple, deque)) and isinstance(other, (list, tuple, deque)):
         for k, (one, its) in enumerate(zip(value, other)):
-            may_be(f"the element {k} of {name}", one, its)
+            may_be(f"the element {k} of {name}", one, its, is_final=is_final)
     elif _is_record(value) and type(value) is type(other):
         mine, its = instance_attributes(value), instance_attributes(other)
         for key in [key for key in mine if key in its]:
-            may_be(f"the {key!r} of {name}", mine[key], its[key])
+            may_be(f"the {key!r} of {name}", mine[key], its[key], is_final=is_final)
 
 
 def part_inside(name: str, original: Any, value: Any) -> None:
@@ -114,7 +118,7 @@ def part_inside(name: str, original: Any, value: Any) -> None:
     else:
         return
     for inner, one, its in parts:
-        if its is one:
+        if its is one or _has_moved(one, its):
             continue
         if isinstance(one, CHANGING) and isinstance(its, CHANGING) and sys.getrefcount(one) > _ALONE_INSIDE:
             if is_as(copied(its), one):
@@ -123,6 +127,11 @@ def part_inside(name: str, original: Any, value: Any) -> None:
                 lose(inner, one, its)
         else:
             part_inside(inner, one, its)
+
+
+def _has_moved(value: Any, grown: Any) -> bool:
+    """Return whether what is left of a list tells that its elements are in another one."""
+    return is_growing(grown) and type(value) is list and len(value) == 1 and getattr(value[0], "grown", None) is grown
 
 
 def _there(value: Any) -> Any:
@@ -174,13 +183,47 @@ def forget() -> None:
         known.pairs.clear()
 
 
+def begin_block() -> tuple[list[Any], list[Any]]:
+    """Let containers that may be one count from now on as unchanged: a block begins, whose values they hold. Return
+    what :func:`end_block` takes."""
+    known = _known()
+    if known is None:
+        return [], []
+    before = known.pairs
+    known.pairs = list(map(_as_now, before))
+    return before, list(known.pairs)
+
+
+def end_block(before: list[Any], inside: list[Any]) -> list[Any]:
+    """Let the containers that may be one be those from before a block, which hold what they held, and its own, which
+    are returned."""
+    graph = current_graph()
+    known = None if graph is None else graph.root.records.get(MaybeSame)
+    if known is None:
+        return []
+    own = [_as_now(one) for one in known.pairs if one not in inside]
+    known.pairs = before + own
+    return own
+
+
+def drop(pairs: list[Any]) -> None:
+    """Forget what :func:`end_block` has returned: the block is traced again."""
+    if pairs and (known := _known()) is not None:
+        known.pairs = [one for one in known.pairs if one not in pairs]
+    pairs.clear()
+
+
+def _as_now(pair: _Pair) -> _Pair:
+    return replace(pair, held=(copied(_contents(pair.first)), copied(_contents(pair.second))))
+
+
 def lose_changed() -> bool:
     """Let containers that may be ones that have changed hold markers; return whether there are some."""
     known, found = _known(), False
     while known is not None:
         for pair in known.pairs:
             is_first, is_second = pair.changed()
-            if is_first or is_second:
+            if not pair.is_final and (is_first or is_second):
                 known.pairs.remove(pair)
                 found = True
                 if is_first != is_second:
@@ -247,8 +290,37 @@ def watched() -> None:
         )
 
 
+class MovedLists:
+    """The lists of a graph whose elements are in others, which grow, by id with what tells of that in them."""
+
+    def __init__(self) -> None:
+        self.lists: dict[int, tuple[list[Any], Any]] = {}
+
+    def copy(self) -> MovedLists:
+        """Return the same, which later changes of this one do not reach."""
+        made = MovedLists()
+        made.lists = dict(self.lists)
+        return made
+
+
+def note_moved(value: list[Any]) -> None:
+    """Note that a list tells from now on that its elements are in another one."""
+    if (graph := current_graph()) is not None:
+        graph.record(MovedLists).lists[id(value)] = value, value[0]
+
+
+def check_moved() -> None:
+    """Refuse, or leave to plain Python, that lists have changed whose elements are in others."""
+    graph = current_graph()
+    known = None if graph is None else graph.records.get(MovedLists)
+    for value, moved in () if known is None else known.lists.values():
+        if len(value) != 1 or value[0] is not moved:
+            moved.refuse()
+
+
 def settled(value: Any) -> Any:
     """Return the result of a trace at its end; refuse one, or leave it to plain Python, that holds markers."""
+    check_moved()
     graph = current_graph()
     known = None if graph is None else graph.root.records.get(MaybeSame)
     if known is None:

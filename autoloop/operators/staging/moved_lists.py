@@ -32,11 +32,13 @@ class Moved(StandIn):
 
     def refuse(self, *_: Any, **__: Any) -> NoReturn:
         """Raise the error that tells what to do."""
-        raise TypeError(
+        message = (
             f"this list has grown in a loop or branch on tensors, where it is called {self.name!r}: its elements are "
             f"to be found under that name only; return the list from the function that appends to it, and do not "
             f"keep it under a second name"
         )
+        leave_unknown(message)
+        raise TypeError(message)
 
     __bool__ = __call__ = __iter__ = __len__ = __getitem__ = __contains__ = __index__ = __float__ = refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = refuse

@@ -43,6 +43,11 @@ RETURN = "what the two sides of an `if` on a tensor return"
 FALLEN = f"{RETURN} (each needs a `return`)"
 
 
+def is_return_value(name: str) -> bool:
+    """Return whether a variable holds what the function will give: nobody writes to an array after that."""
+    return name == "return_value" or name.startswith("return_value_")
+
+
 def refusal(what: str, error: E) -> E:
     """Return why a branch is not built: a `return` that is not there is asked for before plain Python is."""
     return ruled(error) if what == FALLEN else unless_left(error)

@@ -92,11 +92,6 @@ def maybe(name: str, value: Any, is_set: Any, optional: bool) -> Maybe:
     return MaybeNone(name, value, is_set)
 
 
-def is_return_value(name: str) -> bool:
-    """Return whether a variable holds what the function will give: nobody writes to an array after that."""
-    return name == "return_value" or name.startswith("return_value_")
-
-
 def unbound(name: str) -> UnboundLocalError | AttributeError:
     """Return the error for reading a variable, or an attribute, without a value, worded as Python words it."""
     owner, _, attribute = name.rpartition(".")
