@@ -7,6 +7,7 @@ from itertools import product
 import autoloop as al
 import numpy as np
 from each_case import each
+from left_to_python import refused_or_plain
 from written_out import outcome, program
 
 CALLS = [
@@ -40,3 +41,48 @@ def test_of_no_number(text):
         x = np.array([value])
         expected, found = outcome(plain, x), outcome(al.function(plain), x)
         assert type(found) is type(expected) and str(expected) in str(found)
+
+
+class Doubled:
+    """An array or an index to who asks for one, and nothing else."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __array__(self, dtype=None, copy=None):
+        return self.value * 2
+
+    def __index__(self):
+        return int(self.value) * 2
+
+
+class Rows(Doubled):
+    """The same with a length, so that NumPy might take it for a list."""
+
+    def __len__(self):
+        return len(self.value)
+
+    def __getitem__(self, place):
+        return self.value[place]
+
+
+@each(
+    ["np.asarray(o(x))", "np.sum(o(x))", "x + o(x)", "np.stack([o(x), x])", "np.dot(o(x), x)", "x.__iadd__(o(x))"],
+    name=str,
+)
+def test_an_array_that_an_object_makes_of_values(text):
+    for kind in (Doubled, Rows):
+        for f in (program(f"return {text}", ["x"], o=kind), _caught(text, "ValueError", kind)):
+            refused_or_plain(f, "an object's __array__ gives values that only the run knows", np.arange(3.0))
+
+
+@each(["x[o(x[1])]", "x[o(x[1]), ...]", "x[None, o(x[1])]", "x.__setitem__(o(x[1]), 7)"], name=str)
+def test_an_index_that_an_object_makes_of_values(text):
+    for f in (program(f"return {text}", ["x"], o=Doubled), _caught(text, "IndexError", Doubled)):
+        refused_or_plain(f, "'Doubled.__index__', which is not converted, asks for a value", np.arange(3.0))
+    known = program("return x[o(1)]", ["x"], o=Rows)
+    assert al.function(known)(np.arange(3.0)) == 2.0
+
+
+def _caught(text, kind, o):
+    return program(f"try:\n    return {text}\nexcept {kind}:\n    return 0", ["x"], o=o)

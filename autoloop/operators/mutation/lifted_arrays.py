@@ -18,7 +18,7 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.locations import is_internal
 from autoloop_runtime.ir.array_storage import BLOCK, WHEN_WRITTEN, WHERE_MADE, Block
-from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.convert import convert_to_tensor, refuse_tensors_as_arrays
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tracers import ArrayTracer
 
@@ -124,6 +124,7 @@ def called(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
             return function(*args, **kwargs)
         return making.called(function, args, kwargs)
     except Exception as error:
+        refuse_tensors_as_arrays(error)
         mark_programs_own(error)
         raise
 

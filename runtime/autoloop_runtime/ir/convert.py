@@ -158,13 +158,32 @@ def _nested(value: Any) -> np.ndarray[Any, Any]:
         made: np.ndarray[Any, Any] = np.array(value)
         # an object's own ``__array__`` may give the array that it holds, whatever is asked of it
         return made if isinstance(value, (list, tuple)) else made.copy()
-    except ValueError:
+    except ValueError as error:
+        refuse_tensors_as_arrays(error)
         if not isinstance(value, (list, tuple)):
             raise
         raise ValueError(
             f"{_shown(value)} is no array: its parts have different lengths (pad them to one length, or keep them "
             f"apart as tensors of their own)"
         ) from None
+
+
+def refuse_tensors_as_arrays(error: Exception) -> None:
+    """Raise ``UnknownWhileTracing`` if NumPy says that the ``__array__`` of an object has given it something else.
+
+    While a function is traced that is a tensor, which no array can be made of; in a run it would be an array.
+    """
+    if "__array__" in str(error) and current_graph() is not None:
+        raise UnknownWhileTracing("an object's __array__ gives values that only the run knows") from None
+
+
+def array_of(value: Any) -> np.ndarray[Any, Any]:
+    """Return what NumPy makes of an object, see :func:`refuse_tensors_as_arrays`."""
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        refuse_tensors_as_arrays(error)
+        raise
 
 
 def _of_wide_integers(value: Any, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

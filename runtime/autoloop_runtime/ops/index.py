@@ -150,19 +150,22 @@ def parse(index: Any) -> tuple[Index, list[Tensor]]:
         elif isinstance(item, (int, np.integer)) and not isinstance(item, bool):
             entries.append(int(item))
         else:
-            entries.append(hole(_advanced(item)))
+            entries.append(place if isinstance(place := _advanced(item), int) else hole(place))
     if entries.count(Ellipsis) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
     return Index(entries), inputs
 
 
-def _advanced(item: Any) -> Tensor:
+def _advanced(item: Any) -> Tensor | int:
     if isinstance(item, list) and not item:
         return convert_to_tensor(np.zeros(0, np.int64))
     try:
         tensor = convert_to_tensor(item)
     except TypeError:
-        raise IndexError(f"{_ONLY}, not {item!r}") from None
+        if isinstance(item, (bool, float, complex)) or not hasattr(type(item), "__index__"):
+            raise IndexError(f"{_ONLY}, not {item!r}") from None
+        place = type(item).__index__(item)
+        return convert_to_tensor(place) if is_tensor(place) else operator.index(place)
     if tensor.dtype.kind not in "biu":
         is_array = isinstance(item, (Tensor, np.ndarray, list))
         words = "arrays used as indices must be of integer (or boolean) type" if is_array else _ONLY

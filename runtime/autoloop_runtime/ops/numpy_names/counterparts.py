@@ -10,7 +10,7 @@ import numpy as np
 from ...base.dtypes import of_numbers
 from ...base.parsing import signature_of
 from ...base.stand_ins import UnknownWhileTracing
-from ...ir.convert import convert_to_tensor, has_tensor
+from ...ir.convert import array_of, convert_to_tensor, has_tensor
 from ...ir.number_operators import number_type
 from ...ir.numpy_arguments import advice_for, full_name
 from ...ir.numpy_protocols import NUMPY_FUNCTIONS, NUMPY_NUMBERS, NUMPY_UFUNCS
@@ -116,7 +116,7 @@ def as_operand(value: Any, dtype: Any = None) -> Tensor:
     elif is_tensor(value):
         tensor = convert_to_tensor(value)
     else:
-        tensor = convert_to_tensor(value if isinstance(value, np.ndarray) else np.asarray(value))
+        tensor = convert_to_tensor(value if isinstance(value, np.ndarray) else array_of(value))
     return tensor if dtype is None else as_dtype(tensor, of_numbers(dtype))
 
 
