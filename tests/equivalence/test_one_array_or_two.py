@@ -58,6 +58,69 @@ def test_arrays_in_lists_that_grow_are_those_of_plain_python(name, body, is_left
     check(name, module(body, BOX + TELL, "tell(*o.log)", "", "tell(*r)"), is_left)
 
 
+STEPS = "q, n, i = [x], x[1], 0\nwhile i < n:\n    i += 1\n    x = x*2\n    q.append(x)\n"
+FROM = "q, n, i = [], x[1], 0\nwhile i < n:\n    i += 1\n    q.append(x)\n    x = x*2\n"
+#: lists of what a simulation goes through, which others have, too: all in the graph, but for the last ones
+GONE_THROUGH = [
+    ("argument_first", STEPS + "return q, [1]", False),
+    ("argument_first_and_last", STEPS + "return q, x", False),
+    ("new_array_first", "x = x*1\n" + STEPS + "return x, q", False),
+    ("constant_first", "x = np.ones(3)\n" + STEPS.replace("x[1]", "o.n + 2.") + "return q, x", False),
+    ("first_besides", "y = x\n" + STEPS + "return q, y", False),
+    ("first_and_last_besides", "y = x\n" + STEPS + "return q, y, x", True),
+    ("views_of_the_first", "y = x[1:]\n" + STEPS + "return q, y", False),
+    ("several_first", "y = x*3\n" + STEPS.replace("[x]", "[x, y, x]") + "return q, y", False),
+    ("before_each_step", FROM + "return q, x", False),
+    ("before_each_step_and_at_the_end", FROM + "q.append(x)\nreturn q, x", False),
+    ("before_each_step_again", "x = np.ones(3)\n" + FROM.replace("[]", "[x]").replace("x[1]", "3.") + "return q, [1]",
+     False),
+    ("no_step", "x = x*1\n" + STEPS.replace("x[1]", "x[0] - 3") + "return q, x", False),
+    ("no_step_before", "x = x*1\n" + FROM.replace("x[1]", "x[0] - 3") + "q.append(x)\nreturn q, x", False),
+    ("two_lists", "y, p = x*3, [x]\n" + STEPS + "    y = y + x\n    p.append(y)\nreturn q, p, x, y", False),
+    ("pairs", STEPS.replace("[x]", "[(0, x)]").replace("(x)", "((i, x))") + "o.v = q\nreturn x, q", False),
+    ("of_an_object", "n, i = x[1], 0\nwhile i < n:\n    i += 1\n    o.a = o.a + 1\n    o.log.append(o.a)\nreturn [x*1]",
+     False),
+    ("of_an_object_before", "n, i = x[1], 0\nwhile i < n:\n    i += 1\n    o.log.append(o.a)\n    o.a = o.a + 1\n"
+     "return [x*1]", False),
+    ("with_break", STEPS + "    if i > 1: break\nreturn q, x", False),
+    ("in_a_function", "def g(q, x, n, i):\n    while i < n:\n        i += 1\n        x = x*2\n        q.append(x)\n"
+     "    return x\nq = [x]\nreturn g(q, x, x[1], 0), q", False),
+    ("written_to", STEPS + "x[0] = 7\nreturn q, x", True),
+    ("first_written_to", "y = x\n" + STEPS + "y[0] = 7\nreturn q", True),
+    ("turned_round", STEPS + "q.reverse()\nreturn q", True),
+    ("a_part", STEPS + "return q[1:]", True),
+    ("a_copy_of_the_list", STEPS + "p = q.copy()\nq.append(x + 1)\nreturn p", True),
+    ("another_list_of_that_name", STEPS + "q = []\nwhile i > 0:\n    i -= 1\n    x = x*3\n    q.append(x)\nreturn q",
+     True),
+    ("one_that_the_run_chooses", STEPS + "if n > 1: q = [x*7, x]\nreturn q", True),
+    ("lists_exchanged", "p = [x*3]\n" + STEPS + "    p.append(x + 1)\nif n > 1: p, q = q, p\nreturn p, q", True),
+    ("in_both_lists", "p = [x]\n" + STEPS + "    p.append(x)\nreturn p, q", True),
+    ("the_one_before", "y = x\n" + STEPS.replace("x = x*2", "y, x = x, x*2") + "return q, y", True),
+    ("sometimes", STEPS.replace("q.append", "if i != 2: q.append") + "return q, x", True),
+    ("left_before_it_is_put_in", STEPS.replace("    q.a", "    if i > 2: break\n    q.a") + "return q, x", True),
+]  # fmt: skip
+ALL = """def arrays(one):
+    parts = one if type(one) in (list, tuple) else ()
+    return [one] if isinstance(one, np.ndarray) else [a for p in parts for a in arrays(p)]
+def told(r):
+    every = arrays([r, o.log, o.a, o.v])
+    return [[sh(p, q), p is q] for p in every for q in every]
+"""  # fmt: skip
+
+
+@each(GONE_THROUGH, first)
+def test_arrays_that_a_loop_goes_through_are_those_that_others_have(name, body, is_left):
+    check(name, module(body, BOX + ALL, "[o.a.tolist(), len(o.log)]"), is_left)
+
+
+def test_what_is_written_to_the_array_of_an_argument_shows_in_the_list():
+    names = world("steps", module(STEPS + "return q, x", BOX))
+    a = np.array([1.0, 3.0])
+    elements, last = al.function(names["f"])(a)
+    a[0], last[0] = 7.0, 9.0
+    assert elements[0] is a and elements[-1] is last and [one[0] for one in elements] == [7.0, 2.0, 4.0, 9.0]
+
+
 def test_where_tensors_are_given_a_list_that_holds_an_array_twice_is_refused():
     body = "y = np.ones(2)\nq = []\ni = 0\nwhile x[0] > i:\n    i += 1\n    q.append(y)\nreturn q"
     with pytest.raises(TypeError, match="which may be there twice, or elsewhere, too, which grows .*: put in a copy"):

@@ -176,7 +176,7 @@ class HeldArrays:
 
     def _other(self, one: Held, made: ArrayTracer) -> ArrayTracer:
         """Return the array that a variable holds after the loop, if that is not surely the one it held before."""
-        made.storage.choice = Choice((self, "left"), lambda: (one.before, one.after))
+        made.storage.choice = Choice((self, "left"), lambda: (one.before, one.after), is_left=True)
         if is_return_value(one.name):
             return made  # after which nobody writes any more
         perhaps, made.storage.handles = self._may_hold(one)

@@ -19,7 +19,7 @@ from .container_contents import instance_attributes, objects_in
 from .standins import Maybe, opened
 
 #: that of an array of the trace, or which real array it is, by id
-_Memory: TypeAlias = Storage | int
+Memory: TypeAlias = Storage | int
 
 
 def memory_of(value: Any) -> Storage | None:
@@ -47,11 +47,45 @@ def may_be(storage: Storage) -> set[Storage]:
     return found
 
 
+def every_memory(value: Any) -> set[Memory]:
+    """Return all that an array may be, in any iteration, real arrays included."""
+    found, todo = set[Memory](), [place_of(value)]
+    while todo:
+        one = todo.pop()
+        if one is None or one in found:
+            continue
+        found.add(one)
+        if isinstance(one, Storage):
+            todo += [] if one.choice is None else map(place_of, one.choice.arrays())
+            todo += [*one.origins(), *map(place_of, one.own_sources)]
+    return found
+
+
 def is_inside(graph: Graph | None, around: Graph | None) -> bool:
     """Return whether a graph is another one, or in it."""
     while graph is not None and graph is not around:
         graph = graph.parent
     return graph is not None
+
+
+def is_new(storage: Storage, loop: Graph | None, around: tuple[Storage, ...] = ()) -> bool:
+    """Return whether each iteration of a loop has memory of its own there."""
+    if storage.argument is not None or storage.own_sources or storage in around:
+        return False
+    choice = storage.choice
+    if choice is None:
+        others = storage.origins()[1:]
+        is_of_loop = loop is None or is_inside(storage.graph, loop)
+        return is_of_loop and all(is_new(one, loop, (*around, storage)) for one in others)
+    arrays = choice.arrays()
+    if choice.begun is not None:
+        if choice.begun is not loop:
+            return False
+        arrays = arrays[-1:]  # what the iteration before has left
+    elif loop is not None and not is_inside(storage.graph, loop):
+        return False
+    inner = [memory_of(array) for array in arrays]
+    return all(one is not None and is_new(one, loop, (*around, storage)) for one in inner)
 
 
 def arrays_in(values: Iterable[Any]) -> Iterator[Any]:
@@ -74,9 +108,9 @@ class _Asked:
 
     def __init__(self, told: Sequence[Any]) -> None:
         self._told = {id(one) for one in told}
-        self._pairs: set[tuple[_Memory, _Memory]] = set()
+        self._pairs: set[tuple[Memory, Memory]] = set()
 
-    def may_be_one(self, one: _Memory | None, other: _Memory | None) -> bool:
+    def may_be_one(self, one: Memory | None, other: Memory | None) -> bool:
         """Return whether memory may be one."""
         if one is None or other is None:
             return False
@@ -98,19 +132,19 @@ class _Asked:
             return False  # since the iteration has begun
         return any(self.may_be_one(array, other) for array in arrays)
 
-    def _arrays(self, choice: Choice) -> list[_Memory | None]:
-        return [None if id(array) in self._told else _place_of(array) for array in choice.arrays()]
+    def _arrays(self, choice: Choice) -> list[Memory | None]:
+        return [None if id(array) in self._told else place_of(array) for array in choice.arrays()]
 
 
-def _is_made_in(memory: _Memory, graph: Graph) -> bool:
+def _is_made_in(memory: Memory, graph: Graph) -> bool:
     return isinstance(memory, Storage) and is_inside(memory.graph, graph)
 
 
-def _choice(memory: _Memory) -> Choice | None:
+def _choice(memory: Memory) -> Choice | None:
     return memory.choice if isinstance(memory, Storage) else None
 
 
-def _origins(memory: _Memory) -> set[_Memory]:
+def _origins(memory: Memory) -> set[Memory]:
     """Return what memory may be, but for what the order of elements decides."""
     if not isinstance(memory, Storage):
         return {memory}
@@ -118,7 +152,7 @@ def _origins(memory: _Memory) -> set[_Memory]:
     return {*known, *[id(whole_of(array)) for one in known for array in one.own_sources]}
 
 
-def _place_of(value: Any) -> _Memory | None:
+def place_of(value: Any) -> Memory | None:
     """Return the memory of an array; of a real one by what it is a view of."""
     return id(whole_of(value)) if isinstance(value, np.ndarray) and value.ndim else memory_of(value)
 
@@ -134,8 +168,8 @@ def some_may_be_one(value: Any, left: Iterable[Any], firsts: Callable[[Any], Seq
     firsts : callable
         Returns of an array which ones the run tells it from.
     """
-    mine = {memory: array for array in arrays_in([value]) if (memory := _place_of(array)) is not None}
-    others = {memory: array for array in arrays_in(left) if (memory := _place_of(array)) is not None}
+    mine = {memory: array for array in arrays_in([value]) if (memory := place_of(array)) is not None}
+    others = {memory: array for array in arrays_in(left) if (memory := place_of(array)) is not None}
     known = list(mine.items())
     for place, (one, array) in enumerate(known):
         for other, its in (*known[:place], *[pair for pair in others.items() if pair[0] not in mine]):
@@ -145,5 +179,5 @@ def some_may_be_one(value: Any, left: Iterable[Any], firsts: Callable[[Any], Seq
     return False
 
 
-def _is_several(memory: _Memory) -> bool:
+def _is_several(memory: Memory) -> bool:
     return isinstance(memory, Storage) and (memory.choice is not None or len(_origins(memory)) > 1)

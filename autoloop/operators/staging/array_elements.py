@@ -1,8 +1,9 @@
 """Arrays in lists that grow: the graph has their values, and a run makes an array of its own for each element.
 
 That is what plain Python has where each iteration puts in an array that it has made, once, and nobody sees it
-elsewhere. Where an array is put in twice, was there before, or is seen besides, plain Python runs the function, if
-others see the list in the end.
+elsewhere. Where an array is put in twice, was there before, or is seen besides, the list of a run is given that very
+array, if it is known where it stands (``joined_elements``); else plain Python runs the function, if others see the list
+in the end.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from autoloop_runtime.base.locations import Line, capture
 from autoloop_runtime.ir.array_storage import WHERE_MADE, Storage
 from autoloop_runtime.ir.graph import Graph, current_graph
 
-from .array_choices import arrays_in, is_inside, may_be, memory_of
+from .array_choices import arrays_in, every_memory, is_new, may_be, memory_of
 from .container_contents import CopiesOfTrace
+from .joined_elements import Join, JoinedElements, Note
 from .staged_blocks import LOOP
 
 
@@ -41,6 +43,8 @@ class _Element:
         Of a real array, whether it was made where it is put in.
     is_written : bool
         Whether this one stands, in the list, for what it was before it was written to.
+    place, column : int or None
+        Where it stands in a list that begins with it, and which leaf of the element it is.
     """
 
     name: str
@@ -52,6 +56,8 @@ class _Element:
     is_taken: bool = False
     is_made_here: bool = False
     is_written: bool = False
+    place: int | None = None
+    column: int = 0
 
 
 def _loop() -> Graph | None:
@@ -65,7 +71,9 @@ def _loop() -> Graph | None:
     return graph
 
 
-def note_array(name: str, array: Any, is_taken: bool = False, place: Any = None, is_written: bool = False) -> None:
+def note_array(
+    name: str, array: Any, is_taken: bool = False, place: int | None = None, column: int = 0, is_written: bool = False
+) -> None:
     """Note an array that a list is given, or gives.
 
     Parameters
@@ -75,21 +83,42 @@ def note_array(name: str, array: Any, is_taken: bool = False, place: Any = None,
     array : object
     is_taken : bool, optional
         Whether the list gives it.
-    place : optional
+    place : int, optional
         Of one with which a list begins: where it stands.
+    column : int, optional
+        Which leaf of the element it is.
     is_written : bool, optional
         Whether it stands for an element that was written to in place.
     """
     graph, storage = current_graph(), memory_of(array)
     if graph is None or not (storage is not None or (isinstance(array, np.ndarray) and array.ndim)):
         return
-    known = graph.root.record(CopiesOfTrace).arrays
+    copies = graph.root.record(CopiesOfTrace)
+    known = copies.arrays
     location = capture()
     is_made = storage is None and any(told(array) for told in WHERE_MADE)
     made = _Element(
-        name, storage, array, graph, _loop(), location[-1] if location else None, is_taken, is_made, is_written
-    )
-    known[(name, place) if place is not None else len(known)] = made
+        name, storage, array, graph, _loop(), location[-1] if location else None, is_taken, is_made, is_written, place,
+        column,
+    )  # fmt: skip
+    key: Any = len(known) if place is None else (name, place, column)
+    if place is not None and (other := known.get(key)) is not None and other.array is not array:
+        copies.moved.append(other.graph)  # two lists have one name
+    known[key] = made
+
+
+def note_beginning(name: str, count: int) -> None:
+    """Note with how many elements a list that grows begins."""
+    graph = current_graph()
+    if graph is not None:
+        graph.root.record(CopiesOfTrace).begun.append((graph, name, count))
+
+
+def note_moved() -> None:
+    """Note that in a list that grows elements are not put at the end alone."""
+    graph = current_graph()
+    if graph is not None:
+        graph.root.record(CopiesOfTrace).moved.append(graph)
 
 
 def told_of(known: CopiesOfTrace, alive: set[int], lists: Sequence[Any], seen: Iterable[Any]) -> tuple[str, Any] | None:
@@ -118,8 +147,39 @@ def told_of(known: CopiesOfTrace, alive: set[int], lists: Sequence[Any], seen: I
             else None
         )
     for one in _told_alone(every, taken, around, real):
+        joined = _joined(known, alive, lists, every, visible)
+        if joined is not None:
+            for grown in lists:
+                grown.known = tuple(joined.get(grown.name, ()))
+            return None
         return f"an array is in {one.name!r}, which may be there twice, or elsewhere, too", one.line
     return None
+
+
+def _joined(
+    known: CopiesOfTrace, alive: set[int], lists: Sequence[Any], every: Sequence[_Element], visible: Sequence[Any]
+) -> dict[str, list[Join]] | None:
+    """Return by the names of lists the arrays that those of a run are given; None if that is not enough."""
+    graph, names = current_graph(), {one.name for one in lists}
+    begun = {(name, count) for of, name, count in known.begun if id(of) in alive}
+    around = {inner for one in visible if (mine := memory_of(one)) is not None for inner in may_be(mine)}
+    put = [one for one in every if not one.is_taken]
+    is_moved = any(id(of) in alive for of in (*known.moved, *[of for of, *_ in known.shared]))
+    if (
+        graph is None
+        or is_moved
+        or len(names) < len(lists)
+        or len(dict(begun)) < len(begun)
+        or not {one.name for one in put} <= names <= dict(begun).keys()
+        or any(one.holds_containers for one in lists)
+        or any(one.is_written or (one.is_taken and one.storage in around) for one in every)
+    ):
+        return None
+    taken = {one.storage for one in every if one.is_taken}
+    if any(not taken.isdisjoint(every_memory(one.array)) for one in put):
+        return None
+    notes = [Note(one.name, one.array, one.place, one.column, one.graph, one.loop) for one in put]
+    return JoinedElements(notes, dict(begun), graph.root).of(visible)
 
 
 def _told_alone(
@@ -136,28 +196,8 @@ def _told_alone(
             keys: set[Any] = {id(one.array)}
             is_alone = (one.is_made_here or one.loop is None) and id(one.array) not in real
         else:
-            keys = may_be(one.storage)
-            is_alone = keys.isdisjoint(around) and keys.isdisjoint(taken) and _is_new(one.storage, one.loop)
+            keys = every_memory(one.array)
+            is_alone = keys.isdisjoint(around) and keys.isdisjoint(taken) and is_new(one.storage, one.loop)
         times.update(keys)
         if not is_alone or any(times[key] > 1 for key in keys):
             yield one
-
-
-def _is_new(storage: Storage, loop: Graph | None, around: tuple[Storage, ...] = ()) -> bool:
-    """Return whether each iteration of a loop has memory of its own there."""
-    if storage.argument is not None or storage.own_sources or storage in around:
-        return False
-    choice = storage.choice
-    if choice is None:
-        others = storage.origins()[1:]
-        is_of_loop = loop is None or is_inside(storage.graph, loop)
-        return is_of_loop and all(_is_new(one, loop, (*around, storage)) for one in others)
-    arrays = choice.arrays()
-    if choice.begun is not None:
-        if choice.begun is not loop:
-            return False
-        arrays = arrays[-1:]  # what the iteration before has left
-    elif loop is not None and not is_inside(storage.graph, loop):
-        return False
-    inner = [memory_of(array) for array in arrays]
-    return all(one is not None and _is_new(one, loop, (*around, storage)) for one in inner)

@@ -88,17 +88,24 @@ class CopiesOfTrace:
         In which graph a list that grows got the elements of another one, and the names of both.
     arrays : dict
         What is known of arrays that were put in or taken out, see ``array_elements``.
+    begun : list
+        In which graphs lists that grow begin, their names, and with how many elements.
+    moved : list
+        In which graphs elements are put elsewhere than at the end, or taken off.
     """
 
     def __init__(self) -> None:
         self.known: dict[int, Any] = {}
         self.shared: list[tuple[Any, str, str]] = []
         self.arrays: dict[Any, Any] = {}
+        self.begun: list[tuple[Any, str, int]] = []
+        self.moved: list[Any] = []
 
     def copy(self) -> CopiesOfTrace:
         """Return the same, which later copies of this one do not reach."""
         made = CopiesOfTrace()
         made.known, made.shared, made.arrays = dict(self.known), list(self.shared), dict(self.arrays)
+        made.begun, made.moved = list(self.begun), list(self.moved)
         return made
 
 

@@ -25,6 +25,7 @@ from .container_contents import CopiesOfTrace, containers_in, copied, is_as, is_
 from .maybe_same import maybe_same
 from .staged_blocks import LOOP
 from .standins import is_growing
+from .taken_containers import grown_of
 
 #: what is wrong, and the line
 _Told: TypeAlias = tuple[str, Line | None]
@@ -111,10 +112,10 @@ def note_begun(name: str, elements: Sequence[Any]) -> None:
                 seen.add(id(one))
 
 
-def note_element(name: str, leaf: Any, place: Any = None, is_taken: bool = False) -> None:
+def note_element(name: str, leaf: Any, place: int | None = None, column: int = 0, is_taken: bool = False) -> None:
     """Note that an array is in a list that grows, at a place where that begins, or was taken out."""
     if kept(leaf) is not None or isinstance(leaf, np.ndarray):
-        note_array(name, leaf, is_taken, place)
+        note_array(name, leaf, is_taken, place, column)
 
 
 def note_written(name: str, leaf: Any) -> None:
@@ -192,7 +193,9 @@ def leave_copied(
     if graph is None or known is None or not (known.known or known.shared or known.arrays):
         return
     left = list(left)
-    found = {id(part): part for one in (value, *left) for part in _parts(one)}
+    parts = [part for one in (value, *left) for part in _parts(one)]
+    parts += [grown for part in parts if (grown := grown_of(part)) is not None]
+    found = {id(part): part for part in parts}
     alive = {id(one) for one in graphs_inside(graph.root)}
     lists = [one for one in found.values() if is_growing(one) and one.holds_containers]
     kept_ones = [_Kept(one, alive) for one in known.known.values()]

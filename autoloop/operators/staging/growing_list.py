@@ -20,9 +20,11 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import Kind, NumberTracer, join, marked, own_kind
 
 from ...left_to_python import WORLD, is_followed, refuse_unknown
+from .array_elements import note_beginning, note_moved
 from .container_contents import containers_in, has_objects, objects_in
 from .copied_elements import note_begun, note_element, note_put, note_shared
 from .instances import as_rows
+from .joined_elements import Join
 from .list_columns import ListColumns, empty_arrays
 from .twins import watch_copied
 
@@ -55,6 +57,7 @@ class GrowingList(ListColumns):
     def begin(self, values: Sequence[Any]) -> None:
         """Hold the elements of a list that grows from now on."""
         note_begun(self.name, values)
+        note_beginning(self.name, len(values))
         for place, value in enumerate(values):
             self._append(value, place)
 
@@ -87,7 +90,7 @@ class GrowingList(ListColumns):
             is_new = position in inner and position not in self.lists
             if position not in self.several:
                 self.kinds[position] = kind if is_new else join(self.kinds[position], kind)
-            note_element(self.name, leaf, None if place is None else (place, position))
+            note_element(self.name, leaf, place, position)
             if (storage := kept(leaf)) is not None and leaf.shape.rank != 0:
                 storage.copied = storage.copied or f"the list {self.name!r}"
         self.lists |= inner.keys()
@@ -150,6 +153,7 @@ class GrowingList(ListColumns):
 
     def clear(self) -> None:
         """Take all elements off."""
+        note_moved()
         self.arrays = self.empty().arrays
 
     def _place(self, index: Any) -> Any:
@@ -159,6 +163,7 @@ class GrowingList(ListColumns):
         return ops.where(ops.less(index, 0), ops.add(index, self.length), index)
 
     def _set_rows(self, rows: Iterable[Any]) -> None:
+        note_moved()
         empty = self.empty().arrays
         self.arrays = [array.unstack(one) for array, one in zip(empty, list(rows), strict=True)]
 
@@ -257,7 +262,13 @@ class GrowingList(ListColumns):
 
     def values(self) -> list[Any]:
         """Return the list of a run that is over."""
-        return [self.packed([array.read(index) for array in self.arrays]) for index in range(int(self.length))]
+        made = [self.packed([array.read(index) for array in self.arrays]) for index in range(int(self.length))]
+        for one in self.known:
+            if len(made) > one.more_than:
+                leaves, structure = nest.flatten_with_structure(made[one.place])
+                leaves[one.column] = one.array
+                made[one.place] = nest.unflatten(structure, leaves)
+        return made
 
     def __repr__(self) -> str:
         return f"<list {self.name!r} of tensors, of unknown length>"
@@ -323,23 +334,28 @@ class _AsComposite(Composite[GrowingList]):
     """The TensorArrays; a result of a run is the list that Python would have made."""
 
     def components(self, value: GrowingList) -> Sequence[Tensor]:
-        return [array.flow for array in value.arrays]
+        return [*[array.flow for array in value.arrays], *[one.array for one in value.known]]
 
     def spec(self, value: GrowingList) -> Hashable:
         kinds = [*value.kinds, *[NumberTracer for _ in value.several]]
         several = tuple(sorted(value.several.items()))
-        return value.name, value.structure, tuple(map(_Template, value.arrays, kinds)), value.lists, several
+        joined = tuple([(one.place, one.column, one.more_than) for one in value.known])
+        return value.name, value.structure, tuple(map(_Template, value.arrays, kinds)), value.lists, several, joined
 
     def unread(self, value: GrowingList) -> GrowingList:
         return value.empty()
 
     def from_components(self, spec: Any, components: Sequence[Any]) -> Any:
-        name, structure, templates, lists, several = spec
+        name, structure, templates, lists, several, joined = spec
+        components, others = components[: len(templates)], components[len(templates) :]
         if not all(isinstance(flow, Tensor) for flow in components):
-            return list(components)
+            return [*components, *others]
         arrays = [template.array(flow) for template, flow in zip(templates, components, strict=True)]
         kinds = [template.kind for template in templates[: len(templates) - len(several)]]
         made = GrowingList(name, arrays, structure, kinds, lists, dict(several))
+        made.known = tuple(
+            [Join(place, column, one, more) for (place, column, more), one in zip(joined, others, strict=True)]
+        )
         return made if any(flow.node is not None for flow in components) else made.values()
 
     def either(self, value: GrowingList, other: GrowingList, free: bool = True, other_free: bool = True) -> GrowingList:

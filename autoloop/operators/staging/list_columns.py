@@ -18,6 +18,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, k
 from ...left_to_python import refuse_unknown
 from .copied_elements import note_taken
 from .instances import Row, of_rows
+from .joined_elements import Join
 from .mixed_numbers import MixedNumber, handed_out
 from .several_types import Several, checked_column, of_column, widened, wider
 from .standins import Rows
@@ -48,7 +49,7 @@ class ListColumns(Rows):
         Which leaves are numbers of several types; ``arrays`` ends with one more for each, of what they are.
     """
 
-    __slots__ = ("arrays", "kinds", "lists", "name", "several", "structure")
+    __slots__ = ("arrays", "kinds", "known", "lists", "name", "several", "structure")
 
     def __init__(
         self,
@@ -65,6 +66,8 @@ class ListColumns(Rows):
         self.kinds = list(kinds)
         self.lists = lists
         self.several = dict(several or {})
+        #: the arrays that the list of a run is given; of a list that the trace leaves
+        self.known: tuple[Join, ...] = ()
 
     def alike(self: _L) -> _L:
         """Return a list of its own with the same elements, which stands for this one."""

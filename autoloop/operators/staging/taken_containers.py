@@ -46,7 +46,7 @@ class Taken:
         assert not self._held
         places = [dict(places_in(one)) for one in before]
         inside = {id(one): one for found in places for one in found.values()}
-        self._held = [(one, one.copy()) for one in inside.values()]
+        self._held = [(one, one.alike() if is_growing(one) else one.copy()) for one in inside.values()]
         given = tuple(before)
         if values is not None:
             done: dict[int, bool] = {}
@@ -131,7 +131,7 @@ def _entered(original: Any, value: Any, done: dict[int, bool]) -> Any:
     if kind is list:
         done[id(original)] = is_growing(value)
     if kind is list and is_growing(value):
-        grown = value.copy()
+        grown = value.alike()
         original[:] = [moved_to(value.name, grown)]
         return grown
     if kind is not type(value):

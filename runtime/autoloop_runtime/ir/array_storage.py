@@ -48,12 +48,16 @@ class Choice:
         Gives the arrays, in the order in which all names of the decision have theirs.
     begun : Graph, optional
         The body of a loop that begins with it, with what was there before or what the body left.
+    is_left : bool, optional
+        Whether it is what is there after a loop, of the same two.
     """
 
-    __slots__ = ("arrays", "begun", "decided", "number")
+    __slots__ = ("arrays", "begun", "decided", "is_left", "number")
 
-    def __init__(self, decided: Hashable, arrays: Callable[[], Sequence[Any]], begun: Graph | None = None) -> None:
-        self.decided, self.arrays, self.begun = decided, arrays, begun
+    def __init__(
+        self, decided: Hashable, arrays: Callable[[], Sequence[Any]], begun: Graph | None = None, is_left: bool = False
+    ) -> None:
+        self.decided, self.arrays, self.begun, self.is_left = decided, arrays, begun, is_left
         #: greater than that of one made before
         self.number = next(_VERSIONS)
 
