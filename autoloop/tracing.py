@@ -169,7 +169,7 @@ def attempted(attempt: Callable[[], R], leaves: Sequence[Any]) -> R:
         except WrittenOut:
             making, loops = Making(), Loops(are_written_out=True)
         except (Exception, LeftToPython) as error:
-            if loops.were_staged and (is_refusal(error) or not is_programs_own(error)):
+            if loops.were_staged and not loops.are_spared and (is_refusal(error) or not is_programs_own(error)):
                 making, loops = Making(), Loops(are_spared=True)
                 continue
             has_tensors = any(isinstance(leaf, Tensor | TensorSpec) for leaf in leaves)

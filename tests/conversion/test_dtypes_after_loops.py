@@ -12,7 +12,7 @@ WHILE = "k = 0\nwhile k < n:\n    {}\n    k += 1\n"
 RETURNED = [
     WHILE.format("x = x * 0.5") + "return x",
     WHILE.format("x = x + np.float64(k)") + "return [x], k",
-    "y = x\n" + WHILE.format("y = np.sqrt(y)") + "return y, x",
+    "y = x\n" + WHILE.format("y = np.sqrt(y)") + "return y, x + 0",
     "for i in range(n):\n    x = x / 2\nreturn x",
     WHILE.format("x = x * 0.5") + "while k < n + 2 * (n > 1):\n    x = x * 0.5\n    k += 1\nreturn x",
     "y = x\n" + WHILE.format("y = y * 0.5") + "return k",

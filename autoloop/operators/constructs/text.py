@@ -15,6 +15,7 @@ from autoloop_runtime.ops import format_string
 from ...errors import programs_own
 from ...left_to_python import refuse_unknown
 from ..staging.growing_list import GrowingList
+from ..staging.maybe_numbers import after_a_turn
 from ..staging.mixed_numbers import MixedNumber, components, handed_out
 from ..staging.numbers_or_arrays import noted
 from ..staging.optional import MaybeNone
@@ -198,8 +199,9 @@ def _shown_leaf(value: Any) -> Any:
         return shown(opened(value).leaving())
     if of_exception(value):
         return ShownException(type(value), shown(value.args))
+    value = after_a_turn(value)
     found = noted(value) if isinstance(value, ArrayTracer) else None
-    if found is not None and (found.number is None or found.number.dtype != value.dtype):
+    if found is not None and not found.is_array and (found.number is None or found.number.dtype != value.dtype):
         refuse_unknown("a text is asked of a number that is an array in other runs", "write np.asarray(...) for it")
     return said_now(value) if says_itself(value) else value
 
