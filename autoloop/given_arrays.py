@@ -148,7 +148,7 @@ def _taken(who: str, leaf: Any, place: int, names: Callable[[], Sequence[str]]) 
         return plain if plain.dtype.isnative else _in_our_order(plain)
     if isinstance(leaf, (Tensor, np.generic)) or not hasattr(type(leaf), "__dlpack_device__"):
         return leaf
-    if hasattr(leaf, "__autoloop_tensor__"):
+    if hasattr(type(leaf), "__autoloop_tensor__"):
         return leaf
     return _imported(f"{who} {names()[place]!r}", leaf)
 

@@ -174,6 +174,11 @@ class ReferringFunction(ConcreteFunction):
         self._count = len(self._handed)
         is_leaf = not references.returned and self._structure.is_leaf()
         self._gives_none = is_leaf and self._fixed[0][0] and self._fixed[0][1] is None
+        # which leaves are made, and which are one of these again: a view that has two names is one array
+        objects: dict[Any, int] = {}
+        first = [objects.setdefault((one.position, one.views), one.place) for one in references.returned]
+        self._apart = [one for one, at in zip(references.returned, first) if one.place == at]
+        self._again = [(one.place, at) for one, at in zip(references.returned, first) if one.place != at]
         #: made when it is first wanted; if two threads make it, one is dropped
         self._made_to_record: Runner | None = None
 
@@ -290,7 +295,10 @@ class ReferringFunction(ConcreteFunction):
             return None
         if self._single is not None:
             return made[0]
-        return self._packed(made, {one.place: one.of(values[one.position]) for one in self.references.returned})
+        shared = {one.place: one.of(values[one.position]) for one in self._apart}
+        for place, first in self._again:
+            shared[place] = shared[first]
+        return self._packed(made, shared)
 
 
 def same_arrays(leaves: Sequence[Any]) -> tuple[int, ...]:

@@ -146,6 +146,7 @@ GIVEN = [
     ("the_same_on_both_sides", "y = x*2\nz = y if x[0] > 1 else y\nreturn y, z", False),
     ("new_on_both_sides", "y = x*2\nif x[0] > 1: return y, x*3\nreturn x*4, y", False),
     ("fibonacci", "y, z, i = x*1, x*2, 0\nwhile i < x[1]:\n    y, z = z, y + z\n    i += 1\nreturn y, z", False),
+    ("one_view_with_two_names", "o.a = v = x[1:]\nx[0] += 1\nreturn v, v, x[1:], x", False),
     ("before", "y = x*2\nz = y - 1\nwhile y[1] > 1:\n    z, y = y, y*0.5\nreturn y, z", False),
 ]  # fmt: skip
 

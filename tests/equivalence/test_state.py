@@ -129,6 +129,7 @@ def test_what_getattr_counts_is_counted_by_plain_python():
     check("always asked", "if x[0] > 1: o.p += x[1]\nreturn x * o.p", always, "C.asked", is_left=True)
     with pytest.raises(TypeError, match="is asked, which may change something: set it before"):
         al.function(world("asked", module(body, asking))["f"])(al.ones([3]))
+    check("any", "return x * o.p", "class C:\n    def __getattr__(self, n): return 2.0\no = C()", "o.q")
 
 
 MADE = "import dataclasses as dc\n@dc.dataclass\nclass D: w: object = dc.field(default_factory=lambda: np.zeros(3))\n"

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _DECIDED = "which array {0!r} is depends on how often a loop runs, and it is written to in place"
 
+_BY_ORDER = "whether ravel() and the like give a view or a copy depends on how the array lies that {0!r} is then"
+
 
 def renew(values: Any) -> None:
     """Take what arrays hold now as what those, of which they may be other handles, were made of."""
@@ -97,6 +99,10 @@ class HeldArrays:
         """
         self._block = block
         every = list(self._held.values())
+        for one in every:
+            storage = one.inside.storage
+            if storage.is_order_asked and not one.is_kept and not storage.contiguous:
+                refuse_lost(_BY_ORDER.format(one.name))
         if not block.written and not any(one.is_written for one in every):
             return
         for storage in (*block.written, *[one.inside.storage for one in every if one.is_written]):

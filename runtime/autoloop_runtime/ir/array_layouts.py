@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -47,3 +48,77 @@ def lying(array: np.ndarray[Any, Any]) -> Lying:
     """Return how a real array lies in memory."""
     flags = array.flags
     return Lying((array.strides, flags.writeable, flags.owndata, flags.aligned, array.base is None))
+
+
+def lie_in_order(choice: Any) -> bool:
+    """Return whether all arrays, of which a loop or branch chooses, are known to lie in C order.
+
+    Who asks relies on it.
+
+    Parameters
+    ----------
+    choice : Choice
+        In a loop that is being traced: of what was there before it.
+    """
+    seen, todo = set(), [choice]
+    while todo:
+        one = todo.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        for array in one.arrays():
+            storage = getattr(array, "storage", None)
+            if isinstance(array, np.ndarray):
+                if not array.flags.c_contiguous:
+                    return False
+            elif storage is None:
+                if not isinstance(array, np.generic | int | float | complex | None):
+                    return False
+            elif array.view_of is not None and (array.layout is None or not array.layout.flags.c_contiguous):
+                return False
+            elif storage.choice is not None:
+                todo.append(storage.choice)
+            elif not storage.contiguous:
+                return False
+    return True
+
+
+def hangs_on_order(function: Callable[[Any], Any], rank: int | None, dtype: Any) -> bool:
+    """Return whether a function may give an array itself, a view of it or a copy, as the array's elements lie."""
+    if rank is None:
+        return True
+    found = set()
+    for small in _small_arrays(rank, dtype):
+        try:
+            answer = function(small)
+        except Exception:  # an argument that only the run knows
+            return True
+        found.add("itself" if answer is small else np.may_share_memory(answer, small))
+    return len(found) > 1
+
+
+def _small_arrays(rank: int, dtype: Any) -> list[Any]:
+    """Return arrays that lie in memory in C order, in Fortran's, with gaps, and backwards."""
+    dims = (3, 2, *[1] * rank)[:rank]
+    whole = np.empty((6, 2, *[1] * rank)[:rank], dtype)
+    return [np.empty(dims, dtype), np.empty(dims, dtype, "F"), whole[::2], whole[2::-1]] if rank else [whole]
+
+
+def copied_in_order(function: Callable[[Any], Any], rank: int | None, dtype: Any) -> str | None:
+    """Return in which order the elements of the copy lie that a function makes of an array, however that lies.
+
+    "" if they lie as those of the array; None if it may be no copy.
+    """
+    if rank is None:
+        return None
+    orders = set()
+    for order in "CF":
+        small = np.empty((2, 2, *[1] * rank)[:rank], dtype, order)  # type: ignore[call-overload]
+        try:
+            answer = function(small)
+        except Exception:  # an argument that only the run knows
+            return None
+        if type(answer) is not np.ndarray or np.may_share_memory(answer, small):
+            return None
+        orders.add("F" if np.isfortran(answer) else "C")
+    return orders.pop() if len(orders) == 1 else ""

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..base.stand_ins import UnknownWhileTracing
-from .array_layouts import Lying, lying
+from .array_layouts import Lying, lie_in_order, lying
 from .graph import Graph, current_graph
 from .tensor import Tensor
 
@@ -80,7 +80,7 @@ class Storage:
     is_order_asked : bool
         Whether it mattered that its elements lie in C order.
     is_copied_by_order : bool
-        Whether something is a copy of it, and no view, because they do.
+        Whether something is a copy of it, or the array itself, because they do.
     is_without_axes : bool
         Whether it is, or may be, an array without axes of the caller's, which the trace takes for a scalar.
     lying : Lying or None
@@ -149,8 +149,12 @@ class Storage:
     @property
     def contiguous(self) -> bool:
         """Whether its elements are known to lie in C order; who asks relies on it."""
+        is_line = self.tensor.shape.rank in (0, 1)
+        if self.choice is not None:
+            self.is_order_asked |= (known := is_line and lie_in_order(self.choice))
+            return known
         self.is_order_asked = True
-        return self._in_order or (self.argument is None and self.tensor.shape.rank in (0, 1))
+        return self._in_order or (is_line and self.argument is None and not self._perhaps and not self._sources)
 
     def lies_as(self, array: np.ndarray[Any, Any]) -> None:
         """Note that it lies in memory as a real array does."""
@@ -194,7 +198,7 @@ class Storage:
                 "an array that is made of another one, which is neither an argument nor made in the function, is "
                 "written to in place: write to a copy, x.copy()"
             )
-        for one, _ in self._perhaps:
+        for one in self.origins()[1:] if self._perhaps else ():
             if one.is_frozen:
                 raise UnknownWhileTracing(
                     "whether this is an array that setflags has made read-only, only the run knows"

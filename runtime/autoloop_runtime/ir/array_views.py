@@ -15,6 +15,7 @@ import numpy as np
 
 from ..base.dataclass import dataclass
 from ..base.stand_ins import UnknownWhileTracing
+from .array_layouts import copied_in_order, hangs_on_order
 from .numpy_protocols import counterpart_of
 from .op import call
 from .tensor import Tensor
@@ -52,8 +53,6 @@ _REARRANGING = _names(
     np.dsplit,
     np.real,
     np.imag,
-    np.asarray,
-    np.asanyarray,
     np.ndarray.conj,
     np.ndarray.conjugate,
     np.matrix_transpose,
@@ -72,10 +71,14 @@ _BY_LAYOUT = _names(
     np.array,
     np.copy,
     np.ndarray.astype,
+    np.asarray,
+    np.asanyarray,
     np.asarray_chkfinite,
 ) | {_FLAT}
 #: what may be a view, of a part that the elements' values tell
 _BY_VALUE = _names(np.real_if_close, np.trim_zeros, np.meshgrid, np.ix_, np.ndarray.getfield, _window.as_strided)
+#: of these by value what gives reals themselves
+_REAL_ALREADY = _names(np.real_if_close)
 #: of those by layout what gives copies for most arguments
 _COPYING = _names(np.array, np.copy, np.ndarray.astype)
 #: of these the elements only change places as in a reshape
@@ -244,15 +247,19 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
         back = _backward(array, name, made, again, True)
         view = View(array, _forward(again), back, writeable=array.is_writeable, is_flat=True)
         return array.viewed(view, made, new_layout(made))
-    if name in _COPYING and array.shape.rank is not None and (order := _copied_in_order(array, again)) is not None:
+    if (
+        name in _COPYING
+        and array.shape.rank is not None
+        and (order := copied_in_order(again, array.shape.rank, array.dtype)) is not None
+    ):
         new, layout = kind(made), new_layout(made)
         if order and layout is not None:
             new.storage.lies_as(layout.copy(order))
         return new
-    flat = made.shape.rank == array.shape.rank == 1
-    settled = name in _REARRANGING or array.storage.contiguous or flat or _lies_so(array)
+    by_order = name in _BY_LAYOUT and _hangs_on_order(array, name, made, again)
+    settled = not by_order or array.storage.contiguous or _lies_so(array)
     layout, answer = array.layout, None
-    if layout is not None and name not in _BY_VALUE:
+    if layout is not None and (name not in _BY_VALUE or (name in _REAL_ALREADY and array.dtype.kind != "c")):
         answer = _answer(layout, name, made, again)
     if answer is None or not settled:
         new = kind(made)
@@ -265,12 +272,15 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
             new.storage.lies_as(np.empty_like(answer, order="F", subok=False))  # itself, or a copy
         return new
     if answer is layout:  # it is the array itself that the function gives back
+        array.storage.is_copied_by_order |= by_order
         return array
     if not np.may_share_memory(answer, layout):
         new = kind(made)
-        if name in _BY_LAYOUT:
+        if by_order:
             array.storage.is_copied_by_order = True
             new.storage.lies_as(answer)
+        if not answer.flags.num & _WRITEABLE:  # the imaginary part of reals
+            new.freeze(True)
         return new
     in_order = _is_whole(answer, layout) or (name in _RESHAPED and _is_reshaped(answer, layout))
     axes = None if in_order else _order_of_axes(answer, layout)
@@ -278,6 +288,13 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
     real = None if name == _FLAT else lambda x: _answer(x, name, made, again)
     view = View(array, _forward(again), back, axes=axes, writeable=bool(answer.flags.num & _WRITEABLE), real=real)
     return array.viewed(view, made, answer)
+
+
+def _hangs_on_order(array: Any, name: str, made: Tensor, again: Callable[[Any], Any]) -> bool:
+    """Return whether a function of ``_BY_LAYOUT`` gives an array itself, a view of it or a copy as its elements lie."""
+    if name in (_FLAT, np.reshape.__name__):
+        return not made.shape.rank == array.shape.rank == 1
+    return hangs_on_order(again, array.shape.rank, array.dtype)
 
 
 def _lies_so(array: Any) -> bool:
@@ -308,25 +325,6 @@ def dense_strides(array: Any) -> tuple[int, ...] | None:
     made: tuple[int, ...] = array.layout.strides
     whole = array.layout.size == root.layout.size > 1 and len(made) > 1
     return made if whole and np.empty_like(array.layout).strides == made else None
-
-
-def _copied_in_order(array: Any, again: Callable[[Any], Any]) -> str | None:
-    """Return in which order the elements of the copy lie that a function makes of an array, however that lies.
-
-    "" if they lie as those of the array; None if it may be no copy.
-    """
-    rank = array.shape.rank
-    orders = set()
-    for order in "CF":
-        small = np.empty((2, 2, *[1] * rank)[:rank], array.dtype, order)  # type: ignore[call-overload]
-        try:
-            answer = again(small)
-        except Exception:  # an argument that only the run knows
-            return None
-        if type(answer) is not np.ndarray or np.may_share_memory(answer, small):
-            return None
-        orders.add("F" if np.isfortran(answer) else "C")
-    return orders.pop() if len(orders) == 1 else ""
 
 
 def part_of_scalar(array: Any, made: Tensor, is_array: bool) -> Any:

@@ -39,10 +39,9 @@ def convert_to_tensor(value: ArrayLike, dtype: DTypeLike | None = None, name: st
         If it is a list of lists of different lengths.
     """
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    if not isinstance(value, Tensor):
-        made = getattr(value, "__autoloop_tensor__", None)
-        if made is not None:
-            value = made()
+    if not isinstance(value, Tensor) and hasattr(type(value), "__autoloop_tensor__"):
+        made = getattr(value, "__autoloop_tensor__")  # noqa: B009, which the type of arguments does not know
+        value = made()
     if isinstance(value, Tensor):
         if wanted is not None and value.dtype != wanted:
             raise TypeError(
@@ -113,7 +112,7 @@ def has_tensor(value: Any) -> bool:
     """Return whether ``value`` is a tensor, or a list with one in it."""
     if isinstance(value, (list, tuple)):
         return any(has_tensor(v) for v in value)
-    return isinstance(value, Tensor) or hasattr(value, "__autoloop_tensor__")
+    return isinstance(value, Tensor) or hasattr(type(value), "__autoloop_tensor__")
 
 
 def to_array(value: Any, dtype: DType | None = None) -> Any:

@@ -256,10 +256,9 @@ def _place(value: Any) -> int:
         return _ORDER[ArrayTracer]
     if isinstance(value, dict):
         return max(map(_place, value.values()), default=0)
-    kind = getattr(value, "__autoloop_kind__", None)
-    if kind is not None:
-        return _ORDER[kind]
-    if hasattr(value, "__autoloop_tensor__") or composite_of(value) is not None:
+    if hasattr(type(value), "__autoloop_kind__"):  # an object of the user's may have whatever attribute it is asked for
+        return _ORDER[value.__autoloop_kind__]
+    if hasattr(type(value), "__autoloop_tensor__") or composite_of(value) is not None:
         return _ORDER[Tensor]
     return 0
 

@@ -139,7 +139,7 @@ def as_dtype(tensor: Tensor, dtype: DType) -> Tensor:
 
 def is_tensor(value: Any) -> bool:
     """Return true for a tensor, and for what stands for one (variables)."""
-    return isinstance(value, Tensor) or hasattr(value, "__autoloop_tensor__")
+    return isinstance(value, Tensor) or hasattr(type(value), "__autoloop_tensor__")
 
 
 def weak_type(value: Any) -> type | None:
