@@ -171,3 +171,11 @@ def test_generated_methods_are_called_what_the_user_calls_them():
     refused_or_plain(lambda x: max([Ordered(v, 1.0) for v in x]).a, words, np.arange(3.0))
     words = r"text is made of a value .* \(test_dataclasses.py:"
     refused_or_plain(lambda x: max([Ordered(v) for v in x], key=lambda p: p.a).a, words, np.arange(3.0))
+
+
+def test_a_function_that_a_text_defines_is_called_by_its_name():
+    known = {}
+    exec("def chosen(x):\n    return 1 if x[0] > 1 else 2", known)
+    with pytest.warns(UserWarning) as told:
+        assert al.function(known["chosen"])(np.arange(2.0)) == 2
+    assert "'chosen', which is not converted, asks for a value of the run" in str(told[-1].message)

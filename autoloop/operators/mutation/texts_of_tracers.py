@@ -84,11 +84,12 @@ def leave_value(value: Any, frame: FrameType) -> None:
     if is_internal(code.co_filename) or is_converted(code) or _modules_outside(frame) & _DEBUGGERS:
         return
     what = f"{code.co_qualname!r}, which is not converted, asks for a value of the run"
-    if code.co_filename == GENERATED and code.co_varnames:  # of a dataclass
-        kind = type(frame.f_locals.get(code.co_varnames[0])).__name__
+    owner = type(frame.f_locals.get(code.co_varnames[0])) if code.co_varnames else object
+    is_method = getattr(getattr(owner, code.co_name, None), "__code__", None) is code
+    if code.co_filename == GENERATED and is_method:  # of a dataclass, and no function of a text
         what = (
-            f"{code.co_name!r} of {kind!r}, which is generated and not converted, asks for a value of the run; write "
-            f"it out in the class, or compare the fields themselves"
+            f"{code.co_name!r} of {owner.__name__!r}, which is generated and not converted, asks for a value of the "
+            f"run; write it out in the class, or compare the fields themselves"
         )
     if is_library_file(code.co_filename):
         what = computing(f"{frame.f_globals.get('__name__')}.{code.co_qualname}")
