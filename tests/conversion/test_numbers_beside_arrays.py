@@ -132,7 +132,7 @@ def test_a_number_in_one_branch_and_an_array_in_the_other():
         y = 0
         if n > 0:
             y = x * 2
-        return y + x, (x if n > 0 else 1) * x, np.asarray(y) * np.ones(2)
+        return y + x, (x if n > 0 else 1) * x, y * np.ones(2)
 
     def given(x, n):
         return x if n > 0 else 0

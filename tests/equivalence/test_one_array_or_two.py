@@ -241,3 +241,29 @@ def test_what_is_kept_of_an_argument_is_that_array_while_somebody_differentiates
         assert IN_DICT["part"] is IN_DICT["again"] and KEPT.part is IN_DICT["part"]
         a[1:] = 7
         assert KEPT.part.tolist() == [7, 7] and IN_DICT["turned"].tolist() == [0, 7, 7]
+
+
+MAYBE = "b = 15\nif x[1] > 2: b = x*1\n"
+#: what is a number in one run and an array in another, and what adding up no arrays gives; whether plain Python runs it
+OF_BOTH = [
+    ("in_a_list", MAYBE + "return np.array([b, b])", True),
+    ("alone", MAYBE + "return np.asarray(b)", True),
+    ("alone_of_one_dtype", MAYBE.replace("15", "15.") + "return np.array(b)", True),
+    ("in_a_list_of_one_dtype", MAYBE.replace("15", "15.") + "return np.array([b, b])", False),
+    ("stacked", MAYBE + "return np.stack([b, b])", True),
+    ("filled", MAYBE + "return np.full(3, b)", True),
+    ("behind_a_number", MAYBE + "k = int(x[0]) + 1\nreturn k + b, k * b, k - b, k < b", False),
+    ("behind_a_number_in_a_ufunc", MAYBE + "return np.add(int(x[0]), b)", True),
+    ("a_bool", "b = x*1\nif x[1] > 2: b = bool(np.any(b))\nreturn np.add(int(x[0]), b)", True),
+    ("none_added", "q = [x*k for k in range(int(x[0]) - 1)]\nreturn sum(q)", False),
+    ("none_added_to", LOOP.replace("x[1]", "x[0] - 2") + "q.append(x*i)\nreturn sum(q) + 1, x + sum(q)", False),
+    ("none_added_to_an_array", LOOP.replace("x[1]", "x[0] - 2") + "q.append(x*i)\nreturn sum(q, x)", False),
+    ("imaginary_parts_of_a_real_array", "x.imag[0] = 1\nreturn x", False),
+    ("those_by_name", "y = np.imag(x*2)\ny[0] = 1\nreturn y", False),
+    ("those_read", "return x.imag + 1, (x*1j).imag", False),
+]  # fmt: skip
+
+
+@each(OF_BOTH, first)
+def test_numbers_that_are_arrays_in_other_runs_are_plain_pythons(name, body, is_left):
+    check(name, module(body), is_left)

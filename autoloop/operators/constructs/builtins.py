@@ -246,7 +246,7 @@ def _sum(values: Any, start: Any = 0) -> Any:
     if not (isinstance(start, int) and start == 0):
         total = total + start
     count = array.shape.as_list()[0] if array.shape.rank else None
-    if kind is Tensor or (count is None and array.shape.rank != 1):
+    if kind is Tensor or array.shape.rank is None:
         return total
     if count is not None:
         return total if count else start

@@ -23,6 +23,7 @@ from autoloop_runtime.ops.operands import fitted
 from ...errors import programs_own
 from ...left_to_python import refuse_unknown
 from ..staging.growing_list import GrowingList
+from ..staging.maybe_numbers import given_exactly
 from ..staging.staged_values import is_staged, stands_for
 from .comprehensions import elements
 from .math_functions import STAGED_MATH
@@ -69,6 +70,7 @@ def _counterpart(function: Any) -> Callable[..., Any]:
 
 def _as_array(value: Any) -> Any:
     """Return the array that NumPy makes of a list which holds tensors."""
+    (value,), _ = given_exactly(np.asarray, (value,), {})
     return marked(kind_of((value,), ArrayTracer), _counterpart(np.asarray)(value))
 
 
@@ -85,7 +87,7 @@ def by_numpy(function: Any) -> Callable[..., Any]:
             is_index = function.__name__ == "at"  # whose tuple is one index of several axes
             made = [one if is_index and type(one) is tuple else _part(one) for one in args]
             return function(*made, **kwargs)
-        args = _numbers_given_dtype(function, args, kwargs)
+        args, kwargs = given_exactly(function, _numbers_given_dtype(function, args, kwargs), kwargs)
         out, others, named = without_out(place_of_out(function), args, kwargs)
         if is_reference(out, function):
             return written(function, out, of_staged(*others, **named))

@@ -15,6 +15,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.stand_ins import UnknownWhileTracing, called
+from autoloop_runtime.ir.array_views import name_of_view
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type, type_of_carrier
 from autoloop_runtime.ir.tensor import Tensor
@@ -79,7 +80,7 @@ class MaybeNumber(ArrayTracer):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         inputs, kwargs = _certain(inputs), {name: _certain(one) for name, one in kwargs.items()}
-        if not any(isinstance(one, MaybeNumber) for one in nest.flatten((inputs, kwargs))):
+        if not _holds_maybe((inputs, kwargs)):
             return getattr(ufunc, method)(*inputs, **kwargs)
         is_plain = method == "__call__" and not kwargs
         if not (is_plain and _is_alike(ufunc, inputs)):
@@ -91,12 +92,36 @@ class MaybeNumber(ArrayTracer):
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         args, kwargs = _certain(args), _certain(kwargs)
-        if not any(isinstance(one, MaybeNumber) for one in nest.flatten((args, kwargs))):
+        if not _holds_maybe((args, kwargs)):
             return func(*args, **kwargs)
         _check_function(func.__name__, (args, kwargs))
         if func is np.where and not kwargs and any(map(is_untold, args)) and _is_shaped_by_others(args):
             return func(*_as_arrays(args))
         return func(*_exact(args), **_exact(kwargs))
+
+
+def _holds_maybe(given: Any) -> bool:
+    return any(isinstance(one, MaybeNumber) for one in nest.flatten(given))
+
+
+def given_exactly(
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of a function of NumPy's that asks none, with what may be numbers as they are in a run.
+
+    Raises
+    ------
+    UnknownWhileTracing
+        If what it gives has another dtype of the number than of the array.
+    """
+    if not _holds_maybe((args, kwargs)):
+        return args, kwargs
+    args, kwargs = _certain(args), _certain(kwargs)
+    _check_function(getattr(function, "__name__", "ndarray"), (args, kwargs))
+    for one in (*args, *kwargs.values()):
+        if type(one) is MaybeNumber and name_of_view(function) is not None:
+            raise _refusal(one, f"np.{function.__name__}")  # of a number an array without axes, of a scalar one
+    return _exact(args), _exact(kwargs)
 
 
 def _certain(value: Any) -> Any:

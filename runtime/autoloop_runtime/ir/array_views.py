@@ -241,6 +241,10 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
         if answer is not None and not np.may_share_memory(answer, array.layout):
             return kind(made)
         return part_of_scalar(array, made, is_array)
+    if name == _IMAG and array.dtype.kind != "c":  # zeros of its own, which nobody may write to
+        new = kind(made)
+        new.freeze(True)
+        return new
     if array.view_of is not None and array.view_of.is_flat:
         return kind(made)
     if name == _FLAT and array.shape.is_fully_defined():

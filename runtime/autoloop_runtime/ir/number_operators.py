@@ -17,7 +17,7 @@ from ..base.dtypes import DType
 from .convert import as_constant, to_array
 from .op import call
 from .tensor import Tensor
-from .tensor_operators import BINARY, COMPARISONS, Operators
+from .tensor_operators import BINARY, COMPARISONS, GOES_FIRST, Operators
 from .tracers import ArrayTracer, DecidedNumber, Kind, NumberTracer, kind_of, marked, number_of
 
 Type: TypeAlias = type[complex]
@@ -160,6 +160,8 @@ def _behind_complex(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[An
 
 def _operator(name: str, plain: Callable[[Any, Any], Any], reflected: bool) -> Callable[[Any, Any], Any]:
     def operated(self: NumberTracer, other: Any) -> Any:
+        if type(other) in GOES_FIRST and not reflected:
+            return NotImplemented
         if number_type(other) is not None:
             return of_numbers(name, other, self) if reflected else of_numbers(name, self, other)
         if not reflected and self.dtype.kind == "c" and name not in _SIGNS and is_float(other):

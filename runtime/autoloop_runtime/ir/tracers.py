@@ -372,8 +372,8 @@ def handed_out(kind: Kind, tensor: Tensor) -> Any:
 
 
 def _goes_after(array: Any, kinds: Iterable[type]) -> bool:
-    """Return whether an array without axes lets another be asked first, which is no kind of it to Python."""
-    return type(array) is ZeroDimArray and not GOES_FIRST.isdisjoint(kinds)
+    """Return whether a number, or an array without axes, lets another be asked first that Python would ask later."""
+    return type(array) not in GOES_FIRST and not GOES_FIRST.isdisjoint(kinds)
 
 
 def _instead(f: Callable[..., Any], made: Any) -> Callable[..., Any]:
