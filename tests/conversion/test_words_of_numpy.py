@@ -172,7 +172,7 @@ def test_lists_whose_elements_have_other_shapes():
     def parts(x, n):
         found = []
         for i in range(n):
-            found.append(x[: i + 1])
+            found.append(x[: i + 1] * 1)
         return found
 
     with pytest.raises(ValueError, match=r"the elements of a list that grows in a loop must have one shape: element 1"):

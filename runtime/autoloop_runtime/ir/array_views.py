@@ -204,6 +204,10 @@ def linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_arr
     if isinstance(made, (list, tuple)):
         every = [_linked(array, name, one, _part(again, k), is_array) for k, one in enumerate(made)]
         return type(made)(*every) if hasattr(made, "_fields") else type(made)(every)
+    if name == _IMAG and array.dtype.kind != "c" and not array.is_scalar:  # zeros, which nobody may write to
+        zeros = array.kind_of_part(made, is_array)(made)
+        zeros.freeze(True)
+        return zeros
     return _linked(array, name, made, again, is_array)
 
 
@@ -241,10 +245,6 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
         if answer is not None and not np.may_share_memory(answer, array.layout):
             return kind(made)
         return part_of_scalar(array, made, is_array)
-    if name == _IMAG and array.dtype.kind != "c":  # zeros of its own, which nobody may write to
-        new = kind(made)
-        new.freeze(True)
-        return new
     if array.view_of is not None and array.view_of.is_flat:
         return kind(made)
     if name == _FLAT and array.shape.is_fully_defined():
