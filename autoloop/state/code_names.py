@@ -25,7 +25,8 @@ _GLOBALS = codes_of("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME",
 _GLOBALS |= codes_of("LOAD_FROM_DICT_OR_GLOBALS")
 _ATTRIBUTES = codes_of("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
 _STORED_NAMES = codes_of("STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "STORE_NAME")
-_STORE_CELL = opmap["STORE_DEREF"]
+_SET = codes_of("STORE_ATTR", "DELETE_ATTR")
+_STORE_CELL, _COPY = opmap["STORE_DEREF"], opmap["COPY"]
 _MATCH_CLASS = opmap["MATCH_CLASS"]
 _IS, _CONSTANT = opmap["IS_OP"], opmap["LOAD_CONST"]
 _IMPORT_NAME, _IMPORT_FROM = opmap["IMPORT_NAME"], opmap["IMPORT_FROM"]
@@ -51,6 +52,8 @@ class Names:
         nothing but its end matters then, of any other object everything.
     stored : set of str
         Variables of functions and modules that are set, and attributes that are set or deleted.
+    changed : set of str
+        Those of which some code sets attributes, ``o.a = v`` and ``o.a += v``.
     every : bool
         Whether some code may use attributes of any name.
     imported : set of str
@@ -65,6 +68,7 @@ class Names:
         self.read: set[str] = set()
         self.added_to: set[str] = set()
         self.stored: set[str] = set()
+        self.changed: set[str] = set()
         self.every = False
         self.identities = False
         self.imported: set[str] = set()
@@ -149,6 +153,8 @@ class Names:
                 if op in _GLOBALS:
                     globals_used.add(name)
             if loaded:
+                if op in _SET or op == _COPY:
+                    self.changed.add(loaded)
                 (self.added_to if name in _ADDING and op in _ATTRIBUTES else self.read).add(loaded)
             if op != _EXTENDED:
                 loaded, before = name if op in _LOADS else "", op

@@ -146,6 +146,7 @@ class _Walk(CodeWalk):
                 self.seen[id(value)] = value, place
                 self.guard("is", place, value)
                 self.walk_module(value)
+            self._refuse_changed(place, value)
             return
         if isinstance(value, np.ndarray) and is_plain(value):
             self.arrays.append((place, value))
@@ -207,6 +208,17 @@ class _Walk(CodeWalk):
             self.guard("is", place, value)
             self.names.every = self.names.every or asks_by_name(value)
             self.walk_parts(place, value)
+            self._refuse_changed(place, value)
+            held: Any = getattr(value, "__dict__", None)
+            for name in sorted(self.names.read & held.keys()) if type(held) is dict else ():
+                self.visit(place.attribute(name), held[name])
+
+    def _refuse_changed(self, place: Place, value: Any) -> None:
+        """Note an object of a library, or of Python's own, of which code sets attributes: nobody watches those."""
+        is_users = isinstance(value, types.ModuleType) and is_users_module(value)
+        if place.kind in _NAMED and _name(place) in self.names.changed and not is_users:
+            kind = type(value).__name__
+            self.hidden.append(f"an attribute of the {kind} {place.name!r}, which is not the user's, is set")
 
     def _tuple(self, place: Place, value: tuple[Any, ...]) -> None:
         """Look at the elements of a tuple, which is made anew where they are: not with what a class adds to it."""

@@ -84,7 +84,13 @@ class CodeWalk(Reached):
     def walk_modules(self) -> bool:
         """Look at what code uses of the modules that it names or imports, once all else was looked at: thousands of
         functions name the same ones. Return whether there was more to look at than the last time."""
-        known = self.names.count, len(self.names.imported), len(self.modules), len(self.packages)
+        known = (
+            self.names.count,
+            len(self.names.stored),
+            len(self.names.imported),
+            len(self.modules),
+            len(self.packages),
+        )
         if self.looked == known:
             return False
         self.looked = known
@@ -102,8 +108,11 @@ class CodeWalk(Reached):
         """Look at what code uses of a module, if that is the user's."""
         if is_users_module(module):
             held = vars(module)
-            names = own_names(module) if id(held) in self.names.opened else held.keys() & self.names.read
+            stored = self.names.stored
+            names = own_names(module) if id(held) in self.names.opened else held.keys() & (self.names.read | stored)
             self._globals(held, names)
+            for name in stored - held.keys():  # which perhaps are set here
+                self.variables.setdefault((id(held), name), (held, name))
 
     def open_module(self, module: types.ModuleType, name: str | None) -> None:
         """Note that code holds a module, as a variable or an attribute or, without a name, in something else."""

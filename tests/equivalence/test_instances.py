@@ -9,6 +9,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from each_case import each
+from worlds import module, played
 
 
 class Steps:
@@ -328,3 +329,28 @@ def test_a_namespace_is_printed_as_it_is_then(capsys):
         call(types.SimpleNamespace(), np.ones(2))
     plain, ours = capsys.readouterr().out.splitlines()
     assert plain == ours == "namespace(k=array([2., 2.]))"
+
+
+def first(name, *_):
+    return name
+
+
+M = "import array, logging, textwrap, types\no = types.ModuleType('o')\no.k, o.n = 2, 0\n"
+W = M + "o = textwrap.TextWrapper()\no.k, o.n = 2, 0\n"
+OF_OTHERS = [
+    ("a_module", "o.n = x.sum()\nreturn x * o.k", M, "o.n", False),
+    ("a_new_name_of_a_module", "o.z = x.sum()\nreturn x * o.k", M, "getattr(o, 'z', 0)", False),
+    ("read", "return x * o.k", W, "o.n", False),
+    ("set", "o.n = x.sum()\nreturn x * o.k", W, "o.n", True),
+    ("added_to", "o.n += 1\nreturn x * o.k", W, "o.n", True),
+    ("in_a_branch", "if x[0] > 0: o.n += 1\nreturn x", W + "o = logging.getLogger('o')\no.k = o.n = 1\n", "o.n", True),
+    ("items", "a[0] += o.k\nreturn x * a[1]", W + "a = array.array('d', [1, 2])\n", "a[0]", True),
+]
+
+
+@each(OF_OTHERS, first)
+def test_attributes_of_modules_and_of_objects_of_pythons_own(name, body, top, state, is_left):
+    text = module(body, top, state, "o.k = k + 2")
+    found, reasons = played(name, text, "sequential")
+    assert found == played(name, text)[0]
+    assert bool(reasons) == is_left

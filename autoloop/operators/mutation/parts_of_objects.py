@@ -297,7 +297,7 @@ def changes_unseen(value: Any) -> bool:
     kind = type(value)
     if isinstance(value, np.ndarray):
         return kind is not np.ndarray
-    if kind in _HIDING or isinstance(value, np.void):
+    if kind in _HIDING or isinstance(value, np.void) or kind is getattr(sys.modules.get("array"), "array", None):
         return True
     if isinstance(value, np.generic | Enum | type) or not is_of_library(kind):
         return False
