@@ -97,6 +97,16 @@ SAMPLES |= {
     "where": (lambda x, y: al.where(x > 0.5, x, y), [V, U]),
     "complex": (lambda x, y: al.real(al.conj(call("complex", x, y)) * call("complex", y, x * y)), [V, U]),
     "imag": (lambda x, y: al.imag(al.square(call("complex", x, y))), [V, U]),
+    "set_real": (lambda x, y: al.imag(al.square(call("set_real", call("complex", x, y), x * y))), [V, U]),
+    "set_imag": (lambda x, y: al.imag(al.square(call("set_imag", call("complex", x, y), x * y))), [V, U]),
+    "of no axes": (
+        lambda x, y: (
+            call("abs_in_loop", call("multiply_in_loop", x[0], y[0]))
+            * apply(OPS["pow_in_loop"], [x[1], y[1]])
+            * al.imag(call("python_ratio", call("complex", x[2], y[2]), call("complex", y[1], x[0])))
+        ),
+        [V, U],
+    ),
     "complex_extremes": (lambda x, y: al.real(np.max(al.complex(x, y)) * np.min(al.complex(y, x * x))), [V, U]),
     "getitem": (lambda x: x[1:3], [V]),
     "getitem rows": (lambda x: x[al.constant(ROWS)], [M]),

@@ -13,6 +13,7 @@ DTYPES = ("float64", "float32", "float16", "int32", "uint8", "bool", "complex64"
 #: primitives with a template that no public function of their name applies -> operands
 INTERNAL = {
     "StackRead": (([np.float32(2), np.float32(3)], np.int64(1)), {"dtype": np.float32, "shape": ()}),
+    "pow_in_loop": ((np.float64(1.7), np.float64(2.5)), {}),
     "copied": ((np.arange(3.0),), {}),
 }
 

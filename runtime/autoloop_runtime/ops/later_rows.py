@@ -57,9 +57,10 @@ PUBLIC: Mapping[str, str] = {
 #: module -> what the floors below call besides
 CALLED: Mapping[str, str] = {
     "arrays_as_bytes": "array_to_file bytes_in_run set_field",
+    "complex_numbers": "set_imag set_real",
     "exact_numbers": (
         "number_abs number_add number_divide number_float number_floor_divide number_left_shift number_mod "
-        "number_multiply number_negative number_pow number_right_shift number_subtract python_int"
+        "number_multiply number_negative number_pow number_right_shift number_subtract python_int python_ratio"
     ),
     "powers": "length numpy_power operator_pow",
     "python_math": "number_asked number_round",
