@@ -33,6 +33,8 @@ _INSTEAD = {
     "records.": "use an array for each field",
     "numpy.testing.": "write `assert np.allclose(x, y)`",
 }
+#: how the files end that frames name whose code is in C
+_CYTHON = (".pyx", ".pxd", ".pxi")
 Position = tuple[int, int]
 
 
@@ -85,7 +87,8 @@ def asks_for_values(error: BaseException) -> tuple[str, Line] | None:
 def _last_of_the_user(link: types.TracebackType | None) -> types.TracebackType | None:
     found = None
     while link is not None:
-        if not is_own_file(link.tb_frame.f_code.co_filename):
+        filename = link.tb_frame.f_code.co_filename
+        if not (is_own_file(filename) or filename.endswith(_CYTHON)):
             found = link
         link = link.tb_next
     return found

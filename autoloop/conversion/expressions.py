@@ -143,6 +143,8 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
 
 #: what tells of all attributes that an object has
 OF_NAMESPACES = frozenset(("__dict__", "__dir__", "__getstate__", "__reduce__", "__reduce_ex__", "__sizeof__"))
+#: attributes of generators of random numbers that tell how far they are, or lead there
+OF_GENERATORS = frozenset(("bit_generator", "_bit_generator", "gauss_next"))
 #: attributes of arrays that tell of extents and dtype, those that what stands for arrays and numbers lacks, and those
 #: that arrays, unlike that, lack
 ASKED = OF_NAMESPACES | frozenset((
@@ -150,6 +152,7 @@ ASKED = OF_NAMESPACES | frozenset((
     "__array_finalize__", "__array_interface__", "__array_struct__", "__array_wrap__", "__class_getitem__",
     "__getformat__", "__getnewargs__", "__setstate__",
     "constant_value", "eval", "get_shape", "graph", "is_symbolic", "name", "node", "numpy", "op", "set_shape",
+    *OF_GENERATORS,
     "absorb", "admit", "advice", "alike", "arrays", "asked_for", "assign", "assign_each", "at", "awaited", "become",
     "begin", "by", "carrier", "certain", "check_writeable", "current", "decision", "declared", "described", "empty",
     "fixed_value", "freeze", "given", "given_to", "given_views", "holds", "holds_arrays", "holds_containers",

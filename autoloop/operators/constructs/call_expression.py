@@ -26,7 +26,7 @@ from ...errors import programs_own
 from ...left_to_python import is_followed, traced_anyway
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import leave
-from ..mutation.rebinding import ask_namespace, refuse_untold_inside
+from ..mutation.rebinding import ask_namespace, inside, refuse_untold_inside
 from ..staging.begun_lists import example_of, growing
 from ..staging.growing_list import GrowingList
 from ..staging.maybe_same import are_some, lose_changed, watched
@@ -43,7 +43,7 @@ from .door import guarded, is_outside, shielded
 from .effect_calls import known_call
 from .generator_expressions import next_of, reduced
 from .numpy_settings import setting_inside
-from .random_calls import drawing
+from .random_calls import drawing, leave_generators, unless_drawn
 from .stateful_calls import consumed, left_to_python, of_library
 from .text import formatted, joined, of_known_text
 
@@ -147,8 +147,11 @@ def _looking(f: Any, made: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _of_objects(made: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    refuse_untold_inside(*args, *kwargs.values())
-    return made(*args, **kwargs)
+    given = (*args, *kwargs.values())
+    refuse_untold_inside(*given)
+    leave_generators(inside(given), "a library's own code is given a generator of random numbers")
+    with unless_drawn():
+        return made(*args, **kwargs)
 
 
 def _of_object(f: Any, made: Callable[..., Any], /, *args: Any) -> Any:

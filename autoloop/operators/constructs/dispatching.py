@@ -14,12 +14,13 @@ from autoloop_runtime.ir.tracers import Tracer
 from ... import operators
 from ...conversion.known_effects import MANAGER, METHOD_DISPATCH, SINGLE_DISPATCH, is_made_by, is_replace
 from ...conversion.pipeline import convert_callee
-from ..mutation.rebinding import refuse_untold_inside, refuse_untold_names
+from ..mutation.rebinding import inside, refuse_untold_inside, refuse_untold_names
 from ..staging.maybe_same import leave_shared
 from ..staging.staged_values import stands_for
 from ..staging.users_methods import method_of
 from .attributes import attribute, getter
 from .constructions import constructing
+from .random_calls import leave_generators
 
 
 def dispatching(f: Any) -> Callable[..., Any] | None:
@@ -52,6 +53,7 @@ def _copied(f: Any, value: Any, *memo: Any) -> Any:
             leave_shared(value)
             refuse_untold_inside(value, are_copied=True)
         refuse_untold_names(value, is_copied=True)
+        leave_generators((value,) if f is copy.copy else inside((value,)), "a generator of random numbers is copied")
         return f(value, *memo)
     return method() if f is copy.copy else method(*(memo or ({},)))
 

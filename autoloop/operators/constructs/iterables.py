@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 from autoloop_runtime import ops
-from autoloop_runtime.base.stand_ins import called
+from autoloop_runtime.base.stand_ins import UnknownWhileTracing, called
 from autoloop_runtime.ir.convert import convert_to_tensor, has_tensor
 from autoloop_runtime.ir.number_operators import as_number, carried
 from autoloop_runtime.ir.tensor import Tensor
@@ -165,7 +165,7 @@ class StagedRange(StagedIterable):
     def refuse_leaving(self, what: str) -> NoReturn:
         """Let plain Python run the function, which has a range there, if it can."""
         leave_unknown(f"{what} {self.described()}")
-        super().refuse_leaving(what)
+        raise UnknownWhileTracing(f"{what} {self.described()}: {self.advice}")
 
     def at(self, index: Any) -> Any:
         """Return the number at a place, or a part."""

@@ -291,9 +291,10 @@ def converting_to(number: type[complex]) -> Callable[..., Any]:
             return of_texts(number, number, value, *base)
         tensor = one_element(number, value)
         if tensor.dtype.kind == "c":
-            kind = "complex" if isinstance(value, NumberTracer) else f"numpy.{tensor.dtype}"
-            said = f"{number.__name__}() argument must be a string or a real number, not {kind!r}"
-            raise programs_own(TypeError(said))
+            said = f"{number.__name__}() argument must be a string or a real number, not"
+            if not isinstance(value, NumberTracer):  # NumPy gives the real part, and warns
+                raise UnknownWhileTracing(f"{said} 'numpy.{tensor.dtype}': write {number.__name__}(x.real)")
+            raise programs_own(TypeError(f"{said} 'complex'"))
         if number is int and kind_of((value,)) is not Tensor:
             return answer(truncated(tensor), value)
         return answer(ops.cast(tensor, CARRIERS[number]), value)

@@ -12,7 +12,8 @@ import random
 import sys
 import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -67,6 +68,60 @@ def drawing(f: Any) -> Callable[..., Any] | None:
     record_call(graph, CallRecord(f"{type(owner).__name__}.{f.__name__}", None, True))
     holder = _global_name(owner, sys._getframe(2))
     return lambda *args, **kwargs: _drawn(f, holder, args, kwargs)
+
+
+def leave_generators(values: Iterable[Any], what: str) -> None:
+    """Leave to plain Python who looks at a generator that the run asks: while tracing it stands where it stood before.
+
+    Parameters
+    ----------
+    values : iterable
+        What is looked at.
+    what : str
+        How, if one of them is such a generator.
+
+    Raises
+    ------
+    LeftToPython
+    TypeError
+        Where a graph is needed.
+    """
+    graph = current_graph()
+    if graph is None or not graph.root.ordered:
+        return
+    made = _made_in.get(graph.root, ())
+    for value in values:
+        if is_random(value) and not (is_users_class(type(value)) or any(value is one for one in made)):
+            _refuse(what, f"{what}, where the run advances it: use its methods, or numbers that are drawn before")
+
+
+@contextmanager
+def unless_drawn() -> Iterator[None]:
+    """Leave to plain Python what code that is not converted has drawn from a hidden generator; that is put back.
+
+    Raises
+    ------
+    LeftToPython
+    TypeError
+        Where a graph is needed.
+    """
+    if not is_followed():
+        yield
+        return
+    hidden = [random.random.__self__]  # type: ignore[attr-defined]
+    if "numpy.random" in sys.modules:
+        hidden.append(np.random.rand.__self__)  # type: ignore[attr-defined]
+    before = [(one, _state_of(one)) for one in hidden]
+    yield
+    for one, state in before:
+        if repr(_state_of(one)) != repr(state):
+            (one.setstate if hasattr(one, "setstate") else one.set_state)(state)
+            what = "a library's own code draws random numbers"
+            _refuse(what, f"{what}: give it a generator, or draw them by np.random or random")
+
+
+def _state_of(generator: Any) -> Any:
+    return generator.getstate() if hasattr(generator, "getstate") else generator.get_state()
 
 
 def _global_name(generator: Any, frame: types.FrameType) -> _Holder | None:

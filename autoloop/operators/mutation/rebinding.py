@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from autoloop_runtime.base.dataclass import dataclass, replace
@@ -205,19 +205,30 @@ def refuse_untold_inside(*values: Any, are_copied: bool = False) -> None:
     """Do the same for all objects in some values, for who looks at all attributes of what they hold, too."""
     if current_graph() is None:
         return
+    for one in inside(values):
+        if _has_names(one):
+            refuse_untold_names(one, are_copied)
+
+
+def inside(values: Iterable[Any]) -> Iterator[Any]:
+    """Give some values, and what their elements and attributes are, each once."""
     todo, seen = list(values), set[int]()
     while todo:
         one = todo.pop()
         if id(one) in seen:
             continue
         seen.add(id(one))
+        yield one
         if isinstance(one, list | tuple | set | frozenset | deque):
             todo += one
         elif isinstance(one, dict):
             todo += one.values()
-        elif is_users_class(type(one)) or isinstance(one, types.SimpleNamespace):
-            refuse_untold_names(one, are_copied)
+        elif _has_names(one):
             todo += getattr(one, "__dict__", {}).values()
+
+
+def _has_names(value: Any) -> bool:
+    return is_users_class(type(value)) or isinstance(value, types.SimpleNamespace)
 
 
 def is_born(slot: Slot) -> bool:

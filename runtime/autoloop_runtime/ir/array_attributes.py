@@ -58,14 +58,14 @@ class Attributes(Base):
         if write is None:
             return
         if self.storage.argument is not None and self.view_of is None:
-            raise TypeError(
+            raise UnknownWhileTracing(
                 "x.setflags(write=...) of an argument would change the caller's array: call it outside of the "
                 "decorated function, or give a view, x[...]"
             )
         if BLOCK.get() is not None:
-            raise TypeError("x.setflags(write=...) in a loop or branch of the graph: call it before")
+            raise UnknownWhileTracing("x.setflags(write=...) in a loop or branch of the graph: call it before")
         if write and not self.is_writeable and self.view_of is not None:
-            raise TypeError("x.setflags(write=True) of a read-only view: make another one, y[...]")
+            raise UnknownWhileTracing("x.setflags(write=True) of a read-only view: make another one, y[...]")
         self.freeze(not write)
 
     def copy(self, order: Any = "C") -> Any:
@@ -182,11 +182,12 @@ def part_setter(name: str) -> Callable[[Any, Any], None]:
         part = getattr(self, name)
         if value is part or _is_there(value, part):  # which ``x.real += y`` has written to
             return
-        if part.view_of is not None and part.view_of.is_flat:  # which takes as many as it needs, and begins anew
+        is_flat = part.view_of is not None and part.view_of.is_flat
+        if is_flat:  # which takes as many as it needs, and begins anew
             value = _numpys(np.resize, _numpys(np.asarray, value, part.dtype), part.shape.as_tuple())
         elif type(value) is int or (isinstance(value, Tensor) and not hasattr(value, "is_scalar")):
             value = _numpys(np.asarray, value)  # an int that does not fit wraps
-        part[...] = value
+        part[slice(None) if is_flat else ...] = value
 
     return put
 

@@ -191,7 +191,7 @@ class Memory:
 
 
 def _refuse_writing(method: str, instead: str) -> NoReturn:
-    raise TypeError(f"x.{method} changes x in place, which tensors do not; write {instead}")
+    raise UnknownWhileTracing(f"x.{method} changes x in place, which tensors do not; write {instead}")
 
 
 def _as_number(tensor: Any) -> Any:

@@ -2,6 +2,8 @@
 
 A view reads its elements from the array that it is a view of, and what is written to it goes there. ``a[i][j] = v`` is
 one assignment to ``a`` at ``[i, j]`` where the two indices can be made one.
+
+One file: of two faults NumPy tells one, so what is written and where are looked at together.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.dataclass import replace
+from ..base.stand_ins import UnknownWhileTracing
 from .array_storage import Storage, kept, refuse_without_axes
 from .array_views import View, layout_of_part, linked, name_of_view, new_layout, part_of_scalar
 from .basic_indices import (
@@ -130,6 +133,8 @@ class References:
         return parent.viewed(replace(view, parent=parent), made, self.layout, not self.is_scalar)
 
     def __getitem__(self, index: Any) -> Any:
+        if self.view_of is not None and self.view_of.is_flat:
+            _check_flat(index, False)
         held = self.current()
         made: Tensor = call("getitem", held, index)
         if made.node is None:  # to another thread it is the real array
@@ -188,7 +193,7 @@ class References:
 
     def assign(self, index: Any, value: Any) -> None:
         """Write ``value`` to the elements at an index."""
-        value = _as_number(self, value) if is_basic(index) else value
+        value = _as_number(self, value) if value is None or is_basic(index) else value
         if isinstance(value, (list, tuple)) and is_basic(index) and self._holds_part_of(value):
             part = self[index]
             rank = _rank_of(value)
@@ -328,6 +333,8 @@ def _write(array: References, index: Any, value: Any) -> None:
     """Write to a part of an array; of two faults tell the one that NumPy comes to first."""
     is_flat, held = array.view_of is not None and array.view_of.is_flat, array.current()
     is_element_of_flat = is_flat and _is_place(index)
+    if is_flat:
+        _check_flat(index, True)
     try:
         new = value
         if is_element_of_flat:
@@ -336,9 +343,40 @@ def _write(array: References, index: Any, value: Any) -> None:
         _check_sequence(array, index, new)
         array.assign(index, new)
     except (TypeError, ValueError, OverflowError):
-        if is_element_of_flat or not (is_flat or _gathers(index)):
+        gathers = _gathers(index)
+        if is_element_of_flat or not (is_flat or gathers) or (is_flat and gathers and _converts(array.dtype, value)):
             call("getitem", held, index)  # NumPy looks for the place first, and says what is wrong with that
         raise
+
+
+def _converts(dtype: Any, value: Any) -> bool:
+    """Return whether NumPy makes elements of a value, however many."""
+    if isinstance(value, Tensor):
+        return True
+    try:
+        np.empty(np.shape(value), dtype)[...] = value
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _check_flat(index: Any, is_written: bool) -> None:
+    """Leave to NumPy what ``a.flat`` makes of an index in a way of its own, which depends on the version."""
+    if isinstance(index, tuple) and len(index) == 1:
+        index = (index[0],) if isinstance(index[0], bool | np.bool_) else index[0]
+    if isinstance(index, Tensor | np.ndarray):
+        is_usual = index.dtype.kind in "iu" or (index.dtype.kind == "b" and len(index.shape) == 1)
+    elif isinstance(index, list):
+        is_usual = all(isinstance(one, int | np.integer | Tensor) and not isinstance(one, bool) for one in index)
+    elif index is Ellipsis or isinstance(index, tuple):
+        is_usual = not is_written and index in (Ellipsis, ())
+    else:
+        is_usual = isinstance(index, int | np.integer | slice) and not isinstance(index, bool)
+    if not is_usual:
+        raise UnknownWhileTracing(
+            "which elements x.flat[...] has at such an index is for the installed NumPy to say; write an integer, a "
+            "slice or an array of integers"
+        )
 
 
 def _gathers(index: Any) -> bool:

@@ -247,8 +247,8 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
         return part_of_scalar(array, made, is_array)
     if array.view_of is not None and array.view_of.is_flat:
         return kind(made)
-    if name == _FLAT and array.shape.is_fully_defined():
-        back = _backward(array, name, made, again, True)
+    if name == _FLAT and array.shape.rank is not None:
+        back = _backward(array, name, made, again, True) if array.shape.is_fully_defined() else _as_before
         view = View(array, _forward(again), back, writeable=array.is_writeable, is_flat=True)
         return array.viewed(view, made, new_layout(made))
     if (
@@ -427,6 +427,12 @@ def _backward(
         return made
 
     return backward
+
+
+def _as_before(base: Tensor, new: Tensor) -> Tensor:
+    """Return new elements, one after the other, in the shape of an array."""
+    made: Tensor = call("reshape", new, call("shape", base))
+    return made
 
 
 def _of_other_dtype(name: str, dtype: Any) -> Callable[[Tensor, Tensor], Tensor]:

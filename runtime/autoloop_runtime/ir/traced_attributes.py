@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.stand_ins import UnknownWhileTracing
 from .op import call
 from .tensor import Tensor
 from .tracers import ArrayTracer, TextTracer, ZeroDimArray, number_of
@@ -79,7 +80,7 @@ _SLOT = vars(Tensor)["dtype"]
 
 def _not_set(name: str) -> Callable[[Any, Any], None]:
     def put(self: Any, value: Any) -> None:
-        raise TypeError(f"x.{name} = ... of an array in a traced function: write {_INSTEAD[name]}")
+        raise UnknownWhileTracing(f"x.{name} = ... of an array in a traced function: write {_INSTEAD[name]}")
 
     return put
 

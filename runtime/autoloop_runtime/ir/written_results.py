@@ -20,6 +20,7 @@ from .array_storage import array_written, kept
 from .numpy_arguments import SIGNATURES, full_name, refuse
 from .numpy_protocols import counterpart_of
 from .op import call
+from .tensor import Tensor
 
 #: functions whose ``out`` has to lie in C order
 _IN_ORDER = (np.dot, np.linalg.multi_dot)
@@ -152,6 +153,16 @@ def _counterpart(theirs: Any) -> Callable[..., Any]:
     return found
 
 
+def _as_an_element(dtype: Any, value: Any) -> np.ndarray[Any, Any]:
+    """Return what NumPy makes an element of, of something with elements of its own: a truth, or it raises."""
+    is_array = isinstance(value, (np.ndarray, Tensor))
+    if is_array and dtype.kind == "b":
+        raise UnknownWhileTracing("the truth of an array is for the run to tell: fill(...) takes a number")
+    made = np.empty((), dtype)
+    made.fill(np.zeros(1) if is_array else value if isinstance(value, range) else [0.0] * len(value))
+    return made
+
+
 class Changing(References):
     """ndarray's methods that change an array."""
 
@@ -162,6 +173,8 @@ class Changing(References):
         if self.is_scalar:
             super().fill(value)  # type: ignore[misc]  # which refuses, as those below
         self.check_writeable()
+        if np.ndim(value) if isinstance(value, (np.ndarray, Tensor)) else isinstance(value, (list, tuple, range)):
+            value = _as_an_element(self.dtype, value)
         self.assign(Ellipsis, value)
 
     def sort(self, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:

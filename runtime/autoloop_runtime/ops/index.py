@@ -181,8 +181,9 @@ indices"
 # -- the static shape of a result ----------------------------------------------------------------------------
 
 
-def result_shape(shape: TensorShape, index: Index, inputs: Sequence[Tensor]) -> TensorShape:
-    """Return the static shape of ``x[index]`` for ``x`` of ``shape``.
+def result_shape(shape: TensorShape, index: Index, inputs: Sequence[Tensor], is_checked: bool = True) -> TensorShape:
+    """Return the static shape of ``x[index]`` for ``x`` of ``shape``; not looked for are the places of an index with
+    arrays unless ``is_checked``.
 
     Raises
     ------
@@ -217,8 +218,9 @@ def result_shape(shape: TensorShape, index: Index, inputs: Sequence[Tensor]) -> 
         else:
             if isinstance(entry, Input):
                 advanced.append(inputs[entry.position].shape)
-                _check_known(inputs[entry.position], shape.known[axis], axis)
-            else:
+                if is_checked or not has_arrays:
+                    _check_known(inputs[entry.position], shape.known[axis], axis)
+            elif is_checked or not has_arrays:
                 _check_range(entry, shape.known[axis], axis)
             axis += 1
         if has_arrays:

@@ -205,7 +205,7 @@ def _set_item_kernel(x: Any, value: Any, *inputs: Any, index: Index) -> Any:
 
 
 def _set_item_infer(x: Tensor, value: Tensor, *inputs: Tensor, index: Index) -> Any:
-    target = result_shape(x.shape, index, inputs)
+    target = result_shape(x.shape, index, inputs, is_checked=False)  # NumPy compares the shapes first
     if target.rank is not None and value.shape.rank is not None:
         extra = max(0, len(value.shape) - len(target))
         fits = all(d in (1, None) for d in value.shape.known[:extra])
@@ -216,6 +216,7 @@ def _set_item_infer(x: Tensor, value: Tensor, *inputs: Tensor, index: Index) -> 
                 f"a value of shape {value.shape} cannot be assigned to {index} of a tensor of shape {x.shape}, "
                 f"which has shape {target}"
             )
+    result_shape(x.shape, index, inputs)
     return x.dtype, x.shape
 
 

@@ -207,19 +207,26 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """Return ``np.insert``."""
     x, along = flat_or_along(np.insert, as_operand(arr), axis)
+    where: Any = obj if isinstance(obj, slice) else _as_places(obj)
+    is_one = not isinstance(where, slice) and where.shape.num_elements() == 1 and where.dtype.kind != "b"
+    count = None if is_one else _count(where, dim(x, along))
+    try:
+        new = _put_in(x, along, values, count, is_one and where.shape.rank == 0)
+    except (TypeError, ValueError, OverflowError):  # NumPy looks for the places first
+        _places(np.insert, _places_filled, [dim(x, along), 1 if count is None else count], obj)
+        raise
+    source = _places(np.insert, _places_filled, [dim(x, along), dim(new, along)], obj)
+    return gathering.gather(joining.concat([x, new], along), source, along)
+
+
+def _put_in(x: Tensor, along: int, values: Any, count: Any, is_number: bool) -> Tensor:
+    """Return what ``np.insert`` puts in, as many along the axis as there are places, or values at the only one."""
     rank = rank_of(np.insert, x)
     new = at_least(as_operand(values, x.dtype), rank)
-    where: Any = obj if isinstance(obj, slice) else _as_places(obj)
-    one = not isinstance(where, slice) and where.shape.num_elements() == 1 and where.dtype.kind != "b"
-    if one and where.shape.rank == 0:
-        new = array.moveaxis(new, 0, along)
-    count: Any = dim(new, along)
-    if not one:
-        count = _count(where, dim(x, along))
-    rest = [count if a == along else dim(x, a) for a in range(rank)]
-    new = broadcasting.broadcast_to(new, rest)
-    source = _places(np.insert, _places_filled, [dim(x, along), count], obj)
-    return gathering.gather(joining.concat([x, new], along), source, along)
+    new = array.moveaxis(new, 0, along) if is_number else new
+    count = dim(new, along) if count is None else count
+    made: Tensor = broadcasting.broadcast_to(new, [count if a == along else dim(x, a) for a in range(rank)])
+    return made
 
 
 def _count(where: Any, extent: Any) -> Any:

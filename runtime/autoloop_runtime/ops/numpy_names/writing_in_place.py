@@ -57,7 +57,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
         places = _moved_inside(places, size, mode)
     values = _repeated(np.put, v, a.dtype, _known_size(np.put, places, "the indices"))
     a.check_writeable()
-    if places.size:
+    if places.size and values.shape.num_elements() != 0:
         a.overwrite(reshape(set_item(ravel(held), places, values), shape_of(held)))
 
 
@@ -73,8 +73,12 @@ def _refuse_unsafe(values: Any, given: Tensor, dtype: Any) -> None:
     """Raise where NumPy does not cast: an array, other than a scalar or list, is cast where nothing can be lost."""
     if not isinstance(values, (np.ndarray, np.generic, Tensor)) or np.can_cast(given.dtype, dtype, "safe"):
         return
-    if given.shape.rank != 0 or (given.dtype.kind == "c" and dtype.kind != "c"):
+    if given.shape.rank != 0 or _is_array_without_axes(values) or (given.dtype.kind == "c" and dtype.kind != "c"):
         raise TypeError(f"Cannot cast array data from {given.dtype!r} to {dtype!r} according to the rule 'safe'")
+
+
+def _is_array_without_axes(values: Any) -> bool:
+    return isinstance(values, np.ndarray) or (isinstance(values, References) and values.storage.is_without_axes)
 
 
 @counterpart(np.place)
