@@ -284,3 +284,17 @@ def test_errors_of_memory_are_numpys(f):
     with pytest.raises(plain.type) as ours:
         al.function(f)(X.copy())
     assert str(plain.value).splitlines()[0] in str(ours.value)
+
+
+def test_how_a_copy_lies_is_not_asked_of_what_memory_happens_to_hold(monkeypatch):
+    # a cast of nan warns
+    empty = np.empty
+
+    def left(shape, dtype=float, *args, **kwargs):
+        made = empty(shape, dtype, *args, **kwargs)
+        made.fill(np.nan if made.dtype.kind == "f" else 0)
+        return made
+
+    monkeypatch.setattr(np, "empty", left)
+    f = al.function(lambda x: x.astype(int, order="F"), executor="sequential")
+    assert f(np.ones((2, 3))).flags.f_contiguous

@@ -100,8 +100,8 @@ def hangs_on_order(function: Callable[[Any], Any], rank: int | None, dtype: Any)
 def _small_arrays(rank: int, dtype: Any) -> list[Any]:
     """Return arrays that lie in memory in C order, in Fortran's, with gaps, and backwards."""
     dims = (3, 2, *[1] * rank)[:rank]
-    whole = np.empty((6, 2, *[1] * rank)[:rank], dtype)
-    return [np.empty(dims, dtype), np.empty(dims, dtype, "F"), whole[::2], whole[2::-1]] if rank else [whole]
+    whole = np.zeros((6, 2, *[1] * rank)[:rank], dtype)
+    return [np.zeros(dims, dtype), np.zeros(dims, dtype, "F"), whole[::2], whole[2::-1]] if rank else [whole]
 
 
 def copied_in_order(function: Callable[[Any], Any], rank: int | None, dtype: Any) -> str | None:
@@ -113,7 +113,7 @@ def copied_in_order(function: Callable[[Any], Any], rank: int | None, dtype: Any
         return None
     orders = set()
     for order in "CF":
-        small = np.empty((2, 2, *[1] * rank)[:rank], dtype, order)  # type: ignore[call-overload]
+        small = np.zeros((2, 2, *[1] * rank)[:rank], dtype, order)  # type: ignore[call-overload]
         try:
             answer = function(small)
         except Exception:  # an argument that only the run knows
