@@ -68,7 +68,7 @@ def test_what_has_to_be_known_is_named_whichever_argument_it_is(text):
 )
 def test_what_an_array_is_cannot_be_set(text, words):
     with pytest.raises(TypeError, match=words):
-        al.function(program(f"x.{text}\nreturn x", ["x"]))(np.ones(2))
+        al.function(program(f"x.{text}\nreturn x", ["x"]), executor="native")(np.ones(2))
 
 
 @each(

@@ -173,7 +173,7 @@ def _no_arguments_do(x):
         (_shuffled, TypeError, "shuffle changes its argument in place, which a graph cannot follow; assign a permut"),
         (_bytes, TypeError, "bytes gives 'bytes', which a run cannot hand to the rest of a traced function"),
         (_into, TypeError, "random does not take the argument 'out' in a traced function"),
-        (_of_what_is_made_inside, TypeError, "is symbolic"),
+        (_of_what_is_made_inside, TypeError, "wants to know a value of the run"),
         (_wrong_arguments, ValueError, "scale < 0"),
         (_no_arguments_do, TypeError, "multivariate_normal: it could not be found out what it gives for staged arg"),
     ],
