@@ -194,6 +194,8 @@ class _Walk(CodeWalk):
             self.walk_parts(place, value)
             if isinstance(value, SentByName):
                 self._decorated(place, value)
+            else:
+                self._attributes(place, value)
         elif isinstance(value, type):
             self.guard("is", place, value)
             self.names.every = self.names.every or asks_by_name(value)
@@ -208,10 +210,16 @@ class _Walk(CodeWalk):
             self.guard("is", place, value)
             self.names.every = self.names.every or asks_by_name(value)
             self.walk_parts(place, value)
-            self._refuse_changed(place, value)
-            held: Any = getattr(value, "__dict__", None)
-            for name in sorted(self.names.read & held.keys()) if type(held) is dict else ():
-                self.visit(place.attribute(name), held[name])
+            self._attributes(place, value)
+        else:
+            self._attributes(place, value)
+
+    def _attributes(self, place: Place, value: Any) -> None:
+        """Look at the attributes of an object of a library, or of Python's own."""
+        self._refuse_changed(place, value)
+        held: Any = getattr(value, "__dict__", None)
+        for name in sorted(self.names.read & held.keys()) if type(held) is dict else ():
+            self.visit(place.attribute(name), held[name])
 
     def _refuse_changed(self, place: Place, value: Any) -> None:
         """Note an object of a library, or of Python's own, of which code sets attributes: nobody watches those."""

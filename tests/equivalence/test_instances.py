@@ -337,6 +337,9 @@ def first(name, *_):
 
 M = "import array, logging, textwrap, types\no = types.ModuleType('o')\no.k, o.n = 2, 0\n"
 W = M + "o = textwrap.TextWrapper()\no.k, o.n = 2, 0\n"
+P = "import functools\no = functools.partial(max, 1)\no.k, o.n = 2, 0\n"
+R = "import random\no = random.Random(3)\no.k, o.n = 2, 0\n"
+C = "import ctypes\nclass Kept(ctypes.Structure): _fields_ = [('k', ctypes.c_double), ('n', ctypes.c_double)]\n"
 OF_OTHERS = [
     ("a_module", "o.n = x.sum()\nreturn x * o.k", M, "o.n", False),
     ("a_new_name_of_a_module", "o.z = x.sum()\nreturn x * o.k", M, "getattr(o, 'z', 0)", False),
@@ -344,6 +347,19 @@ OF_OTHERS = [
     ("set", "o.n = x.sum()\nreturn x * o.k", W, "o.n", True),
     ("added_to", "o.n += 1\nreturn x * o.k", W, "o.n", True),
     ("in_a_branch", "if x[0] > 0: o.n += 1\nreturn x", W + "o = logging.getLogger('o')\no.k = o.n = 1\n", "o.n", True),
+    ("read_of_a_partial", "return o(x[0]) * o.k", P, "o.n", False),
+    ("set_in_a_partial", "o.n = x.sum()\nreturn x", P, "o.n", True),
+    ("read_of_a_generator", "return o.random() * o.k * x", R, "o.n", False),
+    ("set_in_a_generator", "o.n = x.sum()\nreturn x", R, "o.n", True),
+    ("read_in_c", "return x * o.k", C + "o = Kept(2, 0)\n", "o.n", True),
+    ("set_in_c", "o.n += x[1]\nreturn x", C + "o = Kept(2, 0)\n", "o.n", True),
+    (
+        "items_in_c",
+        "a[0] += o.k\nreturn x * a[1]",
+        W + "import ctypes\na = (ctypes.c_double * 2)(1, 2)\n",
+        "a[0]",
+        True,
+    ),
     ("items", "a[0] += o.k\nreturn x * a[1]", W + "a = array.array('d', [1, 2])\n", "a[0]", True),
 ]
 

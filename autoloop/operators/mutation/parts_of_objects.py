@@ -249,7 +249,7 @@ def is_users_object(value: Any) -> bool:
 def has_state(value: Any) -> bool:
     """Return whether a value is an object whose attributes can be read and set."""
     kind = type(value)
-    if kind in _BARE or isinstance(value, (np.ndarray, type)):
+    if kind in _BARE or isinstance(value, (np.ndarray, type)) or is_memory_of_c(value):
         return False
     if is_users_class(kind) or kind is types.SimpleNamespace or isinstance(value, BaseException):
         return True
@@ -297,7 +297,7 @@ def changes_unseen(value: Any) -> bool:
     kind = type(value)
     if isinstance(value, np.ndarray):
         return kind is not np.ndarray
-    if kind in _HIDING or isinstance(value, np.void) or kind is getattr(sys.modules.get("array"), "array", None):
+    if kind in _HIDING or isinstance(value, np.void) or is_memory_of_c(value):
         return True
     if isinstance(value, np.generic | Enum | type) or not is_of_library(kind):
         return False
@@ -308,6 +308,15 @@ def changes_unseen(value: Any) -> bool:
     if any(one is value for one in getattr(sys.modules.get(kind.__module__), "__dict__", {}).values()):
         return False
     return not callable(value) or (next(parts_of(value), None) is None and _holds_values(value))
+
+
+def is_memory_of_c(value: Any) -> bool:
+    """Return whether an object is memory as C has it: an ``array.array``, what ctypes makes, but for functions."""
+    kind = type(value)
+    if kind is getattr(sys.modules.get("array"), "array", None):
+        return True
+    of_c = getattr(sys.modules.get("_ctypes"), "Structure", None)
+    return of_c is not None and isinstance(value, of_c.__base__) and not callable(value)
 
 
 def is_of_library(kind: type) -> bool:
