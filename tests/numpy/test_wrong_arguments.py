@@ -118,7 +118,7 @@ AS_NUMPY_DOES = [
     "np.put(x, [0, 1], [])", "x[x > 9] = None", "x[[0, 7]] = [1, 2, 3, 4]", "x[[0, 7]] = None",
     "return np.insert(x, 9, 450)", "return np.insert(x, [1, 9], [7, 450])", "return np.insert(x, 1, 450)",
     "return np.insert(x, x[0] * 3, 450)", "return np.insert(x, [7, 1], [1, 2, 3])", "return np.insert(x, 3, [1, 2])",
-    "return float((x + 1j)[0]), int((x + 2j)[0])",
+    "return float((x + 1j)[0]), int((x + 2j)[0])", "return np.full_like(x > 1, 2**70)",
     "x.shape = (3, 1); return x", "y = x + 1; y.resize(1, 3); return y", "x.setflags(write=False); x[0] = 1",
     "return np.random.default_rng(1).choice(x, 2)", "return range(int(x[1]))", "return [range(x[1], 9), x + 1]",
 ]  # fmt: skip

@@ -253,10 +253,10 @@ def _as_fill(value: Any, dtype: Any) -> Tensor:
 
 
 def _written(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return what an array of ``dtype`` has where a value is written: of Python's floats what C makes of them."""
-    if type(value) not in (float, complex) or dtype.kind not in "iu":
-        return value
-    return np.full((), value, dtype)[()]
+    """Return what an array of ``dtype`` has where a value is written: of Python's floats what C makes of them, and of
+    its ints in one of booleans, too, which have to fit for that."""
+    is_made_by_c = type(value) in (float, complex) and dtype.kind in "iu"
+    return np.full((), value, dtype)[()] if is_made_by_c or (type(value) is int and dtype.kind == "b") else value
 
 
 @counterpart(np.zeros_like)
