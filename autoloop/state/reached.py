@@ -146,7 +146,7 @@ class _Walk(CodeWalk):
                 self.seen[id(value)] = value, place
                 self.guard("is", place, value)
                 self.walk_module(value)
-            self._refuse_changed(place, value)
+            self.hidden += _changed(place, value, self.names.changed)
             return
         if isinstance(value, np.ndarray) and is_plain(value):
             self.arrays.append((place, value))
@@ -192,10 +192,7 @@ class _Walk(CodeWalk):
             self.names.every = self.names.every or asks_by_name(value)
             self.guard("type" if is_made_anew(value) else "is", place, kind if is_made_anew(value) else value)
             self.walk_parts(place, value)
-            if isinstance(value, SentByName):
-                self._decorated(place, value)
-            else:
-                self._attributes(place, value)
+            (self._decorated if isinstance(value, SentByName) else self._attributes)(place, value)
         elif isinstance(value, type):
             self.guard("is", place, value)
             self.names.every = self.names.every or asks_by_name(value)
@@ -206,27 +203,19 @@ class _Walk(CodeWalk):
         elif is_hiding(value):
             words = "which may change unseen (give what is needed of it as arguments)"
             self.hidden.append(f"the {kind.__name__} {place.name!r}, {words}, is used")
-        elif not (place.kind == "global" and is_random(value)):  # which each run looks up
-            self.guard("is", place, value)
-            self.names.every = self.names.every or asks_by_name(value)
-            self.walk_parts(place, value)
-            self._attributes(place, value)
         else:
+            if not (place.kind == "global" and is_random(value)):  # which each run looks up
+                self.guard("is", place, value)
+                self.names.every = self.names.every or asks_by_name(value)
+                self.walk_parts(place, value)
             self._attributes(place, value)
 
     def _attributes(self, place: Place, value: Any) -> None:
         """Look at the attributes of an object of a library, or of Python's own."""
-        self._refuse_changed(place, value)
+        self.hidden += _changed(place, value, self.names.changed)
         held: Any = getattr(value, "__dict__", None)
         for name in sorted(self.names.read & held.keys()) if type(held) is dict else ():
             self.visit(place.attribute(name), held[name])
-
-    def _refuse_changed(self, place: Place, value: Any) -> None:
-        """Note an object of a library, or of Python's own, of which code sets attributes: nobody watches those."""
-        is_users = isinstance(value, types.ModuleType) and is_users_module(value)
-        if place.kind in _NAMED and _name(place) in self.names.changed and not is_users:
-            kind = type(value).__name__
-            self.hidden.append(f"an attribute of the {kind} {place.name!r}, which is not the user's, is set")
 
     def _tuple(self, place: Place, value: tuple[Any, ...]) -> None:
         """Look at the elements of a tuple, which is made anew where they are: not with what a class adds to it."""
@@ -321,6 +310,18 @@ class _Walk(CodeWalk):
 def _name(place: Place) -> str:
     name: str = place.key[1] if place.kind == "global" else place.name if place.kind == "cell" else place.key
     return name
+
+
+def _changed(place: Place, value: Any, names: set[str]) -> list[str]:
+    """Return what is to be said of an object of a library, or of Python's own, of which code sets attributes.
+
+    Nobody watches those. ``names`` are those of what code sets attributes of.
+    """
+    if place.kind not in _NAMED or _name(place) not in names:
+        return []
+    if isinstance(value, types.ModuleType) and is_users_module(value):
+        return []
+    return [f"an attribute of the {type(value).__name__} {place.name!r}, which is not the user's, is set"]
 
 
 def reached_from(
