@@ -61,7 +61,7 @@ def outcome(sample: Sample, dtype: str, executor: str = "sequential", kinds: boo
         if isinstance(plain, Exception):
             if isinstance(plain, type(ours)) or isinstance(ours, type(plain)):
                 return Outcome(SAME_ERROR)
-            refused = any(said in words for said in REFUSALS)
+            refused = isinstance(ours, UserWarning) or any(said in words for said in REFUSALS)  # Python would say it
             return Outcome(REFUSED if refused else WRONG, f"{words}, not {type(plain).__name__}: {plain}")
         return Outcome(REFUSED if _is_clear(sample, str(ours)) else UNCLEAR, words)
     if isinstance(plain, Exception):

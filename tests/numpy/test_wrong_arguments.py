@@ -67,6 +67,17 @@ def test_a_dtype_asked_for_is_the_results():
         np.testing.assert_array_equal(plain, ours)
 
 
+def test_booleans_are_computed_with_in_the_dtype_asked_for():
+    for f in (
+        lambda b: np.subtract(b, b[::-1], dtype=np.float64),
+        lambda b: np.subtract.outer(b, b, dtype=int),
+        lambda b: np.negative(b, dtype=np.float32),
+    ):
+        plain, ours = f(X > 1), al.function(f)(X > 1)
+        assert plain.dtype == ours.dtype
+        np.testing.assert_array_equal(plain, ours)
+
+
 def test_what_numpy_refuses_is_refused_with_its_words():
     for f, words in REFUSED_BY_NUMPY:
         with pytest.raises((TypeError, ValueError), match=words) as plain:

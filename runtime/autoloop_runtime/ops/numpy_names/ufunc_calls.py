@@ -49,12 +49,20 @@ def _called(ufunc: Any, *inputs: Any, casting: Any = "same_kind", dtype: Any = N
     if dtype is None and casting == "same_kind":
         return ours(*inputs)
     loop = loop_of(ufunc, inputs, casting, dtype)
-    if loop == loop_of(ufunc, inputs):  # it says only what is so without; an int out of bounds can be compared
+    if _is_usual(loop, ufunc, inputs):  # an int out of bounds can be compared
         return ours(*inputs)
     made = ours(*[as_operand(x, one) for x, one in zip(inputs, loop)])
     if ufunc.nout == 1:
         return as_dtype(made, loop[-1])
     return tuple([as_dtype(one, to) for one, to in zip(made, loop[ufunc.nin :])])
+
+
+def _is_usual(loop: Sequence[Any], ufunc: Any, inputs: Sequence[Any]) -> bool:
+    """Return whether NumPy computes in these dtypes without being told so."""
+    try:
+        return list(loop) == loop_of(ufunc, inputs)
+    except TypeError:  # of booleans there is no difference, but of what they are cast to
+        return False
 
 
 def _on_axes(ufunc: Any, ours: Any, inputs: Sequence[Any], own: dict[str, Any]) -> Any:
