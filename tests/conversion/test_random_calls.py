@@ -8,6 +8,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from each_case import each
+from executors import needs_native
 from left_to_python import refused_or_plain
 
 RNG = np.random.default_rng()
@@ -174,7 +175,7 @@ def _no_arguments_do(x):
         (_bytes, TypeError, "bytes gives 'bytes', which a run cannot hand to the rest of a traced function"),
         (_into, TypeError, "random does not take the argument 'out' in a traced function"),
         (_of_what_is_made_inside, TypeError, "wants to know a value of the run"),
-        (_wrong_arguments, ValueError, "scale < 0"),
+        pytest.param(_wrong_arguments, ValueError, "scale < 0", marks=needs_native),
         (_no_arguments_do, TypeError, "multivariate_normal: it could not be found out what it gives for staged arg"),
     ],
 )

@@ -8,6 +8,7 @@ import warnings
 import autoloop as al
 import numpy as np
 import pytest
+from executors import needs_native
 
 
 class Holder:
@@ -82,6 +83,7 @@ def test_who_looks_at_a_generator_finds_it_as_plain_python_does(f):
                 assert decorated(ours, np.ones(2)) == f(plain, np.ones(2))
 
 
+@needs_native
 def test_a_generator_that_the_function_makes_may_be_looked_at():
     def made(x):
         g = np.random.default_rng(3)
