@@ -125,6 +125,7 @@ AS_NUMPY_DOES = [
     *[f"x.flat[{index}] = 9" for index in ("True", "np.array(True)", "...", "()", "1.5", "[True, False, True]")],
     "y = x[x >= 0]; return y.flat[True]", "x.flat = [7, 8]", "return x.flat[...]", "x.flat[[0, 9]] = 'a'",
     "x.fill([1, 2])", "x.fill([5])", "x.fill(np.array([3]))", "x.fill(x[:1])", "x.fill(range(2))", "x.fill(None)",
+    "x[0] = range(2)",
     "np.place(x, x > 0, np.array(3.7))", "np.place(x, x > 0, np.float64(3.7))", "np.putmask(x, x > 0, np.array(3.7))",
     "np.put(x, [0, 1], [])", "x[x > 9] = None", "x[[0, 7]] = [1, 2, 3, 4]", "x[[0, 7]] = None",
     "return np.insert(x, 9, 450)", "return np.insert(x, [1, 9], [7, 450])", "return np.insert(x, 1, 450)",

@@ -424,7 +424,7 @@ def _check_sequence(array: References, index: Any, value: Any) -> None:
     """Raise what NumPy raises for a sequence that is assigned to one element, and for a list that has more axes than
     its part, before it is: also where nobody reads that later."""
     is_flat = array.view_of is not None and array.view_of.is_flat
-    rank = _rank_of(value) if isinstance(value, (Tensor, np.ndarray, list, tuple)) else None
+    rank = _rank_of(value) if isinstance(value, (Tensor, np.ndarray, list, tuple, range)) else None
     if not rank or not is_basic(index) or depends_on_tensors(index) or not array.shape.is_fully_defined():
         return
     is_one = is_element(index, array.shape)
