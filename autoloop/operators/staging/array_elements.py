@@ -13,51 +13,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from autoloop_runtime.base.dataclass import dataclass
-from autoloop_runtime.base.locations import Line, capture
+from autoloop_runtime.base.locations import capture
 from autoloop_runtime.ir.array_storage import WHERE_MADE, Storage
 from autoloop_runtime.ir.graph import Graph, current_graph
 
 from .array_choices import arrays_in, every_memory, is_new, may_be, memory_of
 from .container_contents import CopiesOfTrace
-from .joined_elements import Join, JoinedElements, Note
+from .joined_elements import Join, JoinedElements, ListedArray
 from .staged_blocks import LOOP
-
-
-@dataclass(frozen=True, eq=False)
-class _Element:
-    """An array that was put into a list, or taken out of one.
-
-    Attributes
-    ----------
-    name : str
-        What messages call the list.
-    storage : Storage or None
-        Its memory; None of a real array.
-    array : object
-    graph, loop : Graph or None
-        Where that was, and the body of the innermost loop around it.
-    is_taken : bool
-        Whether it was taken out.
-    is_made_here : bool
-        Of a real array, whether it was made where it is put in.
-    is_written : bool
-        Whether this one stands, in the list, for what it was before it was written to.
-    place, column : int or None
-        Where it stands in a list that begins with it, and which leaf of the element it is.
-    """
-
-    name: str
-    storage: Storage | None
-    array: Any
-    graph: Graph | None
-    loop: Graph | None
-    line: Line | None
-    is_taken: bool = False
-    is_made_here: bool = False
-    is_written: bool = False
-    place: int | None = None
-    column: int = 0
 
 
 def _loop() -> Graph | None:
@@ -97,7 +60,7 @@ def note_array(
     known = copies.arrays
     location = capture()
     is_made = storage is None and any(told(array) for told in WHERE_MADE)
-    made = _Element(
+    made = ListedArray(
         name, storage, array, graph, _loop(), location[-1] if location else None, is_taken, is_made, is_written, place,
         column,
     )  # fmt: skip
@@ -141,28 +104,27 @@ def told_of(known: CopiesOfTrace, alive: set[int], lists: Sequence[Any], seen: I
     taken = {one.storage: one for one in every if one.is_taken and one.storage is not None}
     if not lists and not any(one.is_written for one in every):
         found = [taken[one] for one in around if one in taken]
-        return (
-            (f"elements of {found[0].name!r} are kept or given back, which may be one", found[0].line)
-            if len(found) > 1
-            else None
-        )
-    for one in _told_alone(every, taken, around, real):
-        joined = _joined(known, alive, lists, every, visible)
-        if joined is not None:
-            for grown in lists:
-                grown.known = tuple(joined.get(grown.name, ()))
+        if len(found) < 2:
             return None
-        return f"an array is in {one.name!r}, which may be there twice, or elsewhere, too", one.line
+        return f"elements of {found[0].name!r} are kept or given back, which may be one", found[0].line
+    first = next(_told_alone(every, taken, around, real), None)
+    if first is None:
+        return None
+    joined = _joined(known, alive, lists, every, visible, around)
+    if joined is None:
+        return f"an array is in {first.name!r}, which may be there twice, or elsewhere, too", first.line
+    for grown in lists:
+        grown.known = tuple(joined.get(grown.name, ()))
     return None
 
 
 def _joined(
-    known: CopiesOfTrace, alive: set[int], lists: Sequence[Any], every: Sequence[_Element], visible: Sequence[Any]
-) -> dict[str, list[Join]] | None:
+    known: CopiesOfTrace, alive: set[int], lists: Sequence[Any], every: Sequence[ListedArray], visible: Sequence[Any],
+    around: set[Storage],
+) -> dict[str, list[Join]] | None:  # fmt: skip
     """Return by the names of lists the arrays that those of a run are given; None if that is not enough."""
     graph, names = current_graph(), {one.name for one in lists}
     begun = {(name, count) for of, name, count in known.begun if id(of) in alive}
-    around = {inner for one in visible if (mine := memory_of(one)) is not None for inner in may_be(mine)}
     put = [one for one in every if not one.is_taken]
     is_moved = any(id(of) in alive for of in (*known.moved, *[of for of, *_ in known.shared]))
     if (
@@ -178,13 +140,12 @@ def _joined(
     taken = {one.storage for one in every if one.is_taken}
     if any(not taken.isdisjoint(every_memory(one.array)) for one in put):
         return None
-    notes = [Note(one.name, one.array, one.place, one.column, one.graph, one.loop) for one in put]
-    return JoinedElements(notes, dict(begun), graph.root).of(visible)
+    return JoinedElements(put, dict(begun), graph.root).of(visible)
 
 
 def _told_alone(
-    every: Sequence[_Element], taken: dict[Storage, _Element], around: set[Storage], real: set[int]
-) -> Iterator[_Element]:
+    every: Sequence[ListedArray], taken: dict[Storage, ListedArray], around: set[Storage], real: set[int]
+) -> Iterator[ListedArray]:
     """Yield what is not of its iteration alone, or is seen elsewhere, or is there twice."""
     times: Counter[Any] = Counter()
     for one in every:

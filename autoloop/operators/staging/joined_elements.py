@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.locations import Line
 from autoloop_runtime.ir.array_storage import Choice, Storage, kept
 from autoloop_runtime.ir.graph import Graph
 
@@ -18,26 +19,41 @@ from .array_choices import Memory, every_memory, is_new, place_of
 
 
 @dataclass(frozen=True, eq=False)
-class Note:
-    """An array that was put into a list.
+class ListedArray:
+    """An array that was put into a list, or taken out of one.
 
     Attributes
     ----------
     name : str
         What messages call the list.
+    storage : Storage or None
+        Its memory; None of a real array.
     array : object
-    place, column : int or None
-        Where it stands in a list that begins with it, and which leaf of the element it is.
     graph, loop : Graph or None
         Where that was, and the body of the innermost loop around it.
+    line : Line or None
+        The user's.
+    is_taken : bool
+        Whether it was taken out.
+    is_made_here : bool
+        Of a real array, whether it was made where it is put in.
+    is_written : bool
+        Whether this one stands, in the list, for what it was before it was written to.
+    place, column : int or None
+        Where it stands in a list that begins with it, and which leaf of the element it is.
     """
 
     name: str
+    storage: Storage | None
     array: Any
-    place: int | None
-    column: int
     graph: Graph | None
     loop: Graph | None
+    line: Line | None
+    is_taken: bool = False
+    is_made_here: bool = False
+    is_written: bool = False
+    place: int | None = None
+    column: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +80,13 @@ class _Column:
 
     Parameters
     ----------
-    notes : sequence of Note
+    notes : sequence of ListedArray
     count : int
         With how many elements the list begins.
     root : Graph
     """
 
-    def __init__(self, notes: Sequence[Note], count: int, root: Graph) -> None:
+    def __init__(self, notes: Sequence[ListedArray], count: int, root: Graph) -> None:
         self.count = count
         self.first = [one for one in notes if one.place is not None]
         later = [one for one in notes if one.place is None]
@@ -110,7 +126,7 @@ class _Column:
             yield Join(place - len(self.last), one.column, one.array)
 
 
-def _begun(note: Note) -> Choice | None:
+def _begun(note: ListedArray) -> Choice | None:
     """Return the choice of what a variable of the loop around holds when an iteration begins, if that is put in."""
     storage = kept(note.array)
     choice = None if storage is None else storage.choice
@@ -139,7 +155,7 @@ def _is_definite(array: Any) -> bool:
     )
 
 
-def _new_ones(note: Note) -> set[Memory]:
+def _new_ones(note: ListedArray) -> set[Memory]:
     """Return the memory that iterations make for what they put in."""
     choice = _begun(note)
     return every_memory(note.array if choice is None else choice.arrays()[1])
@@ -150,15 +166,15 @@ class JoinedElements:
 
     Parameters
     ----------
-    notes : sequence of Note
+    notes : sequence of ListedArray
         What was put into the lists.
     counts : mapping of str to int
         With how many elements they begin.
     root : Graph
     """
 
-    def __init__(self, notes: Sequence[Note], counts: dict[str, int], root: Graph) -> None:
-        parts: dict[tuple[str, int], list[Note]] = {}
+    def __init__(self, notes: Sequence[ListedArray], counts: dict[str, int], root: Graph) -> None:
+        parts: dict[tuple[str, int], list[ListedArray]] = {}
         for one in notes:
             parts.setdefault((one.name, one.column), []).append(one)
         self._columns = {key: _Column(found, counts[key[0]], root) for key, found in parts.items()}
