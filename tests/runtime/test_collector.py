@@ -10,7 +10,7 @@ import sys
 import threading
 
 import pytest
-from api import collector
+from api import collector, parsing
 from forking import needs_fork, run_with
 
 
@@ -18,7 +18,7 @@ from forking import needs_fork, run_with
 def given_back():
     before = gc.isenabled()
     yield
-    assert not collector._waiting_for
+    assert not collector._waiting
     (gc.enable if before else gc.disable)()
 
 
@@ -82,8 +82,56 @@ def test_it_waits_for_the_last_thread(given_back):
     assert gc.isenabled()
 
 
+@pytest.mark.skipif(not parsing._ONE_NUMBER_FOR_ALL, reason="later versions need no care for trees")
+def test_it_waits_for_a_tree_that_another_thread_makes(given_back):
+    gc.enable()
+    inside, leave = threading.Event(), threading.Event()
+
+    def load():
+        with collector.NoCollection():
+            inside.set()
+            leave.wait(10)
+
+    def make():
+        leave.set()
+        thread.join()
+        return gc.isenabled()
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    inside.wait(10)
+    assert not parsing._alone(make)
+    assert gc.isenabled()
+
+
+@pytest.mark.parametrize("step", range(1, 16))
+def test_a_handler_that_needs_it_anywhere_changes_nothing(given_back, step):
+    """At each line of what begins and ends the pause, as a signal handler may."""
+    gc.enable()
+    left = [step]
+
+    def trace(frame, event, arg):
+        if frame.f_code.co_filename != collector.__file__:
+            return None
+        if event == "line":
+            left[0] -= 1
+            if not left[0]:
+                with collector.NoCollection():
+                    seen.append(gc.isenabled())
+        return trace
+
+    seen = []
+    sys.settrace(trace)
+    try:
+        with collector.NoCollection():
+            seen.append(gc.isenabled())
+    finally:
+        sys.settrace(None)
+    assert not any(seen) and gc.isenabled() and not collector._waiting
+
+
 @pytest.mark.skipif(not hasattr(signal, "raise_signal"), reason="needs signals")
-@pytest.mark.parametrize("step", range(1, 12))
+@pytest.mark.parametrize("step", range(1, 16))
 def test_ctrl_c_anywhere_leaves_it_on(given_back, monkeypatch, step):
     """At each line of what begins and ends the pause."""
     gc.enable()
@@ -109,7 +157,7 @@ def test_ctrl_c_anywhere_leaves_it_on(given_back, monkeypatch, step):
         pass
     finally:
         sys.settrace(None)
-    assert gc.isenabled() and not collector._waiting_for and not collector._LOCK._is_owned()
+    assert gc.isenabled() and not collector._waiting and not collector._LOCK._is_owned()
 
 
 @needs_fork

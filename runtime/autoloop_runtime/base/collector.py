@@ -1,8 +1,9 @@
-"""The garbage collector, which waits while modules are loaded.
+"""The garbage collector, which waits while modules are loaded, and while a syntax tree is made.
 
 Loading makes tens of thousands of objects and no garbage. The collector, which comes every 700 objects, would walk them
 again and again, and three times what NumPy has made as well: a tenth of what a start costs. It is as it was as soon as
-nobody loads any more: on if it was on, with its thresholds.
+nobody needs it to wait any more: on if it was on, with its thresholds. Nobody else switches it: of two who did, one
+would switch it on while the other still works.
 """
 
 from __future__ import annotations
@@ -14,31 +15,39 @@ from threading import get_ident
 from .forks import Kind, in_child
 
 _LOCK = Kind("collector", "whom the child does not have is taken out of what it guards").lock()
-#: the numbers of those for whom it waits, with their threads; written under ``_LOCK``
-_waiting_for: dict[int, int] = {}
-#: whether the first of them found it on; written under ``_LOCK``
-_was_on = False
-#: how many modules it found; written under ``_LOCK``
-_modules = 0
-#: whether something was found frozen: it stays so, and to look goes through all of it
+
+
+#: those for whom it waits, by number; the lock above guards it
+_waiting: dict[int, _Wait] = {}
+#: whether something was found frozen: it stays so, and to look goes through all of it; any thread may say so, no lock
 _is_frozen = False
 
 
-class NoCollection:
-    """``with NoCollection():`` around what loads modules; any number of threads may be at it.
+class _Wait:
+    """One for whom it waits; written under ``_LOCK``."""
 
-    A signal handler may load as well, at any point of this. Where Ctrl-C interrupts the beginning or the end, the end
-    of the object itself makes up for it.
+    __slots__ = ("found_on", "is_ending", "modules", "thread")
+
+    def __init__(self) -> None:
+        self.thread = get_ident()
+        #: whether it is to be switched on at the end; the last one to end does it for all
+        self.found_on = gc.isenabled()
+        #: how many modules there were
+        self.modules = len(sys.modules)
+        self.is_ending = False
+
+
+class NoCollection:
+    """``with NoCollection():`` around what wants none; any number of threads may be at it.
+
+    A signal handler may want none as well, at any point of this. Where Ctrl-C interrupts the beginning or the end, the
+    end of the object itself makes up for it.
     """
 
     def __enter__(self) -> None:
-        global _was_on, _modules
         with _LOCK:
-            is_first = not _waiting_for
-            _waiting_for[id(self)] = get_ident()
-            if is_first:
-                _was_on, _modules = gc.isenabled(), len(sys.modules)
-                gc.disable()
+            _waiting[id(self)] = _Wait()
+            gc.disable()
 
     def __exit__(self, *exc: object) -> None:
         _end(id(self))
@@ -49,11 +58,19 @@ class NoCollection:
 
 def _end(number: int) -> None:
     with _LOCK:
-        if _was_on and [*_waiting_for] == [number]:
-            if len(sys.modules) > _modules:  # nearly always all was there, and what is young is the user's
-                _age()
-            gc.enable()
-        _waiting_for.pop(number, None)
+        mine = _waiting.get(number)
+        if mine is None:
+            return
+        mine.is_ending = True  # a handler that comes in between from here on has nobody to leave the switch to
+        if mine.found_on:
+            others = [one for one in _waiting.values() if not one.is_ending]
+            if others:
+                others[0].found_on, others[0].modules = True, min(mine.modules, others[0].modules)
+            else:
+                if len(sys.modules) > mine.modules:  # nearly always all was there, and what is young is the user's
+                    _age()
+                gc.enable()
+        del _waiting[number]
 
 
 def _age() -> None:
@@ -73,6 +90,6 @@ def _age() -> None:
 
 @in_child
 def _leave_out_other_threads() -> None:
-    for number, thread in [*_waiting_for.items()]:
-        if thread != get_ident():
+    for number, one in [*_waiting.items()]:
+        if one.thread != get_ident():
             _end(number)

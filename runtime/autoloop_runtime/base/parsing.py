@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import ast
 import functools
-import gc
 import inspect
 import sys
 from collections.abc import Callable
 from typing import Any, Literal, overload
 
+from .collector import NoCollection
 from .forks import Kind, undivided
 
 _ONE_NUMBER_FOR_ALL = sys.version_info < (3, 12)
@@ -26,14 +26,8 @@ _lock = Kind("parsing", "a fork waits for the end of what it guards, which leave
 
 def _alone(make: Callable[..., Any], *args: Any) -> Any:
     """Return ``make(*args)`` while the collector waits; it is back before a fork."""
-    with _lock, undivided():
-        collects = gc.isenabled()  # not where a signal handler came in between: the end of the outer call sets it right
-        try:
-            gc.disable()
-            return make(*args)
-        finally:
-            if collects:
-                gc.enable()
+    with _lock, undivided(), NoCollection():
+        return make(*args)
 
 
 @overload
