@@ -15,7 +15,7 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from ..left_to_python import LeftToPython
 from ..operators.mutation.outside_world import leave
-from ..operators.mutation.rebinding import DoubtfulAttributes, Rebinding, rebindings
+from ..operators.mutation.rebinding import DoubtfulAttributes, Rebinding, leave_uncovered, rebindings
 from ..operators.staging.container_contents import (
     CONTAINERS,
     CopiesOfTrace,
@@ -235,6 +235,7 @@ def changes_of(world: World, value: Any) -> tuple[Changes, Recipe | None]:
     finder = _Finder(world, recipes)
     finder.find()
     _leave_doubtful_orders()
+    leave_uncovered()
     leave_doubtful(world, recipes.arrays)
     _leave_maybe_one(value, recipes)
     _leave_copied(world, recipes, value)

@@ -145,7 +145,8 @@ class Recipes:
         found: list[Any] = []
         while (told := self._chosen_by_run.get(id(value))) is not None and not told.is_changed:
             value = told.first
-            found.append(value)
+            if not told.is_again:
+                found.append(value)
         return found
 
     def _chosen(self, known: Any, value: Any, name: str) -> Recipe:

@@ -237,6 +237,12 @@ STAGED = [
      "        o.u = o.u + 1\nreturn x", BOX + "kept = o.u", "(o, kept, o.u is kept)"),
     ("array_of_two_blocks", "if x[0] > 1:\n    o.u = o.u*2\nif x[0] > 2:\n    o.u = o.u + x\nreturn x",
      BOX + "kept = o.u", "(o, kept, o.u is kept)"),
+    ("array_of_others_again", "o.u[0], kept[0]\nfor k in range(int(x[2])):\n    if x[0] > 1: o.u = kept\nreturn x",
+     BOX + "kept = o.u", "(o, kept, o.u is kept)"),
+    ("array_of_others_in_each_turn", "x = x + o.u[0]\n" + LOOP + "o.u = kept\n    i += 1\nreturn x",
+     BOX + "kept = o.u", "(o, kept, o.u is kept)"),
+    ("first_array_again", "u = o.u\n" + LOOP + "i += 1\n    if x[0] > 1: o.u = x*2\n    else: o.u = u\nreturn x",
+     BOX + "kept = o.u", "(o, kept, o.u is kept)"),
     ("new_array_of_a_branch", "o.u = x*2\nif x[0] > 1:\n    o.u = o.u*2\nreturn x", BOX + "kept = o.u",
      "(o, kept, o.u is kept)"),
     ("global_array_of_a_branch", "global W\nif x[0] > 1:\n    W = W*2\nreturn x", "W = V = np.ones(3)",
@@ -495,6 +501,17 @@ INHERITED = [
     ("list_set", IF + "h.items = h.items + [x[0]]\nreturn len(h.items)"),
     ("list_appended_to", WHILE + "h.items.append(x[0])\nreturn len(h.items)"),
     ("slots", IF + "s.w += 1\n    s.n += 1\nreturn s.w*s.n"),
+]
+#: what the class has changes where a loop or branch decides whether an object has its own: plain Python runs it
+UNCOVERED = [
+    "type(h).n = 5\n" + IF + "h.n = 3\ntype(h).n = 7\nreturn x*h.n",
+    IF + "h.z = 3\ntype(h).z = 5\nreturn x*h.z",
+    IF + "h.z = 3\nelse: setattr(type(h), 'z', 5)\nreturn x*h.z",
+    "h.z = 3\n" + IF + "del h.z\nH.z = 5\nreturn x*h.z",
+    WHILE + "H.n += 1\n    h.n += 1\nreturn x*h.n",
+    WHILE + "H.n += 1\n    if j > 5: h.n = 1\nreturn x*h.n",
+    "h.n\n" + WHILE + "if j > 1: h.w = H.w\nreturn x",
+    IF + "h.k = 1\nH.k = 2\nreturn x*h.k",
 ]
 
 GIVING = "log, n = [], 0\ndef note(v):\n    global n\n    n += 1\n    log.append(v)\n    return v\n"

@@ -34,6 +34,7 @@ from programs_of_state import (
     PERHAPS_WANTED,
     RETURNING,
     STAGED,
+    UNCOVERED,
     WRITES,
 )
 from programs_of_state import BOX as OBJECT
@@ -149,6 +150,8 @@ def test_arrays_of_a_class_that_several_branches_change():
         IF + "h.items += [1]\nreturn x",
     ):
         check("branches", body, CLASS + MADE, "(vars(h), H.w, h.w is H.w, H.items)", is_left=True)
+    for body in UNCOVERED:
+        check("uncovered", body, CLASS, "(vars(h), H.n, h.n, h.w is H.w)", "H.n = k", is_left=True)
     check("numbers", "if x[0] > 1: h.n += 1\nif x[1] > 2: h.n += 2\nreturn x", CLASS, "vars(h), H.n")
 
 

@@ -57,6 +57,10 @@ class Held:
         """Whether the variable is the same array in the next iteration."""
         return self.after is self.inside
 
+    def handles(self, is_told: bool) -> tuple[tuple[Any, bool], ...]:
+        """Return the arrays that it may be, and of which a run tells whether it is what it was."""
+        return (self.before, is_told), (self.after, is_told and self.after is self.before)
+
     @property
     def is_written(self) -> bool:
         """Whether the body writes to what the variable holds when an iteration begins."""
@@ -224,4 +228,4 @@ class HeldArrays:
                     todo.append(source)
                 elif origin.graph is not here.inside.storage.graph:
                     found[origin] = None
-        return found, tuple([pair for here in seen for pair in ((here.before, here is one), (here.after, False))])
+        return found, tuple([pair for here in seen for pair in here.handles(here is one)])

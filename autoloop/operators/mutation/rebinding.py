@@ -20,9 +20,11 @@ from ...conversion.callables import is_users_class
 from ...left_to_python import refuse_unknown
 from ..staging.container_contents import CONTAINERS, copied, is_as
 from ..staging.undefined import MaybeUnset, Undefined
-from .slots import Attribute, Contents, Slot, note_asked, refuse_if_asked, refuse_untold
+from .outside_world import leave
+from .slots import Attribute, Contents, PerhapsOwn, Slot, is_another, note_asked, refuse_if_asked, refuse_untold
 
 _UNSET: Any = object()
+_OTHER_ELSEWHERE = "{0!r} is set in the class, where a loop or branch decides whether an object has its own"
 _MADE_OWN = "{0!r} is an array of the class, which a loop or branch on tensors may have made the object's own, and {1}"
 _OWN_BEFORE = "give the object an array of its own before"
 
@@ -43,6 +45,8 @@ class Rebinding:
         A copy of what stands there, if that is a container; of an array, how often it was written to.
     is_inherited : bool
         Whether it is an attribute that the object found elsewhere at first.
+    is_again : bool
+        Whether it is one, and may have been made the object's own as it is: both are the first then.
     """
 
     is_other: Any
@@ -51,6 +55,7 @@ class Rebinding:
     is_part: bool
     held: Any
     is_inherited: bool = False
+    is_again: bool = False
 
     @property
     def is_changed(self) -> bool:
@@ -103,7 +108,7 @@ class IsOther:
         self.key = (*slot.key, "is another object")
         self._is_other: Any = False
         self._first = self._given = _UNSET
-        self._is_part = self._is_inherited = False
+        self._is_part = self._is_inherited = self._is_again = False
         self._told: Rebinding | None = None
 
     def get(self) -> Any:
@@ -114,9 +119,14 @@ class IsOther:
         found = rebindings().get(self.slot.key)
         if found is not None and found is not self._told and found.now is now and found.first is self._first:
             self._is_part = self._is_part or found.is_part  # a block inside has told
+            self._is_again = self._is_again or found.is_again
             return found.is_other
         if now is self._given:
             return True if is_born(self.slot) else self._is_other
+        if now is self._first and type(now) is not Undefined:  # it is let stand for that again
+            if not self._is_inherited:
+                return False
+            self._is_again = True
         self._is_part = self._is_part or (kept(now) is not None and kept(now) is kept(self._given))
         return True
 
@@ -127,13 +137,13 @@ class IsOther:
             found = known.get(self.slot.key)
             if found is not None and found.now is now:
                 self._first, value, self._is_part = found.first, found.is_other, found.is_part
-                self._is_inherited = found.is_inherited
+                self._is_inherited, self._is_again = found.is_inherited, found.is_again
             else:
                 self._first = now
                 self._is_inherited = isinstance(self.slot, Attribute) and self.slot.is_inherited
         self._is_other, self._given = value, now
         known[self.slot.key] = self._told = Rebinding(
-            value, self._first, now, self._is_part, _held(now), self._is_inherited
+            value, self._first, now, self._is_part, _held(now), self._is_inherited, self._is_again
         )
 
     def settle(self) -> None:
@@ -141,6 +151,7 @@ class IsOther:
         if isinstance(self.slot, Attribute) and self._is_other is not False:
             if self.slot.is_inherited and self._is_other is not True:
                 refuse_if_asked(self.slot.owner, self.slot.attribute)
+                self.slot.note_perhaps_own()
             self.slot.make_own()
         known = rebindings()
         if (told := known.get(self.slot.key)) is not None and told is self._told:  # what it holds has its value now
@@ -171,6 +182,21 @@ def is_perhaps_own_of(owner: Any, name: str, value: Any) -> bool:
     """Return whether only the run knows if an attribute, which holds a value now, is an object's own."""
     found = rebindings().get((id(owner), name))
     return found is not None and found.is_inherited and found.is_other is not True and found.now is value
+
+
+def leave_uncovered() -> None:
+    """Let plain Python run a function that has changed what a class has where an object may not have its own.
+
+    Raises
+    ------
+    LeftToPython
+    """
+    graph = current_graph()
+    found = None if graph is None else graph.root.records.get(PerhapsOwn)
+    for slot, before in [] if found is None else found.known.values():
+        is_perhaps = type(slot.get()) is MaybeUnset or is_perhaps_own(slot)
+        if is_perhaps and is_another(slot.found_elsewhere(), before):
+            leave(_OTHER_ELSEWHERE.format(slot.name), "")
 
 
 def ask_names(owner: Any) -> None:
@@ -272,6 +298,18 @@ def may_be_other(slot: Slot, value: Any) -> bool:
     is_there = type(value) not in (Undefined, MaybeUnset)
     name = slot.attribute if isinstance(slot, Attribute) else slot.name
     return is_there and names is not None and name not in names
+
+
+def found_elsewhere(slots: Iterable[Slot | IsOther]) -> list[tuple[Attribute, Any]]:
+    """Return the attributes that objects find in their classes, or could, and what they find there."""
+    return [(one, one.elsewhere()) for one in slots if isinstance(one, Attribute)]
+
+
+def refuse_uncovered(before: Iterable[tuple[Attribute, Any]]) -> None:
+    """Raise if a block changes what an object finds in its class, which it gives as what the object has."""
+    for slot, found in before:
+        if is_another(slot.elsewhere(), found):
+            refuse_unknown(_OTHER_ELSEWHERE.format(slot.name), "let the two have names of their own")
 
 
 def look_at_inherited(

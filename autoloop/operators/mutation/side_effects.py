@@ -42,7 +42,15 @@ from .heap_snapshot import (
 from .held_before import changed_attributes, has_attributes, lent_lists, may_be_reordered, restore, take_back
 from .outside_world import is_made_anew
 from .parts_of_objects import held_by, in_class, is_property, is_wrapper
-from .rebinding import IsOther, is_born, look_at_inherited, may_be_other, refuse_made_own
+from .rebinding import (
+    IsOther,
+    found_elsewhere,
+    is_born,
+    look_at_inherited,
+    may_be_other,
+    refuse_made_own,
+    refuse_uncovered,
+)
 from .slots import Attribute, Contents, Global, Slot, sets_attribute, variable_of
 
 if TYPE_CHECKING:
@@ -196,7 +204,7 @@ class Outside:
             before, variables = snapshots(
                 [*self._functions, *self._given], self._values, _parameters(self._functions, len(self._values))
             )
-            given = self.read()
+            given, elsewhere = self.read(), found_elsewhere(self._slots)
             lent = lent_lists(before, variables)
             try:
                 result = function(*values)
@@ -208,6 +216,7 @@ class Outside:
             self._note_orders(before)
             self._compare(before, variables)
             look_at_inherited(self._slots, given, self.carry)
+            refuse_uncovered(elsewhere)
             self._tell_others(given)
             if (block := BLOCK.get()) is not None:
                 self.carry(block.written)

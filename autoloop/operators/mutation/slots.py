@@ -120,6 +120,22 @@ def refuse_untold(owner: Any, name: str) -> None:
     )
 
 
+class PerhapsOwn:
+    """The attributes of which only the run knows whether an object has them, and what it finds elsewhere if it has not.
+
+    A value stands in the object for either; it is right as long as the class keeps what it has. A record of a graph.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[Any, tuple[Attribute, Any]] = {}
+
+    def copy(self) -> PerhapsOwn:
+        """Return the same, which later ones do not reach."""
+        made = PerhapsOwn()
+        made.known = dict(self.known)
+        return made
+
+
 class Attribute:
     """An attribute of an object, which may find it elsewhere: in its class, or by ``__getattr__``.
 
@@ -145,13 +161,14 @@ class Attribute:
         #: what the owner finds elsewhere, if it has no such attribute of its own
         self.inherited = _NOTHING
         if self._can_inherit and not (self._is_there() if is_own is None else is_own):
-            self.inherited = self._found_elsewhere()
+            self.inherited = self.found_elsewhere()
         self._was_put = False
 
     def _is_there(self) -> bool:
         return self.attribute in self.owner.__dict__
 
-    def _found_elsewhere(self) -> Any:
+    def found_elsewhere(self) -> Any:
+        """Return what the owner would find elsewhere, had it none of its own; a marker if that is nothing."""
         if (cls := self.class_with_it()) is not None:
             found = vars(cls)[self.attribute]
             return _NOTHING if hasattr(type(found), "__get__") else found
@@ -181,6 +198,16 @@ class Attribute:
         was_there = given is not self.inherited and type(given) is not Undefined
         return self._can_inherit and was_there and not self._is_there() and self.class_with_it() is not None
 
+    def elsewhere(self) -> Any:
+        """Return what the owner finds elsewhere now, as far as that matters; else a marker."""
+        matters = self._can_inherit and (self.is_inherited or not self._is_there())
+        return self.found_elsewhere() if matters else _NOTHING
+
+    def note_perhaps_own(self) -> None:
+        """Note that only the run knows whether the owner has one of its own."""
+        if self._can_inherit and (graph := current_graph()) is not None:
+            graph.root.record(PerhapsOwn).known[self.key] = self, self.inherited
+
     def get(self) -> Any:
         """Return the value, or a marker if there is none; nothing is computed that has not been asked for."""
         if self._is_lazy:
@@ -192,7 +219,7 @@ class Attribute:
         current = self.get()
         self._was_put = False
         if type(value) is Undefined:
-            if type(current) is not Undefined and not (self.is_inherited and not self._is_there()):
+            if type(current) is not Undefined and (not self._can_inherit or self._is_there()):
                 self._plain.__delattr__(self.owner, self.attribute)
         elif value is self.inherited:
             if self._is_there():
@@ -201,6 +228,7 @@ class Attribute:
             self._was_put = self.is_inherited
             if type(value) is MaybeUnset:
                 refuse_if_asked(self.owner, self.attribute)
+                self.note_perhaps_own()
             if value is not current:
                 self._plain.__setattr__(self.owner, self.attribute, value)
 
@@ -243,6 +271,12 @@ def sets_attribute(code: types.CodeType, name: str) -> bool:
     if "set_attribute" in code.co_names and name in code.co_consts:
         return True
     return any(sets_attribute(one, name) for one in code.co_consts if isinstance(one, types.CodeType))
+
+
+def is_another(now: Any, before: Any) -> bool:
+    """Return whether an object finds another one than before elsewhere; numbers may be made anew each time."""
+    is_number = type(now) is type(before) and isinstance(now, bool | int | float | complex | str)
+    return not (now is before or (is_number and now == before))
 
 
 def variable_of(name: str, functions: Sequence[types.FunctionType]) -> Cell | Global:
