@@ -98,14 +98,6 @@ def test_what_is_not_selected_raises_nothing(executor):
         assert al.function(f, executor=executor)(x) == 6 and x.tolist() == [0, 0.5, 0, 0.25]
 
 
-@each([lambda x, m: x[m], lambda x, m: np.sort(x[m]), lambda x, m: x[m] + x[~m], lambda x, m: x[m][0]])
-def test_what_needs_the_selected_side_by_side_has_no_machine_code(f):
-    x, m = np.arange(6.0), np.array([True, False] * 3)
-    with pytest.raises(native.NativeRefusal, match="depends on values"):
-        al.function(f, executor="native")(x, m)
-    np.testing.assert_array_equal(al.function(f)(x, m), f(x, m))
-
-
 STATEMENTS = [
     "{a}[{m}] = {b}[{m}] * 2 - {a}[{m}]", "{a}[{m}] += s * {b}[{m}]", "{a}[{m}] = abs({a}[{m}]) + (k > 2)",
     "{a}[{m}] = 0", "{a}[{m}] = np.where({b}[{m}] > s, {a}[{m}], np.sqrt(abs({b}[{m}])))", "{m} = {a} > {b}",

@@ -125,7 +125,7 @@ class _Runnable:
         #: of each output array the input in whose memory it is, or what it is made by, and as
         self._outputs = tuple(
             [
-                (function.placed.get(j), aligned_empty if j in function.aligned else np.empty, p.dtype, p.shape)
+                (function.placed.get(j), aligned_empty if j in function.aligned else np.empty, p.dtype, p.most)
                 for j, p in enumerate(function.outputs) if p.is_array
             ]
         )  # fmt: skip
@@ -133,14 +133,13 @@ class _Runnable:
         formats += ["q"] * sum(placed is None for placed, *_ in self._outputs)
         self._pack = struct.Struct("=" + "".join(formats)).pack
         ports = [p for p in function.outputs if not p.is_array]
-        self._unpack = struct.Struct(
-            "=" + "".join("qq" if p.grows else _PACKED[p.dtype.char] for p in ports)
-        ).unpack_from
+        self._unpack = struct.Struct("=" + "".join(map(_packed, function.outputs))).unpack_from
         self._scalars = tuple([p.dtype.type for p in ports])
         #: where complex numbers are among the inputs, and whether there are any among the outputs
         self._complex_inputs = [k for k, p in enumerate(function.inputs) if _is_complex(p)][::-1]
         self._complex_outputs = any(map(_is_complex, ports))
         self._grows = any(p.grows for p in ports)
+        self._moves = any(p.moving for p in function.outputs)
         self._swaps = function.swaps
         self._with_variables = _variable_runs() if function.variables or function.assigned else None
         self._constants = [np.ascontiguousarray(t) for t in function.table]
@@ -187,6 +186,8 @@ class _Runnable:
         words = self._unpack(memory.view, memory.offset)
         if self._complex_outputs:
             words = self._joined(words)
+        if self._moves:
+            made, words = self._cut(made, words)
         numbers = self._grown(words, memory) if self._grows else [t(v) for t, v in zip(self._scalars, words)]
         self._free.append(memory)
         del kept
@@ -201,9 +202,24 @@ class _Runnable:
         for port in self._function.outputs:
             if _is_complex(port):
                 out.append(complex(next(values), next(values)))
-            elif not port.is_array:
+            else:
                 out += [next(values) for _ in range(port.words)]
         return tuple(out)
+
+    def _cut(self, made: Sequence[Any], words: Sequence[Any]) -> tuple[list[Any], tuple[Any, ...]]:
+        """Return the output arrays without what was room for more elements, and the words but for their extents."""
+        values, arrays, out, rest = iter(words), zip(made, self._outputs), [], []
+        for port in self._function.outputs:
+            if not port.is_array:
+                rest += [next(values) for _ in range(1 if _is_complex(port) else port.words)]
+                continue
+            array, (_, make, dtype, most) = next(arrays)
+            shape = tuple([next(values) if axis in port.moving else n for axis, n in enumerate(most)])
+            if shape != most:
+                whole, array = array, make(shape, dtype)
+                array[...] = whole[tuple(map(slice, shape))]
+            out.append(array)
+        return out, tuple(rest)
 
     def _grown(self, words: Sequence[Any], memory: _Memory) -> list[Any]:
         """Return the outputs that are no arrays of known size: scalars, and what grew, copied out of its stack."""
@@ -241,6 +257,11 @@ class _Runnable:
 
         start = memory.address + 8 * self._function.report_start
         return failure_of(self._function, code, start, done, owners, lambda: self._call(None, memory.address))
+
+
+def _packed(port: Port) -> str:
+    """Return how the words of an output are written."""
+    return "q" * port.words if port.is_array or port.grows else _PACKED[port.dtype.char]
 
 
 def _is_complex(port: Port) -> bool:

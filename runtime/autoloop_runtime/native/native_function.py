@@ -33,6 +33,7 @@ from ..ir.tensor import Tensor
 from ..passes.whole_masks import with_whole_masks
 from .ir.elements import COMPLEX128, TYPES
 from .ir.helpers import text as helper_text
+from .ir.moving import Extent
 from .ir.writer import Module
 from .kernels.ll_files import code
 from .toolchain.shared_libraries import Libraries
@@ -60,7 +61,10 @@ _HEAD = 2
 
 @dataclass(frozen=True)
 class Port:
-    """An input or an output: dtype and shape; ``grows``: an output with as many rows of that shape as it turns out."""
+    """An input or an output: dtype and shape; ``grows``: an output with as many rows of that shape as it turns out.
+
+    Of an output whose extents the run decides the memory is for as many elements as there can be.
+    """
 
     dtype: Any
     shape: Shape
@@ -73,8 +77,19 @@ class Port:
 
     @property
     def words(self) -> int:
-        """How many words of the memory it takes as an output: a scalar its own, what grows its stack and its length."""
-        return 2 if self.grows else 0 if self.is_array else TYPES[self.dtype].words
+        """How many words of the memory it takes as an output: a scalar its own, what grows its stack and its length, an
+        array each extent that the run decides."""
+        return 2 if self.grows else len(self.moving) if self.is_array else TYPES[self.dtype].words
+
+    @property
+    def moving(self) -> tuple[int, ...]:
+        """The axes whose extents the run decides."""
+        return tuple([axis for axis, n in enumerate(self.shape) if isinstance(n, Extent)])
+
+    @property
+    def most(self) -> Shape:
+        """The shape that it has at most."""
+        return tuple(map(int, self.shape))
 
     @property
     def arguments(self) -> int:
@@ -326,7 +341,9 @@ def _finish(ctx: Context, values: Sequence[Value], places: Sequence[Array | None
         move_all(ctx, [(v, p) for v, p in zip(results, places) if p is not None])
     slot = 0
     for value, place in zip(results, places):
-        for type_name, text in registers(value) if place is None else []:
+        if place is not None:
+            words = [("i64", ctx.extent(n)) for n in place.shape if isinstance(n, Extent)]
+        for type_name, text in registers(value) if place is None else words:
             if type_name == "i1":
                 type_name, text = "i8", writer.let(f"zext i1 {text} to i8")
             at = writer.let(f"getelementptr i64, ptr %out, i64 {slot}")

@@ -102,3 +102,4 @@ def where(
 
 
 ruled_in("pointwise", WHERE)
+ruled_in("selecting_rules", ARGWHERE)

@@ -7,10 +7,24 @@ from collections.abc import Sequence
 from ...ir.graph import Node
 from ...ops.broadcasting import BROADCAST_TO
 from ...ops.filled import FILL
+from ..ir.moving import Extent
 from ..writer.context import Context
+from ..writer.memory import loaded, shifted
+from ..writer.moving_slices import int_of
+from ..writer.node_writer import array_of
 from ..writer.registry import rule
-from ..writer.values import Pending, Scalar, Splat, Value, resolve
+from ..writer.values import Pending, Scalar, Shape, Splat, Value, resolve
 from .pointwise import made
+
+
+def _know_extents(ctx: Context, node: Node, values: list[Value], shape: Shape) -> None:
+    """Compute the extents that a vector tells and nothing before it knew."""
+    for axis, n in enumerate(shape):
+        if isinstance(n, Extent) and not ctx.has_extent(n):
+            told = array_of(ctx, values[1])
+            text = int_of(ctx, loaded(ctx, shifted(ctx, told, axis * told.strides[0], (), ())))
+            ctx.check(ctx.writer.let(f"icmp ule i64 {text}, {int(n)}"), node, [values[0], told])
+            ctx.block.extents[n] = text
 
 
 @rule(FILL, pointwise=True, cheap=True, complexes=True)
@@ -18,6 +32,7 @@ from .pointwise import made
 def _fill(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor, value = node.outputs[0], resolve(values[0])
     shape, t = ctx.shape_of(tensor), ctx.type_of(tensor)
+    _know_extents(ctx, node, values, shape)
     if not isinstance(value, (Scalar, Splat)):
         return [made(ctx, node, BROADCAST_TO, t, [value])]
     if shape == ():

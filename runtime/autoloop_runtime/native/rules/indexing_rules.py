@@ -15,7 +15,7 @@ from ...ops.selection import WHERE
 from ..ir.casts import cast
 from ..ir.elements import INT64
 from ..ir.moving import Extent, is_moving
-from ..typing.moving_extents import entries_of, part_shape, sliced
+from ..typing.moving_extents import entries_of, mask_of, part_shape, sliced
 from ..typing.static_slices import number_of, span_of, step_of
 from ..writer.context import Context
 from ..writer.memory import is_one_value, move, put, seen, shifted, splat
@@ -24,6 +24,7 @@ from ..writer.nests import Nest, store, store_all
 from ..writer.node_writer import agree, array_of, flush, value_of
 from ..writer.registry import rule
 from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, buffers, leaves, resolve, size_of
+from .selecting_rules import as_many, assigned, selected
 
 _CUT_SHORT = "a slice is cut short where the array ends, so its extent depends on values"
 
@@ -165,6 +166,8 @@ def _getitem(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         if part.shape != ctx.shape_of(node.outputs[0]):
             ctx.refuse(node, "the extent of a slice depends on values")
         return [seen(ctx, part)]
+    if mask_of(node, 1) is not None:
+        return [selected(ctx, node, values)]
     axis = only_rows(ctx, node, 1)
     if axis is None:
         ctx.refuse(node, "of index arrays only one, along one axis, has machine code")
@@ -335,8 +338,13 @@ def fitted(value: Value, shape: Shape) -> Value:
 def _masked(ctx: Context, node: Node, values: list[Value]) -> Value:
     x, value, mask = (resolve(v) for v in values)
     one = isinstance(value, (Scalar, Splat)) or (size_of(value.shape) == 1 and not is_moving(value.shape))  # type: ignore[union-attr]
+    if not one and len(value.shape) != 1:  # type: ignore[union-attr]
+        ctx.refuse(node, "what is assigned to what a mask selects has several axes")
     if not one:
-        ctx.refuse(node, "only one value can be assigned to what a mask selects")
+        source = as_many(ctx, node, values)
+        out = writable(ctx, node, x, [source, *values[1:]])
+        assigned(ctx, source, mask, out)
+        return out
     shape, t = ctx.shape_of(node.outputs[0]), ctx.type_of(node.outputs[0])
     reuse = [x] if isinstance(x, Array) and ctx.is_free(x) else []
     out = ctx.result(node.outputs[0], t, shape, reuse)

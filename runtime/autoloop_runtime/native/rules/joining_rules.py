@@ -10,10 +10,11 @@ from ...base.dataclass import replace
 from ...ir.graph import Node
 from ...ops.joining import CONCAT, SPLIT, STACK, UNSTACK
 from ...ops.repeating import PAD, REPEAT, TILE
+from ..ir.moving import Extent, is_moving
 from ..writer.context import Context
 from ..writer.memory import is_one_value, put, seen, shifted, splat
 from ..writer.nests import store
-from ..writer.node_writer import array_of
+from ..writer.node_writer import agree, array_of
 from ..writer.registry import rule
 from ..writer.values import Array, Splat, Value, size_of
 
@@ -44,13 +45,26 @@ def _pieces(ctx: Context, node: Node, value: Value, sizes: Sequence[int], drop: 
 
 @rule(CONCAT, complexes=True)
 def _concat(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    tensor, start = node.outputs[0], 0
+    tensor, let = node.outputs[0], ctx.writer.let
     out = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
     axis = node.attrs["axis"] % len(out.shape)
+    rest = out.shape[:axis] + out.shape[axis + 1 :]
+    start: int | str = 0
     for value, source in zip(values, node.inputs):
         shape = ctx.shape_of(source)
-        put(ctx, value, shifted(ctx, out, start * out.strides[axis], shape, out.strides))
-        start += shape[axis]
+        n, step = shape[axis], out.strides[axis]
+        own = shape[:axis] + shape[axis + 1 :]
+        if is_moving((*rest, *own)):
+            agree(ctx, node, values, [Splat("0", out.t, own)], rest)
+        at = start * step if isinstance(start, int) else let(f"mul nsw i64 {start}, {step}")
+        put(ctx, value, shifted(ctx, out, at, (*rest[:axis], n, *rest[axis:]), out.strides))
+        if isinstance(start, int) and not isinstance(n, Extent):
+            start += n
+        else:
+            start = let(f"add nsw i64 {start}, {ctx.extent(n)}")
+    total = out.shape[axis]
+    if isinstance(total, Extent) and not ctx.has_extent(total):
+        ctx.block.extents[total] = str(start)
     return [out]
 
 
@@ -59,9 +73,11 @@ def _stack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor = node.outputs[0]
     out = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
     axis = node.attrs["axis"] % len(out.shape)
-    strides = out.strides[:axis] + out.strides[axis + 1 :]
+    strides, rest = (given[:axis] + given[axis + 1 :] for given in (out.strides, out.shape))
     for k, (value, source) in enumerate(zip(values, node.inputs)):
-        put(ctx, value, shifted(ctx, out, k * out.strides[axis], ctx.shape_of(source), strides))
+        if is_moving(rest):
+            agree(ctx, node, values, [Splat("0", out.t, ctx.shape_of(source))], rest)
+        put(ctx, value, shifted(ctx, out, k * out.strides[axis], rest, strides))
     return [out]
 
 

@@ -16,6 +16,7 @@ from ...base.dataclass import replace
 from ...ir.graph import Node
 from ...ops.sorting import ARGSORT, SEARCHSORTED, SORT
 from ..ir.elements import INT64, LType
+from ..ir.moving import Extent, is_moving
 from ..ir.writer import filled
 from ..kernels.ll_files import chosen, code, text_of
 from ..kernels.quick_sort import quick_sorter
@@ -137,7 +138,8 @@ def _sort(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         # backwards from the last, so that equal elements keep their order
         out = reverse(ctx, out, axis)
         if positions:
-            x, count = reverse(ctx, x, axis), Count(str(n - 1), "-1", INT64, (n,), (1,))
+            last = ctx.writer.let(f"sub nsw i64 {ctx.extent(n)}, 1")
+            x, count = reverse(ctx, x, axis), Count(last, "-1", INT64, (n,), (1,))
     keys, other = ctx.temporary(x.t, (n,)), ctx.temporary(x.t, (n,))
     places = [ctx.temporary(INT64, (n,)) for _ in range(2 * positions)]
     fuel = Fuel(ctx, STEPS) if _steps(size_of(x.shape), n) > STEPS else None
@@ -150,7 +152,7 @@ def _sort(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
             move(ctx, count, places[0])
         rest = [p.pointer for p in places] or ["null", "null"]
         given = ", ".join(f"ptr {p}" for p in [keys.pointer, other.pointer, *rest])
-        answer = ctx.writer.let(f"call i32 @{name}({given}, i64 {n}, ptr %thread, ptr {asks})")
+        answer = ctx.writer.let(f"call i32 @{name}({given}, i64 {_length(ctx, n)}, ptr %thread, ptr {asks})")
         if fuel is not None:
             end_unless_zero(ctx, answer)
         move(ctx, places[0] if positions else keys, parts[1])
@@ -174,7 +176,7 @@ def _sorted_in_place(ctx: Context, node: Node, value: Value) -> Value:
     def lane(parts: list[Array]) -> None:
         if keys is not None:
             move(ctx, parts[0], keys)
-        given = f"ptr {(keys or parts[0]).pointer}, i64 {n}, ptr %thread, ptr {asks}"
+        given = f"ptr {(keys or parts[0]).pointer}, i64 {_length(ctx, n)}, ptr %thread, ptr {asks}"
         answer = ctx.writer.let(f"call i32 @{name}({given})")
         if fuel is not None:
             end_unless_zero(ctx, answer)
@@ -183,6 +185,11 @@ def _sorted_in_place(ctx: Context, node: Node, value: Value) -> Value:
 
     _each_lane(ctx, [out], axis, lane)
     return out
+
+
+def _length(ctx: Context, n: int) -> str:
+    """Return how many elements of a line are sorted: at least one, for which there is memory if there can be any."""
+    return ctx.writer.let(f"call i64 @llvm.umax.i64(i64 {ctx.extent(n)}, i64 1)") if isinstance(n, Extent) else str(n)
 
 
 def _store_in_pieces(ctx: Context, line: Array | Count, into: Array) -> None:
@@ -197,7 +204,10 @@ def _store_in_pieces(ctx: Context, line: Array | Count, into: Array) -> None:
             part = part_of(ctx, line, 0, first, count)
         store(ctx, part, part_of(ctx, into, 0, first, count))
 
-    in_pieces(ctx, into.shape[0], STEPS, write)
+    if is_moving(into.shape):
+        store(ctx, line, into)
+    else:
+        in_pieces(ctx, into.shape[0], STEPS, write)
 
 
 def _steps(count: int, n: int) -> int:

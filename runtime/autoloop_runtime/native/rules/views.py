@@ -15,7 +15,8 @@ from ...ops.identities import COPIED, ENSURE_SHAPE
 from ..ir.elements import DOUBLE, LType, literal
 from ..ir.moving import Extent, is_moving
 from ..writer.context import Context
-from ..writer.memory import is_one_value, put, seen, shifted, splat
+from ..writer.memory import is_one_value, put, reverse, seen, shifted, splat
+from ..writer.moving_slices import int_of
 from ..writer.nests import store
 from ..writer.node_writer import array_of
 from ..writer.registry import rule
@@ -80,14 +81,9 @@ def _flip(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     axes = range(len(x.shape)) if node.attrs["axis"] is None else node.attrs["axis"]
     if 0 in x.shape:
         return [x]
-    strides = tuple([-s if a in axes else s for a, s in enumerate(x.strides)])
-    moving = [a for a in axes if isinstance(x.shape[a], Extent)]
-    offset = sum((x.shape[a] - 1) * x.strides[a] for a in axes if a not in moving)
-    flipped = shifted(ctx, x, offset, x.shape, strides)
-    for a in moving:
-        last = ctx.writer.let(f"sub nsw i64 {ctx.extent(x.shape[a])}, 1")
-        flipped = shifted(ctx, flipped, ctx.writer.let(f"mul nsw i64 {last}, {x.strides[a]}"), x.shape, strides)
-    return [flipped]
+    for axis in axes:
+        x = reverse(ctx, x, axis)
+    return [x]
 
 
 @rule(ENSURE_SHAPE, view=True, complexes=True)
@@ -101,7 +97,10 @@ def _ensure_shape(ctx: Context, node: Node, values: list[Value]) -> Sequence[Val
 @rule(RANGE, view=True)
 def _range(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     t, shape = ctx.type_of(node.outputs[0]), ctx.shape_of(node.outputs[0])
-    start, _, step = (ctx.types.constants[i] for i in node.inputs)
+    start, step = (ctx.types.constants[i] for i in node.inputs[::2])
+    if isinstance(shape[0], Extent) and not ctx.has_extent(shape[0]):
+        most = int_of(ctx, values[1])
+        ctx.block.extents[shape[0]] = ctx.writer.let(f"call i64 @llvm.smax.i64(i64 {most}, i64 0)")
     # floats are counted in double precision
     as_text = literal if t.kind != "f" else _as_double
     return [Count(as_text(start, t), as_text(step, t), t, shape, (1,))]

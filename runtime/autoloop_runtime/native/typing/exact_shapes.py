@@ -20,7 +20,6 @@ from ...ir.graph import CONST, PARAMETER, Graph, Node
 from ...ir.structured import COND, WHILE
 from ...ir.tensor import Tensor
 from ...ops.identities import IDENTITY, STOP_GRADIENT
-from ...ops.indexing import GETITEM
 from ..ir.elements import TYPES
 from ..ir.moving import is_moving
 from .facts import Elements, Shape, Types, Unresolved
@@ -51,8 +50,6 @@ def infer(graph: Graph, shapes: Sequence[Shape]) -> Types:
             typer.graph(graph)
             if typer.has_collections:
                 typer.collections.tables.settle()
-            for tensor in graph.outputs:
-                _refuse_moving(tensor.op, typer.types.shapes.get(tensor, ()), "a result of the function")
             return typer.types
         except Unresolved as error:
             found = typer.collections.found()
@@ -132,7 +129,7 @@ class _Typer:
             t.shape.is_fully_defined() for t in inputs if t in shapes
         )
         specs = [t.shape for t in outputs] if exact else self._reinfer(node, inputs)
-        if node.op is GETITEM and not node.declared and not specs[0].is_fully_defined():
+        if not all(shape.is_fully_defined() for shape in specs) and self._begins(node):
             self._moving(node)
             return
         for tensor, shape in zip(outputs, specs):
@@ -145,7 +142,14 @@ class _Typer:
         with undivided():
             from .moving_extents import moving_shape
 
-        self.types.shapes[node.results[0]] = moving_shape(node, self.types)
+        self.types.shapes.update(dict.fromkeys(node.results, moving_shape(node, self.types)))
+
+    def _begins(self, node: Node) -> bool:
+        """Return whether the run may decide how large the result of ``node`` is."""
+        with undivided():
+            from .moving_extents import may_begin
+
+        return may_begin(node)
 
     def _fold(self, node: Node) -> bool:
         """Compute small values of which everything is known."""

@@ -1,9 +1,9 @@
 """Shapes with extents that the run decides, and which operations there are of such arrays.
 
-They begin with slices whose ends are tensors: ``x[:k]``, ``a[i + 1 :, j]``, ``v[rows[i] : rows[i + 1]]``. How many
-elements a slice has is computed when it is taken, as NumPy cuts it; the array that it is taken of says how many it can
-be. What can be done with them is the table at the end: the rules of those operations are written for it, and all others
-are refused, for to them such an extent would be its bound.
+They begin with slices whose ends are tensors: ``x[:k]``, ``a[i + 1 :, j]``, ``v[rows[i] : rows[i + 1]]``, and with what
+masks select: ``x[m]``, ``np.nonzero(m)``. How many elements there are is computed when they are taken; the array that
+they are taken of says how many it can be. What can be done with them is the table at the end: the rules of those
+operations are written for it, and all others are refused, for to them such an extent would be its bound.
 """
 
 from __future__ import annotations
@@ -12,22 +12,30 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...ir.graph import Node
-from ...ops.array import EXPAND, FLIP, RESHAPE, TRANSPOSE
+from ...ops.array import EXPAND, FLIP, RESHAPE, SQUEEZE, TRANSPOSE
+from ...ops.creation import RANGE
+from ...ops.filled import FILL
+from ...ops.gathering import GATHER
 from ...ops.identities import COPIED
 from ...ops.index import Input, Slice
 from ...ops.indexing import GETITEM, SET_ITEM
+from ...ops.joining import CONCAT, STACK, UNSTACK
 from ...ops.linalg import MATMUL
 from ...ops.operands import CAST
 from ...ops.powers import POW
 from ...ops.reducing import SUM
 from ...ops.reductions import ALL, ANY, ARGMAX, ARGMIN, MAX, MEAN, MIN, PROD
-from ...ops.selection import WHERE
+from ...ops.running_sums import CUMPROD, CUMSUM
+from ...ops.selection import ARGWHERE, WHERE
 from ...ops.shape_queries import SHAPE, SIZE
+from ...ops.sorting import ARGSORT, SORT
 from ..ir.moving import Extent, is_moving
 from .facts import Shape, Types
 from .refusal import refuse
 from .static_slices import number_of, span_of, step_of
+from .told_extents import extent_told, origin, selected, shape_told
 
+_WHOLE = Slice(None, None, None)
 #: element-wise operations without a template whose rules are written for all shapes
 _BY_RULE = (CAST, WHERE, POW)
 
@@ -64,14 +72,11 @@ def _name(part: Any, known: int | None, node: Node, first: int, types: Types) ->
     """Return what tells an end of a slice from another: the number, or whose value it is."""
     if part is None or known is not None:
         return known
-    tensor = node.inputs[first + part.position]
-    while tensor in types.outside:
-        tensor = types.outside[tensor]
-    return "of", id(tensor)
+    return "of", id(origin(node.inputs[first + part.position], types))
 
 
 def moving_shape(node: Node, types: Types) -> Shape:
-    """Return the shape of the result of ``node``, of which, or of whose operands, the run decides an extent."""
+    """Return the shape of the results of ``node``, of which, or of whose operands, the run decides an extent."""
     rule = _RULES.get(node.op)
     if rule is None and node.op.traits.elementwise and not node.op.stateful:
         rule = _pointwise if node.op.llvm or node.op.libm is not None or node.op in _BY_RULE else None
@@ -81,9 +86,18 @@ def moving_shape(node: Node, types: Types) -> Shape:
     return rule(node, types)
 
 
+def may_begin(node: Node) -> bool:
+    """Return whether the run may decide an extent of the result of ``node`` though none of its operands."""
+    return node.op in _BEGINNINGS and not node.declared
+
+
 def part_shape(node: Node, first: int, types: Types) -> Shape:
-    """Return the shape of what an index names: numbers, slices and new axes, or whole axes and an array of integers."""
+    """Return the shape of what an index names: numbers, slices and new axes, or whole axes and an array of integers, or
+    a mask of the first axes."""
     full, out = types.shapes[node.inputs[0]], list[int]()
+    mask = mask_of(node, first)
+    if mask is not None:
+        return selected(mask, types), *full[len(types.shapes[mask]) :]
     entries = entries_of(node, len(full))
     arrays = [e for e in entries if isinstance(e, Input) and _is_array(node.inputs[first + e.position], types)]
     if arrays and (len(arrays) > 1 or any(e not in (arrays[0], Slice(None, None, None)) for e in entries)):
@@ -98,10 +112,20 @@ def part_shape(node: Node, first: int, types: Types) -> Shape:
         elif entry in arrays:
             indices = node.inputs[first + entry.position]
             if indices.dtype.kind not in "iu":
-                refuse(node, "the shape of its result, which a mask selects, depends on values")
+                refuse(node, "the shape of its result depends on values, and a mask is not the first part of the index")
             out.extend(types.shapes[indices])
         axis += 1
     return tuple(out)
+
+
+def mask_of(node: Node, first: int) -> Any:
+    """Return the mask of the first axes that is the index of ``node``, whole axes behind it; None if that is another
+    one."""
+    index = node.attrs["index"].entries
+    if not index or not isinstance(index[0], Input) or any(e not in (Ellipsis, _WHOLE) for e in index[1:]):
+        return None
+    mask = node.inputs[first + index[0].position]
+    return mask if mask.dtype.kind == "b" and mask.shape.rank else None
 
 
 def _is_array(tensor: Any, types: Types) -> bool:
@@ -179,17 +203,91 @@ def _multiplied(node: Node, types: Types) -> Shape:
     return a[:-1] + b[1:]
 
 
+def _without(node: Node, types: Types) -> Shape:
+    """Return the shape without axes of extent 1, of which the run decides none."""
+    shape, axes = types.shapes[node.inputs[0]], node.attrs["axis"]
+    if (axes is None and is_moving(shape)) or any(isinstance(shape[a], Extent) for a in axes or ()):
+        refuse(node, "whether an axis has one element depends on values; name the axes that have one")
+    gone = [a % len(shape) for a in axes or ()]
+    return tuple([n for a, n in enumerate(shape) if a not in gone])
+
+
+def _gathered(node: Node, types: Types) -> Shape:
+    full, taken = (types.shapes[t] for t in node.inputs)
+    axis = node.attrs["axis"] % len(full)
+    return full[:axis] + taken + full[axis + 1 :]
+
+
+def _joined(node: Node, types: Types) -> Shape:
+    shapes = [types.shapes[t] for t in node.inputs]
+    axis = node.attrs["axis"] % len(shapes[0])
+    along = [shape[axis] for shape in shapes]
+    moving = [n for n in along if isinstance(n, Extent)]
+    known = sum(n for n in along if not isinstance(n, Extent))
+    total = Extent(sum(map(int, along)), ("sum", known, *moving)) if moving else known
+    rest = [shape[:axis] + shape[axis + 1 :] for shape in shapes]
+    common = _one_of(node, rest)
+    return common[:axis] + (total,) + common[axis:]
+
+
+def _stacked(node: Node, types: Types) -> Shape:
+    common = _one_of(node, [types.shapes[t] for t in node.inputs])
+    axis = node.attrs["axis"] % (len(common) + 1)
+    return common[:axis] + (len(node.inputs),) + common[axis:]
+
+
+def _one_of(node: Node, shapes: Sequence[Shape]) -> Shape:
+    """Return the shape that all of ``shapes`` are, which is checked when it runs."""
+    if any(1 in shape for shape in shapes) and any(1 not in shape for shape in shapes):
+        refuse(node, f"whether the shapes {', '.join(map(repr, shapes))} are equal depends on values")
+    return broadcast(node, shapes)
+
+
+def _unstacked(node: Node, types: Types) -> Shape:
+    shape = types.shapes[node.inputs[0]]
+    axis = node.attrs["axis"] % len(shape)
+    if isinstance(shape[axis], Extent):
+        refuse(node, "how many parts there are depends on values")
+    return shape[:axis] + shape[axis + 1 :]
+
+
+def _true(node: Node, types: Types) -> Shape:
+    if not types.shapes[node.inputs[0]]:
+        refuse(node, "the shape of its result depends on values")
+    return selected(node.inputs[0], types), len(types.shapes[node.inputs[0]])
+
+
+def _filled(node: Node, types: Types) -> Shape:
+    return shape_told(node, node.inputs[1], types)
+
+
+def _counted(node: Node, types: Types) -> Shape:
+    start, limit, step = node.inputs
+    from_zero = types.constants.get(start) == 0 and types.constants.get(step) == 1
+    if not from_zero or node.outputs[0].dtype.kind not in "iu":
+        refuse(node, "the shape of its result depends on values")
+    return (extent_told(node, limit, types),)
+
+
+#: those whose results may have extents that the run decides, though their operands have none
+_BEGINNINGS = (GETITEM, ARGWHERE, FILL, RANGE)
 _RULES: dict[Any, Callable[[Node, Types], Shape]] = {
     GETITEM: lambda node, types: part_shape(node, 1, types),
-    SET_ITEM: _same,
-    FLIP: _same,
-    COPIED: _same,
+    ARGWHERE: _true,
+    FILL: _filled,
+    RANGE: _counted,
     EXPAND: _expanded,
+    SQUEEZE: _without,
     RESHAPE: _reshaped,
     SHAPE: lambda node, types: (len(types.shapes[node.inputs[0]]),),
     SIZE: lambda node, types: (),
     TRANSPOSE: _transposed,
     MATMUL: _multiplied,
+    GATHER: _gathered,
+    CONCAT: _joined,
+    STACK: _stacked,
+    UNSTACK: _unstacked,
+    **dict.fromkeys((SET_ITEM, FLIP, COPIED, CUMSUM, CUMPROD, SORT, ARGSORT), _same),
     **dict.fromkeys((ARGMAX, ARGMIN), _place_of),
     **dict.fromkeys((SUM, PROD, MAX, MIN, ANY, ALL, MEAN), _reduced),
 }

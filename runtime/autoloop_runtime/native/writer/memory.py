@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...base.dataclass import replace
 from ...ir.graph import Node
 from ..ir.elements import BOOL
+from ..ir.moving import Extent
 from .context import Context
 from .nests import store
 from .values import Array, Nothing, Rows, Scalar, Shape, Splat, Value, buffers, fills, parts_of, resolve, size_of
@@ -21,11 +21,15 @@ def shifted(ctx: Context, array: Array, offset: int | str, shape: Shape, strides
 
 
 def reverse(ctx: Context, x: Array, axis: int) -> Array:
-    """Return ``x`` backwards along an axis that is not empty."""
-    offset = (x.shape[axis] - 1) * x.strides[axis]
-    pointer = ctx.writer.let(f"getelementptr {x.t.memory}, ptr {x.pointer}, i64 {offset}")
+    """Return ``x`` backwards along an axis that is not empty, unless the run decides that."""
+    n, stride, let = x.shape[axis], x.strides[axis], ctx.writer.let
+    offset: int | str = 0
+    if isinstance(n, Extent):
+        offset = let(f"mul nsw i64 {let(f'sub nsw i64 {ctx.extent(n)}, 1')}, {stride}")
+    else:
+        offset = (n - 1) * stride
     strides = tuple([-s if a == axis else s for a, s in enumerate(x.strides)])
-    return replace(x, pointer=pointer, strides=strides)
+    return shifted(ctx, x, offset, x.shape, strides)
 
 
 def loaded(ctx: Context, array: Array) -> Scalar:

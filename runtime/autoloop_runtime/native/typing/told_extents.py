@@ -1,0 +1,108 @@
+"""Extents that a tensor tells: ``np.zeros(len(x[m]))``, ``np.ones(x[:k].shape)``, ``np.arange(2 * m.sum() + 1)``.
+
+They must have a bound, for memory is laid out before the run: that of other extents, of which they are sums, products
+and parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...ir.graph import Node
+from ...ir.tensor import Tensor
+from ...ops.arithmetic import ADD, FLOOR_DIVIDE, MULTIPLY, SUBTRACT
+from ...ops.array import RESHAPE
+from ...ops.exact_numbers import EXACT_ADD, EXACT_MULTIPLY, EXACT_SUBTRACT
+from ...ops.identities import IDENTITY
+from ...ops.indexing import GETITEM
+from ...ops.joining import STACK
+from ...ops.operands import CAST
+from ...ops.reducing import SUM
+from ...ops.shape_queries import SHAPE, SIZE
+from ..ir.moving import Extent
+from .facts import Shape, Types
+from .refusal import refuse
+
+#: what gives the same number
+_SAME = (CAST, IDENTITY)
+#: how large a number can be that is computed of two others, neither of them negative
+_MOST: dict[Any, Callable[[int, int], int]] = {
+    **dict.fromkeys((ADD, EXACT_ADD), lambda a, b: a + b),
+    **dict.fromkeys((MULTIPLY, EXACT_MULTIPLY), lambda a, b: a * b),
+    FLOOR_DIVIDE: lambda a, b: a,
+}
+#: what may be less than 0: no extent then, and no bound of what is computed of it
+_LESS = (SUBTRACT, EXACT_SUBTRACT)
+
+
+def origin(tensor: Tensor, types: Types) -> Tensor:
+    """Return the tensor whose value ``tensor`` is in the outermost graph that knows it."""
+    while tensor in types.outside:
+        tensor = types.outside[tensor]
+    return tensor
+
+
+def selected(mask: Tensor, types: Types) -> Extent:
+    """Return how many elements of ``mask`` are true."""
+    return Extent(prod(types.shapes[mask]), ("true", id(origin(mask, types))))
+
+
+def shape_told(node: Node, dims: Tensor, types: Types) -> Shape:
+    """Return the shape that a vector tells ``node``."""
+    return tuple([e if isinstance(e, int) else extent_told(node, e, types) for e in _entries(node, dims, types)])
+
+
+def _entries(node: Node, dims: Tensor, types: Types) -> list[Any]:
+    """Return the entries of a vector that tells a shape: numbers, extents, or scalar tensors."""
+    dims = origin(dims, types)
+    if dims in types.constants:
+        return [int(n) for n in types.constants[dims]]
+    made = dims.op
+    if made.op is SHAPE:
+        return [*types.shapes[made.inputs[0]]]
+    if made.op is STACK:
+        return [*made.inputs]
+    if made.op is RESHAPE and made.inputs[0].shape.rank == 0:
+        return [made.inputs[0]]
+    if made.op in _SAME or (made.op is RESHAPE and made.inputs[0].shape.rank == 1):
+        return _entries(node, made.inputs[0], types)
+    refuse(node, "the shape of its result depends on values, and what tells it is no shape or list of numbers")
+
+
+def extent_told(node: Node, entry: Tensor, types: Types, may_be_less: bool = True) -> int:
+    """Return the extent that a scalar tells ``node``, which has a bound; ``may_be_less``: less than 0, too."""
+    entry = origin(entry, types)
+    if entry in types.constants:
+        return int(types.constants[entry])
+    made = entry.op
+    if made.op in _SAME and made.inputs[0].dtype.kind in "iu":
+        return _in_range(node, extent_told(node, made.inputs[0], types, may_be_less), entry)
+    if made.op is GETITEM and len(made.inputs) == 1 and made.inputs[0].shape.rank == 1:
+        (at,) = made.attrs["index"].entries
+        if isinstance(at, int):
+            found = _entries(node, made.inputs[0], types)[at]
+            return found if isinstance(found, int) else extent_told(node, found, types, may_be_less)
+    if made.op is SIZE:
+        shape = types.shapes[made.inputs[0]]
+        return shape[0] if len(shape) == 1 else Extent(prod(shape), ("of", id(entry)))
+    if made.op is SUM and made.outputs[0].shape.rank == 0 and made.inputs[0].op.op is CAST:
+        counted = made.inputs[0].op.inputs[0]
+        if counted.dtype.kind == "b":
+            return _in_range(node, selected(counted, types), entry)
+    if made.op in _MOST or (made.op in _LESS and may_be_less):
+        parts = [int(extent_told(node, t, types, False)) for t in made.inputs]
+        if min(parts) >= 0:
+            most = parts[0] if made.op in _LESS else _MOST[made.op](*parts)
+            return Extent(most, ("of", id(entry)))
+    refuse(node, "the shape of its result depends on values, and it is not known how large that can be")
+
+
+def _in_range(node: Node, extent: int, told: Tensor) -> int:
+    """Return an extent that ``told`` is unless it has too few bits for that."""
+    if int(extent) > np.iinfo(told.dtype).max:
+        refuse(node, f"the shape of its result depends on values, and {told.dtype} may be too small for it")
+    return extent
