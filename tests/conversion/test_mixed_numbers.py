@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import linecache
 import math
+import warnings
 
 import autoloop as al
 import numpy as np
@@ -303,3 +306,53 @@ def test_functions_of_tensors_are_given_tensors():
     assert f(X).tolist() == [1.5, 0.0, 3.0, 2.5]
     f = al.function(lambda x: al.cond(x[0] > 1, lambda: x[0] if x[1] > 1 else 0.0, lambda: 1.0))
     assert f(X) == 0.0
+
+
+TYPES_OF_NUMBERS = {
+    "bool": "True", "int": "2", "float": "0.5", "complex": "(1 + 2j)",
+    **{f"np.{name}": f"np.{name}(3)" for name in (
+        "bool_", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32",
+        "float64", "complex64", "complex128",
+    )},
+    "array": "np.array(2.5)",
+}  # fmt: skip
+#: what is asked of a number ``a`` of one type or another, beside an array ``x`` and a number ``n``
+ASKED_OF_NUMBERS = (
+    "np.hypot(n, a)", "np.hypot(a, n)", "np.add(n, a)", "np.maximum(x, a)", "np.minimum(n, a)", "np.power(n, a)",
+    "np.divmod(n, a)", "np.copysign(n, a)", "np.arctan2(n, a)", "np.where(x > 1, x, a)", "np.where(n > 1, n, a)",
+    "np.ptp(np.hypot(n, a))", "np.mean([a, n])", "np.stack([n, a])", "np.array([n, a])", "np.add(n, [a, 1])",
+    "np.concatenate([x, [a]])", "np.float32(a)", "np.int64(a)", "x + a", "n < a", "n ** a", "np.full_like(x, a)",
+    "np.clip(a, 0, n)", "np.clip(n, 0, a)", "x.clip(0, a)", "np.dot(x, a)", "np.outer(x, a)", "np.sqrt(a)",
+    "np.round(a)", "np.insert(x, 0, a)", "np.linspace(0, a, 3)", "x[a]", "x[:a]", "list(range(a))", "np.take(x, a)",
+    "x.searchsorted(a)", "np.interp(n, [0, 5], [a, n])", "np.logical_and(n, a)", "x.fill(a)", "x.__setitem__(0, a)",
+    "x.put(0, a)", "np.putmask(x, x > 1, a)", "np.copyto(x, a)", "np.add(x, a, out=x)", "np.sum(x, initial=a)",
+    "np.result_type(a, n)", "np.einsum('i,->i', x, a)",
+)  # fmt: skip
+
+
+def asked_of_numbers():
+    pairs, dtypes = list(itertools.permutations(TYPES_OF_NUMBERS, 2)), itertools.cycle("BfdlB")
+    number = itertools.count(3, 41)
+    for asked in ASKED_OF_NUMBERS:
+        yield asked, *pairs[next(number) % len(pairs)], next(dtypes)
+
+
+@each(asked_of_numbers())
+def test_functions_ask_the_type_of_a_number_as_operators_do(asked, one, other, dtype):
+    body = f"    a = {TYPES_OF_NUMBERS[one]}\n    if n < 2:\n        a = {TYPES_OF_NUMBERS[other]}\n"
+    text = f"def program(n, x):\n{body}    return {asked}, x\n"
+    linecache.cache[text] = (len(text), None, text.splitlines(True), text)
+    names = {"np": np}
+    exec(compile(text, text, "exec"), names)
+    decorated = al.function(names["program"])
+    for n in (np.uint8(1), np.float32(2)):
+        assert asked_now(decorated, n, dtype) == asked_now(names["program"], n, dtype), n
+
+
+def asked_now(program, n, dtype):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return repr(program(n, np.arange(4).astype(dtype)))
+        except (ArithmeticError, IndexError, TypeError, ValueError) as error:
+            return isinstance(error, TypeError) or type(error)

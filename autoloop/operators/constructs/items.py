@@ -158,6 +158,15 @@ def set_item(array: Any, index: Any, value: Any) -> Any:
     return array
 
 
+def _stored(array: Any, value: Any) -> Any:
+    """Return what is written: a number of several types as one if an array holds it in the same way whichever it is."""
+    if isinstance(value, MixedNumber) and isinstance(array, np.ndarray | ArrayTracer):
+        held, given = array.dtype.kind, value.carrier.kind
+        if held == "c" or (held == "f" and given in "biuf"):
+            return value.leaving()
+    return value
+
+
 def _is_reference(array: Any) -> bool:
     """Return whether what is set in ``array`` is seen by whoever holds it; a scalar of NumPy's takes nothing."""
     return isinstance(array, ArrayTracer) and not array.is_scalar
@@ -198,7 +207,7 @@ def _set(array: Any, index: Any, value: Any) -> None:
             "which place of a list gets a value here only the run knows: use an array, x = np.array(x)"
         )
     if method is None:
-        array[index] = value
+        array[index] = _stored(array, value)
     else:
         method(index, value)
     if are_some():

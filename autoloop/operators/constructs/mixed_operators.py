@@ -23,7 +23,8 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, ZeroDimArray, kind_of
 from autoloop_runtime.ops.int_bounds import bits
 
-from ..staging.mixed_numbers import PYTHON, TYPES, Code, MixedNumber, codes_of
+from ...left_to_python import leave_unknown
+from ..staging.mixed_numbers import PYTHON, TYPES, Code, MixedNumber, codes_of, name_of_code
 from ..staging.staged_values import stands_for
 from ..staging.standins import StandIn
 from .attributes import attribute
@@ -60,7 +61,11 @@ def by_types(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str
     def known(code: Code) -> Any:
         mine = [number.of_type(code) if leaf is number else leaf for leaf in leaves]
         given, named = nest.unflatten(structure, mine)
-        return by_types(function, given, named)
+        try:
+            return by_types(function, given, named)
+        except (ArithmeticError, IndexError, TypeError, ValueError) as error:  # which other runs may not meet
+            leave_unknown(f"of a number that may be {name_of_code(code)} this raises {type(error).__name__}: {error}")
+            raise
 
     def decided(code: Code, *rest: Code) -> Any:
         if not rest:
@@ -256,14 +261,18 @@ def _has(value: Any, name: str) -> bool:
 
 
 def _ufunc(self: MixedNumber, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
-    name = _OPERATORS_OF.get(ufunc)
-    beside_array = any(isinstance(one, (np.ndarray, np.generic)) for one in args)
-    if name is not None and beside_array and method == "__call__" and not kwargs:
-        return operated(name, *args)  # NumPy's arrays make the ufunc of the operator
-    return by_types(getattr(ufunc, method) if method != "__call__" else ufunc, args, kwargs)
+    return _given_to(self, getattr(ufunc, method) if method != "__call__" else ufunc, args, kwargs)
 
 
 def _function(self: MixedNumber, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    return by_types(function, args, kwargs)
+
+
+def _given_to(self: MixedNumber, function: Any, args: Any, kwargs: Any) -> Any:
+    """Return what a function gives of arguments among which are mixed numbers, which an array beside them may ask."""
+    name = _OPERATORS_OF.get(function) if isinstance(function, np.ufunc) and len(args) == 2 and not kwargs else None
+    if name is not None and any(isinstance(one, (np.ndarray, np.generic, ArrayTracer)) for one in args):
+        return operated(name, *args)  # NumPy's arrays make the ufunc of the operator
     return by_types(function, args, kwargs)
 
 
@@ -325,7 +334,7 @@ for _sign, _plain_one in (("neg", operator.neg), ("pos", operator.pos), ("abs", 
 for _special, _method in {
     "__invert__": lambda self: by_types(operator.invert, (self,), {}), "__getattr__": _attribute,
     "__array_ufunc__": _ufunc, "__array_function__": _function,
-    "given_to": lambda self, function, args, kwargs: by_types(function, args, kwargs),
+    "given_to": _given_to,
 }.items():  # fmt: skip
     setattr(MixedNumber, _special, _method)
 MixedNumber.__hash__ = StandIn.__hash__  # type: ignore[method-assign]

@@ -14,7 +14,7 @@ import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.shapes import SCALAR, TensorShape
-from autoloop_runtime.base.stand_ins import called
+from autoloop_runtime.base.stand_ins import UnknownWhileTracing, called
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.followers import is_followed
@@ -115,7 +115,7 @@ class MixedNumber(StandIn):
 
     def named(self) -> str:
         """Return the names of its types."""
-        return " or ".join(sorted({_name(code) for code in self.types}))
+        return " or ".join(sorted({name_of_code(code) for code in self.types}))
 
     def decision(self) -> Any:
         """Return whether it is not zero."""
@@ -133,8 +133,8 @@ class MixedNumber(StandIn):
 
     def whole(self) -> Any:
         """Return it as the int that each of its types is."""
-        if self.carrier.kind not in "iu":
-            raise TypeError(f"an int is needed, not {self.described()}: write int(...)")
+        if self.carrier.kind not in "iu" or any(TYPES[code][1].kind == "b" for code in self.types):
+            raise UnknownWhileTracing(f"an int is needed, not {self.described()}: write int(...)")
         return self.leaving()
 
     def parts(self) -> tuple[list[Any], Callable[..., Any]]:
@@ -160,7 +160,8 @@ class MixedNumber(StandIn):
         return f"<{self.named()}>"
 
 
-def _name(code: Code) -> str:
+def name_of_code(code: Code) -> str:
+    """Return the name of the type that a code stands for."""
     kind, dtype = TYPES[code]
     if is_pythons(code):
         return PYTHON[code].__name__

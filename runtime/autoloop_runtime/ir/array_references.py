@@ -31,7 +31,7 @@ from .basic_indices import (
 from .graph import current_graph, is_at_hand
 from .op import call
 from .tensor import Tensor
-from .tensor_operators import BINARY
+from .tensor_operators import BINARY, asked_first
 
 if TYPE_CHECKING:
     from ..base.dtypes import DType
@@ -179,6 +179,9 @@ class References:
     # -- writing ------------------------------------------------------------------------------------------
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        if (first := asked_first((index, value))) is not None:
+            first.given_to(self.__setitem__, (index, value), {})
+            return
         self.check_writeable()
         _write(self, index, value)
 

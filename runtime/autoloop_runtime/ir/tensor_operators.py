@@ -6,7 +6,7 @@ They lead to the public functions, which stand above tensors, through the one ta
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -41,12 +41,26 @@ def _foreign(other: Any) -> bool:
     )
 
 
-#: types of operands that say themselves what operators give of them and a tensor; filled while modules are imported
+#: types of operands that say themselves what operators and functions give of them and a tensor; filled while modules
+#: are imported
 ASKED_FIRST: set[type] = set()
 #: kinds of arrays that Python asks before arrays, being kinds of these, and that arrays without axes let go first, too
 GOES_FIRST: set[type] = set()
 #: types of operands that need no closer look
 _FAMILIAR: set[type] = {np.ndarray, bool, int, float}
+
+
+def asked_first(given: Iterable[Any]) -> Any:
+    """Return one of the arguments that says itself what is made of it, be it in a list, too; None if none does."""
+    for one in given:
+        own = type(one)
+        if own in ASKED_FIRST:
+            return one
+        if own is list or own is tuple:
+            found = asked_first(one)
+            if found is not None:
+                return found
+    return None
 
 
 class Operators:

@@ -35,7 +35,7 @@ from .numpy_results import METHODS_OF_ARRAYS, OWN_KINDS, WHOLE, gives_array, giv
 from .op import call
 from .plain_values import plain_array, plain_number, plain_zero_dim
 from .tensor import Tensor
-from .tensor_operators import ASKED_FIRST, BINARY, COMPARISONS, GOES_FIRST, Operators
+from .tensor_operators import BINARY, COMPARISONS, GOES_FIRST, Operators, asked_first
 from .written_results import Changing, is_reference, place_of_out, refuse_array, without_out, written
 
 Kind: TypeAlias = type[Tensor]
@@ -97,6 +97,8 @@ class Tracer(Tensor):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if _goes_after(self, map(type, inputs)):
             return NotImplemented
+        if (first := asked_first((*inputs, *kwargs.values()))) is not None:
+            return first.given_to(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
         out = kwargs.get("out")
         if out is not None and is_reference(out):
             del kwargs["out"]
@@ -115,6 +117,8 @@ class Tracer(Tensor):
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if _goes_after(self, types):
             return NotImplemented
+        if (first := asked_first((*args, *kwargs.values()))) is not None:
+            return first.given_to(func, args, kwargs)
         out, others, named = without_out(place_of_out(func), args, kwargs)
         if out is not None and is_reference(out, func):
             return written(func, out, super().__array_function__(func, types, others, named))
@@ -411,9 +415,8 @@ def _asking(method: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method that lets an argument say what is made of it, if it knows that itself."""
 
     def asking(self: ArrayTracer, *args: Any, **kwargs: Any) -> Any:
-        for one in (*args, *kwargs.values()):
-            if type(one) in ASKED_FIRST:
-                return one.given_to(functools.partial(method, self), args, kwargs)
+        if (first := asked_first((*args, *kwargs.values()))) is not None:
+            return first.given_to(functools.partial(method, self), args, kwargs)
         return method(self, *args, **kwargs)
 
     return _instead(method, asking)
@@ -458,3 +461,6 @@ def _keep_kinds(base: type) -> None:
 
 for _base in (Operators, Methods):
     _keep_kinds(_base)
+for _name, _method in vars(Changing).items():
+    if callable(_method) and _name[:2] != "__":
+        setattr(ArrayTracer, _name, _asking(_method))

@@ -86,7 +86,8 @@ def clip(x: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None = Non
     if min is None or max is None:
         x = x if min is None else maximum(x, min)
         return x if max is None else minimum(x, max, name)
-    numbers = convert_to_tensor(min).shape.rank == 0 == convert_to_tensor(max).shape.rank
+    x, min, max = operands("clip", x, min, max)  # of one dtype together: a Python number between two is weak
+    numbers = min.shape.rank == 0 == max.shape.rank
     return _within(minimum, _within(maximum, x, min, numbers), max, numbers, name)
 
 

@@ -73,12 +73,18 @@ def _refuse_unsafe(values: Any, given: Tensor, dtype: Any) -> None:
     """Raise where NumPy does not cast: an array, other than a scalar or list, is cast where nothing can be lost."""
     if not isinstance(values, (np.ndarray, np.generic, Tensor)) or np.can_cast(given.dtype, dtype, "safe"):
         return
-    if given.shape.rank != 0 or _is_array_without_axes(values) or (given.dtype.kind == "c" and dtype.kind != "c"):
-        raise TypeError(f"Cannot cast array data from {given.dtype!r} to {dtype!r} according to the rule 'safe'")
+    said = f"Cannot cast array data from {given.dtype!r} to {dtype!r} according to the rule 'safe'"
+    if given.shape.rank != 0 or not _is_scalar(values):
+        raise TypeError(said)
+    if given.dtype.kind == "c" and dtype.kind != "c":  # which NumPy casts, with a warning
+        raise UnknownWhileTracing(said)
 
 
-def _is_array_without_axes(values: Any) -> bool:
-    return isinstance(values, np.ndarray) or (isinstance(values, References) and values.storage.is_without_axes)
+def _is_scalar(value: Any) -> bool:
+    """Return whether a value without axes is a scalar of NumPy's, no array."""
+    if isinstance(value, References):
+        return value.is_scalar and not value.storage.is_without_axes
+    return not isinstance(value, np.ndarray)
 
 
 @counterpart(np.place)
