@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-from autoloop_runtime.analysis.inside import nodes_inside
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.fp_warnings import asked
@@ -21,7 +20,6 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.followers import written
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.run_state import EAGER
-from autoloop_runtime.ir.structured import COND, WHILE
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer
 from autoloop_runtime.running.prepare import prepare, run_graph
@@ -149,11 +147,13 @@ def references_of(
     )
 
 
-def refuse_read_only(graph: Graph, refusal: str) -> NoReturn:
-    """Raise the error for an array that cannot be written to; plain Python may find that it need not be."""
+def refuse_read_only(refusal: str) -> NoReturn:
+    """Raise the error for an array that cannot be written to.
+
+    Plain Python says at which line, and may find that none writes to it; some functions of NumPy's do not ask.
+    """
     error = ValueError(refusal)
-    ops = {node.op for node in nodes_inside(graph)}
-    if ops.isdisjoint((WHILE, COND)) or COPIED.get():
+    if COPIED.get():
         raise error
     raise CalledPlain from error
 
@@ -245,7 +245,7 @@ class ReferringFunction(ConcreteFunction):
                 continue
             flags = array.flags
             if not flags.writeable:
-                refuse_read_only(self.graph, f"assignment destination is read-only (argument {names[position]!r})")
+                refuse_read_only(f"assignment destination is read-only (argument {names[position]!r})")
             if apart:
                 continue
             if is_folded(array):

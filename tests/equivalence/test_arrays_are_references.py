@@ -316,7 +316,7 @@ def test_arguments_that_overlap_otherwise_are_refused_where_one_is_written_to():
 def test_read_only_arrays_are_not_written_to():
     x = np.arange(3.0)
     x.flags.writeable = False
-    with pytest.raises(ValueError, match=r"assignment destination is read-only \(argument 'x'\)"):
+    with pytest.raises(ValueError, match="assignment destination is read-only"):
         al.function(add_to_first)(x, np.ones(3))
     assert al.function(lambda x: x + 1)(x).tolist() == [1, 2, 3]
 

@@ -14,6 +14,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
+from autoloop_runtime.ir.overlapping_copies import check_pieces
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.text_operators import refused_by_numpy
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, as_numpy_gives, kind_of, marked
@@ -90,6 +91,7 @@ def by_numpy(function: Any) -> Callable[..., Any]:
         args, kwargs = given_exactly(function, _numbers_given_dtype(function, args, kwargs), kwargs)
         out, others, named = without_out(place_of_out(function), args, kwargs)
         if is_reference(out, function):
+            check_pieces(function, out, others)
             return written(function, out, of_staged(*others, **named))
         if out is not None:
             refuse_array(function, out)

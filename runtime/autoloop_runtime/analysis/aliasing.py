@@ -6,12 +6,14 @@ A node *looks* at an input if nothing of that input's memory can be seen after i
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from ..ir.graph import Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 from ..ir.traits import Memory
 from ..ops.array import RESHAPE, TRANSPOSE
+from ..ops.index import Input, Slice
 from ..ops.indexing import GETITEM
 from .uses import CONTROL, Readers, readers
 
@@ -39,6 +41,27 @@ def reads_part(reader: Node, writer: Node) -> bool:
     before, after = reader.inputs, (writer.inputs[0], *writer.inputs[2:])
     same = len(before) == len(after) and all(a is b for a, b in zip(before, after))
     return same and reader.attrs == writer.attrs
+
+
+def may_write_over(node: Node) -> bool:
+    """Return whether ``node`` assigns to a part of an array what may be another part of it: NumPy may write over what
+    it still has to read.
+
+    It copies first where parts have several axes, and parts of a line with the same step from the end that is safe.
+    """
+    array, value, *positions = node.inputs
+    if value.shape.rank == 0 or with_bases([value]).isdisjoint(with_bases([array])):
+        return False
+    entries = node.attrs["index"].entries
+    rank, is_basic = array.shape.rank, all(t.shape.rank == 0 and t.dtype.kind in "iu" for t in positions)
+    if is_basic and rank is not None and rank - sum(isinstance(one, int | Input) for one in entries) > 1:
+        return False
+    is_line = array.shape.rank == 1 and value.op.op is GETITEM and value.op.inputs[0] is array
+    return not (is_basic and is_line and _has_unit_steps(entries) and _has_unit_steps(value.op.attrs["index"].entries))
+
+
+def _has_unit_steps(entries: Iterable[Any]) -> bool:
+    return all(isinstance(one, Slice) and one.step in (None, 1) for one in entries)
 
 
 def changes_part(node: Node) -> bool:

@@ -15,9 +15,10 @@ import numpy as np
 
 from ..base.stand_ins import UnknownWhileTracing
 from .array_storage import BLOCK
-from .array_views import new_layout
+from .array_views import new_layout, root_of
 from .numpy_protocols import counterpart_of
 from .op import call
+from .overlapping_copies import check_apart
 from .tensor import Tensor
 
 if TYPE_CHECKING:
@@ -148,13 +149,6 @@ def base_of(array: References) -> Any:
     return root
 
 
-def root_of(array: Any) -> Any:
-    """Return the array that is no view of another."""
-    while array.view_of is not None:
-        array = array.view_of.parent
-    return array
-
-
 def _lying_so(array: References, known: Lying, what: str) -> np.ndarray[Any, Any]:
     dims = array.shape.as_tuple()
     unit = np.lib.stride_tricks.as_strided(np.empty(1, array.dtype), dims, known.strides)
@@ -180,10 +174,11 @@ def part_setter(name: str) -> Callable[[Any, Any], None]:
         if name == "imag" and self.dtype.kind != "c":
             raise TypeError("array does not have imaginary part to set")
         part = getattr(self, name)
-        if value is part or _is_there(value, part):  # which ``x.real += y`` has written to
+        if value is part or is_there(value, part):  # which ``x.real += y`` has written to
             return
         is_flat = part.view_of is not None and part.view_of.is_flat
         if is_flat:  # which takes as many as it needs, and begins anew
+            check_apart(self, value)
             value = _numpys(np.resize, _numpys(np.asarray, value, part.dtype), part.shape.as_tuple())
         elif type(value) is int or (isinstance(value, Tensor) and not hasattr(value, "is_scalar")):
             value = _numpys(np.asarray, value)  # an int that does not fit wraps
@@ -192,7 +187,7 @@ def part_setter(name: str) -> Callable[[Any, Any], None]:
     return put
 
 
-def _is_there(value: Any, part: References) -> bool:
+def is_there(value: Any, part: References) -> bool:
     """Return whether a value is the very elements that it is to be written to."""
     if type(value) is not type(part) or value.dtype != part.dtype or root_of(value) is not root_of(part):
         return False

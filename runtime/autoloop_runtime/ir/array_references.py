@@ -30,6 +30,7 @@ from .basic_indices import (
 )
 from .graph import current_graph, is_at_hand
 from .op import call
+from .overlapping_copies import check_assigned
 from .tensor import Tensor
 from .tensor_operators import BINARY, asked_first
 
@@ -344,6 +345,7 @@ def _write(array: References, index: Any, value: Any) -> None:
             _check_element(array.dtype, value)
             new = _as_number(array, value, True)
         _check_sequence(array, index, new)
+        check_assigned(array, index, new)
         array.assign(index, new)
     except (TypeError, ValueError, OverflowError):
         gathers = _gathers(index)

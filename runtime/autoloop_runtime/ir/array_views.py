@@ -261,7 +261,7 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
             new.storage.lies_as(layout.copy(order))
         return new
     by_order = name in _BY_LAYOUT and _hangs_on_order(array, name, made, again)
-    settled = not by_order or array.storage.contiguous or _lies_so(array)
+    settled = not by_order or array.storage.contiguous or lies_as_known(array)
     layout, answer = array.layout, None
     if layout is not None and (name not in _BY_VALUE or (name in _REAL_ALREADY and array.dtype.kind != "c")):
         answer = _answer(layout, name, made, again)
@@ -301,16 +301,17 @@ def _hangs_on_order(array: Any, name: str, made: Tensor, again: Callable[[Any], 
     return hangs_on_order(again, array.shape.rank, array.dtype)
 
 
-def _lies_so(array: Any) -> bool:
+def lies_as_known(array: Any) -> bool:
     """Return whether an array is known to lie as its layout says; who asks relies on it."""
-    root = _root(array)
+    root = root_of(array)
     if not _has_layout(root):
         return False
     root.storage.is_lying_asked = True
     return True
 
 
-def _root(array: Any) -> Any:
+def root_of(array: Any) -> Any:
+    """Return the array that one is a view of, by however many steps."""
     while array.view_of is not None:
         array = array.view_of.parent
     return array
@@ -323,7 +324,7 @@ def _has_layout(root: Any) -> bool:
 
 def dense_strides(array: Any) -> tuple[int, ...] | None:
     """Return the strides of an array that the function makes, or of all of it in another order; None if not known."""
-    root = _root(array)
+    root = root_of(array)
     if root.storage.argument is not None or not _has_layout(root) or array.layout is None:
         return None
     made: tuple[int, ...] = array.layout.strides

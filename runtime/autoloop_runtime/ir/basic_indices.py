@@ -161,3 +161,20 @@ def _within(dim: int | None, outer: slice, inner: Any) -> Any:
 def _is_known(entry: Any) -> bool:
     parts = (entry.start, entry.stop, entry.step) if isinstance(entry, slice) else (entry,)
     return all(part is None or (not isinstance(part, Tensor) and _is_int(part)) for part in parts)
+
+
+def entries_of_parts(index: Any, rank: int) -> list[tuple[int, int | None]] | None:
+    """Return the axes that a basic index leaves of an array, each with its step, None if only the run knows that.
+
+    None if the index has other entries than numbers and slices.
+    """
+    entries = _entries(index, rank)
+    if entries is None:
+        return None
+    entries += [_FULL] * (rank - len(entries))
+    steps = [
+        (axis, 1 if entry.step is None else entry.step)
+        for axis, entry in enumerate(entries)
+        if isinstance(entry, slice)
+    ]
+    return [(axis, None if isinstance(step, Tensor) else int(step)) for axis, step in steps]

@@ -33,6 +33,7 @@ from .followers import is_followed
 from .numpy_protocols import counterpart_of
 from .numpy_results import METHODS_OF_ARRAYS, OWN_KINDS, WHOLE, gives_array, gives_number, is_array, lacking, own, taken
 from .op import call
+from .overlapping_copies import check_pieces
 from .plain_values import plain_array, plain_number, plain_zero_dim
 from .tensor import Tensor
 from .tensor_operators import BINARY, COMPARISONS, GOES_FIRST, Operators, asked_first
@@ -121,6 +122,7 @@ class Tracer(Tensor):
             return first.given_to(func, args, kwargs)
         out, others, named = without_out(place_of_out(func), args, kwargs)
         if out is not None and is_reference(out, func):
+            check_pieces(func, out, others)
             return written(func, out, super().__array_function__(func, types, others, named))
         if out is not None:
             refuse_array(func, out)

@@ -196,8 +196,20 @@ def add_at(x: ArrayLike, index: IndexLike, values: ArrayLike, name: str | None =
 
 def assign_in_place(x: Any, value: Any, *inputs: Any, index: Index) -> Any:
     """Return the kernel of ``set_item`` for an ``x`` that nobody else holds: writes to it and gives it back."""
-    x[index.resolve(inputs)] = value
+    where = index.resolve(inputs)
+    is_view = type(value) is np.ndarray and value.base is not None and value.ndim and np.may_share_memory(x, value)
+    x[where] = _read_before(x, where, value) if is_view else value
     return x
+
+
+def _read_before(x: Any, where: Any, value: Any) -> Any:
+    """Return ``value``, which may lie in the memory of ``x``, or a copy where NumPy may write over what it still has to
+    read: where it looks for true elements of a mask, and in parts with one axis and another step."""
+    arrays = [one for one in (where if isinstance(where, tuple) else (where,)) if isinstance(one, np.ndarray)]
+    if any(one.dtype.kind == "b" for one in arrays):
+        return value.copy()
+    part = x[where] if not any(one.ndim for one in arrays) else x
+    return value if part.ndim != 1 or part.strides[0] == value.strides[-1] else value.copy()
 
 
 def _set_item_kernel(x: Any, value: Any, *inputs: Any, index: Index) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.aliasing import may_write_over
 from ..base.dtypes import dtype_name
 from ..base.forks import undivided
 from ..base.shapes import TensorShape
@@ -101,7 +102,7 @@ class Expressions:
         """Return the statement that writes to the array itself what ``node`` would write to a copy."""
         array, value, *inputs = [env[t] for t in node.inputs]
         source = item_code(node.attrs["index"], len(inputs) + 1)
-        if source is None:
+        if source is None or may_write_over(node):
             call = self._kernel_call(_ASSIGN_IN_PLACE, [array, value, *inputs], node.attrs, node, False)
             return [call]
         target = parse(source).fill([array, *inputs], node)

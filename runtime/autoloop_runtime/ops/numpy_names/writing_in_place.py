@@ -8,9 +8,11 @@ import numpy as np
 
 from ...base import dtypes
 from ...base.stand_ins import UnknownWhileTracing
+from ...ir.array_attributes import is_there
 from ...ir.array_references import References
 from ...ir.array_storage import array_written
 from ...ir.numpy_arguments import full_name
+from ...ir.overlapping_copies import check_apart, check_assigned
 from ...ir.tensor import Tensor
 from ..array import ravel, reshape
 from ..broadcasting import broadcast_to
@@ -87,6 +89,15 @@ def _is_scalar(value: Any) -> bool:
     return not isinstance(value, np.ndarray)
 
 
+def _flags(theirs: Any, mask: Any, held: Tensor) -> Tensor:
+    """Return a mask, which has as many elements as the array, in the form of that."""
+    flags = as_dtype(as_operand(mask), dtypes.bool_)
+    own, wanted = flags.shape.num_elements(), held.shape.num_elements()
+    if own is not None and wanted is not None and own != wanted:
+        raise ValueError(f"{theirs.__name__}: mask and data must be the same size")
+    return flags if flags.shape.is_fully_defined() and flags.shape == held.shape else reshape(flags, shape_of(held))
+
+
 @counterpart(np.place)
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """Do ``np.place``."""
@@ -96,12 +107,13 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     _refuse_unsafe(vals, as_operand(vals), arr.dtype)
     given = ravel(as_operand(vals, arr.dtype))
     count = _known_size(np.place, given, "the values")
-    flags = as_dtype(as_operand(mask), dtypes.bool_)
+    flags = _flags(np.place, mask, held)
     if not count:
-        raise ValueError("Cannot insert from an empty array!")
+        raise UnknownWhileTracing("np.place of no values is an error where an element of the mask is true")
     if count == 1:
         arr.absorb(choose(flags, given[0], held))
         return
+    check_apart(arr, vals)
     number = cumsum(as_dtype(ravel(flags), np.dtype(np.int64))) - 1
     arr.absorb(choose(flags, reshape(getitem(given, number % count), shape_of(held)), held))
 
@@ -113,8 +125,11 @@ def putmask(a: Any, /, mask: Any, values: Any) -> None:
         _writes(np.putmask, a, "a = numpy.where(mask, values, a)")
     held = a.current()
     _refuse_unsafe(values, as_operand(values), a.dtype)
-    flags, given = as_dtype(as_operand(mask), dtypes.bool_), ravel(as_operand(values, a.dtype))
+    flags, given = _flags(np.putmask, mask, held), ravel(as_operand(values, a.dtype))
     size = _known_size(np.putmask, held, "the array")
+    if given.shape.num_elements() == 0:
+        a.check_writeable()
+        return
     if given.shape.num_elements() == 1:
         every = given[0]
     else:
@@ -135,7 +150,10 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
             f"Cannot cast array data from {given.dtype!r} to {dst.dtype!r} according to the rule {casting!r}"
         )
     given = as_operand(src, dst.dtype) if number is not None else as_dtype(given, dst.dtype)
+    if isinstance(src, References) and is_there(src, dst):  # which NumPy sees before anything else
+        return
     dst.check_writeable()
+    check_assigned(dst, Ellipsis, src)
     if where is True:
         dst.assign(Ellipsis, given)
         return
@@ -193,5 +211,6 @@ def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
     places = np.arange(0, end, step)
     values = _repeated(np.fill_diagonal, val, a.dtype, len(places))
     a.check_writeable()
+    check_apart(a, val)
     if len(places):
         a.overwrite(reshape(set_item(ravel(held), places, values), shape_of(held)))
