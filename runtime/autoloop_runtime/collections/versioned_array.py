@@ -374,3 +374,16 @@ class ArrayValue:
 
     def __repr__(self) -> str:
         return f"<array of {self.size} elements of {self.spec.dtype}, version {self._version}>"
+
+
+def array_of_rows(spec: ArraySpec, rows: Any) -> ArrayValue:
+    """Return a TensorArray whose elements are ``rows``, which nobody else holds."""
+    if not len(rows):
+        return ArrayValue.empty(spec, 0)
+    buffer = _Buffer(spec, 0)
+    buffer.stamps = array("q", [1]) * len(rows)
+    if spec.infer_shape:
+        buffer.rows = rows
+    else:
+        buffer.items = [row[()] for row in rows]
+    return ArrayValue(buffer, 1, len(rows))

@@ -13,6 +13,7 @@ import numpy as np
 from ..base.aligned_memory import aligned_empty
 from ..base.config import get_num_threads
 from ..base.forks import Kind, generation, undivided
+from ..collections.versioned_array import array_of_rows
 from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState
 from .native_function import ALIGNMENT, DATA_OFFSET, Function, Port, copied, write_function
@@ -228,7 +229,8 @@ class _Runnable:
             if port.grows:
                 stack, length = next(values), next(values)
                 data = ctypes.c_void_p.from_address(stack).value if stack else None
-                out.append(copied(data, port.dtype, (length, *port.shape)))
+                rows = copied(data, port.dtype, (length, *port.shape))
+                out.append(rows if port.spec is None else array_of_rows(port.spec, rows))
             elif not port.is_array:
                 out.append(port.dtype.type(next(values)))
         self._call(None, memory.address)

@@ -50,6 +50,7 @@ from .writer.values import Array, Buffer, Scalar, Value, dense, registers, resol
 
 if TYPE_CHECKING:
     from ..collections.variables import Variable
+    from ..collections.versioned_array import ArraySpec
 
 #: scratch memory is handed to the function at an address that is a multiple of this
 ALIGNMENT = 64
@@ -63,12 +64,14 @@ _HEAD = 2
 class Port:
     """An input or an output: dtype and shape; ``grows``: an output with as many rows of that shape as it turns out.
 
+    Those are the elements of a TensorArray if ``spec`` says what was declared of it.
     Of an output whose extents the run decides the memory is for as many elements as there can be.
     """
 
     dtype: Any
     shape: Shape
     grows: bool = False
+    spec: ArraySpec | None = None
 
     @property
     def is_array(self) -> bool:
@@ -280,7 +283,11 @@ def _port(types: Types, tensor: Tensor) -> Port:
         assert isinstance(element, tuple)
         return Port(tensor.dtype, element[1], grows=True)
     if tensor.dtype == variant:
-        refuse(tensor.node, "a TensorArray is a result of the function; return its stack()")
+        found = types.stacks.get(tensor)
+        kind = None if found is None else found.root()
+        if kind is None or kind.is_owned or kind.spec is None or not isinstance(kind.element, tuple):
+            refuse(tensor.node, "a TensorArray is a result of the function; return its stack()")
+        return Port(kind.element[0], kind.element[1], True, kind.spec)
     return Port(tensor.dtype, types.shapes[tensor])
 
 

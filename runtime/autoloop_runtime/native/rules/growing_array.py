@@ -8,17 +8,18 @@ from ...collections import saved_stacks as saved_ops
 from ...collections import tensor_array_ops as array_ops
 from ...ir.graph import Node
 from ..ir.casts import cast
-from ..ir.elements import INT32, INT64
+from ..ir.elements import INT32, INT64, LType
+from ..ir.moving import Extent
 from ..writer.context import Context
 from ..writer.copy_on_write import cleared, new_like
 from ..writer.memory import seen
 from ..writer.nests import store
 from ..writer.registry import growing_rule, rule
-from ..writer.values import Array, Grown, Scalar, Value, dense
+from ..writer.values import Array, Grown, Scalar, Shape, Value, dense
 from .saved_values import index_of, place_in, push, read
 
 
-@rule(array_ops.NEW)
+@rule(array_ops.NEW, complexes=True)
 def _new(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if node.outputs[0] in ctx.types.stacks:
         return [Grown("null", "0")]
@@ -57,6 +58,8 @@ def _stack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if tensor in ctx.types.returned:
         return [array]
     t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
+    if isinstance(shape[0], Extent):
+        return [_stacked(ctx, node, array, t, shape)]
     out: Array = ctx.result(tensor, t, shape)
     if 0 not in shape:
         # the number of elements was found beforehand; that it is right is made sure of
@@ -66,3 +69,18 @@ def _stack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         whole = Array(first.pointer, t, shape, dense(shape), first.buffer)
         store(ctx, whole, out)
     return [seen(ctx, out)]
+
+
+def _stacked(ctx: Context, node: Node, array: Grown, t: LType, shape: Shape) -> Value:
+    """Return the elements, as many as there are, as the rows of an array."""
+    out: Array = ctx.result(node.outputs[0], t, shape)
+    extent = shape[0]
+    assert isinstance(extent, Extent)
+    ctx.check(ctx.writer.let(f"icmp ule i64 {array.length}, {int(extent)}"), node, [array])
+    ctx.block.extents[extent] = array.length
+    if 0 not in shape:
+        with ctx.writer.unless_null(array.stack, "there", "stacked"):
+            first = place_in(ctx, array.stack, "0", ctx.types.stacks[node.inputs[0]])
+            assert isinstance(first, Array)
+            store(ctx, Array(first.pointer, t, shape, dense(shape), first.buffer), out)
+    return out

@@ -16,7 +16,7 @@ from ..writer.registry import rule
 from ..writer.values import Array, Value, resolve
 
 
-@rule(CUMSUM, CUMPROD)
+@rule(CUMSUM, CUMPROD, complexes=True)
 def _running(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     exclusive, op = node.attrs["exclusive"], ADD if node.op is CUMSUM else MULTIPLY
     t = ctx.type_of(node.outputs[0])
@@ -26,9 +26,11 @@ def _running(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         nest.store(target, total if exclusive else following)
         return following
 
+    if t.kind == "c" and op is MULTIPLY:
+        ctx.refuse(node, "of complex numbers it has no machine code")
     # what stands before the first element is seen only if it is left out
-    start = 1 if op is MULTIPLY else 0.0 if exclusive else -0.0
-    return _along(ctx, node, values, start if t.kind == "f" else int(start), step)
+    start: complex = 1 if op is MULTIPLY else 0.0 if exclusive else complex(-0.0, -0.0) if t.kind == "c" else -0.0
+    return _along(ctx, node, values, int(start.real) if t.kind in "biu" else start, step)
 
 
 @rule(SUM_BETWEEN)
@@ -47,7 +49,7 @@ def _along(
     ctx: Context,
     node: Node,
     values: list[Value],
-    start: float,
+    start: complex,
     step: Callable[[str, Nest, Sequence[Value], Array], str],
 ) -> Sequence[Value]:
     """Return a number that goes along an axis: ``step(number, nest, sources, target)`` stores, and gives the next."""

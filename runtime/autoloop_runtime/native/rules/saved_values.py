@@ -133,7 +133,7 @@ def index_of(ctx: Context, value: Value) -> str:
     return cast(ctx.writer, ctx.module, index.text, index.t, INT64)
 
 
-@rule(saved_ops.PUSH, saved_ops.SWAP_PUSH)
+@rule(saved_ops.PUSH, saved_ops.SWAP_PUSH, complexes=True)
 def _push(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     stack, _ = push(ctx, node, ctx.scalar(values[0]), index_of(ctx, values[1]), values[2])
     return [Scalar(stack, POINTER)]
@@ -152,7 +152,7 @@ def push(ctx: Context, node: Node, stack: str, position: str, value: Value) -> t
     return stack, length
 
 
-@rule(saved_ops.READ)
+@rule(saved_ops.READ, complexes=True)
 def _read(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [read(ctx, node, ctx.scalar(values[0]), index_of(ctx, values[1]))]
 

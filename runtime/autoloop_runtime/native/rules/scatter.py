@@ -65,14 +65,14 @@ def _whole(ctx: Context, value: Value, shape: tuple[int, ...], like: Array) -> A
     return made
 
 
-@rule(INDEX_ADD)
+@rule(INDEX_ADD, complexes=True)
 def _index_add(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     out = _zeros(ctx, node)
     _add_at(ctx, node, out, values)
     return [out]
 
 
-@rule(ADD_AT, ACCUMULATE_AT)
+@rule(ADD_AT, ACCUMULATE_AT, complexes=True)
 def _accumulate_at(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     out = writable(ctx, node, values[0], values[1:])
     _add_at(ctx, node, out, values)
@@ -116,7 +116,7 @@ def _each_point(
         write(shifted(ctx, target, offset, target.shape[depth:], target.strides[depth:]), row)
 
 
-@rule(GATHER_ND)
+@rule(GATHER_ND, complexes=True)
 def _gather_nd(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     x, indices = array_of(ctx, values[0]), array_of(ctx, values[1])
     tensor = node.outputs[0]
@@ -126,7 +126,7 @@ def _gather_nd(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
     return [seen(ctx, out)]
 
 
-@rule(SCATTER)
+@rule(SCATTER, complexes=True)
 def _scatter(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     indices, out = array_of(ctx, values[0]), _zeros(ctx, node)
     rows = _rows_of(ctx, indices, values[1], out)
@@ -135,7 +135,7 @@ def _scatter(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-@rule(SCATTER_UPDATE)
+@rule(SCATTER_UPDATE, complexes=True)
 def _scatter_update(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     out, indices = writable(ctx, node, values[0], values[1:]), array_of(ctx, values[1])
     rows = _rows_of(ctx, indices, values[2], out)

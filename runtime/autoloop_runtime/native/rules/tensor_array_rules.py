@@ -53,7 +53,7 @@ def row_at(ctx: Context, items: Array, at: str) -> Array:
     return shifted(ctx, items, offset, items.shape[1:], items.strides[1:])
 
 
-@rule(array_ops.WRITE, refuses="an element is written behind the end of a TensorArray that grows")
+@rule(array_ops.WRITE, complexes=True, refuses="an element is written behind the end of a TensorArray that grows")
 def _write(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     rows = changeable(ctx, node, values[0], values[1:])
     values = [rows, *values[1:]]
@@ -71,7 +71,7 @@ def _write_one(
     put(ctx, item, row_at(ctx, rows.items, at))
 
 
-@rule(saved_ops.PEEK)
+@rule(saved_ops.PEEK, complexes=True)
 def _peek(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     rows = values[0]
     assert isinstance(rows, Rows)
@@ -80,7 +80,7 @@ def _peek(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [seen(ctx, row_at(ctx, rows.items, at))]
 
 
-@rule(array_ops.READ, array_ops.READ_ONCE)
+@rule(array_ops.READ, array_ops.READ_ONCE, complexes=True)
 def _read(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     rows = values[0]
     assert isinstance(rows, Rows)
@@ -113,7 +113,7 @@ def zero_unless(ctx: Context, written: str, row: Array) -> None:
     writer.start(done)
 
 
-@rule(array_ops.STACK)
+@rule(array_ops.STACK, complexes=True)
 def _stack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     rows = values[0]
     assert isinstance(rows, Rows)
@@ -131,7 +131,7 @@ def _stack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [rows.items]
 
 
-@rule(array_ops.UNSTACK)
+@rule(array_ops.UNSTACK, complexes=True)
 def _unstack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     rows = changeable(ctx, node, values[0], values[1:])
     if rows.items.shape[0]:
@@ -142,7 +142,7 @@ def _unstack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [rows]
 
 
-@rule(array_ops.GATHER)
+@rule(array_ops.GATHER, complexes=True)
 def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     flush(ctx)
     rows, indices = values[0], array_of(ctx, values[1])
@@ -162,7 +162,7 @@ def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-@rule(array_ops.SCATTER)
+@rule(array_ops.SCATTER, complexes=True)
 def _scatter(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     flush(ctx)
     rows = changeable(ctx, node, values[0], values[1:])

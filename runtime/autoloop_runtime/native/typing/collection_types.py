@@ -18,8 +18,9 @@ from ...collections import tensor_array_vjps as array_vjp_ops
 from ...ir.graph import Node
 from ...ir.tensor import Tensor
 from ..ir.elements import TYPES
+from ..ir.moving import Extent
 from .adjoints import TABLES, Tables
-from .facts import Count, Elements, Rows, Shape, StackType, Types, Unresolved
+from .facts import Elements, Rows, Shape, StackType, Types, Unresolved
 from .refusal import refuse
 
 #: ops on stacks; checkpoints are a stack that is thinned out
@@ -31,6 +32,8 @@ _STACKS = _EMPTY | _PUSH | _READ | {checkpoint_ops.INTERVAL, checkpoint_ops.LATE
 _ELEMENT = frozenset({array_ops.READ, array_ops.READ_ONCE, saved_ops.PEEK})
 #: ops that put something into one
 _FILL = frozenset({array_ops.WRITE, array_ops.UNSTACK, array_ops.SCATTER})
+#: for more elements than this no memory is laid out before it is known how many there are
+_MOST = 1 << 24
 #: ops on TensorArrays, some of which are refused
 _ARRAYS = _ELEMENT | _FILL | {
     array_ops.NEW, array_ops.STACK, array_ops.GATHER, array_ops.CONCAT, array_ops.SPLIT, array_ops.SIZE,
@@ -104,16 +107,6 @@ class Collections:
         else:
             refuse(node, "it mixes collections of different kinds")
 
-    def grown(self, init: Tensor, inside: Tensor, result: Tensor, trips: int | None) -> Count | None:
-        """Return how many elements a TensorArray has after a loop that begins with ``init`` and ends an iteration, for
-        which it is ``inside``, with ``result``."""
-        before, after = self.types.counts[init], self.types.counts[result]
-        if after is None or before is None or after[0] is not inside:
-            return None
-        if after[1] == 0:
-            return before
-        return None if trips is None else (before[0], before[1] + trips * after[1])
-
     def _join(self, node: Node, a: StackType, b: StackType) -> None:
         a, b = a.root(), b.root()
         if a is b:
@@ -160,7 +153,7 @@ class Collections:
             elif isinstance(stack_type.element, StackType):
                 types.stacks[tensor] = stack_type.element
                 if stack_type.counted:
-                    types.counts[tensor] = None
+                    types.counts[tensor] = types.rooms[tensor] = None
             else:
                 refuse(node, "it mixes stacks and arrays")
         else:
@@ -216,17 +209,20 @@ class Collections:
         if int(size) or spec.clear_after_read:
             refuse(node, "the size of the TensorArray is not fixed")
         stack_type = StackType(None if known is None else (spec.dtype, known), spec)
-        self.types.shapes[tensor], self.types.counts[tensor] = (), (None, 0)
+        self.types.shapes[tensor] = ()
+        self.types.counts[tensor] = self.types.rooms[tensor] = (None, 0)
         self.types.stacks[tensor] = self._made[tensor] = stack_type
 
     def _growing(self, node: Node) -> None:
         """Type an op on a TensorArray of variable size, which things are appended to."""
         types, op, tensor = self.types, node.op, node.outputs[0]
         stack_type, count = types.stacks[node.inputs[0]].root(), types.counts.get(node.inputs[0])
+        room = types.rooms.get(node.inputs[0])
         if op is array_ops.WRITE:
             types.shapes[tensor] = ()
             self._push(node, stack_type, node.inputs[2])
             types.counts[tensor] = None if count is None else (count[0], count[1] + 1)
+            types.rooms[tensor] = None if room is None else (room[0], room[1] + 1)
         elif op is array_ops.SIZE:
             types.shapes[tensor] = ()
             if count is not None and count[0] is None:
@@ -239,8 +235,10 @@ class Collections:
             self._element_of(node, stack_type)
             types.shapes[tensor], types.counts[tensor], types.stacks[tensor] = (), None, stack_type
             types.returned.add(tensor)
+        elif op is array_ops.STACK and room is not None and room[0] is None and room[1] <= _MOST:
+            types.shapes[tensor] = (Extent(room[1], ("stacked", id(tensor))), *self._element_of(node, stack_type))
         elif op is array_ops.STACK:
-            refuse(node, "how many elements the TensorArray has depends on values")
+            refuse(node, "how many elements the TensorArray has depends on values, and nothing says how many at most")
         else:
             refuse(node, "the size of the TensorArray is not fixed")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...analysis.induction import trip_count
+from ...analysis.induction import most_trips, trip_count
 from ...analysis.observable import is_barrier
 from ...base.dtypes import variant
 from ...base.forks import undivided
@@ -22,7 +22,7 @@ from ...ir.tensor import Tensor
 from ...ops.identities import IDENTITY, STOP_GRADIENT
 from ..ir.elements import TYPES
 from ..ir.moving import is_moving
-from .facts import Elements, Shape, Types, Unresolved
+from .facts import Elements, Shape, Types, Unresolved, either, grown
 from .refusal import refuse
 from .static_slices import takes_index, with_known_extents
 
@@ -209,7 +209,7 @@ class _Typer:
             for k, (outer, inner) in enumerate(zip(node.inputs, sub.inputs)):
                 types.hand_on(outer, inner, constant=k >= count)
                 if k < count and outer in types.counts:
-                    types.counts[inner] = (inner, 0)
+                    types.counts[inner] = types.rooms[inner] = (inner, 0)
             self.graph(sub)
         if types.shapes[cond.outputs[0]] != ():
             refuse(node, "its condition is not a scalar")
@@ -220,7 +220,8 @@ class _Typer:
             if init.dtype == variant:
                 self.collections.meet(node, init, result)
                 if init in types.counts:
-                    types.counts[node.outputs[k]] = self.collections.grown(init, inner, result, trips)
+                    types.counts[node.outputs[k]] = grown(types.counts, init, inner, result, trips)
+                    types.rooms[node.outputs[k]] = grown(types.rooms, init, inner, result, most_trips(node, types))
             elif types.shapes[init] != types.shapes[result]:
                 change = f"from {types.shapes[init]} to {types.shapes[result]}"
                 refuse(node, f"the loop variable {node.attrs['names'][k]!r} changes its shape {change}")
@@ -240,8 +241,10 @@ class _Typer:
             types.hand_on(a, tensor, constant=False)
             if a.dtype == variant:
                 self.collections.meet(node, a, b)
-                if a in types.counts and types.counts[a] != types.counts[b]:
-                    types.counts[tensor] = None
+                if a in types.counts:
+                    types.rooms[tensor] = either(types.rooms[a], types.rooms[b])
+                    if types.counts[a] != types.counts[b]:
+                        types.counts[tensor] = None
             elif types.shapes[a] != types.shapes[b]:
                 refuse(node, f"its branches have the shapes {types.shapes[a]} and {types.shapes[b]}")
             else:

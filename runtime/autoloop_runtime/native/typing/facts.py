@@ -138,6 +138,8 @@ class Types:
         The graphs in which something is pushed on each stack.
     counts : dict
         Of the growing TensorArrays: how many elements they have, ``None`` if that depends on values.
+    rooms : dict
+        Of the growing TensorArrays: how many elements they have at most, ``None`` if nothing says that.
     returned : set of Tensor
         Stacks of TensorArrays, as many rows as it turns out, that are results of the function and nothing else.
     outside : dict
@@ -150,6 +152,7 @@ class Types:
     stacks: dict[Tensor, StackType] = field(default_factory=dict)
     pushed: list[tuple[Graph, StackType]] = field(default_factory=list)
     counts: dict[Tensor, Count | None] = field(default_factory=dict)
+    rooms: dict[Tensor, Count | None] = field(default_factory=dict)
     returned: set[Tensor] = field(default_factory=set)
     outside: dict[Tensor, Tensor] = field(default_factory=dict)
 
@@ -178,6 +181,7 @@ class Types:
             self.stacks[inner] = self.stacks[outer]
         if outer in self.counts:
             self.counts[inner] = self.counts[outer]
+            self.rooms[inner] = self.rooms.get(outer)
         if constant and outer in self.constants:
             self.constants[inner] = self.constants[outer]
 
@@ -201,6 +205,24 @@ class Types:
     def array(self, tensor: Tensor) -> Rows:
         """Return what is known of a TensorArray."""
         return self.rows[tensor].root()
+
+
+def grown(
+    counts: dict[Tensor, Count | None], init: Tensor, inside: Tensor, result: Tensor, trips: int | None
+) -> Count | None:  # fmt: skip
+    """Return how many elements a TensorArray has after a loop of so many iterations that begins with ``init`` and ends
+    an iteration, for which it is ``inside``, with ``result``."""
+    before, after = counts[init], counts[result]
+    if after is None or before is None or after[0] is not inside:
+        return None
+    if after[1] == 0:
+        return before
+    return None if trips is None else (before[0], before[1] + trips * after[1])
+
+
+def either(a: Count | None, b: Count | None) -> Count | None:
+    """Return how many elements a TensorArray has at most that has one or the other number of them."""
+    return None if a is None or b is None or a[0] is not b[0] else max(a, b, key=lambda count: count[1])
 
 
 #: the shapes of the elements of TensorArrays, by the tensor that made them, as far as they are known
