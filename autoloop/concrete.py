@@ -134,6 +134,14 @@ class ConcreteFunction:
             raise CalledPlain
 
     @property
+    def plain_outputs(self) -> tuple[Sequence[tuple[Tensor, Callable[[Any], Any]]], type | None] | None:
+        """The outputs, with what makes of each what the caller gets, where these are all of the result: the tuple or
+        list of them, or one alone (None)."""
+        if self._pairs or not self._only_outputs or not isinstance(self._structure, nest.Flat):
+            return None
+        return list(zip(self.graph.outputs, self._handed)), self._structure.type
+
+    @property
     def alone(self) -> ConcreteFunction:
         """This, which needs nothing of the world."""
         return self
@@ -155,7 +163,10 @@ class ConcreteFunction:
 
     def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> Any:
         """Run on raw values; results are copied where they share memory with the caller's ``arrays``."""
-        results = (self.checked_runner if asked() else self.runner).run(values, EAGER)
+        return self.given((self.checked_runner if asked() else self.runner).run(values, EAGER), arrays)
+
+    def given(self, results: Sequence[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> Any:
+        """Return what the caller gets of what a run has given; copies of what lies in the caller's ``arrays``."""
         if arrays:
             results = [own(r, arrays) for r in results]
         if self._single is not None:

@@ -312,6 +312,11 @@ def entry_point(call: Callable[[tuple[Any, ...], dict[str, Any]], Any], f: Any) 
     )
 
 
+def let_through(entry: Callable[..., Any], call: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> None:
+    """Let what ``entry_point`` made pass its arguments to ``call`` from now on."""
+    entry.__globals__["_autoloop_call"] = call
+
+
 @functools.lru_cache(maxsize=256)
 def _entry_code(start: int, end: int) -> types.CodeType:
     """Return the code of an entry whose instructions all stand at these columns of its first line.

@@ -31,7 +31,7 @@ from .concrete import CalledPlain
 from .errors import entry_point
 from .given_arrays import give_back, with_copies
 from .keys import Number, leaf_key, quick_key
-from .known_traces import KnownTraces, Trace, inputs_of
+from .known_traces import FastPaths, KnownTraces, Trace, inputs_of
 from .number_inputs import NumberInputs
 from .parameters import Parameters
 from .plain_python import taken_or_left, traced_or_plain, with_graph
@@ -80,14 +80,13 @@ class Function(SentByName):
         self._parameters = Parameters.of(python_function)
         self._instance: Callable[[], Any] | None = None  # of a method
         self._traces = KnownTraces(self.name)
-        #: ``quick_key`` -> what ``_traces`` has for the same arguments; only added to, by any thread without a lock:
-        #: a call that misses an entry finds the same function on the longer way
+        #: ``quick_key`` -> what ``_traces`` has for the same arguments; only added to, by any thread without a lock
         self._quick: dict[Any, Trace] = {}
         self._lock = _KIND.lock()  # held while tracing; re-entrant because a trace may trace
         self._converted: Callable[..., Any] | None = None
         #: id of an instance -> (reference to it, its function); entries go when the instance does
         self._bound: dict[int, tuple[Callable[[], Any], Function]] = {}
-        #: what is differentiated -> this function and its gradient as one; only added to, by any thread without a lock
+        #: what is differentiated -> this function and its gradient as one; added to as ``_quick`` is
         self.with_gradient: dict[Any, Function] = {}
         self.joined: dict[Any, Function] = {}  # what calls it with parts of the arrays that it is given, likewise
         self.tracing_count = 0
@@ -97,6 +96,7 @@ class Function(SentByName):
         self._retraces = 0  # how many traces there were since the last that took changing numbers as inputs
         self.traced_for: list[Any] = []  # what each trace was made for
         self.entry = entry_point(self._call, python_function)
+        self._paths = FastPaths(self.entry, self._call, python_function)
 
     # -- calling ------------------------------------------------------------------------------------------
 
@@ -114,13 +114,11 @@ class Function(SentByName):
         call = args if not kwargs and len(args) == self._parameters.plain else self._bind(args, kwargs)
         try:
             try:
-                quick = quick_key(call)
-                if quick is None:
-                    return self._call_nested(call)
-                key, values, arrays = quick
+                key, values, arrays = quick_key(call) or (None, [], [])
                 concrete = self._quick.get(key)
                 if concrete is None or recorders():
                     return self._call_nested(call)
+                self._paths.passed(self._parameters.plain, concrete, call, call, self._instance)
                 return concrete.run(values, arrays)
             except OtherMemory as other:
                 return called_again(call, self._call_nested, self._call_with_memory, other.exactly)
@@ -161,13 +159,15 @@ class Function(SentByName):
                 with contextlib.suppress(OtherWorld):
                     return concrete.run(values, arrays)
         concrete, leaves = self._lookup(call)
-        for leaf in leaves:
-            if isinstance(leaf, Tensor) and leaf.node is not None:
-                with leaf.node.graph.as_default():
-                    return self._inline(*self._parameters.split(call))
-        is_quick = not (isinstance(concrete, StatefulFunction) and concrete.needs_call)
-        if is_quick and key is not None and all(map(operator.is_, leaves, given)) and len(self._quick) < MOST_QUICK:
+        symbolic = next((x.node for x in leaves if isinstance(x, Tensor) and x.node is not None), None)
+        if symbolic is not None:
+            with symbolic.graph.as_default():
+                return self._inline(*self._parameters.split(call))
+        asks = isinstance(concrete, StatefulFunction) and concrete.needs_call
+        if not asks and key is not None and all(map(operator.is_, leaves, given)) and len(self._quick) < MOST_QUICK:
             self._quick[key] = concrete
+        elif not asks and isinstance(structure, nest.Flat):
+            self._paths.passed(self._parameters.plain, concrete, given, leaves, self._instance)
         return _run_once(concrete, leaves, call)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:

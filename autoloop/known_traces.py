@@ -9,13 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from autoloop_runtime.base.forks import undivided
+
 from .concrete import ConcreteFunction
+from .errors import let_through
 from .keys import is_input
 from .plain_python import PlainPython
 from .state.stateful import TRACING, StatefulFunction, Variant, with_variant
 
 #: what a call runs
 Trace: TypeAlias = ConcreteFunction | StatefulFunction
+
+#: after so many calls there is a fast path for their kind; the next takes twice as many
+FIRST_WAIT = 16
+#: so many kinds of calls have fast paths, which are asked one after the other
+MOST_PATHS = 4
 
 
 def inputs_of(leaves: Sequence[Any]) -> list[Any]:
@@ -90,3 +98,62 @@ class KnownTraces:
             return concrete
         self._made[key] = made
         return made
+
+
+class FastPaths:
+    """The fast paths that the calls of one function take, see ``fast_path``; races make one twice, or later.
+
+    Parameters
+    ----------
+    entry : callable
+        What callers call.
+    usual : callable
+        What takes any call: its arguments and its keyword arguments.
+    python_function : callable
+        The undecorated function.
+    """
+
+    def __init__(
+        self, entry: Callable[..., Any], usual: Callable[[tuple[Any, ...], dict[str, Any]], Any],
+        python_function: Callable[..., Any],
+    ) -> None:  # fmt: skip
+        self._entry, self._usual, self._python_function = entry, usual, python_function
+        self._newest, self._count = usual, 0
+        self._wait = self._left = FIRST_WAIT
+
+    def passed(
+        self, count: int, trace: Trace, given: Sequence[Any], leaves: Sequence[Any],
+        instance: Callable[[], Any] | None,
+    ) -> None:  # fmt: skip
+        """Note a call that went the usual way, and make a fast path for its kind if there were enough.
+
+        Parameters
+        ----------
+        count : int
+            How many positional arguments are all of a call; -1 if they are not.
+        trace : ConcreteFunction or StatefulFunction
+            What runs it.
+        given : sequence
+            Its arguments.
+        leaves : sequence
+            What of these the trace takes.
+        instance : callable or None
+            Gives the instance of a method.
+        """
+        self._left -= 1
+        if self._left > 0 or len(given) != count:
+            return
+        self._wait *= 2
+        self._left = self._wait
+        with undivided():
+            from .fast_path import Way, fast_path
+
+        plain = self._python_function
+        if instance is not None:
+            f, of = plain, instance
+            plain = lambda *args: f(of(), *args)  # noqa: E731
+        is_full = self._count == MOST_PATHS
+        made = fast_path(Way(trace, plain, self._usual, self._usual if is_full else self._newest), given, leaves)
+        if made is not None:
+            self._newest, self._count = made, 1 if is_full else self._count + 1
+            let_through(self._entry, made)

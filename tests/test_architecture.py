@@ -73,6 +73,7 @@ LAZY = {
     ("autoloop.function", "autoloop.state.retrials"),
     ("autoloop.function", "autoloop.input_signature"),
     ("autoloop.function", "autoloop.joined_arguments"),
+    ("autoloop.known_traces", "autoloop.fast_path"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.dataflow.compile_dataflow"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.python_code.compile_python"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.running.automatic"),

@@ -42,26 +42,33 @@ def _leave(manager: Any) -> None:
 _UNSET = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
 
 
-def _watch() -> tuple[Callable[[], bool], Callable[[], Any]]:
-    """Return ``asked`` and ``guarded``, see below; the second is called around each operation of an eager program."""
+def _watch() -> tuple[Callable[[], bool], Callable[[], Any], Callable[[Any], Any], Any]:
+    """Return ``asked``, ``guarded``, ``setting`` and ``UNSET``, see below; the second is called around each operation
+    of an eager program."""
     found = _setting()
     if found is None:
-        return _differs, lambda: None if _differs() else silence()
+        return _differs, lambda: None if _differs() else silence(), lambda _: _differs(), False
     variable, silent = found
     initial = Context().run(variable.get, None)
     get, put = variable.get, variable.set
 
+    # the setting that was looked at last, and whether it asks for something; replaced as a whole
+    last: tuple[Any, bool] = initial, False
+
     def asked() -> bool:
+        nonlocal last
         now = get(None)
-        return now is not initial and now is not silent and _differs()
+        if now is initial or now is silent:
+            return False
+        known, verdict = last
+        if known is not now:
+            last = now, (verdict := _differs())
+        return verdict
 
     def guarded() -> Any:
-        now = get(None)
-        if now is not initial and now is not silent and _differs():
-            return None
-        return put(silent)
+        return None if asked() else put(silent)
 
-    return asked, guarded
+    return asked, guarded, get, initial
 
 
 def _differs() -> bool:
@@ -80,8 +87,8 @@ def _functions() -> tuple[Callable[[], Any], Callable[[Any], object]]:
 #: ``token = silence()``; ``restore(token)``, in the same thread, brings back what was in force
 silence, restore = _functions()
 #: ``asked()``: whether somebody has asked for floating-point errors or warnings; ``guarded()`` gives what ``unguarded``
-#: takes, with the warnings off unless they are asked for
-asked, guarded = _watch()
+#: takes, with the warnings off unless they are asked for; ``setting(None) is UNSET``: surely nobody has
+asked, guarded, setting, UNSET = _watch()
 
 
 def unguarded(token: Any) -> None:

@@ -118,7 +118,7 @@ def _computed_there(graph: Graph) -> Graph:
     return made
 
 
-def compile_graph(graph: Graph, sites: SiteFactory | None = None) -> Callable[[Sequence[Any], RunState], list[Any]]:
+def compile_graph(graph: Graph, sites: SiteFactory | None = None) -> Generated:
     """Return a function ``run(values, state)`` that gives the outputs of ``graph`` for the values of its inputs.
 
     It may be called from several threads at once. What a kernel raises comes with the user's lines and the
@@ -126,37 +126,55 @@ def compile_graph(graph: Graph, sites: SiteFactory | None = None) -> Callable[[S
     is filled with the loops that machine code may take over (see ``running.on_stack_replacement``); without it there
     are none.
     """
-    function, filename, emitted = _load(graph, False, sites)
-    scalars = tuple([i for i, t in enumerate(graph.inputs) if t.shape.rank in (0, None)])
-    stateful, line_map = emitted.stateful, emitted.line_map
-    # the version for timelines, made when it is first wanted; if two threads make it, one is dropped
-    counting: list[tuple[Callable[..., Any], str, Emitted]] = []
+    return Generated(graph, *_load(graph, False, sites))
 
-    def run(values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
-        args = values
+
+class Generated:
+    """A graph as generated Python.
+
+    Attributes
+    ----------
+    function : callable
+        Takes the inputs, after the run's state if it is ``stateful``, and gives the outputs; a scalar has to be one of
+        NumPy's, and floating-point warnings to be silenced.
+    """
+
+    __slots__ = ("_counting", "_filename", "_graph", "_line_map", "_scalars", "function", "stateful")
+
+    def __init__(self, graph: Graph, function: Callable[..., list[Any]], filename: str, emitted: Emitted) -> None:
+        self.function, self.stateful = function, emitted.stateful
+        self._graph, self._filename, self._line_map = graph, filename, emitted.line_map
+        self._scalars = tuple([i for i, t in enumerate(graph.inputs) if t.shape.rank in (0, None)])
+        # the version for timelines, made when it is first wanted; if two threads make it, one is dropped
+        self._counting: list[tuple[Callable[..., Any], str, Emitted]] = []
+
+    def __call__(self, values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
+        """Run."""
+        args, scalars = values, self._scalars
         for i in scalars:
             value = values[i]
             if type(value) is np.ndarray and not value.shape:
                 args = [v[()] if k in scalars and type(v) is np.ndarray and not v.shape else v
                         for k, v in enumerate(values)]  # fmt: skip
                 break
-        if stateful:
+        if self.stateful:
             args = [state, *args]
         recorder = active()
         if recorder is not None:
-            if not counting:
-                counting.append(_load(graph, True))
-            return _run_recorded(recorder, counting[0], args)
+            if not self._counting:
+                self._counting.append(_load(self._graph, True))
+            return _run_recorded(recorder, self._counting[0], args)
         token = silence()
         try:
-            result: list[Any] = function(*args)
-            return result
+            return self.function(*args)
         except Exception as error:
-            raise _explained(error, filename, line_map)  # noqa: B904
+            raise self.explained(error)  # noqa: B904
         finally:
             restore(token)
 
-    return run
+    def explained(self, error: Exception) -> BaseException:
+        """Return what ``function`` has raised, told in terms of the user's lines and the loops around them."""
+        return _explained(error, self._filename, self._line_map)
 
 
 def compile_region(graph: Graph) -> tuple[Taking, Callable[[BaseException], Culprit | None]]:

@@ -35,9 +35,9 @@ from ..base.profiler import active
 from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState
 from ..ir.structured import WHILE
-from ..python_code.compile_python import compile_graph, compile_region
+from ..python_code.compile_python import Generated, compile_graph, compile_region
 from .on_stack_replacement import Restart, Site, Sites, is_replaceable
-from .standing import Standing
+from .standing import Standing, Straight
 from .tier_up import MOST_SHAPES, SMALLEST, Made, Shapes, TierUp, is_wanted
 
 Run = Callable[..., list[Any]]
@@ -53,6 +53,8 @@ TRIALS = 3
 PLAIN, PLAIN_OF_MEAN = 0.8, 0.1
 #: seconds of generated Python in one function after which it is said, once in a process, that the extra is missing
 NOTICE = 3.0
+#: seconds of a call for which it pays to spare a microsecond, and not to time each
+SHORT = 50e-6
 
 
 class MissingNativeWarning(UserWarning):
@@ -214,6 +216,15 @@ class Automatic:
             background.give_way()
         return results
 
+    def straight(self) -> Straight | None:
+        """Return the shortest way through the graph; None where calls take long, or something is to be decided."""
+        times, run = self._only, self._base
+        if times is None or times.settled is not None or not isinstance(run, Generated) or run.stateful:
+            return None
+        if self.sites.look is not None or times.spent > SHORT * times.calls:
+            return None
+        return Straight(run.function, run.explained, times)
+
     # -- asked from outside -------------------------------------------------------------------------------
 
     @property
@@ -322,21 +333,7 @@ class Automatic:
         told = self.choice.reason
         if times is None:
             return Standing(self.choice.executor, f"{told}; machine code may follow once it has been called")
-        return Standing(self.choice.executor, f"{told}; {self._prospect(times)}")
-
-    def _prospect(self, times: _Times) -> str:
-        """Return what is to be said of machine code for a graph that does not run in it."""
-        if not config.get_native():
-            return "machine code is switched off (AUTOLOOP_NATIVE=0 or config.set_native(False))"
-        tier_up, shapes = self._tier_up, times.shapes
-        why = tier_up.would_take(shapes)
-        if why:
-            return f"machine code {why}"
-        if extra.remedy():
-            return f"machine code would take it: {extra.remedy()}"
-        if tier_up.find(shapes) is not None:
-            return "machine code is being made, or tried"
-        return f"machine code follows when calls have taken {tier_up.price():.2g} s (so far {times.spent:.2g} s)"
+        return Standing(self.choice.executor, f"{told}; {_prospect(self._tier_up, times)}")
 
     def loops(self) -> dict[str, Standing]:
         """Return what runs each loop of the graph now, by the name of its node."""
@@ -347,6 +344,21 @@ class Automatic:
             inner = loops_inside(*node.subgraphs)
             found.update((n.name, whole if whole.executor == "native" else mine) for n in (node, *inner))
         return found
+
+
+def _prospect(tier_up: TierUp, times: _Times) -> str:
+    """Return what is to be said of machine code for a graph that does not run in it."""
+    if not config.get_native():
+        return "machine code is switched off (AUTOLOOP_NATIVE=0 or config.set_native(False))"
+    shapes = times.shapes
+    why = tier_up.would_take(shapes)
+    if why:
+        return f"machine code {why}"
+    if extra.remedy():
+        return f"machine code would take it: {extra.remedy()}"
+    if tier_up.find(shapes) is not None:
+        return "machine code is being made, or tried"
+    return f"machine code follows when calls have taken {tier_up.price():.2g} s (so far {times.spent:.2g} s)"
 
 
 def _site_standing(site: Site, whole: Standing) -> Standing:

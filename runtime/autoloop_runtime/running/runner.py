@@ -12,7 +12,7 @@ from ..base.forks import undivided
 from ..ir.graph import Graph
 from ..ir.run_state import RunState
 from ..passes.optimize import optimize
-from .standing import Standing
+from .standing import Standing, Straight
 
 if TYPE_CHECKING:
     from .automatic import Automatic
@@ -34,6 +34,8 @@ class Runner:
         What ``auto`` has decided once and for all.
     automatic : Automatic or None
         What ``auto`` decides again and again.
+    direct : Straight or None
+        The shortest way through it, where that is settled.
     """
 
     run: Callable[[list[Any], RunState], list[Any]]
@@ -41,6 +43,7 @@ class Runner:
     asked: str
     settled: Standing | None = None
     automatic: Automatic | None = None
+    direct: Straight | None = None
 
     @property
     def standing(self) -> Standing:
@@ -59,6 +62,12 @@ class Runner:
         """Why, in a sentence."""
         return self.standing.reason
 
+    def straight(self) -> Straight | None:
+        """Return the shortest way through it, if there is one and it pays to take it."""
+        if self.automatic is not None:
+            return self.automatic.straight()
+        return self.direct
+
     @property
     def loops(self) -> dict[str, Standing]:
         """What runs each of its loops now, by the name of the node."""
@@ -72,16 +81,23 @@ def made_ready(graph: Graph, executor: str, donated: Mapping[int, int]) -> Runne
     optimized = optimize(graph, donated)
     optimized.donated = dict(donated)
     if executor != "auto":
-        return Runner(_made(optimized, executor), optimized, executor)
+        run = _made(optimized, executor)
+        return Runner(run, optimized, executor, direct=_direct(run, executor))
     choice = choose(optimized)
     if choice.no_gain:
         settled = Standing(choice.executor, f"{choice.reason}; {choice.no_gain}")
-        return Runner(_made(optimized, choice.executor), optimized, executor, settled)
+        run = _made(optimized, choice.executor)
+        return Runner(run, optimized, executor, settled, direct=_direct(run, choice.executor))
     with undivided():
         from .automatic import Automatic
 
     automatic = Automatic(optimized, choice)
     return Runner(automatic, optimized, executor, automatic=automatic)
+
+
+def _direct(run: Any, executor: str) -> Straight | None:
+    """Return the shortest way through what ``_made`` has given."""
+    return None if executor != "sequential" or run.stateful else Straight(run.function, run.explained)
 
 
 def _made(graph: Graph, executor: str) -> Callable[[list[Any], RunState], list[Any]]:

@@ -1,0 +1,249 @@
+"""The fast path of calls of one kind, of which there were many: generated code that looks whether a call is of that
+kind, and goes straight to what runs it.
+
+All else goes the usual way: other arguments, calls while a graph is built, while somebody records or draws a timeline,
+or has asked for floating-point errors. A fast path decides nothing: the usual way would have done the same.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from time import perf_counter
+from types import CodeType
+from typing import Any
+
+import numpy as np
+from autoloop_runtime.base import fp_warnings
+from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.profiler import active
+from autoloop_runtime.ir.graph import default_graphs
+from autoloop_runtime.ir.number_operators import CARRIERS
+from autoloop_runtime.ir.plain_values import plain_array, plain_number
+from autoloop_runtime.ir.recorders import recorders
+from autoloop_runtime.ir.tensor import Tensor, value_of
+from autoloop_runtime.running.prepare import wrap
+from autoloop_runtime.running.standing import Straight
+
+from .concrete import CalledPlain, ConcreteFunction
+from .keys import Number
+from .plain_python import PlainPython
+from .state.stateful import OtherWorld, StatefulFunction
+from .written_arguments import OtherMemory, OverlappingArguments
+
+#: one call of so many is timed, where what runs it is chosen by that
+EVERY = 16
+#: what says, before anything is done, that a call has to go another way
+_AGAIN = (OtherMemory, OtherWorld, OverlappingArguments, CalledPlain)
+#: what takes the place of arguments that are too few or too many: nothing that is looked for
+_NOTHING = object()
+#: kinds of numbers that have one dtype for each type
+_NUMBERS = "biufc"
+#: what hands a result back -> the text of what it does with a scalar of NumPy's, or an array of its own
+_HANDED: dict[Any, str] = {plain_array: "{}", plain_number: "{}.item()", wrap: "wrap({})"}
+#: the parts of a call
+Call = Callable[[tuple[Any, ...], dict[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class Way:
+    """Where a call goes.
+
+    Attributes
+    ----------
+    trace : ConcreteFunction or StatefulFunction
+        What runs it.
+    plain : callable
+        The undecorated function, with its instance.
+    usual : callable
+        What takes any call.
+    otherwise : callable
+        What takes the calls of other kinds: another fast path, or the same.
+    """
+
+    trace: ConcreteFunction | StatefulFunction
+    plain: Callable[..., Any]
+    usual: Call
+    otherwise: Call
+
+
+class _Text:
+    """The text of a fast path, and the objects that it names."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.namespace: dict[str, Any] = {
+            "graphs": default_graphs, "recorders": recorders, "active": active, "setting": fp_warnings.setting,
+            "UNSET": fp_warnings.UNSET, "asked": fp_warnings.asked, "silence": fp_warnings.silence,
+            "restore": fp_warnings.restore, "ndarray": np.ndarray, "Tensor": Tensor, "value_of": value_of,
+            "wrap": wrap, "NOTHING": _NOTHING, "AGAIN": _AGAIN,
+        }  # fmt: skip
+
+    def bind(self, value: Any) -> str:
+        name = f"k{len(self.namespace)}"
+        self.namespace[name] = value
+        return name
+
+    def say(self, depth: int, *lines: str) -> None:
+        self.lines += ["    " * depth + line for line in lines]
+
+
+@dataclass(frozen=True)
+class _Argument:
+    """What a fast path does with one argument: the conditions on it, in order; the value of an input, if it is one."""
+
+    conditions: Sequence[str]
+    value: str | None = None
+    is_array: bool = False
+
+
+def fast_path(way: Way, given: Sequence[Any], leaves: Sequence[Any]) -> Call | None:
+    """Return the fast path for calls like one that was made; None if it gives what needs a closer look each time.
+
+    Parameters
+    ----------
+    way : Way
+    given : sequence
+        Its arguments.
+    leaves : sequence
+        What of these the trace takes: ``Number`` for some of the numbers.
+    """
+    text = _Text()
+    arguments = [_argument(text, f"a{k}", one, leaf) for k, (one, leaf) in enumerate(zip(given, leaves, strict=True))]
+    known = [one for one in arguments if one is not None]
+    if len(known) < len(arguments):
+        return None
+    names = [f"a{k}" for k in range(len(known))]
+    text.namespace.update(otherwise=way.otherwise, usual=way.usual)
+    around = ["kwargs", "graphs()", "recorders()"]
+    straight = None
+    if type(way.trace) is ConcreteFunction:
+        straight = way.trace.runner.straight()
+        text.namespace.update(trace=way.trace, runner=way.trace.runner)
+        around += ["active()"] if straight is not None else []
+    if not isinstance(way.trace, PlainPython):
+        around.append("setting(None) is not UNSET and asked()")
+    if straight is not None:
+        around.append("trace.runner is not runner")
+        if straight.tally is not None:
+            text.namespace.update(tally=straight.tally)
+            around.append("tally.settled is not None")
+    text.say(0, "def call(args, kwargs):")
+    text.say(1, f"if {' or '.join(around)}:", "    return otherwise(args, kwargs)")
+    if names:
+        text.say(
+            1, "try:", f"    {', '.join(names)}, = args", "except ValueError:", f"    {' = '.join(names)} = NOTHING"
+        )
+    conditions = [condition for one in known for condition in one.conditions] + ([] if names else ["not args"])
+    text.say(1, f"if not ({' and '.join(conditions)}):", "    return otherwise(args, kwargs)")
+    values = [one.value for one in known if one.value is not None]
+    arrays = [one.value for one in known if one.value is not None and one.is_array]
+    if isinstance(way.trace, PlainPython):
+        text.namespace["plain"] = way.plain
+        text.say(1, "return plain(*args)")
+    elif straight is not None and isinstance(way.trace, ConcreteFunction):
+        _straight_on(text, way.trace, straight, values, arrays)
+    else:
+        text.namespace["run"] = way.trace.run
+        text.say(1, "try:", f"    return run([{', '.join(values)}], [{', '.join(arrays)}])")
+        text.say(1, "except AGAIN:", "    pass", "return usual(args, kwargs)")
+    exec(_code("\n".join(text.lines) + "\n"), text.namespace)
+    made: Call = text.namespace["call"]
+    return made
+
+
+@lru_cache(maxsize=256)
+def _code(text: str) -> CodeType:
+    """Return the code of a fast path: those of many functions differ in what they name only."""
+    return compile(text, "<autoloop call>", "exec")
+
+
+def _argument(text: _Text, name: str, given: Any, leaf: Any) -> _Argument | None:
+    """Return what to do with an argument; None if it needs a closer look at each call."""
+    kind = type(given)
+    of_type = f"type({name}) is {text.bind(kind)}"
+    if type(leaf) is Number:
+        fits = [f"-{1 << 63} <= {name} < {1 << 63}"] if kind is int else []
+        return _Argument([of_type, *fits], f"{text.bind(CARRIERS[kind].type)}({name})")
+    if leaf is not given:
+        return None
+    if given is None or kind is bool:
+        return _Argument([f"{name} is {given}"])
+    if kind in (int, str, bytes) or (kind is float and given and given == given):
+        return _Argument([of_type, f"{name} == {text.bind(given)}"])
+    if kind is np.ndarray and given.ndim:
+        return _Argument([f"type({name}) is ndarray", *_as_array(text, name, given)], name, True)
+    if _is_number(kind):
+        return _Argument([of_type], name)
+    if kind is Tensor and given.node is None:
+        value, held = value_of(given), f"v{name}"
+        concrete = [f"type({name}) is Tensor", f"{name}.node is None"]
+        if type(value) is np.ndarray and value.ndim:
+            looked = [f"type({held} := value_of({name})) is ndarray", *_as_array(text, held, value)]
+            return _Argument(concrete + looked, held)
+        if _is_number(type(value)):
+            return _Argument([*concrete, f"type({held} := value_of({name})) is {text.bind(type(value))}"], held)
+    return None
+
+
+def _as_array(text: _Text, name: str, array: np.ndarray[Any, Any]) -> list[str]:
+    return [f"{name}.dtype is {text.bind(array.dtype)}", f"{name}.shape == {text.bind(array.shape)}"]
+
+
+def _is_number(kind: type) -> bool:
+    """Return whether a type is that of NumPy scalars of one dtype."""
+    return issubclass(kind, np.generic) and np.dtype(kind).kind in _NUMBERS
+
+
+def _straight_on(
+    text: _Text, trace: ConcreteFunction, straight: Straight, values: Sequence[str], arrays: Sequence[str]
+) -> None:
+    """Write the call of the generated code, and what is made of its results."""
+    text.namespace.update(function=straight.function, explained=straight.explained, given=trace.given)
+    if straight.tally is not None:
+        ticks = itertools.cycle([True] * (EVERY - 1) + [False])
+        text.namespace.update(tick=ticks.__next__, timed=_timed(straight.tally, text.namespace["usual"]))
+        text.say(1, "if not tick():", "    return timed(args, kwargs)")
+    text.say(1, "token = silence()", "try:", f"    results = function({', '.join(values)})")
+    text.say(1, "except Exception as error:", "    raise explained(error)", "finally:", "    restore(token)")
+    made = _quickly_handed(text, trace, arrays)
+    if made is not None:
+        text.say(1, *made)
+    text.say(1, f"return given(results, [{', '.join(arrays)}])")
+
+
+def _quickly_handed(text: _Text, trace: ConcreteFunction, arrays: Sequence[str]) -> list[str] | None:
+    """Return lines that hand results back where they are what they nearly always are; None if there are no such."""
+    outputs, container = trace.plain_outputs or ([], None)
+    if not outputs or len(trace.runner.graph.outputs) != len(outputs):
+        return None
+    checks, made = [], []
+    names = [f"r{k}" for k in range(len(outputs))]
+    for name, (tensor, handed) in zip(names, outputs):
+        if handed not in _HANDED:
+            return None
+        if tensor.shape.rank == 0 and tensor.dtype.kind in _NUMBERS:
+            checks.append(f"type({name}) is {text.bind(tensor.dtype.type)}")
+        elif tensor.shape.rank and handed is not plain_number:
+            own = [f"{name}.base is None", f"{name}.flags.writeable"]
+            checks += [f"type({name}) is ndarray", *own, *[f"{name} is not {array}" for array in arrays]]
+        else:
+            return None
+        made.append(_HANDED[handed].format(name))
+    brackets: dict[Any, str] = {None: "{}", tuple: "({},)", list: "[{}]"}
+    result = brackets[container].format(", ".join(made))
+    return [f"{', '.join(names)}, = results", f"if {' and '.join(checks)}:", f"    return {result}"]
+
+
+def _timed(tally: Any, usual: Call) -> Call:
+    """Return what takes one of many calls, and counts it for all of them."""
+
+    def timed(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        begin = perf_counter()
+        result = usual(args, kwargs)
+        tally.calls += EVERY - 1
+        tally.spent += (EVERY - 1) * (perf_counter() - begin)
+        return result
+
+    return timed
