@@ -60,6 +60,8 @@ class Names:
         Modules that code imports when it runs; relative names without their dots.
     identities : bool
         Whether some code asks if two variables are one object.
+    asked : dict of str to set of str
+        What code asks variables and attributes of a name for.
     opened : dict of int to module
         By the id of what it holds, the user's modules that code may ask for any name.
     """
@@ -72,6 +74,7 @@ class Names:
         self.every = False
         self.identities = False
         self.imported: set[str] = set()
+        self.asked: dict[str, set[str]] = {}
         self._values: set[str] | None = None
         self._unread: list[types.CodeType] = []
         self.opened: dict[int, types.ModuleType] = {}
@@ -155,6 +158,8 @@ class Names:
             if loaded:
                 if op in _SET or op == _COPY:
                     self.changed.add(loaded)
+                elif op in _ATTRIBUTES:
+                    self.asked.setdefault(loaded, set()).add(name)
                 (self.added_to if name in _ADDING and op in _ATTRIBUTES else self.read).add(loaded)
             if op != _EXTENDED:
                 loaded, before = name if op in _LOADS else "", op

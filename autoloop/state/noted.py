@@ -66,6 +66,9 @@ class Reached:
         self.unnamed: set[tuple[Any, ...]] = set()
         #: modules that code names, by id, the packages that it stands in, and what was known when they were
         self.modules: dict[int, types.ModuleType] = {}
+        #: by which names code calls modules, and of which names it is noted that modules have them not, by their ids
+        self.called: dict[int, set[str]] = {}
+        self.absent: dict[int, set[str | None]] = {}
         self.packages: set[str] = set()
         self.looked: Any = None
         #: what cannot be read and written as places, in words

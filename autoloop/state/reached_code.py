@@ -113,9 +113,31 @@ class CodeWalk(Reached):
             self._globals(held, names)
             for name in stored - held.keys():  # which perhaps are set here
                 self.variables.setdefault((id(held), name), (held, name))
+            self._guard_absent_in(module)
+
+    def _guard_absent_in(self, module: types.ModuleType) -> None:
+        """Guard that a module of the user's has none of the names that code asks it for, and it has not."""
+        held, place = vars(module), Place("value", None, module, module.__name__)
+        known = self.absent.setdefault(id(module), set())
+        if id(held) not in self.names.opened:
+            asked = [self.names.asked.get(name, ()) for name in self.called.get(id(module), self.names.asked)]
+            names = {name for some in asked for name in some}
+        elif not self.names.every:
+            names = self.names.read
+        elif None in known:
+            return
+        else:
+            known.add(None)
+            self.guard("attributes", place, frozenset(held))
+            return
+        if new := names - held.keys() - known:
+            known |= new
+            self.guard("missing", place, frozenset(new))
 
     def open_module(self, module: types.ModuleType, name: str | None) -> None:
         """Note that code holds a module, as a variable or an attribute or, without a name, in something else."""
+        if name is not None:
+            self.called.setdefault(id(module), set()).add(name)
         if is_users_module(module) and (name is None or name in self.names.values):
             self.names.opened[id(vars(module))] = module
 

@@ -207,6 +207,10 @@ STAGED = [
     ("nonlocal", "n = 0\ndef bump():\n    nonlocal n\n    n += 1\n" + LOOP +
      "bump()\n    i += 1\no.n = n\nreturn x*n", BOX, "o"),
     ("class_array", LOOP + "o.w[0] += i\n    i += 1\nreturn x", BOX + "O.w = np.zeros(3)", "(o, O.w)"),
+    ("module_attribute_born", LOOP + "m.y = x*i\n    i += 1\nreturn m.y*2", "import types\nm = types.ModuleType('m')",
+     "m.y"),
+    ("module_counter_born", LOOP + "m.c = getattr(m, 'c', 0) + i\n    i += 1\nreturn x*m.c",
+     "import types\nm = types.ModuleType('m')", "m.c"),
     ("class_array_of_two_names", LOOP + "o.w[0] += i\n    O.w[1] += i\n    i += 1\nreturn x", BOX + "O.w = np.zeros(3)",
      "(o, O.w)"),
     ("class_array_in_a_branch", "if x.sum() > 4:\n    o.w[1:] += x[1:]\nreturn x", BOX + "O.w = np.zeros(3)",
@@ -261,6 +265,10 @@ STAGED = [
 ]  # fmt: skip
 #: what happens before each call is the last part
 CHANGED = [
+    ("name_of_a_module", "return x * getattr(m, 'c', 2) + hasattr(m, 'd')", "import types\nm = types.ModuleType('m')",
+     "0", "if k == 1: m.c = 3\nelif k == 2: m.d = 1; del m.c"),
+    ("name_that_a_module_lacks", "try: return x*m.c\nexcept AttributeError: return x", "import types\n"
+     "m = types.ModuleType('m')", "0", "if k == 1: m.c = 3\nelif k == 2: del m.c"),
     ("number", "return x*K", "K = 2.0", "K", "global K\nK = [2.0, 5.0, 5][k]"),
     ("string", "return x if K == 'a' else -x", "K = 'a'", "K", "global K\nK = 'aba'[k]"),
     ("none", "return x if K is None else x*K", "K = None", "K", "global K\nK = [None, 3, None][k]"),
@@ -363,6 +371,8 @@ CHANGED = [
 ]  # fmt: skip
 #: plain Python runs these at each call
 LEFT = [
+    ("list_that_grows_or_number", "m = [x[0]]\no.m = [m, 2.0]\nout = [0.5]\n" + LOOP + "i += 1\n    out.append(x[0])\n"
+     "    if x[0] > 2.2: return [m, out]\n    out.append(7.0)\nreturn o.m", BOX, "o.m"),
     ("texts_and_numbers", "for k in range(int(x[0])):\n    W.append('a')\n    W.append(k)\nreturn x", "W = []",
      "W"),
     ("number_of_two_types_in_a_set", "s = 0.5\nif x.sum() > 4: s = x[0]\nW.add(s)\nreturn {s: 1}", "W = set()",

@@ -150,7 +150,8 @@ class Attribute:
     def __init__(self, owner: Any, attribute: str, is_own: bool | None = None) -> None:
         kind = owner if isinstance(owner, type) else type(owner)
         self.name, self.owner, self.attribute = f"{kind.__name__}.{attribute}", owner, attribute
-        self.key = (id(owner), attribute)
+        #: one of a module is a global name of that
+        self.key = (id(vars(owner) if isinstance(owner, types.ModuleType) else owner), attribute)
         self._can_inherit = hasattr(owner, "__dict__") and not is_property(kind, attribute)
         #: whose methods set and delete it: those of a class of the user's have done what they do, ours refuse
         self._plain: Any = type(owner)

@@ -39,7 +39,7 @@ from .containers_of_blocks import advice_on_keys, leave_containers, leave_marker
 from .instances import apart, as_objects, assembled, leave_objects, of_sides
 from .list_lengths import as_growing, lengths_differ, with_growing
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
-from .numbers_or_arrays import is_number_beside_array, is_untold, note, notes_of
+from .numbers_or_arrays import are_apart, is_number_beside_array, is_untold, note, notes_of
 from .raising import FALLEN, RETURN, RETURN_VALUE, is_return_value, refusal
 from .staged_blocks import is_run_time_error, raise_at_run_time, staged_block
 from .staged_values import as_maybe, cast_where_made, certain, kind_of_either
@@ -246,7 +246,7 @@ class _Merge:
         elif is_text(one) and is_text(other):
             self.kinds[-1] = TextTracer
             self.handles[-1] = one, other = TextTracer(text(one)), TextTracer(text(other))
-        elif is_text(one) or is_text(other) or not (_is_numeric(one) and _is_numeric(other)):
+        elif is_text(one) or is_text(other) or not (_is_numeric(one) and _is_numeric(other)) or are_apart(one, other):
             self._refuse_values(one, other)
         one, other = self._certain(0, one), self._certain(1, other)
         one, other = self._at_end(0, one), self._at_end(1, other)

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.base.stand_ins import UnknownWhileTracing, called
-from autoloop_runtime.ir.composite import Composite, register
+from autoloop_runtime.ir.composite import Composite, composite_of, register
 from autoloop_runtime.ir.convert import convert_to_tensor, to_array
 from autoloop_runtime.ir.followers import is_followed
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, handed_out
 
-from .standins import StandIn
+from .standins import StandIn, is_growing
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +84,12 @@ def noted(value: Any) -> Noted | None:
     if not isinstance(value, Tensor) or value.node is None:
         return None
     return value.node.graph.root.record(_Notes).of.get(value.plain)
+
+
+def are_apart(one: Any, other: Any) -> bool:
+    """Return whether one is a list that grows, a sparse tensor or so, and the other is not: no tensor chooses those."""
+    several = [composite_of(x) is not None and (is_growing(x) or not isinstance(x, StandIn)) for x in (one, other)]
+    return several[0] != several[1]
 
 
 def is_number_beside_array(one: Any, other: Any) -> bool:
