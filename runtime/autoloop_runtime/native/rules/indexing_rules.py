@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...analysis.aliasing import reads_part
 from ...analysis.part_updates import updated_part
 from ...base.dataclass import replace
 from ...ir.graph import Node
@@ -15,6 +16,7 @@ from ...ops.selection import WHERE
 from ..ir.casts import cast
 from ..ir.elements import INT64
 from ..ir.moving import Extent, is_moving
+from ..typing.disjoint_parts import are_apart, is_whole
 from ..typing.moving_extents import entries_of, mask_of, part_shape, sliced
 from ..typing.static_slices import number_of, span_of, step_of
 from ..writer.context import Context
@@ -23,10 +25,12 @@ from ..writer.moving_slices import begin
 from ..writer.nests import Nest, store, store_all
 from ..writer.node_writer import agree, array_of, flush, value_of
 from ..writer.registry import rule
-from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, buffers, leaves, resolve, size_of
+from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, buffers, leaves, resolve, size_of, with_leaves
 from .selecting_rules import as_many, assigned, selected
 
 _CUT_SHORT = "a slice is cut short where the array ends, so its extent depends on values"
+#: what is read elsewhere in an array is copied if it is so many times smaller than what is written
+_SMALL = 8
 
 # -- brackets ---------------------------------------------------------------------------------------------
 
@@ -244,6 +248,8 @@ def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         # the index is checked before anything is changed
         moving = is_moving((*value.shape, *ctx.shape_of(node.inputs[0]), *part_shape(node, 2, ctx.types)))  # type: ignore[union-attr]
         update = _updates(ctx, node, value, resolve(x))
+        if not update and not moving and (harmless := _in_its_place(ctx, node, value, resolve(x))) is not None:
+            value, update = harmless, True
         within = not moving and _is_part(ctx, value, resolve(x))
         value = values[1] = value if update or within else _apart(ctx, value, resolve(x), moving)
         out = writable(ctx, node, x, values[1 + (update or within) :])
@@ -273,6 +279,29 @@ def _updates(ctx: Context, node: Node, value: Value, x: Value) -> bool:
     made, k = found
     part = resolve(value_of(ctx, made.inputs[k]))
     return all(leaf is part or x.buffer not in buffers(leaf) for leaf in leaves(value))
+
+
+def _in_its_place(ctx: Context, node: Node, value: Value, x: Value) -> Value | None:
+    """Return ``value``, yet to be computed, so that each element may be put into its place in the array ``x`` once it
+    is there: what it is computed of is read at that very place, or where nothing is written. What else of ``x`` is read
+    is copied first if it is far less than what is written, as a row and a column are of a matrix; else None."""
+    if not isinstance(value, Expr) or not isinstance(x, Array):
+        return None
+    harmless: list[Value] = [x] if is_whole(node) else []
+    for reader in ctx.block.plan.uses.nodes(node.inputs[0]):
+        if reader is None or reader.op is not GETITEM or reader.outputs[0] not in ctx.block.values:
+            continue
+        same = reads_part(reader, node) or (is_whole(reader) and is_whole(node))
+        if is_basic(ctx, reader, 1) and (same or are_apart(reader, node, ctx.types)):
+            harmless.append(resolve(ctx.block.values[reader.outputs[0]]))
+    found = [leaf for leaf in leaves(value) if x.buffer in buffers(leaf)]
+    others = [leaf for leaf in found if not any(leaf is part for part in harmless)]
+    if any(not isinstance(leaf, Array) or _SMALL * size_of(leaf.shape) > size_of(value.shape) for leaf in others):
+        return None
+    copies = [ctx.temporary(leaf.t, leaf.shape) for leaf in others]  # type: ignore[union-attr]
+    for leaf, copy in zip(others, copies):
+        store(ctx, leaf, copy)
+    return with_leaves(value, {id(leaf): copy for leaf, copy in zip(others, copies)}) if others else value
 
 
 def _is_part(ctx: Context, value: Value, x: Value) -> bool:

@@ -1,12 +1,13 @@
 """Which element-wise values get memory of their own, decided graph by graph before anything is written.
 
 A value that one other element-wise operation of the same shape uses is computed where it is used. So is one
-that several use which will be written as one loop, and one that is as cheap to compute again as to keep.
+that several use which will be written as one loop, one that is as cheap to compute again as to keep, and one that is
+assigned to a part of an array, where it is computed in its place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import TypeVar
 
 from ...analysis.fusion import Group, fused
@@ -16,9 +17,14 @@ from ...analysis.part_updates import updated_part
 from ...analysis.uses import Readers
 from ...base.dataclass import dataclass, field
 from ...base.dtypes import variant
+from ...base.shapes import TensorShape
 from ...ir.graph import CONST, PARAMETER, Graph, Node
 from ...ir.tensor import Tensor
+from ...ops.index import result_shape
+from ...ops.indexing import SET_ITEM
+from ..ir.moving import is_moving
 from ..typing.facts import Types
+from ..typing.static_slices import with_known_extents
 from .registry import entry_of
 
 _Target = TypeVar("_Target")
@@ -88,7 +94,7 @@ def _find_needed(graph: Graph, types: Types, plan: Plan) -> None:
 
 def _find_stored(graph: Graph, types: Types, plan: Plan) -> None:
     """Go backwards: where a value ends up is known from where those end up that are made of it."""
-    loops = loops_of(graph, types, plan)
+    loops, order = loops_of(graph, types, plan), list(plan.uses.place)
     ends: dict[Tensor, set[object]] = {}
     for node in reversed(graph.nodes):
         if node not in loops:
@@ -97,7 +103,9 @@ def _find_stored(graph: Graph, types: Types, plan: Plan) -> None:
         shape = types.shapes[tensor]
         found: set[object] = set()
         for reader in plan.uses.nodes(tensor):
-            if reader is not None and _is_update_by(plan.uses, reader, node):
+            if reader is not None and (
+                _is_update_by(plan.uses, reader, node) or _is_assigned(plan.uses, order, reader, node, types)
+            ):
                 found.add(reader)
             else:
                 found |= {"memory"} if reader is None else _ends_of(reader, shape, types, plan, ends)
@@ -113,6 +121,24 @@ def _is_update_by(uses: Readers, reader: Node, node: Node) -> bool:
     """Return whether ``node`` computes, of a part of an array, what ``reader`` writes there."""
     found = updated_part(uses, reader)
     return found is not None and found[0] is node
+
+
+def _is_assigned(uses: Readers, order: Sequence[Node], reader: Node, node: Node, types: Types) -> bool:
+    """Return whether ``reader`` does nothing with the value of ``node`` but put it into a part of its shape, and until
+    then nothing that the value is computed of is written to."""
+    value = node.outputs[0]
+    if reader.op is not SET_ITEM or reader.inputs[1] is not value or uses.only(value) is None:
+        return False
+    if any(types.shapes[t] != () or t.dtype.kind not in "iu" for t in reader.inputs[2:]):
+        return False
+    shapes = types.shapes[value], types.shapes[reader.inputs[0]]
+    if any(map(is_moving, shapes)):
+        return False
+    part = result_shape(TensorShape(shapes[1]), with_known_extents(reader, types), reader.inputs[2:])
+    if [n for n in part.known if n != 1] != [n for n in shapes[0] if n != 1]:
+        return False  # what is broadcast is computed once
+    between = order[uses.place[node] + 1 : uses.place[reader]]
+    return all(is_pointwise(one) or is_view(one) for one in between)
 
 
 def _ends_of(

@@ -6,7 +6,7 @@ element-wise operations are not carried out when they are met, but become one lo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from ...base.dataclass import dataclass, replace
@@ -264,6 +264,24 @@ def leaves(value: Value, seen: set[int] | None = None) -> Iterator[Value]:
         yield from (a for a in (value.items, value.written, value.read) if a is not None)
     else:
         yield value
+
+
+def with_leaves(value: Value, instead: Mapping[int, Value]) -> Value:
+    """Return ``value`` with others in the place of the leaves with these ids; what several read stays one."""
+    known: dict[int, Value] = dict(instead)
+
+    def changed(one: Value) -> Value:
+        one = resolve(one)
+        if id(one) not in known:
+            made = one
+            if isinstance(one, Expr):
+                args = tuple([changed(arg) for arg in one.args])
+                if any(new is not resolve(old) for new, old in zip(args, one.args)):
+                    made = replace(one, args=args)
+            known[id(one)] = made
+        return known[id(one)]
+
+    return changed(value)
 
 
 def buffers(value: Value) -> Iterator[Buffer]:

@@ -1,0 +1,88 @@
+"""Parts of one array that have no element in common: ``x[:, j]`` and ``x[:, j - 1]``, ``x[0]`` and ``x[1:]``.
+
+What is computed of the one can be written to the other element by element, as it is computed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ir.graph import Node
+from ...ir.tensor import Tensor
+from ...ops.arithmetic import ADD, SUBTRACT
+from ...ops.index import Input, Slice
+from .facts import Types
+from .moving_extents import entries_of
+
+#: sums of this dtype are looked into: where one wraps round, no index that it would be is one
+_COUNTED = np.dtype(np.int64)
+#: an index as a tensor (none: it is known) and what is added to it
+_Sum = tuple[Tensor | None, int]
+
+
+def is_whole(node: Node) -> bool:
+    """Return whether the index of ``node`` names all of an array: ``x[:]``, ``x[...]``."""
+    return all(entry is Ellipsis or entry == Slice(None, None, None) for entry in node.attrs["index"].entries)
+
+
+def are_apart(reader: Node, writer: Node, types: Types) -> bool:
+    """Return whether the part that ``reader`` takes of an array is apart from the one of it that ``writer`` writes.
+
+    Both take basic indices, which are in range where they run.
+    """
+    shape = types.shapes[writer.inputs[0]]
+    pairs = [[e for e in entries_of(node, len(shape)) if e is not None] for node in (reader, writer)]
+    return any(_differ((reader, 1, a), (writer, 2, b), extent, types) for a, b, extent in zip(*pairs, shape))
+
+
+def _differ(one: tuple[Node, int, Any], other: tuple[Node, int, Any], extent: int, types: Types) -> bool:
+    """Return whether no place along an axis is named by both entries."""
+    if not isinstance(extent, int) or extent == 0:
+        return False
+    at, other_at = _index(*one, types), _index(*other, types)
+    if at is not None and other_at is not None:
+        return at[0] is other_at[0] and (at[1] - other_at[1]) % extent != 0
+    taken, other_taken = _places(one[2], at, extent), _places(other[2], other_at, extent)
+    if taken is None or other_taken is None:
+        return False
+    return taken[1] <= other_taken[0] or other_taken[1] <= taken[0]
+
+
+def _index(node: Node, first: int, entry: Any, types: Types) -> _Sum | None:
+    """Return the index of one place along an axis; None if ``entry`` is a slice or cannot be told."""
+    if isinstance(entry, Slice):
+        return None
+    if not isinstance(entry, Input):
+        return None, int(entry)
+    tensor, added = node.inputs[first + entry.position], 0
+    while True:
+        while tensor in types.outside:
+            tensor = types.outside[tensor]
+        if tensor in types.constants:
+            return None, int(types.constants[tensor]) + added
+        made = tensor.op
+        if made.op not in (ADD, SUBTRACT) or tensor.dtype != _COUNTED:
+            return tensor, added
+        left, right = made.inputs
+        if made.op is ADD and left in types.constants:
+            left, right = right, left
+        if right not in types.constants:
+            return tensor, added
+        added += int(types.constants[right]) * (1 if made.op is ADD else -1)
+        tensor = left
+
+
+def _places(entry: Any, index: _Sum | None, extent: int) -> tuple[int, int] | None:
+    """Return the first place along an axis that ``entry`` may name and the one behind the last, if they are known."""
+    if index is not None:
+        base, at = index
+        return None if base is not None else (at % extent, at % extent + 1)
+    if not isinstance(entry, Slice):
+        return None
+    parts = (entry.start, entry.stop, entry.step)
+    if any(isinstance(part, Input) for part in parts):
+        return None
+    taken = range(*slice(*parts).indices(extent))
+    return (min(taken), max(taken) + 1) if taken else (0, 0)

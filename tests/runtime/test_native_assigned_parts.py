@@ -1,0 +1,96 @@
+"""Machine code: what is computed of an array and assigned to a part of it, element by element as it is computed."""
+
+from __future__ import annotations
+
+import autoloop as al
+import numpy as np
+import pytest
+from api import host, write_function
+from each_case import each
+
+pytest.importorskip("llvmlite")
+
+
+def overlapping(x, m, other, i):
+    x[1:] = x[:-1] * 2.0 + 1.0
+    x[:4] = x[4:8] - x[0]
+    x[::2] = x[1::2] * x[::2]
+    x[::-1] = x + 1.0
+    x[2:5] = np.where(x[3:6] > 1.0, x[2:5], x[0:3] + other[0, 0])
+    m[1:-1, 1:-1] = 0.25 * (m[:-2, 1:-1] + m[2:, 1:-1] + m[1:-1, :-2] + m[1:-1, 2:])
+    m[:] = m.T * 0.5 + m
+    m[:, ::-1] = m - other
+    m[2] = m[3] * 0.5 + m[2]
+    m[:, 3:5] = m[:, 5:7] + m[:, 1:3]
+    m[:, 3:5] = m[:, 4:6] + 1.0
+    m[other > 0.5] = 0.125
+    m[None, 4:, 1] = m[4:, 2] + m[4:, 1]
+
+
+def of_one_place(x, m, other, i):
+    m[:, i] = m[:, i - 1] * 0.5 + m[:, i]
+    m[:, i] = m[:, i - 9] * 0.5 + 1.0
+    m[i] = m[i - 1] + m[:, i]
+    m[i - 1, 1:] = m[i - 1, :-1] * 0.5
+    m[i, 3:] = m[i - 1, 3:] * 0.5 + m[0, 3:]
+    m[:] = np.minimum(m, np.add.outer(m[:, i], m[i, :]))
+    m[:] = m[i] * 0.5 + m[:, :1]
+    other[1:, i] = m[:-1, i] - other[1:, i]
+
+
+def in_loops(x, m, other, i):
+    for k in range(1, 9):
+        m[:, k] = m[:, k] * 0.5 + m[:, k - 1] * 0.25
+        other[k - 1] = np.sqrt(other[k] * other[k]) + m[k]
+    for k in range(-9, -1):
+        m[1:-1, k] = m[1:-1, k + 1] - m[2:, k] * 0.5
+        kept = m[:, k] * 2.0
+        m[:, k + 1] = 3.0
+        other[:, k] = kept
+    for k in range(7, i, -1):
+        x[k : k + 2] = x[k - 1 : k + 1] * 0.5
+
+
+def given():
+    rng = np.random.default_rng(5)
+    return rng.random(10), rng.random((9, 9)), rng.random((9, 9))
+
+
+@each([overlapping, of_one_place, in_loops])
+def test_parts_become_what_numpy_makes_of_them(function):
+    decorated = al.function(function, executor="native")
+    for i in range(9) if function is of_one_place else (0, 3):
+        ours, plain = given(), given()
+        function(*plain, np.int64(i))
+        decorated(*ours, np.int64(i))
+        for got, want in zip(ours, plain):
+            np.testing.assert_allclose(got, want, rtol=1e-14, err_msg=f"i = {i}")
+
+
+@each([9, -9, -10])
+def test_a_place_that_is_not_there_is_told_before_anything_is_written(i):
+    ours, plain = given(), given()
+    messages = []
+    for function, args in ((of_one_place, plain), (al.function(of_one_place, executor="native"), ours)):
+        with pytest.raises(IndexError) as raised:
+            function(*args, np.int64(i))
+        messages.append(str(raised.value))
+    assert messages[0] == messages[1]
+    for got, want in zip(ours, plain):
+        np.testing.assert_array_equal(got, want)
+
+
+def into_parts(a, b, k):
+    b[1:-1] = a[2:] + a[:-2]
+    b[:, k] = b[:, k - 1] * 2.0 + a[:, k]
+    a[:] = np.minimum(a, np.add.outer(a[:, k], a[k]))
+    for j in range(1, 300):
+        b[:, j] = b[:, j - 1] * a[:, j - 1] + a[:, j]
+        a[j, :-1] = np.sqrt(b[j, 1:])
+
+
+def test_no_array_is_made_for_what_is_written():
+    a = np.ones((300, 300))
+    graph = al.function(into_parts, executor="native").get_concrete_function(a, a.copy(), np.int64(3)).runner.graph
+    graph.donated = {0: 0, 1: 1}
+    assert write_function(graph, [a.shape, a.shape, ()], host().features).scratch < a.nbytes / 4
