@@ -137,6 +137,7 @@ LAZY = {
     ("autoloop_runtime.native.kernels.swap_file", "tempfile"),
     ("autoloop_runtime.native.typing.exact_shapes", "autoloop_runtime.native.typing.collection_types"),
     ("autoloop_runtime.native.typing.exact_shapes", "autoloop_runtime.native.typing.moving_extents"),
+    ("autoloop_runtime.native.native_call", "autoloop_runtime.native.typing.deciding_values"),
     ("autoloop_runtime.native.native_function", "autoloop_runtime.native.rules.variable_rules"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.variable_runs"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.failed_runs"),

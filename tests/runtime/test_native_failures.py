@@ -197,7 +197,11 @@ def test_the_next_call_works_after_a_failure():
         (lambda x: call("exp", call("cast", x, np.complex64)), np.ones(3, np.float32), ["complex64"]),
         (lambda x: call("print", x) or x, np.ones(3, np.float32), ["print"]),
         (lambda x: call("unique", x), np.ones(3, np.float32), ["depends on values"]),
-        (lambda n: TensorArray(np.float32, n).stack(), np.int32(3), ["size of the TensorArray is not fixed"]),
+        (
+            lambda n: TensorArray(np.float32, n[0]).stack(),
+            np.ones(1, np.int32),
+            ["size of the TensorArray is not fixed"],
+        ),
         (lambda n: TensorArray(np.float32).write(n, 1.0).stack(), np.int32(3), ["behind the end of a TensorArray"]),
     ],
 )

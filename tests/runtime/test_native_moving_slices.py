@@ -42,7 +42,7 @@ def writes(x, y, z, a, j, k, m):
     x[:k] += 2.0
     x[m::-1] *= y[m::-1]
     x[k:m] = np.flip(x[k:m])
-    x[1:][k:m] = x[:-1][k:m]
+    x[1:][k:m] = x[:-1][k:m].copy()
     y[k:m:2] = y[k:m:2] - x[0]
     a[:k, m:] -= a[:k, m:] * 0.5
     a[1, k:m] = z[k:m]
@@ -212,11 +212,11 @@ def test_what_is_assigned_must_fit_before_anything_is_written():
 
 
 @each([
-    lambda x, k: np.sum(x[::k]),
-    lambda x, k: np.roll(x[:k], 1)[0],
-    lambda x, k: np.sum(np.ravel(x[:4].reshape(2, 2)[:k])),
-    lambda x, k: np.sum(x[:k] if k > 3 else x[1:]),
+    lambda x, k: np.sum(x[::k[0]]),
+    lambda x, k: np.roll(x[:k[0]], 1)[0],
+    lambda x, k: np.sum(np.ravel(x[:4].reshape(2, 2)[:k[0]])),
+    lambda x, k: np.sum(x[:k[0]] if k[0] > 3 else x[1:]),
 ])  # fmt: skip
 def test_what_others_would_take_for_an_extent_that_is_known_is_refused(function):
     with pytest.raises(NativeRefusal, match="depends on values|have the shapes"):
-        al.function(function, executor="native")(np.ones(5), np.int64(2))
+        al.function(function, executor="native")(np.ones(5), np.array([2]))

@@ -130,8 +130,8 @@ def test_memory_of_results_is_theirs():
     (lambda x, m: x[m][3], IndexError, "index 3 is out of bounds"),
     (lambda x, m: x[x > 9].max(), ValueError, "zero-size array"),
     (lambda x, m: np.zeros(m.sum() - 4), ValueError, "negative dimensions"),
-    (lambda x, m: x.__setitem__(m, x[:3]), ValueError, "cannot assign 3 input values to the 2 output values"),
-    (lambda x, m: x.__setitem__(m, x[~m]), ValueError, "cannot assign 3 input values to the 2 output values"),
+    (lambda x, m: x.__setitem__(m, x[:3] * 1), ValueError, "cannot assign 3 input values to the 2 output values"),
+    (lambda x, m: x.__setitem__(m, x[~m] * 1), ValueError, "cannot assign 3 input values to the 2 output values"),
     (lambda x, m: np.stack([x[m], x[~m]]), ValueError, "must have the same shape"),
 ])  # fmt: skip
 def test_what_fails(f, kind, words):

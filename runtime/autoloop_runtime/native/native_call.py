@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,20 +16,26 @@ from ..base.forks import Kind, generation, undivided
 from ..collections.versioned_array import array_of_rows
 from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState
+from ..passes.whole_masks import with_whole_masks
 from .native_function import ALIGNMENT, DATA_OFFSET, Function, Port, copied, write_function
 from .toolchain.cache import default_cache
 from .toolchain.compile_ir import Code, callable_of, compile_ir, host
 from .typing.facts import Shape
+from .typing.refusal import NativeRefusal
 from .writer.outlining import SHARE
 
 if TYPE_CHECKING:
+    from ..ir.tensor import Tensor
     from .kernels.thread_pool import Pool
+    from .typing.deciding_values import Deciding
 
 #: how a scalar of a dtype is written into eight bytes
 _PACKED = {
     "?": "?7x", "b": "b7x", "h": "h6x", "i": "i4x", "q": "q", "l": "q", "B": "B7x", "H": "H6x", "I": "I4x", "Q": "Q",
     "L": "Q", "e": "e6x", "f": "f4x", "d": "d", "F": "ff", "D": "dd",
 }  # fmt: skip
+#: of so many sets of values that decide shapes the code is kept
+MOST_SIZES = 64
 Run = Callable[[Sequence[Any], RunState], list[Any]]
 
 
@@ -57,8 +63,8 @@ class _Compiled:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._lock = _KIND.lock()
-        self._made: dict[tuple[Shape, ...], _Runnable] = {}
-        self._only: _Runnable | None = None
+        self._made: dict[tuple[Shape, ...], Run] = {}
+        self._only: Run | None = None
         host()  # without llvmlite it is said now, not at the first call
         if all(t.shape.is_fully_defined() for t in graph.inputs):
             self._only = self._runnable(tuple([t.shape.as_tuple() for t in graph.inputs]))
@@ -69,19 +75,65 @@ class _Compiled:
             runnable = self._runnable(tuple([np.shape(v) for v in values]))
         return runnable(values, state)
 
-    def _runnable(self, shapes: tuple[Shape, ...]) -> _Runnable:
+    def _runnable(self, shapes: tuple[Shape, ...]) -> Run:
         known = self._made.get(shapes)
         if known is None:
             with self._lock:
                 known = self._made.get(shapes)
                 if known is None:
-                    known = self._made[shapes] = make(self._graph, shapes)
+                    known = self._made[shapes] = _made(self._graph, shapes)
         return known
 
 
-def make(graph: Graph, shapes: Sequence[Shape]) -> _Runnable:
-    """Compile ``graph`` for inputs of the given shapes."""
-    function = write_function(graph, shapes, host().features)
+def _made(graph: Graph, shapes: Sequence[Shape]) -> Run:
+    """Compile ``graph`` for inputs of the given shapes, for values that decide other shapes when they come."""
+    try:
+        return make(graph, shapes)
+    except NativeRefusal:
+        with undivided():
+            from .typing.deciding_values import deciding
+
+        graph = with_whole_masks(graph)
+        found = deciding(graph)
+        if not found:
+            raise
+        return _Decided(graph, shapes, found)
+
+
+class _Decided:
+    """The machine code of a graph for inputs of certain shapes, one piece for each set of values that decide others.
+
+    Two threads may at worst have the same code made twice.
+    """
+
+    def __init__(self, graph: Graph, shapes: Sequence[Shape], ways: Sequence[Deciding]) -> None:
+        self._graph = graph
+        self._shapes = shapes
+        self._ways = list(ways)
+        self._made: dict[tuple[Deciding, tuple[Any, ...]], _Runnable] = {}
+
+    def __call__(self, values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
+        """Run."""
+        way = self._ways[0]
+        key = way.values(values)
+        runnable = self._made.get((way, key))
+        if runnable is None:
+            try:
+                runnable = make(self._graph, self._shapes, way.known(key))
+            except NativeRefusal:
+                if len(self._ways) == 1:
+                    raise
+                self._ways = self._ways[1:]
+                return self(values, state)
+            if len(self._made) >= MOST_SIZES:
+                self._made.pop(next(iter(self._made), key), None)
+            self._made[way, key] = runnable
+        return runnable(values, state)
+
+
+def make(graph: Graph, shapes: Sequence[Shape], known: Mapping[Tensor, Any] | None = None) -> _Runnable:
+    """Compile ``graph`` for inputs of the given shapes; ``known``: values for which alone it is."""
+    function = write_function(graph, shapes, host().features, known)
     cache, addresses = default_cache(), function.addresses
     helpers = None
     if function.shares:

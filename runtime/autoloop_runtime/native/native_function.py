@@ -184,8 +184,10 @@ def copied(address: int | None, dtype: Any, shape: Shape) -> Any:
     return made
 
 
-def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[str]) -> Function:
-    """Return the function for ``graph`` with inputs of the given shapes.
+def write_function(
+    graph: Graph, shapes: Sequence[Shape], features: frozenset[str], known: Mapping[Tensor, Any] | None = None
+) -> Function:  # fmt: skip
+    """Return the function for ``graph`` with inputs of the given shapes; ``known``: values for which alone it is.
 
     Inputs that are given away are written to, unless the function may refuse values after it has done so: whoever goes
     on then wants them as they were.
@@ -195,8 +197,9 @@ def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[st
     NativeRefusal
         If there is an operation in it that has no machine code.
     """
-    graph = with_whole_masks(graph)
-    types = infer(graph, shapes)
+    if known is None:  # otherwise that has been done: its tensors are those of the graph
+        graph = with_whole_masks(graph)
+    types = infer(graph, shapes, known)
     placed = {j: k for k, j in graph.donated.items() if _fits(types, graph.inputs[k], graph.outputs[j])}
     made = _written(graph, types, features, placed)
     refusing = [check.node for check in made.checks if may_refuse(check)] if placed else []

@@ -91,6 +91,8 @@ def _ensure_shape(ctx: Context, node: Node, values: list[Value]) -> Sequence[Val
     return values
 
 
+_CLOSE = "the numbers it starts and ends with are too close for a step between them"
+
 # -- counted ------------------------------------------------------------------------------------------------
 
 
@@ -112,10 +114,24 @@ def _as_double(value: Any, t: LType) -> str:
 
 @rule(LINSPACE)
 def _linspace(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    constants = ctx.types.constants
-    if any(t not in constants for t in node.inputs):
-        ctx.refuse(node, "its ends are not known while the function is compiled")
-    return [ctx.constant(node.op.kernel(*[constants[t] for t in node.inputs], **node.attrs))]
+    constants, num = ctx.types.constants, node.attrs["num"]
+    t, let = ctx.type_of(node.outputs[0]), ctx.writer.let
+    if all(t in constants for t in node.inputs):
+        return [ctx.constant(node.op.kernel(*[constants[t] for t in node.inputs], **node.attrs))]
+    if t is not DOUBLE or num < 2:
+        ctx.refuse(
+            node, f"of {t.name}, or less than two numbers, its ends must be known while the function is compiled"
+        )
+    start, stop = map(ctx.scalar, values)
+    delta = let(f"fsub double {stop}, {start}")
+    step = let(f"fdiv double {delta}, {literal(float(num - 1), t)}")
+    # a step that is too small for a number NumPy takes apart
+    there = let(f"fcmp une double {step}, {literal(0.0, t)}")
+    ctx.check(let(f"or i1 {there}, {let(f'fcmp oeq double {delta}, {literal(0.0, t)}')}"), node, values, refuses=_CLOSE)
+    out = ctx.result(node.outputs[0], t, (num,))
+    store(ctx, Count(start, step, t, (num,), (1,)), out)
+    put(ctx, Scalar(stop, t), shifted(ctx, out, num - 1, (), ()))
+    return [out]
 
 
 @rule(ROLL, complexes=True)

@@ -6,8 +6,8 @@ shapes, also where the graph was traced with partial ones. What depends on shape
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 _FOLD = 64
 
 
-def infer(graph: Graph, shapes: Sequence[Shape]) -> Types:
-    """Return the types in ``graph`` for inputs of the given shapes.
+def infer(graph: Graph, shapes: Sequence[Shape], known: Mapping[Tensor, Any] | None = None) -> Types:
+    """Return the types in ``graph`` for inputs of the given shapes; ``known``: values that are constants in the code.
 
     Raises
     ------
@@ -43,10 +43,12 @@ def infer(graph: Graph, shapes: Sequence[Shape]) -> Types:
     """
     elements: Elements = {}
     while True:
-        typer = _Typer(elements)
+        typer = _Typer(elements, known or {})
         try:
             for tensor, shape in zip(graph.inputs, shapes):
                 typer.types.shapes[tensor] = shape
+            for tensor, value in typer.known.items():
+                typer.types.know(tensor, value)
             typer.graph(graph)
             if typer.has_collections:
                 typer.collections.tables.settle()
@@ -59,8 +61,9 @@ def infer(graph: Graph, shapes: Sequence[Shape]) -> Types:
 
 
 class _Typer:
-    def __init__(self, elements: Elements) -> None:
+    def __init__(self, elements: Elements, known: Mapping[Tensor, Any]) -> None:
         self.types = Types()
+        self.known = known
         self._elements = elements
         self._collections: Collections | None = None
         #: where stand-ins for tensors of exact shape live
@@ -82,8 +85,10 @@ class _Typer:
         return self._collections is not None
 
     def graph(self, graph: Graph) -> None:
-        """Type every node; the inputs are typed already."""
+        """Type every node; the inputs are typed already, and what is known beforehand."""
         for node in graph.nodes:
+            if self.known and all(t in self.known for t in node.outputs) and node.op is not PARAMETER:
+                continue
             if node.op is CONST:
                 value = node.attrs["value"]
                 self.types.know(node.outputs[0], value)
@@ -163,7 +168,8 @@ class _Typer:
         if any(t not in constants or np.size(constants[t]) > _FOLD for t in node.inputs):
             return False
         sizes = [t.shape.num_elements() for t in node.outputs]
-        if any(s is None or s > _FOLD for s in sizes) and not all(t.dtype.kind in "iu" for t in node.inputs):
+        # what the trace knew to be large is left to the run
+        if any(s is not None and s > _FOLD for s in sizes) and not all(t.dtype.kind in "iu" for t in node.inputs):
             return False
         try:
             with np.errstate(all="ignore"):
