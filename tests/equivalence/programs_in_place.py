@@ -267,7 +267,7 @@ def parts_sorted(a):
 @given(squares(1, N))
 def transposed(m, n):
     m.T[3, 4] = 1
-    m.swapaxes(0, 1)[2] = m[1]
+    m.swapaxes(0, 1)[2] = m[1].copy()
     t = m.T
     for i in range(n):
         t[i, 0] += i
@@ -310,3 +310,15 @@ def in_another_form(m):
     m.reshape(1, -1)[0, 1] = first + m[0, 0]
     m.reshape(-1)[::7] = 0
     np.fill_diagonal(m, first)
+
+
+@given(vectors())
+def values_one_after_another(a):
+    np.place(a, a > 3, [1.0, 2.0, 3.0])
+    np.nan_to_num(a, copy=False)
+
+
+@given(vectors(2))
+def roots_of_some(a, b):
+    np.sqrt(a, out=b, where=a > 3)
+    np.square(a, out=a, where=a > 5)

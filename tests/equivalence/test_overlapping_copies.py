@@ -127,20 +127,23 @@ IN_TIME = (
     "v[::2] = v[:3].copy()",
     "v[::2] = v[:3] - 0", "v[4:] = v[:2]", "w = v[1:]\nw[:] = v[:-1]", "v[k:] = v[:-k]", "v[:k] = v[k : 2 * k]",
     "m[0] = m[1]", "m[:, 1:] = m[:, :-1]", "m[0, 1:] = m[0, :-1]", "m.T[1:] = m.T[:-1]", "v[[0, 2, 4]] = v[:3]",
+    "s[:, k] = s[k]", "s[k, k + 1 :] = s[k + 1 :, k]", "for i in range(k): s[:, i] = s[i]", "s[:, 0] = s[0]",
 )  # fmt: skip
 OVER = (
     "v[::2] = v[:3]", "v[v > -1] = v[::-1]", "v.flat[1:] = v[:-1]", "v.flat = v[:3]",
     "np.place(v, v > 0, v[::-1])", "np.concatenate([v[1:3], v[:2]], out=v[:4])",
-    "np.copyto(v[::2], v[:3], where=v[:3] > 0)",    "t = v[:3] if k > 0 else v[3:]\nv[::2] = t",
+    "np.copyto(v[::2], v[:3], where=v[:3] > 0)", "t = v[:3] if k > 0 else v[3:]\nv[::2] = t",
     "v[:: k + 1] = v[:3]", "for i in range(k):\n    v[::2] = v[:3]",
-    "m.T.flat[:] = m", "np.fill_diagonal(m, m[0, ::-1])", "v.real[::2] = v.real[:3]",
+    "s[:, 2] = s[k]", "s[:, k + 1] = s[k]", "m.T.flat[:] = m", "np.fill_diagonal(m, m[0, ::-1])",
+    "v.real[::2] = v.real[:3]",
 )  # fmt: skip
 
 
 def _written(body, executor):
-    text = "def f(v, m, k):\n" + textwrap.indent(body, "    ") + "\n"
+    text = "def f(v, m, s, k):\n" + textwrap.indent(body, "    ") + "\n"
     f = compiled_world(text, body)["f"]
-    ours, plain = [(np.arange(6.0) + 0.5, np.arange(6.0).reshape(2, 3), np.int64(1)) for _ in range(2)]
+    line, pair, square = np.arange(6.0) + 0.5, np.arange(6.0).reshape(2, 3), np.arange(9.0).reshape(3, 3)
+    ours, plain = [(line.copy(), pair.copy(), square.copy(), np.int64(1)) for _ in range(2)]
     f(*plain)
     al.function(f, executor=executor)(*ours)
     return ours, plain
@@ -151,14 +154,14 @@ def test_copies_in_time_are_computed(body, executor):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ours, plain = _written(body, executor)
-    assert np.array_equal(ours[0], plain[0]) and np.array_equal(ours[1], plain[1])
+    assert all(map(np.array_equal, ours, plain))
 
 
 @each(OVER)
 def test_copies_over_what_is_to_be_read_are_left_to_plain_python(body):
     with pytest.warns(UserWarning, match="assigned to one that overlaps with it"):
         ours, plain = _written(body, "auto")
-    assert np.array_equal(ours[0], plain[0]) and np.array_equal(ours[1], plain[1])
+    assert all(map(np.array_equal, ours, plain))
 
 
 def test_a_read_only_array_is_left_to_plain_python():

@@ -163,18 +163,41 @@ def _is_known(entry: Any) -> bool:
     return all(part is None or (not isinstance(part, Tensor) and _is_int(part)) for part in parts)
 
 
-def entries_of_parts(index: Any, rank: int) -> list[tuple[int, int | None]] | None:
-    """Return the axes that a basic index leaves of an array, each with its step, None if only the run knows that.
-
-    None if the index has other entries than numbers and slices.
-    """
+def entries_of(index: Any, rank: int) -> list[Any] | None:
+    """Return the numbers and slices of a basic index, one for each axis; None if it has other entries."""
     entries = _entries(index, rank)
+    return None if entries is None else entries + [_FULL] * (rank - len(entries))
+
+
+def steps_of(entries: list[Any] | None) -> list[tuple[int, int | None]] | None:
+    """Return the axes that an index leaves of an array, each with its step, None if only the run knows that."""
     if entries is None:
         return None
-    entries += [_FULL] * (rank - len(entries))
-    steps = [
-        (axis, 1 if entry.step is None else entry.step)
-        for axis, entry in enumerate(entries)
-        if isinstance(entry, slice)
-    ]
+    steps = [(axis, 1 if one.step is None else one.step) for axis, one in enumerate(entries) if isinstance(one, slice)]
     return [(axis, None if isinstance(step, Tensor) else int(step)) for axis, step in steps]
+
+
+def are_same(one: Any, other: Any) -> bool:
+    """Return whether two entries of indices are known to be the same, also where a run computes them."""
+    if isinstance(one, slice) and isinstance(other, slice):
+        return all(map(are_same, (one.start, one.stop, one.step), (other.start, other.stop, other.step)))
+    if isinstance(one, Tensor) and isinstance(other, Tensor):
+        return _computed_alike(one.plain, other.plain, 4)
+    if isinstance(one, Tensor) or isinstance(other, Tensor):
+        return False
+    return bool(one == other) and type(one) is type(other)
+
+
+def _computed_alike(one: Tensor, other: Tensor, depth: int) -> bool:
+    if one is other:
+        return True
+    known, its = one.constant_value(), other.constant_value()
+    if known is not None or its is not None:
+        return known is not None and its is not None and np.array_equal(known, its)
+    a, b = one.node, other.node
+    if a is None or b is None or a.op is not b.op or not depth or not a.inputs:
+        return False
+    if any(isinstance(value, np.ndarray) for value in a.attrs.values()) or a.attrs != b.attrs:
+        return False
+    alike = len(a.inputs) == len(b.inputs) and one.index == other.index and not (a.op.effect or a.op.stateful)
+    return alike and all(_computed_alike(x, y, depth - 1) for x, y in zip(a.inputs, b.inputs))

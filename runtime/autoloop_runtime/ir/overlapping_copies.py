@@ -14,7 +14,7 @@ import numpy as np
 from ..base.stand_ins import UnknownWhileTracing
 from .array_storage import kept
 from .array_views import layout_of_part, lies_as_known, root_of
-from .basic_indices import entries_of_parts, is_basic
+from .basic_indices import are_same, composed, depends_on_tensors, entries_of, is_basic, steps_of
 from .tensor import Tensor
 
 #: what writes its operands to ``out`` one after the other
@@ -37,10 +37,11 @@ def check_assigned(array: Any, index: Any, value: Any) -> None:
     if not is_basic(index):
         return
     step, its = _step_in(array, index), _step_in(value, ...)
-    if step is _SEVERAL or (step is not None and step == its):
+    if step is _SEVERAL or (step is not None and step == its) or _are_mirrored(array, index, value):
         return
     if not (
-        _is_placed(array)
+        not depends_on_tensors(index)
+        and _is_placed(array)
         and _is_placed(value)
         and (part := layout_of_part(array.layout, index)) is not None
         and (part.ndim != 1 or _reads_in_time(part, value.layout))
@@ -113,7 +114,7 @@ def _step_in(array: Any, index: Any) -> Any:
     while True:
         if array.shape.rank is None:
             return None
-        places = entries_of_parts(index, array.shape.rank)
+        places = steps_of(entries_of(index, array.shape.rank))
         if places is None:
             return None
         if found[0] is None:
@@ -137,9 +138,36 @@ def _step_in(array: Any, index: Any) -> Any:
         array = view.parent
 
 
+def _are_mirrored(array: Any, index: Any, value: Any) -> bool:
+    """Return whether a row is assigned to a column with as many elements before where they meet, ``m[:, i] = m[i]``, or
+    a column to such a row: what is there is assigned to itself."""
+    (mine, to), (its, source) = _in_root(array, index), _in_root(value, ...)
+    if to is None or source is None or mine is not its or len(to) != len(source):
+        return False
+    other = [k for k, (one, two) in enumerate(zip(to, source)) if not are_same(one, two)]
+    return len(other) == 2 and are_same(to[other[0]], source[other[1]]) and are_same(to[other[1]], source[other[0]])
+
+
+def _in_root(array: Any, index: Any) -> tuple[Any, list[Any] | None]:
+    """Return the storage of an array, and the entries, one for each axis, of the index of a part in all of it; None if
+    it has none."""
+    while (view := array.view_of) is not None and index is not None:
+        if view.axes is not None:
+            entries = entries_of(index, len(view.axes))
+            index = None if entries is None else tuple([entries[view.axes.index(k)] for k in range(len(view.axes))])
+        else:
+            index = None if view.index is None else composed(view.parent.shape, view.index, index)
+        array = view.parent
+    return array.storage, None if index is None or array.shape.rank is None else entries_of(index, array.shape.rank)
+
+
 def _is_placed(array: Any) -> bool:
     """Return whether an array lies in memory as its layout does; who asks relies on it."""
-    root = root_of(array)
+    one, root = array, root_of(array)
+    while one is not root:
+        if depends_on_tensors(one.view_of.index):
+            return False
+        one = one.view_of.parent
     return array.layout is not None and (root.storage.contiguous or lies_as_known(array))
 
 

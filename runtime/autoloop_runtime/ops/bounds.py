@@ -137,12 +137,12 @@ def nan_to_num(
     if x.dtype.kind != "f":
         return identity(x)
     info = np.finfo(x.dtype)
-    replaced = where(isnan(x), as_constant(x.dtype.type(nan)), x, name)
-    for infinity, number in (
-        (np.inf, info.max if posinf is None else posinf),
-        (-np.inf, info.min if neginf is None else neginf),
-    ):
-        replaced = where(equal(x, infinity), as_constant(x.dtype.type(number)), replaced)
+    numbers = (nan, info.max if posinf is None else posinf, info.min if neginf is None else neginf)
+    replaced = x
+    # all are looked for before one is replaced, which can be done where ``x`` lies
+    for place, number in zip((isnan(x), equal(x, np.inf), equal(x, -np.inf)), numbers):
+        replaced = where(place, as_constant(x.dtype.type(number)), replaced, name)
+        name = None
     return replaced
 
 

@@ -88,14 +88,18 @@ def _visit(chosen: Node, given: Tensor, copy: Copy, node: Node) -> None:
 
 
 @functools.cache
-def over(op: Op) -> Callable[..., Any] | None:
-    """Return the kernel of an op that takes the array for its result as the last argument; None if it has none."""
+def over(op: Op, *more: str) -> Callable[..., Any] | None:
+    """Return the kernel of an op that takes the array for its result as the last argument; None if it has none.
+
+    What a ufunc is asked for besides, such as ``where``, are *more* arguments after that.
+    """
     if op.into is None or op.several:
         return None
     names = re.findall(r"\{(\d)\}", op.into)
     parameters = [f"x{k}" for k in range(1 + max(map(int, names)))]
-    code = op.into.format(*parameters, out="out", by="by")
-    made: Callable[..., Any] = eval(f"lambda {', '.join(parameters)}, out: {code}", {"np": np, "by": op.into_by})
+    code = op.into.format(*parameters, out=", ".join(["out", *[f"{one}={one}" for one in more]]), by="by")
+    given = ", ".join([*parameters, "out", *more])
+    made: Callable[..., Any] = eval(f"lambda {given}: {code}", {"np": np, "by": op.into_by})
     return made
 
 

@@ -12,6 +12,7 @@ from ...ir.graph import Node
 from ...ir.tensor import Tensor
 from ...ops.index import Input, Slice
 from ...ops.indexing import GETITEM, SET_ITEM
+from ...ops.placing import PLACE
 from ...ops.selection import WHERE
 from ..ir.casts import cast
 from ..ir.elements import INT64
@@ -380,3 +381,19 @@ def _masked(ctx: Context, node: Node, values: list[Value]) -> Value:
     chosen = Expr(WHERE, (mask, fitted(value, ()), x), t, shape)
     store_all(ctx, shape, [chosen], [out])
     return out
+
+
+@rule(PLACE, complexes=True)
+def _place(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    flush(ctx)
+    x, source, mask = (array_of(ctx, value) for value in values)
+    if is_moving((*source.shape, *x.shape)):
+        ctx.refuse(node, "how many values there are depends on values")
+        return []
+    if not set(buffers(x)).isdisjoint(buffers(source)):
+        copy: Array = ctx.temporary(source.t, source.shape)
+        store(ctx, source, copy)
+        source = copy
+    out = writable(ctx, node, x, [source, mask])
+    assigned(ctx, source, mask, out, again=True)
+    return [out]

@@ -106,14 +106,16 @@ def as_many(ctx: Context, node: Node, values: Sequence[Value]) -> Array:
     return copy
 
 
-def assigned(ctx: Context, source: Array, mask: Value, out: Array) -> None:
-    """Assign the elements of ``source``, one after another, to those of ``out`` that a mask selects."""
+def assigned(ctx: Context, source: Array, mask: Value, out: Array, again: bool = False) -> None:
+    """Assign the elements of ``source``, one after another, to those of ``out`` that a mask selects; and *again* from
+    the first one, if they are fewer."""
 
     def take(count: str, chosen: str, nest: Nest) -> str:
         address = nest.address(out)
 
         def write() -> str:
-            step = ctx.writer.let(f"mul nsw i64 {count}, {source.strides[0]}")
+            place = ctx.writer.let(f"urem i64 {count}, {source.shape[0]}") if again else count
+            step = ctx.writer.let(f"mul nsw i64 {place}, {source.strides[0]}")
             put(ctx, seen(ctx, shifted(ctx, source, step, (), ())), replace(out, pointer=address, shape=(), strides=()))
             return ctx.writer.let(f"add nuw nsw i64 {count}, 1")
 

@@ -18,10 +18,10 @@ from ..array import ravel, reshape
 from ..broadcasting import broadcast_to
 from ..indexing import getitem, set_item
 from ..operands import as_dtype, weak_type
+from ..placing import placed
 from ..selection import where as choose
 from ..shape_queries import shape_of
 from .counterparts import as_operand, counterpart, refused
-from .numpy_running_sums import cumsum
 
 
 def _writes(theirs: Any, array: Any, instead: str) -> NoReturn:
@@ -114,8 +114,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
         arr.absorb(choose(flags, given[0], held))
         return
     check_apart(arr, vals)
-    number = cumsum(as_dtype(ravel(flags), np.dtype(np.int64))) - 1
-    arr.absorb(choose(flags, reshape(getitem(given, number % count), shape_of(held)), held))
+    arr.absorb(placed(held, given, flags))
 
 
 @counterpart(np.putmask)
