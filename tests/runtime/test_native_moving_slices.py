@@ -41,7 +41,7 @@ def writes(x, y, z, a, j, k, m):
     x[k:m] = 1.5 * y[k:m]
     x[:k] += 2.0
     x[m::-1] *= y[m::-1]
-    x[k:m] = np.flip(x[k:m])
+    x[k:m] = np.flip(x[k:m]).copy()
     x[1:][k:m] = x[:-1][k:m].copy()
     y[k:m:2] = y[k:m:2] - x[0]
     a[:k, m:] -= a[:k, m:] * 0.5
@@ -211,11 +211,20 @@ def test_what_is_assigned_must_fit_before_anything_is_written():
     same(written_to, 4, 4, decorated)
 
 
+def in_a_branch(x, k):
+    k = k[0]
+    if k > 3:
+        x = x[:k]
+    else:
+        x = x[1:]
+    return np.sum(x)
+
+
 @each([
     lambda x, k: np.sum(x[::k[0]]),
     lambda x, k: np.roll(x[:k[0]], 1)[0],
     lambda x, k: np.sum(np.ravel(x[:4].reshape(2, 2)[:k[0]])),
-    lambda x, k: np.sum(x[:k[0]] if k[0] > 3 else x[1:]),
+    in_a_branch,
 ])  # fmt: skip
 def test_what_others_would_take_for_an_extent_that_is_known_is_refused(function):
     with pytest.raises(NativeRefusal, match="depends on values|have the shapes"):
