@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from autoloop_runtime.running.runner import Runner
 
     from .fresh_results import FreshResults
+    from .told_results import ToldResults
 
 
 class CalledPlain(Exception):
@@ -60,11 +61,13 @@ class ConcreteFunction:
         Which inputs are written to, and what a run gives besides the results: what they hold in the end.
     shared : collection of int
         Leaves of the result that are memory of the caller's: no run computes them.
+    told : ToldResults, optional
+        Those of which each run says which array they are.
     """
 
     def __init__(
         self, name: str, graph: Graph, value: Any, executor: str, written: Sequence[tuple[int, Tensor]] = (),
-        shared: Collection[int] = (),
+        shared: Collection[int] = (), told: ToldResults | None = None,
     ) -> None:  # fmt: skip
         self.name = name
         self.graph = graph
@@ -104,10 +107,14 @@ class ConcreteFunction:
         #: pairs of outputs that are arrays of the caller's: what is changed in one must not change the other
         at = [k for k, (kind, t) in enumerate(zip(kinds, tensors)) if kind is ArrayTracer and t.shape.rank != 0]
         self._pairs = [(j, k) for j in at for k in at if j < k and tensors[j] is not tensors[k]]
-        set_outputs(graph, [*tensors, *[tensor for _, tensor in written]])
+        self._told = told
+        codes = [] if told is None else told.codes
+        #: the outputs that say which arrays results are
+        self._codes = slice(len(tensors), len(tensors) + len(codes))
+        set_outputs(graph, [*tensors, *codes, *[tensor for _, tensor in written]])
         #: which inputs are written to -> the output that they hold in the end
-        self._donated = {position: len(tensors) + k for k, (position, _) in enumerate(written)}
-        single = len(leaves) == 1 and self._structure.is_leaf() and not self._fixed[0][0]
+        self._donated = {position: self._codes.stop + k for k, (position, _) in enumerate(written)}
+        single = len(leaves) == 1 and self._structure.is_leaf() and not self._fixed[0][0] and told is None
         #: what makes of the only output what the caller gets; None if there is more to do
         self._single = self._handed[0] if single else None
         graph.ended = True  # a tensor kept from the trace is refused later instead of growing a graph nobody runs
@@ -171,7 +178,8 @@ class ConcreteFunction:
             results = [own(r, arrays) for r in results]
         if self._single is not None:
             return self._single(results[0])
-        return self._packed([handed(result) for handed, result in zip(self._handed, results)])
+        given = [handed(result) for handed, result in zip(self._handed, results)]
+        return self._packed(given, values, results[self._codes])
 
     def run_recorded(self, leaves: Sequence[Any]) -> tuple[Any, Any]:
         """Run on tensors and arrays while somebody records; return the result, and what it is as the caller's kinds.
@@ -180,30 +188,37 @@ class ConcreteFunction:
         without a word.
         """
         runner = self.checked_runner if asked() else self.runner
-        return self._recorded(run_graph(self.graph, runner, [convert_to_tensor(leaf) for leaf in leaves]), self._packed)
+        return self._recorded(run_graph(self.graph, runner, [convert_to_tensor(leaf) for leaf in leaves]), leaves)
 
-    def _recorded(self, made: Sequence[Tensor], packed: Callable[[list[Any]], Any]) -> tuple[Any, Any]:
-        """Return what is made of tensors, and what would be if nobody followed them."""
+    def _recorded(self, results: Sequence[Tensor], values: Sequence[Any]) -> tuple[Any, Any]:
+        """Return what is made of tensors, and of the inputs, and what would be if nobody followed the tensors."""
+        made, codes = results[: len(self._handed)], [t.value for t in results[self._codes]]
         plain = [t if handed is wrap else handed(t.value) for t, handed in zip(made, self._handed)]
         followed = [t if is_followed(t) else one for t, one in zip(made, plain)]
-        result = packed(plain)
-        return (result if all(map(operator.is_, followed, plain)) else packed(followed)), result
+        result = self._packed(plain, values, codes)
+        return (result if all(map(operator.is_, followed, plain)) else self._packed(followed, values, codes)), result
 
-    def _packed(self, given: list[Any], shared: Mapping[int, Any] = MappingProxyType({})) -> Any:
+    def _shared(self, values: Sequence[Any]) -> Mapping[int, Any]:
+        """Return the leaves that are memory of the caller's."""
+        return MappingProxyType({})
+
+    def _packed(self, given: list[Any], values: Sequence[Any], codes: Sequence[Any]) -> Any:
         for j, k in self._pairs:
             # tensors share no memory that anybody writes to
             if type(given[j]) is type(given[k]) is np.ndarray and np.may_share_memory(given[j], given[k]):
                 given[k] = given[k].copy()
-        if self._only_outputs:
+        if self._only_outputs and self._told is None:
             return nest.unflatten(self._structure, given)
         made = iter(given)
         leaves = [v if fixed else next(made) for fixed, v in self._fixed]
-        for place, array in shared.items():
+        for place, array in self._shared(values).items():
             leaves[place] = array
         for same in self._views:
             array = same[0].of(given[same[0].position])
             for one in same:
                 leaves[one.place] = array
+        if self._told is not None:
+            self._told.put_into(leaves, values, codes)
         if self.fresh is not None:
             self.fresh.put_into(leaves)
         return nest.unflatten(self._structure, leaves)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from autoloop_runtime.base import dtypes, locations
+from autoloop_runtime.base import dtypes, locations, nest
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.locations import users_line
 from autoloop_runtime.base.shapes import TensorShape
@@ -33,7 +33,7 @@ from .left_to_python import LeftToPython, is_raised_anyway, leave_unknown
 from .operators.mutation.lifted_arrays import Lift, Making
 from .operators.mutation.outside_world import World
 from .operators.staging.maybe_same import settled
-from .operators.staging.staged_blocks import Loops, WrittenOut, raise_when_run
+from .operators.staging.staged_blocks import Loops, TellArrays, ToldArrays, WrittenOut, deciding, raise_when_run
 from .written_arguments import ReferringFunction, references_of
 
 R = TypeVar("R")
@@ -77,6 +77,10 @@ def placeholders(
     same : sequence of int, optional
         Which leaf each of them is the same array as.
     """
+    if deciding().are_told:
+        with undivided():  # which few functions need
+            from .operators.staging.array_origins import begin_telling
+        begin_telling(graph)
     symbolic: list[Any] = []
     graph.location = locations.capture()  # of all of them
     for position, leaf in enumerate(leaves):
@@ -92,6 +96,14 @@ def placeholders(
             symbolic.append(leaf)
     graph.location = None
     return symbolic
+
+
+def tell_doubtful(results: Sequence[Any]) -> None:
+    """Begin the trace again as one of which the runs tell arrays apart, if results may be some of the inputs."""
+    if any(one.choice is not None for one in map(kept, results) if one is not None):
+        with undivided():  # which few functions need
+            from .operators.staging.told_arrays import tell_if_doubtful
+        tell_if_doubtful(results)
 
 
 def _argument(graph: Graph, tracer: Any, leaf: Any) -> Any:
@@ -129,11 +141,16 @@ def finished(
     inputs = [leaf for leaf in symbolic if isinstance(leaf, Tensor)]
     memory = [kept(one) for one in inputs]
     same = {(j, k) for j, one in enumerate(memory) for k, other in enumerate(memory) if j < k and one is other and one}
+    told = graph.records.pop(ToldArrays, None)
+    if told is not None:
+        with undivided():  # which few functions need
+            from .told_results import told_results
+        told = told_results(told.origins, nest.flatten(value, expand_composites=True), inputs)
     references = references_of(graph, inputs, value, frozenset(same), len(inputs) if arguments is None else arguments)
     if references is None:
-        made = ConcreteFunction(name, graph, value, executor)
+        made = ConcreteFunction(name, graph, value, executor, told=told)
     else:
-        made = ReferringFunction(name, graph, value, executor, references)
+        made = ReferringFunction(name, graph, value, executor, references, told)
     fresh = FreshResults(made.values, roots)
     if fresh.places:
         made.fresh = fresh
@@ -167,10 +184,12 @@ def attempted(attempt: Callable[[], R], leaves: Sequence[Any]) -> R:
         except Lift as lift:
             making = lift.making
         except WrittenOut:
-            making, loops = Making(), Loops(are_written_out=True)
+            making, loops = Making(), Loops(are_written_out=True, are_told=loops.are_told)
+        except TellArrays:
+            making, loops = Making(), Loops(loops.are_spared, loops.are_written_out, are_told=True)
         except (Exception, LeftToPython) as error:
             if loops.were_staged and not loops.are_spared and (is_refusal(error) or not is_programs_own(error)):
-                making, loops = Making(), Loops(are_spared=True)
+                making, loops = Making(), Loops(are_spared=True, are_told=loops.are_told)
                 continue
             has_tensors = any(isinstance(leaf, Tensor | TensorSpec) for leaf in leaves)
             if not isinstance(error, UnknownWhileTracing) or is_raised_anyway(error) or has_tensors:

@@ -6,8 +6,7 @@ Nothing of this is paid by functions that do neither.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -30,6 +29,8 @@ from .returned_views import Returned, views_of
 
 if TYPE_CHECKING:
     from autoloop_runtime.running.runner import Runner
+
+    from .told_results import ToldResults
 
 
 class OtherMemory(Exception):
@@ -167,11 +168,14 @@ class ReferringFunction(ConcreteFunction):
         What it does to them.
     """
 
-    def __init__(self, name: str, graph: Graph, value: Any, executor: str, references: References) -> None:
+    def __init__(
+        self, name: str, graph: Graph, value: Any, executor: str, references: References,
+        told: ToldResults | None = None,
+    ) -> None:  # fmt: skip
         self.references = references
-        super().__init__(name, graph, value, executor, references.written, {one.place for one in references.returned})
+        shared = {one.place for one in references.returned}
+        super().__init__(name, graph, value, executor, references.written, shared, told)
         self._written = [position for position, _ in references.written]
-        self._count = len(self._handed)
         is_leaf = not references.returned and self._structure.is_leaf()
         self._gives_none = is_leaf and self._fixed[0][0] and self._fixed[0][1] is None
         # which leaves are made, and which are one of these again: a view that has two names is one array
@@ -189,22 +193,24 @@ class ReferringFunction(ConcreteFunction):
             self._check_without_axes(values, arrays)
         results = (self.checked_runner if asked() else self.runner).run(values, EAGER)
         made = [handed(own(result, arrays)) for handed, result in zip(self._handed, results)]
-        self._write(values, results[self._count :])
-        return self._given_back(values, made)
+        self._write(values, results[self._codes.stop :])
+        if self._gives_none:
+            return None
+        return made[0] if self._single is not None else self._packed(made, values, results[self._codes])
 
     def run_recorded(self, leaves: Sequence[Any]) -> tuple[Any, Any]:
         """Run on tensors and arrays while somebody records: what the way back reads is not written to."""
         self._check(leaves)
         runner = self._checked_to_record if asked() else self._recorded_runner
         results = run_graph(self.graph, runner, [convert_to_tensor(leaf) for leaf in leaves])
-        ends = results[self._count :]
+        ends = results[self._codes.stop :]
         self._write(leaves, [t.value for t in ends])
         held = list(leaves)
         for position, end in zip(self._written, ends):
             if isinstance(held[position], Tensor):
                 written(held[position])
                 held[position] = end
-        return self._recorded(results[: self._count], functools.partial(self._given_back, held))
+        return self._recorded(results, held)
 
     @property
     def _checked_to_record(self) -> Runner:
@@ -290,15 +296,12 @@ class ReferringFunction(ConcreteFunction):
             if type(array) is np.ndarray:
                 array[...] = result
 
-    def _given_back(self, values: Sequence[Any], made: list[Any]) -> Any:
-        if self._gives_none:
-            return None
-        if self._single is not None:
-            return made[0]
+    def _shared(self, values: Sequence[Any]) -> Mapping[int, Any]:
+        """Return the leaves that are memory of the caller's."""
         shared = {one.place: one.of(values[one.position]) for one in self._apart}
         for place, first in self._again:
             shared[place] = shared[first]
-        return self._packed(made, shared)
+        return shared
 
 
 def same_arrays(leaves: Sequence[Any]) -> tuple[int, ...]:

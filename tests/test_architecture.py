@@ -50,7 +50,7 @@ ARROWS = {
     },
     "autoloop": {
         "conversion": "errors",
-        "operators": "bound_function conversion errors given_arrays left_to_python sent_by_name",
+        "operators": "bound_function conversion errors given_arrays left_to_python returned_views sent_by_name",
         "state": "operators conversion concrete errors given_arrays keys left_to_python parameters returned_views "
         "sent_by_name tracing written_arguments",
         "array_api": "",
@@ -104,6 +104,9 @@ LAZY = {
     ("autoloop.conversion.jumps", "autoloop.conversion.matching"),
     ("autoloop.conversion.block_statements", "autoloop.conversion.matching"),
     ("autoloop.tracing", "autoloop.conversion.advice"),
+    ("autoloop.tracing", "autoloop.operators.staging.array_origins"),
+    ("autoloop.tracing", "autoloop.operators.staging.told_arrays"),
+    ("autoloop.tracing", "autoloop.told_results"),
     ("autoloop.operators.staging.raising", "autoloop_runtime.control.while_loop"),
     ("autoloop.operators.staging.branch_merge", "autoloop_runtime.control.while_loop"),
     ("autoloop.operators.staging.maybe_numbers", "autoloop_runtime.control.while_loop"),

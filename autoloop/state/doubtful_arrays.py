@@ -20,6 +20,7 @@ from ..given_arrays import whole_of
 from ..operators.mutation.outside_world import leave
 from ..operators.staging.maybe_same import are_some, forget, maybe_same
 from ..operators.staging.standins import Maybe, opened
+from ..operators.staging.told_arrays import are_told
 from .world import World
 
 
@@ -34,7 +35,9 @@ def leave_doubtful(world: World, left: Sequence[tuple[Any, str, Any, list[Any]]]
         What the trace leaves in it, the names of the places, what stood there, and which objects the run tells it from.
     """
     doubtful = [
-        (one, name, kept(before), firsts) for one, name, before, firsts in left if _others(one) or _sources(one)
+        (one, name, kept(before), firsts)
+        for one, name, before, firsts in left
+        if (_others(one) or _sources(one)) and not are_told((one, firsts), with_views=True)
     ]
     if not doubtful:
         return

@@ -32,7 +32,7 @@ from ..operators.mutation.rebinding import LookedAt
 from ..operators.staging.container_contents import CopiesOfTrace, ObjectsOfTrace
 from ..operators.staging.raising import leaves_behind
 from ..parameters import Parameters
-from ..tracing import attempted, finished, placeholders, traced
+from ..tracing import attempted, finished, placeholders, tell_doubtful, traced
 from .endless import check_ends, lengths_of
 from .noted import Guard, Reached
 from .overlaps import Related, Relations, guards_of_shared
@@ -308,13 +308,13 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
             value = traced(request.target, (*receiver, *args), kwargs, symbolic[: len(request.leaves)])
             if objects.pairs:
                 _leave_differing(request.leaves)
-            _leave_written(found.guards, request, receiver)
-            _leave_written_parts(found.guards, request, world.reached, symbolic)
+            _leave_written(found.guards, request, receiver, world.reached, symbolic)
             if world.is_untouched() and isinstance(value, () if CopiesOfTrace in graph.records else (Tensor, *PLAIN)):
                 changes, result = Changes([], [], [], [], set()), None
             else:
                 changes, result = state.changes_of(world, value)
             value = None if result is not None else result_of(value)
+            tell_doubtful(nest.flatten((value, changes.outputs), True))
             found.guards += guards_of_unread(world)
             found.guards += guards_of_several(world.reached, changes.owners, relations.several)
         except Exception as error:
@@ -369,10 +369,13 @@ def _leave_strange(error: BaseException | None, request: Request) -> None:
             leave(f"the array {guard.place.name!r} of dtype {guard.known.dtype} is used with what only a run knows", "")
 
 
-def _leave_written(guards: Sequence[Guard], request: Request, receiver: tuple[Any, ...]) -> None:
-    """Leave a function to Python that has written to an array that is a constant of its trace."""
+def _leave_written(
+    guards: Sequence[Guard], request: Request, receiver: tuple[Any, ...], reached: Reached, symbolic: Sequence[Any]
+) -> None:  # fmt: skip
+    """Leave a function to Python that has written to an array that is a constant of its trace, or to a part of one."""
     for name in _put_back_constants(guards, request, receiver):
         leave(f"{name!r} is written to", "")
+    _leave_written_parts(guards, request, reached, symbolic)
 
 
 def _leave_written_parts(

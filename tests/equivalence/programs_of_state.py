@@ -262,6 +262,13 @@ STAGED = [
     ("none_after_a_return", "if x.sum() > 4:\n    return x*2\no.last = None\nreturn x", BOX + "o.last = 2.5", "o"),
     ("early_return", LOOP + "o.n += 1\n    if o.n > 3:\n        return x*o.n\n    i += 1\nreturn x", BOX, "o"),
     ("break", LOOP + "o.u[1] += 1\n    if o.u[1] > 2:\n        break\n    i += 1\nreturn o.u*1", BOX, "o"),
+    ("array_of_another_name", "if x.sum() > 4:\n    o.v = o.u\nreturn x", BOX + "o.v = np.ones(3)", "(o, o.u is o.v)"),
+    ("array_of_another_name_after_a_return", "if x.sum() > 4:\n    return x*2\no.v = o.u\nreturn x",
+     BOX + "o.v = np.ones(3)", "(o, o.u is o.v)"),
+    ("arrays_swapped", LOOP + "o.u, o.v = o.v, o.u\n    i += 1\nreturn x", BOX + "o.v = W = np.ones(3)",
+     "(o, o.u is W, o.v is W)"),
+    ("another_name_in_a_loop", LOOP + "o.u = V\n    i += 1\nreturn x", BOX + "W = np.arange(4.)\nV = o.u = W",
+     "(W, V is W, o.u is W)"),
 ]  # fmt: skip
 #: what happens before each call is the last part
 CHANGED = [
@@ -399,9 +406,6 @@ LEFT = [
       for first, other in (("1.0", "x"), ("np.int64(1)", "(x > 1)*1"))
       for sequence in ("[1, 2]", "(x, x)", "'ab'", "range(3)")],
     ("asked_for_what_is_lacking_by_default", "return x*len(getattr(x, '__array_interface__', ()))", "", "0"),
-    ("array_of_another_name", "if x.sum() > 4:\n    o.v = o.u\nreturn x", BOX + "o.v = np.ones(3)", "(o, o.u is o.v)"),
-    ("array_of_another_name_after_a_return", "if x.sum() > 4:\n    return x*2\no.v = o.u\nreturn x",
-     BOX + "o.v = np.ones(3)", "(o, o.u is o.v)"),
     ("array_of_another_name_in_two_blocks", LOOP + "i += 1\n    if x[0] > 0: o.v = W\nchosen(o.u[0]).n += 1\nreturn x",
      BOX + "def chosen(v):\n    if v > 1: return o\n    return p\np, W = O(), np.ones(3)\no.v = p.v = None",
      "(o, p, o.v is W)"),
@@ -423,8 +427,6 @@ LEFT = [
      "(o, o.p is o.q)"),
     ("dict_in_a_tuple_that_is_born", "if x.sum() > 4: o.z = o.d, 1\nreturn x", BOX + "o.d['a'] = 1.5",
      "(o, hasattr(o, 'z') and o.z[0] is o.d)"),
-    ("arrays_swapped", LOOP + "o.u, o.v = o.v, o.u\n    i += 1\nreturn x", BOX + "o.v = W = np.ones(3)",
-     "(o, o.u is W, o.v is W)"),
     ("argument_kept_in_a_loop", LOOP + "o.v = x\n    i += 1\no.v[0] = 9\nreturn x", BOX + "o.v = np.ones(3)", "o"),
     ("list_appended_before_a_branch", "o.log.append(x[1])\nif x.sum() > 4:\n    o.log = [x[0]]\nreturn x",
      BOX + "kept = o.log", "(o, kept, o.log is kept)"),
@@ -452,8 +454,6 @@ LEFT = [
     ("recursion_of_the_run", "def gcd(a, b): return a if b == 0 else gcd(b, a % b)\nreturn gcd(x[0], x[1])", "", "0"),
     ("part_of_another_array_in_a_loop", "global V\n" + LOOP + "V = W[1:]\n    i += 1\no.u = V\nreturn x",
      BOX + "W = np.arange(4.)\nV = W[::-1]", "(W, V, np.shares_memory(V, W), o.u is V)"),
-    ("another_name_in_a_loop", LOOP + "o.u = V\n    i += 1\nreturn x", BOX + "W = np.arange(4.)\nV = o.u = W",
-     "(W, V is W, o.u is W)"),
     ("text_of_an_array", "w = np.array(['a', 'bc'])\nreturn w[int(x[0]) % 2], f'{w[int(x[0]) % 2]!r}'", "", "0"),
     ("texts_of_an_array", "w = np.array(['a', 'bc', 'd'])\nw[int(x[0]) % 2] = 'zz'\nreturn w[x > 1]", "", "0"),
     ("date_of_an_array", "w = np.array(['2020-01-01', '2021-01-01'], dtype='M8[D]')\nreturn w[int(x[0]) % 2]", "", "0"),

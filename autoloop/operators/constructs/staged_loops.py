@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, Literal
 
 import numpy as np
@@ -38,7 +39,7 @@ from ..staging.loop_leaves import NAMES, Leaf
 from ..staging.loop_variables import Retrace, Variable, check_results, make_variable
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.numbers_or_arrays import note, noted
-from ..staging.staged_blocks import is_run_time_error, looping, raise_at_run_time, staged_block
+from ..staging.staged_blocks import is_run_time_error, looping, raise_at_run_time, staged_block, telling
 from ..staging.staged_values import as_maybe, asked, is_staged, truth
 from ..staging.taken_containers import ids_in
 from ..staging.undefined import spoken
@@ -195,13 +196,14 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable], twins: list[Twin
     begun = [(place, leaf) for place, leaf in maybe if leaf.may_stay_number or not loop.surely]
     changed = [] if loop.number is not NumberTracer or loop.surely else _of_another_dtype(variables)
     counts = loop.counted and len(variables[0].loop_vars()) > 0
+    arrays = HeldArrays((told := telling()) and told.of_loop(variables, len(declared)))
+    declared += arrays.told.declared() if arrays.told else []
     if (begun or changed) and not counts:
         declared.append(LoopVar("an iteration", convert_to_tensor(np.False_), SCALAR))
     for one in declared:
         check_initial(one)
     scope = graph.unique_name("while")
     cond_graph, body_graph = body_and_cond(graph, scope, declared)
-    arrays = HeldArrays()
     for graph_of in (body_graph, cond_graph):
         for place, leaf in maybe:
             note(graph_of.inputs[place], None, _entry(leaf), leaf.name)
@@ -230,6 +232,8 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable], twins: list[Twin
             note(outputs[place], *_after(leaf, none_ran), leaf.name)
         for place, leaf in changed:
             note(outputs[place], *_unchanged(leaf, none_ran), leaf.name, is_array=True)
+    if arrays.told:
+        arrays.told.after(outputs)
     if loop.counted:
         outputs = _told_by_the_count(variables, list(outputs))
     made: list[tuple[Any, Any]] = []
@@ -367,7 +371,7 @@ def _trace_body(
 ) -> tuple[list[Tensor], dict[int, list[Any]]]:
     params = list(graph.inputs)
     spans = _spans(variables, params)
-    with graph.as_default(), staged_block(), Block(graph) as block:
+    with graph.as_default(), staged_block(), Block(graph) as block, arrays.told or nullcontext():
         made: list[tuple[Any, Any]] = []
         values = _values(variables, params, as_maybe, made, array=arrays.enter)
         entered = [(_twins().Watched(new), old) for new, old in made]
@@ -397,6 +401,7 @@ def _trace_body(
         if any(new is not old for new, old in zip(news, variables, strict=True)):
             raise Retrace(news)
         arrays.settle(block, loop.outside)
+        tensors += arrays.told.left(arrays.left) if arrays.told else []
         origins = {}
         if any(has_objects(one.form) for one in variables):
             forms = [(one.form, result) for one, result in zip(variables, results, strict=True)]

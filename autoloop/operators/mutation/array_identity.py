@@ -24,6 +24,7 @@ from ..staging.standins import Maybe, opened
 from . import lifted_arrays
 
 if TYPE_CHECKING:
+    from ..staging.array_origins import OriginsOfLoop
     from .side_effects import Outside
 
 _DECIDED = "which array {0!r} is depends on how often a loop runs, and it is written to in place"
@@ -68,9 +69,10 @@ class Held:
 
 
 class HeldArrays:
-    """The array variables of one loop, while it is built."""
+    """The array variables of one loop, while it is built; ``told`` is what tells which arrays they are, if runs do."""
 
-    def __init__(self) -> None:
+    def __init__(self, told: OriginsOfLoop | None = None) -> None:
+        self.told = told
         self._held: dict[Any, Held] = {}
         self._block: Block | None = None
         #: what variables hold in the body's end -> the arrays that they hold after the loop
@@ -82,6 +84,8 @@ class HeldArrays:
         array.storage.choice = Choice((self, "begun"), lambda: (one.before, one.after), current_graph())
         if one.storage is not None:
             array.storage.before, array.storage.is_without_axes = one.storage, one.storage.is_without_axes
+        if self.told is not None:
+            self.told.choose(leaf, array)
         if isinstance(leaf.init, ArrayTracer) and not leaf.init.is_writeable:
             array.freeze(True)
         return array
@@ -90,6 +94,10 @@ class HeldArrays:
         """Note what the body leaves in a variable."""
         if leaf in self._held:
             self._held[leaf].after = value
+
+    def left(self, leaf: Any) -> Any:
+        """Return what the body leaves in a variable."""
+        return self._held[leaf].after if leaf in self._held else None
 
     def settle(self, block: Block, outside: Outside) -> None:
         """Find out, when the body is traced, whether the values of the variables are all that a run needs to know.
@@ -171,6 +179,8 @@ class HeldArrays:
         """Return what a variable holds after the loop; ``array`` has its value."""
         one = self._held[leaf]
         if not one.is_kept or one.before is None or (one.is_written and number_type(one.before) is not None):
+            if self.told is not None:
+                self.told.choose(leaf, array)
             return self._other(one, array)
         if one.inside.storage.lost:
             self._lose_held(one)

@@ -11,10 +11,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
+from autoloop_runtime import ops
 from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.ir.array_storage import BLOCK, Storage, kept
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import NumberTracer, marked
 
 from ...conversion.callables import is_users_class
 from ...left_to_python import refuse_unknown
@@ -121,6 +123,9 @@ class IsOther:
             self._is_part = self._is_part or found.is_part  # a block inside has told
             self._is_again = self._is_again or found.is_again
             return found.is_other
+        if found is not None and found is not self._told and found.now is now and found.first is self._given:
+            self._is_part = self._is_part or found.is_part  # it tells that from what this one begins with
+            return _either(self._is_other, found.is_other)
         if now is self._given:
             return True if is_born(self.slot) else self._is_other
         if now is self._first and type(now) is not Undefined:  # it is let stand for that again
@@ -157,6 +162,13 @@ class IsOther:
         if (told := known.get(self.slot.key)) is not None and told is self._told:  # what it holds has its value now
             known[self.slot.key] = self._told = told = replace(told, held=_held(told.now))
             _note_chosen(told)
+
+
+def _either(one: Any, other: Any) -> Any:
+    """Return whether one of two bools is true, of which runs may know either."""
+    if not (isinstance(one, Tensor) and isinstance(other, Tensor)):
+        return other if one is False else one if other is False else True
+    return marked(NumberTracer, ops.logical_or(one.plain, other.plain))
 
 
 def _note_chosen(told: Rebinding) -> None:

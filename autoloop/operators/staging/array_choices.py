@@ -17,6 +17,7 @@ from autoloop_runtime.ir.graph import Graph
 from ...given_arrays import whole_of
 from .container_contents import instance_attributes, objects_in
 from .standins import Maybe, opened
+from .told_arrays import are_told
 
 #: that of an array of the trace, or which real array it is, by id
 Memory: TypeAlias = Storage | int
@@ -158,7 +159,7 @@ def place_of(value: Any) -> Memory | None:
 
 
 def some_may_be_one(value: Any, left: Iterable[Any], firsts: Callable[[Any], Sequence[Any]]) -> bool:
-    """Return whether two arrays are one in some runs, and two in others, of which one at least is in a value.
+    """Return whether two arrays that others see are one in some runs, and two in others.
 
     Parameters
     ----------
@@ -168,13 +169,13 @@ def some_may_be_one(value: Any, left: Iterable[Any], firsts: Callable[[Any], Seq
     firsts : callable
         Returns of an array which ones the run tells it from.
     """
-    mine = {memory: array for array in arrays_in([value]) if (memory := place_of(array)) is not None}
-    others = {memory: array for array in arrays_in(left) if (memory := place_of(array)) is not None}
-    known = list(mine.items())
+    arrays = arrays_in([*left, value])
+    known = list({memory: array for array in arrays if (memory := place_of(array)) is not None}.items())
     for place, (one, array) in enumerate(known):
-        for other, its in (*known[:place], *[pair for pair in others.items() if pair[0] not in mine]):
+        for other, its in known[:place]:
             asked = _Asked([*firsts(array), *firsts(its)])
-            if (_is_several(one) or _is_several(other)) and asked.may_be_one(one, other):
+            is_asked = (_is_several(one) or _is_several(other)) and asked.may_be_one(one, other)
+            if is_asked and not are_told((array, firsts(array)), (its, firsts(its))):
                 return True
     return False
 

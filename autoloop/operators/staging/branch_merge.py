@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,7 +11,7 @@ from autoloop_runtime.analysis.failure import can_fail
 from autoloop_runtime.analysis.inside import nodes_inside
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
-from autoloop_runtime.ir.array_storage import Block, Choice, Storage, kept, one_of_several
+from autoloop_runtime.ir.array_storage import Block, Choice, Storage, kept
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.convert import convert_to_tensor, to_array
 from autoloop_runtime.ir.graph import Graph, current_graph, is_around
@@ -37,13 +37,14 @@ from ...left_to_python import leaving, refuse_unknown
 from .blank_values import blank
 from .containers_of_blocks import advice_on_keys, leave_containers, leave_markers, leave_objects_apart
 from .instances import apart, as_objects, assembled, leave_objects, of_sides
+from .linked_arrays import arrays_known, link, link_together
 from .list_lengths import as_growing, lengths_differ, with_growing
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
 from .numbers_or_arrays import are_apart, is_number_beside_array, is_untold, note, notes_of
 from .raising import FALLEN, RETURN, RETURN_VALUE, is_return_value, refusal
-from .staged_blocks import is_run_time_error, raise_at_run_time, staged_block
+from .staged_blocks import is_run_time_error, raise_at_run_time, staged_block, telling
 from .staged_values import as_maybe, cast_where_made, certain, kind_of_either
-from .standins import Maybe, is_optional, opened
+from .standins import is_optional, opened
 from .twins import Twins, watch
 from .undefined import MaybeUnset, Undefined, maybe, spoken, when_set
 
@@ -92,12 +93,14 @@ def staged_branch(
     """
     graph = current_graph() or test.graph
     assert graph is not None
+    if told := telling():
+        then, orelse, names = told.with_clock(then), told.with_clock(orelse), (*names, "the iterations")
+    count = len(names)
     scope = graph.unique_name("cond")
     graphs = (subgraph(graph, f"{scope}/then"), subgraph(graph, f"{scope}/else"))
     blocks = [Block(sub) for sub in graphs]
     ends: list[Ends] = [{}, {}]
     values = [_trace(*one) for one in zip(graphs, (then, orelse), blocks, ends, strict=True)]
-    count = len(names)
     if all(value is _NEVER for value in values):
         finish_cond(graph, scope, test, graphs[0], [], graphs[1], [])
         raise NeverReturnsError
@@ -119,9 +122,11 @@ def staged_branch(
     results = tuple(merge.value(remaining, twins) for merge in merges)
     if made is None:
         watch(twins)
-    _link_together(merges)
+    link_together([pair for merge in merges for pair in merge.made])
     for block in blocks:
         block.lose()
+    if told:
+        told.clock, results = results[-1], results[:-1]
     return results
 
 
@@ -135,7 +140,7 @@ def _trace(graph: Graph, side: Side, block: Block, ends: Ends) -> Any:
         try:
             left = tuple(map(apart, side()))
             values = nest.map_structure(lambda leaf: certain(leaf) if _is_made_in(graph, leaf) else leaf, left)
-            for array in _arrays(values):
+            for array in arrays_known(values):
                 array.storage.close()
                 ends[id(array)] = (array, array.current())
             return values
@@ -183,6 +188,8 @@ class _Merge:
         self.kinds: list[Kind] = []
         #: what the two sides leave, of which an array may be another handle
         self.handles: list[tuple[Any, Any]] = []
+        #: which arrays these are, where runs tell that
+        self.codes: list[list[Tensor] | None] = []
         #: the arrays that are chosen, and what they are chosen from
         self.made: list[tuple[Storage, tuple[Any, Any]]] = []
         self._ends = ends
@@ -261,6 +268,9 @@ class _Merge:
             from autoloop_runtime.control.while_loop import BranchValues
 
         self.pairs.append(BranchValues(one, other, self.what.format(spoken(self.name))))
+        self.codes += [None] * (len(self.pairs) - len(self.codes))
+        if (told := telling()) and self.kinds[-1] is ArrayTracer:
+            self.codes[-1] = told.of_both(self.handles[-1], self.graphs)
 
     def _of_one_type(self, one: Any, other: Any) -> tuple[Any, Any]:
         """Return what both sides leave as values of one type: numbers of several, unless a tensor decides."""
@@ -312,11 +322,12 @@ class _Merge:
     def tensors(self, side: int) -> list[Tensor]:
         """Return what one side gives, made in the current graph; for side 0 first."""
         made: list[Tensor] = []
-        for pair in self.pairs:
+        self.codes += [None] * (len(self.pairs) - len(self.codes))
+        for pair, codes in zip(self.pairs, self.codes, strict=True):
             tensors = [] if pair is None else pair.tensors(side)
             if side == 0:
                 self.counts.append(len(tensors))
-            made += tensors
+            made += tensors if codes is None else [*tensors, codes[side]]
         if self.is_set is not None:
             made.append(convert_to_tensor(self.is_set[side]))
         return made
@@ -325,8 +336,10 @@ class _Merge:
         """Take this variable's outputs off the list and return its value; a Python number is a ``number``."""
         leaves = []
         columns = (self.pairs, self.fixed, self.counts, self.kinds, self.handles, self.numbers, self.untold)
-        for pair, fixed, count, kind, handles, may_be_number, is_untold_of in zip(*columns, strict=True):
+        columns = (*columns, self.codes)  # type: ignore[assignment]
+        for pair, fixed, count, kind, handles, may_be_number, is_untold_of, codes in zip(*columns, strict=True):
             mine, outputs[:count] = outputs[:count], []
+            code = None if codes is None else outputs.pop(0)
             made = fixed if pair is None else pair.pack(mine)
             if may_be_number:
                 made, is_number, number_then = made
@@ -337,8 +350,10 @@ class _Merge:
                 made = as_maybe(marked(join(kind, self.number), made))
             if pair is not None and isinstance(made, ArrayTracer):
                 made.storage.choice = Choice(self.graphs[0], lambda both=handles: both)  # type: ignore[misc]
+                if code is not None and (told := telling()):
+                    told.choose(made.storage, code)
                 if not self._is_returned:
-                    _link(made.storage, handles)
+                    link(made.storage, handles)
                     self.made.append((made.storage, handles))
             leaves.append(made)
         is_set = outputs.pop(0) if self.is_set is not None else None
@@ -385,35 +400,6 @@ def _same(one: Any, other: Any, alike: bool) -> bool:
     if type(one) is type(other) is set:
         return one == other
     return type(one) is type(other) and isinstance(one, bool | int | float | complex | str | bytes) and one == other
-
-
-def _arrays(values: Any) -> Iterator[ArrayTracer]:
-    """Yield the arrays in a structure of which it is known what they hold."""
-    for leaf in nest.flatten(values):
-        if isinstance(leaf, Maybe):
-            yield from _arrays(opened(leaf).value)
-        elif isinstance(leaf, ArrayTracer) and not leaf.storage.lost:
-            yield leaf
-
-
-def _link(made: Storage, handles: Iterable[Any]) -> None:
-    """Note that an array is one of those that the sides have left."""
-    made.handles = tuple([(handle, True) for handle in handles])
-    for handle, _ in made.handles:
-        if isinstance(handle, np.ndarray) and handle.ndim:
-            made.stands_for(handle)
-        elif every := [] if (storage := kept(handle)) is None else storage.origins():
-            made.perhaps(*[one for one in every if is_around(one.graph)])
-            made.stands_for(*[array for one in every for array in one.own_sources])
-
-
-def _link_together(merges: Iterable[_Merge]) -> None:
-    """Note which arrays may be one, because a side leaves one under several names."""
-    left: dict[Storage, list[Storage]] = {}
-    for made, handles in (pair for merge in merges for pair in merge.made):
-        for handle in handles:
-            if (storage := kept(handle)) is not None and not is_around(storage.graph):
-                one_of_several(made, left.setdefault(storage, []))
 
 
 def _is_outer(value: Any) -> bool:

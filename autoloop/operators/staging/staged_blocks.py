@@ -49,6 +49,28 @@ class WrittenOut(BaseException):
     """A loop that was tried as one of the graph has left something behind: the trace is begun anew without trying."""
 
 
+class TellArrays(BaseException):
+    """Which array a loop or branch has left matters: the trace is begun anew as one in which each run tells."""
+
+
+class ToldArrays:
+    """What tells the arrays of a trace apart, if runs do: an ``Origins``; a record of a root graph."""
+
+    def __init__(self, origins: Any = None) -> None:
+        self.origins = origins
+
+    def copy(self) -> ToldArrays:
+        """Return the same, which later changes of this one do not reach."""
+        return ToldArrays(self.origins and self.origins.copy())
+
+
+def telling() -> Any:
+    """Return what tells the arrays of the trace apart, an ``Origins``; None if runs do not."""
+    graph = current_graph()
+    found = None if graph is None else graph.root.records.get(ToldArrays)
+    return None if found is None else found.origins
+
+
 class Loops:
     """How one trace decides on loops that could be written out as well as be loops of the graph.
 
@@ -59,14 +81,17 @@ class Loops:
         to fewer than what is written out leaves, and a trace that was refused something is made again without.
     are_written_out : bool
         Whether there are none.
+    are_told : bool or None
+        Whether runs tell which arrays loops and branches leave; None if the trace cannot be made again for that.
     were_staged : bool
         Whether there was one.
     """
 
-    __slots__ = ("are_spared", "are_written_out", "were_staged")
+    __slots__ = ("are_spared", "are_told", "are_written_out", "were_staged")
 
-    def __init__(self, are_spared: bool = False, are_written_out: bool = False) -> None:
-        self.are_spared, self.are_written_out, self.were_staged = are_spared, are_written_out, False
+    def __init__(self, are_spared: bool = False, are_written_out: bool = False, are_told: bool | None = False) -> None:
+        self.are_spared, self.are_written_out, self.are_told = are_spared, are_written_out, are_told
+        self.were_staged = False
 
     def in_force(self) -> Setting[None]:
         """Return a context manager in which the trace is made."""
@@ -75,7 +100,7 @@ class Loops:
 
 def deciding() -> Loops:
     """Return how the trace that is made decides on loops; one that nobody makes again spares them."""
-    return _LOOPS.get() or Loops(are_spared=True)
+    return _LOOPS.get() or Loops(are_spared=True, are_told=None)
 
 
 class StagedRaise(BaseException):

@@ -1,0 +1,127 @@
+"""Of which arrays each run can say which they are, where loops and branches decide it: see ``array_origins``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from autoloop_runtime.ir.array_storage import kept
+from autoloop_runtime.ir.tracers import ArrayTracer
+
+from ...returned_views import views_of
+from .numbers_or_arrays import noted
+from .staged_blocks import TellArrays, deciding, telling
+from .standins import Maybe, opened
+
+
+def there(value: Any) -> Any:
+    """Return the value of what may not be there."""
+    while isinstance(value, Maybe):
+        value = opened(value).value
+    return value
+
+
+def is_array(value: Any) -> bool:
+    """Return whether something is an array with axes."""
+    if isinstance(value, np.ndarray):
+        return bool(value.ndim)
+    return kept(value) is not None and value.shape.rank != 0
+
+
+def root_of(value: Any) -> Any:
+    """Return what an array of the trace is a view of; itself if it is none."""
+    while value.view_of is not None:
+        value = value.view_of.parent
+    return value
+
+
+def chosen_from(value: Any) -> list[Any]:
+    """Return the arrays that one may be, as loops and branches choose, in any iteration."""
+    found: list[Any] = []
+    todo, seen = [value], set[Any]()
+    while todo:
+        one = there(todo.pop())
+        if not is_array(one):
+            continue
+        storage = kept(one)
+        key = storage if storage is not None and one.view_of is None else id(one)
+        if key in seen:
+            continue
+        seen.add(key)
+        if storage is not None and storage.choice is not None and one.view_of is None:
+            todo += storage.choice.arrays()
+        else:
+            found.append(one)
+    return found
+
+
+def is_argument(one: Any) -> bool:
+    """Return whether an array that nothing has chosen is one of the inputs', or a view of it that is known."""
+    storage = kept(one)
+    return storage is not None and storage.argument is not None and views_of(one) is not None
+
+
+def _is_new(one: Any) -> bool:
+    """Return whether an array that nothing has chosen is no other's memory, nor a part of it."""
+    storage = kept(one)
+    if storage is None or storage.argument is not None or one.view_of is not None:
+        return False
+    return len(storage.origins()) == 1 and not storage.own_sources and not storage.is_by_order
+
+
+def may_be_told(value: Any, with_views: bool = False, apart: Sequence[Any] = ()) -> bool:
+    """Return whether a run can say which array it is that stands somewhere: what it may be are inputs, perhaps views
+    of these, arrays that the function makes, and some that the run tells *apart* anyway."""
+    if not is_array(value) or kept(value) is None or value.view_of is not None or noted(value) is not None:
+        return False
+    known = {id(one) for one in apart}
+    return all(
+        id(one) in known or _is_new(one) or (is_argument(one) and (with_views or one.view_of is None))
+        for one in chosen_from(value)
+    )
+
+
+def is_in_doubt(value: Any) -> bool:
+    """Return whether only the run knows whether a result is an input's memory."""
+    if not isinstance(value, ArrayTracer) or not is_array(value) or noted(value) is not None:
+        return False
+    root = root_of(value)
+    is_chosen = root.storage.choice is not None and views_of(value) is not None
+    return is_chosen and any(map(is_argument, chosen_from(root)))
+
+
+def tell_again() -> None:
+    """Begin the trace again, as one that tells arrays apart, if it is none.
+
+    Raises
+    ------
+    TellArrays
+    """
+    if telling() is None and deciding().are_told is False:
+        raise TellArrays
+
+
+def tell_if_doubtful(results: Iterable[Any]) -> None:
+    """Do so if some results may be the memory of inputs.
+
+    Raises
+    ------
+    TellArrays
+    """
+    if any(map(is_in_doubt, results)):
+        tell_again()
+
+
+def are_told(*values: tuple[Any, Sequence[Any]], with_views: bool = False) -> bool:
+    """Return whether runs say of each of some arrays which it is; a trace that could let them is made again. With each
+    comes which ones a run tells it from anyway.
+
+    Raises
+    ------
+    TellArrays
+    """
+    told = all(may_be_told(one, with_views, apart) for one, apart in values)
+    if told:
+        tell_again()
+    return told and telling() is not None

@@ -1,0 +1,109 @@
+"""Results of which each run says which array they are: the caller's, one that is a result already, or a new one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.ir.array_storage import kept
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import ArrayTracer
+
+from .operators.staging.array_origins import Origins
+from .operators.staging.told_arrays import chosen_from, is_argument, is_array, is_in_doubt, root_of
+from .returned_views import Returned, views_of
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """A leaf of the result of which each run says which array it is.
+
+    Attributes
+    ----------
+    place : int
+        Which leaf.
+    code : int
+        The number of the array, or which of those that a run gives says it.
+    is_chosen : bool
+        Whether the run says it.
+    of_inputs : dict
+        The numbers of inputs, and of views of them -> what the leaf is then.
+    is_whole : bool
+        Whether the leaf is the array, and no view of it.
+    """
+
+    place: int
+    code: int
+    is_chosen: bool
+    of_inputs: dict[int, Returned]
+    is_whole: bool
+
+
+class ToldResults:
+    """What makes of the numbers of arrays, which a run gives, the results.
+
+    Attributes
+    ----------
+    codes : list of Tensor
+        What a run gives besides the results.
+    """
+
+    def __init__(self, told: Origins, leaves: Sequence[Any], inputs: Sequence[Any]) -> None:
+        self.codes: list[Tensor] = []
+        self._told: list[Told] = []
+        places = [place for place, leaf in enumerate(leaves) if is_array(leaf) and isinstance(leaf, ArrayTracer)]
+        every = {place: {told.number(one): one for one in chosen_from(root_of(leaves[place]))} for place in places}
+        counts = Counter(number for place in places for number in every[place])
+        # an array that nothing has chosen is the object that those are which turn out to be it: it is first
+        for place in sorted(places, key=lambda place: root_of(leaves[place]).storage.choice is not None):
+            leaf, numbers = leaves[place], every[place]
+            code, is_whole = told.of(root_of(leaf)), leaf.view_of is None
+            table = {}
+            if isinstance(code, Tensor) and is_in_doubt(leaf):
+                arguments = {number: one for number, one in numbers.items() if is_argument(one)}
+                table = {number: _returned(place, one, inputs, leaf) for number, one in arguments.items()}
+            if not table and not (is_whole and any(counts[number] > 1 for number in numbers)):
+                continue
+            if isinstance(code, Tensor):
+                self.codes.append(code)
+                self._told.append(Told(place, len(self.codes) - 1, True, table, is_whole))
+            else:
+                self._told.append(Told(place, code, False, table, is_whole))
+
+    def put_into(self, leaves: list[Any], values: Sequence[Any], codes: Sequence[Any]) -> None:
+        """Replace results by the arrays that they are.
+
+        Parameters
+        ----------
+        leaves : list
+            The results.
+        values : sequence
+            The inputs.
+        codes : sequence of int
+        """
+        known: dict[int, Any] = {}
+        for one in self._told:
+            code = int(codes[one.code]) if one.is_chosen else one.code
+            if one.is_whole and code in known:
+                leaves[one.place] = known[code]
+                continue
+            if (returned := one.of_inputs.get(code)) is not None:
+                leaves[one.place] = returned.of(values[returned.position])
+            if one.is_whole and code:
+                known[code] = leaves[one.place]
+
+
+def _returned(place: int, one: Any, inputs: Sequence[Any], leaf: Any) -> Returned:
+    """Return what a leaf is if it is, or is a view of, an input or a view of one."""
+    mine = () if leaf is root_of(leaf) else views_of(leaf) or ()
+    itself = next((k for k, value in enumerate(inputs) if value is one), None)
+    position, views = (kept(one).argument, views_of(one)) if itself is None else (itself, ())  # type: ignore[union-attr]
+    return Returned(place, position, (*views, *mine), one.is_writeable and leaf.is_writeable)  # type: ignore[misc,arg-type]
+
+
+def told_results(told: Origins, leaves: Sequence[Any], inputs: Sequence[Any]) -> ToldResults | None:
+    """Return what makes the results that each run tells apart; None if there are none."""
+    made = ToldResults(told, leaves, inputs)
+    return made if made.codes else None

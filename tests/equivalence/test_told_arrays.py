@@ -1,0 +1,105 @@
+"""Which array it is that a loop or branch leaves, each run says: the argument itself, another result, or a new one."""
+
+import textwrap
+import warnings
+
+import autoloop as al
+import numpy as np
+import pytest
+from each_case import each
+from worlds import world
+
+COUNTED = "for i in range(n[0]):\n    "
+BEST = "best = y = x\n" + COUNTED + "y = y*-1.5\n    if y[0] > best[0]: best = y\n"
+#: programs of an object with two arrays, an array, and how many turns there are
+PROGRAMS = {
+    # a result that is the caller's array in some runs
+    "no_turn": "i = 0\nwhile i < n[0]:\n    x = x + 1\n    i += 1\nreturn x",
+    "a_side": "return x if n[0] > 1 else x*2",
+    "a_copy_or_the_array": "y = x.copy()\nif n[0] > 1: y = x\nreturn y",
+    "one_of_the_object": "y = x\nif n[0] > 1: y = o.v\nreturn y",
+    "of_three": "y = x\nif n[0] > 0:\n    if n[0] > 1:\n        y = o.v\n        if n[0] > 2: y = y + 1\n"
+    "    else: y = o.w\nreturn [y, {'k': y}]",
+    "other_dtype": "y = np.arange(3)\nwhile n[0] > 1 and y[0] < 5: y = y*0.5 + 3\nreturn y",
+    "loops_in_loops": COUNTED + "j = 0\n    while j < i:\n        x = x + j\n        j += 1\nreturn x",
+    "with_break": COUNTED + "x = x + 1\n    if x[0] > 2.5: break\nreturn x",
+    "with_return": COUNTED + "if x[0] > 2.5: return x\n    x = x + 1\nreturn o.v",
+    "written_before": "x[0] += 1\ny = x if n[0] > 1 else x*2\nreturn y",
+    "view_or_array": "y = x[1:]\nif n[0] > 1: y = x\nreturn y",
+    "views": "if n[0] > 1: y = x[1:]\nelse: y = x[:2]\nreturn y",
+    "view_of_either": "y = x if n[0] > 1 else np.zeros(3)\nreturn y.reshape(3, 1)",
+    "list_and_the_last": "out = []\ny = x\n" + COUNTED + "y = y*0.5\n    out.append(y)\nreturn out, y",
+    "in_a_function": "def g(z, k):\n    while k > 0:\n        z = z - 1\n        k -= 1\n    return z\n"
+    "return g(x, n[0]), g(o.v, n[0] - 1)",
+    # two of which only a run knows whether they are one
+    "and_the_argument": "y = x\nwhile n[0] > 0 and y[0] > 0.01: y = y*0.5\nreturn y, x",
+    "a_side_gives_one_twice": "a = x + 1\nb = a + 1\nif n[0] > 1: return a, a\nreturn a, b",
+    "turned": "a, b, c = x, x + 1, o.v\n" + COUNTED + "a, b, c = b, c, a\nreturn a, b, c",
+    "the_one_before": "z = y = x*1\n" + COUNTED + "z = y\n    y = y*2\nreturn y, z",
+    "best": BEST + "return best, y",
+    "best_of_two_loops": "last = cur = x\n" + COUNTED + "for j in range(2): cur = cur + j\n"
+    "    if i % 2 == 0: last = cur\nreturn last, cur",
+    "three_names": "a = x if n[0] > 1 else x*2\nb = x if n[0] > 0 else a\nreturn a, b, x",
+    # what is left in attributes
+    "kept_in_a_branch": "if n[0] > 1: o.w = x",
+    "kept_or_new": "if n[0] > 1: o.w = o.v\nelse: o.w = x + 1",
+    "best_kept": BEST + "o.w = best\nreturn y",
+    "kept_in_two_places": "a = x*1\nif n[0] > 1: o.v = a\nif n[0] > 0: o.w = a\nreturn a",
+    "the_last_and_one_before": COUNTED + "o.v = o.v + 1\n    if o.v[0] > 1: o.w = o.v\nreturn x",
+    "both_new": "y = x*2\n" + COUNTED + "y = y + 1\n    if y[0] > 4: o.w = y\no.v = y",
+    "exchanged": COUNTED + "o.v, o.w = o.w, o.v\nreturn o.v",
+    "in_three_blocks": COUNTED + "for j in range(i):\n        if j == 1: o.w = x*2\nreturn x",
+}  # fmt: skip
+TOP = "import numpy as np\nclass O:\n    def __init__(self): self.v, self.w = np.arange(3.0), np.zeros(3)\n"
+
+
+def arrays_in(value):
+    if isinstance(value, np.ndarray):
+        return [value]
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return [one for part in parts for one in arrays_in(part)]
+
+
+def called(function, o, turns):
+    """What holds after a call, and which of the arrays are one, or share memory."""
+    x, n = np.array([1.5, -2.0, 3.0]), np.array([turns])
+    every = arrays_in([x, o.v, o.w, function(o, x, n), o.v, o.w])
+    return (
+        [(one.dtype.str, one.tolist()) for one in every],
+        [(p is q, np.shares_memory(p, q)) for p in every for q in every],
+    )
+
+
+def check(name, executor):
+    names = world(name, f"{TOP}def f(o, x, n):\n{textwrap.indent(PROGRAMS[name], '    ')}\n")
+    function, plain, decorated = al.function(names["f"], executor=executor), names["O"](), names["O"]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for turns in (0, 1, 2, 3, 0, 2):
+            assert called(function, decorated, turns) == called(names["f"], plain, turns), turns
+
+
+@each([(name, executor) for name in PROGRAMS for executor in ("auto", "sequential", "dataflow")], parts=2)
+def test_arrays_are_the_ones_that_plain_python_leaves(name, executor):
+    check(name, executor)
+
+
+def test_machine_code_says_which_array_it_is():
+    pytest.importorskip("llvmlite")
+    for name in ("no_turn", "best", "turned", "kept_or_new"):
+        check(name, "native")
+
+
+def test_derivatives_through_a_result_that_is_the_argument():
+    @al.function
+    def f(x, n):
+        while n > 0:
+            x = x * 3.0
+            n = n - 1
+        return x
+
+    for turns, factor in ((0, 1.0), (2, 9.0)):
+        x = np.array([1.0, 2.0])
+        assert np.allclose(al.grad(lambda x: (f(x, np.array(turns)) ** 2).sum())(x), 2 * factor**2 * x)  # noqa: B023
+        value, back = al.vjp(lambda x: f(x, np.array(turns)), x)  # noqa: B023
+        assert np.allclose(value, factor * x)
