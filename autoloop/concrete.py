@@ -144,7 +144,12 @@ class ConcreteFunction:
     def plain_outputs(self) -> tuple[Sequence[tuple[Tensor, Callable[[Any], Any]]], type | None] | None:
         """The outputs, with what makes of each what the caller gets, where these are all of the result: the tuple or
         list of them, or one alone (None)."""
-        if self._pairs or not self._only_outputs or not isinstance(self._structure, nest.Flat):
+        if (
+            self._pairs
+            or self._told is not None
+            or not self._only_outputs
+            or not isinstance(self._structure, nest.Flat)
+        ):
             return None
         return list(zip(self.graph.outputs, self._handed)), self._structure.type
 
@@ -170,10 +175,11 @@ class ConcreteFunction:
 
     def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> Any:
         """Run on raw values; results are copied where they share memory with the caller's ``arrays``."""
-        return self.given((self.checked_runner if asked() else self.runner).run(values, EAGER), arrays)
+        return self.given((self.checked_runner if asked() else self.runner).run(values, EAGER), values, arrays)
 
-    def given(self, results: Sequence[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> Any:
-        """Return what the caller gets of what a run has given; copies of what lies in the caller's ``arrays``."""
+    def given(self, results: Sequence[Any], values: Sequence[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> Any:
+        """Return what the caller gets of what a run on ``values`` has given; copies of what lies in the caller's
+        ``arrays``."""
         if arrays:
             results = [own(r, arrays) for r in results]
         if self._single is not None:

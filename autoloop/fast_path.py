@@ -210,7 +210,7 @@ def _straight_on(
     made = _quickly_handed(text, trace, arrays)
     if made is not None:
         text.say(1, *made)
-    text.say(1, f"return given(results, [{', '.join(arrays)}])")
+    text.say(1, f"return given(results, [{', '.join(values)}], [{', '.join(arrays)}])")
 
 
 def _quickly_handed(text: _Text, trace: ConcreteFunction, arrays: Sequence[str]) -> list[str] | None:

@@ -500,6 +500,7 @@ AGAIN = [
 ]  # fmt: skip
 #: what an object finds in its class, and a loop or branch may make its own
 INHERITED = [
+    ("array_of_the_class_itself", "h.n\n" + WHILE + "if j > 1: h.w = H.w\nreturn x"),
     ("array_in_a_branch", IF + "h.w += x\nreturn h.w*1"),
     ("array_in_a_loop", WHILE + "h.w += x\nreturn h.w*1"),
     ("array_of_a_method", WHILE + "h.add(x)\nreturn h.w*1"),
@@ -520,7 +521,6 @@ UNCOVERED = [
     "h.z = 3\n" + IF + "del h.z\nH.z = 5\nreturn x*h.z",
     WHILE + "H.n += 1\n    h.n += 1\nreturn x*h.n",
     WHILE + "H.n += 1\n    if j > 5: h.n = 1\nreturn x*h.n",
-    "h.n\n" + WHILE + "if j > 1: h.w = H.w\nreturn x",
     IF + "h.k = 1\nH.k = 2\nreturn x*h.k",
 ]
 
