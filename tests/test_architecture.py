@@ -147,6 +147,7 @@ LAZY = {
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.kernels.thread_pool"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.kernels.block_reuse"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.kernels.swap_file"),
+    ("autoloop_runtime.native.rules.while_rules", "autoloop_runtime.native.writer.shared_loops"),
 }
 
 

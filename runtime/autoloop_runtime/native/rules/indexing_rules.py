@@ -18,6 +18,7 @@ from ..ir.casts import cast
 from ..ir.elements import INT64
 from ..ir.moving import Extent, is_moving
 from ..typing.disjoint_parts import are_apart, is_whole
+from ..typing.intervals import interval
 from ..typing.moving_extents import entries_of, mask_of, part_shape, sliced
 from ..typing.static_slices import number_of, span_of, step_of
 from ..writer.context import Context
@@ -103,6 +104,9 @@ class Basic:
             end = cast(ctx.writer, ctx.module, value.text, value.t, INT64)
             behind = let(f"icmp slt i64 {end}, 0")
             ends.append(let(f"select i1 {behind}, i64 {let(f'add i64 {end}, {extent}')}, i64 {end}"))
+        known = interval(self.node.inputs[self.first + entry.start.position], ctx.types, [n for n, _ in ctx.loops])
+        if known is not None and known[0] >= 0 and known[1] <= extent - span:
+            return ends[0]
         inside = let(f"icmp ule i64 {ends[0]}, {extent - span}")
         whole = let(f"icmp eq i64 {let(f'sub i64 {ends[1]}, {ends[0]}')}, {span}")
         ctx.check(let(f"and i1 {inside}, {whole}"), self.node, self.values, refuses=_CUT_SHORT)
@@ -113,8 +117,11 @@ class Basic:
         if isinstance(entry, int) and not isinstance(extent, Extent):
             self._move((entry + extent if entry < 0 else entry) * stride)
             return
-        index = Scalar(str(entry), INT64) if isinstance(entry, int) else self.values[self.first + entry.position]
-        at = index_of(ctx, self.node, index, extent, self.values)
+        if isinstance(entry, int):
+            at = index_of(ctx, self.node, Scalar(str(entry), INT64), extent, self.values)
+        else:
+            place = self.first + entry.position
+            at = index_of(ctx, self.node, self.values[place], extent, self.values, self.node.inputs[place])
         self._move(at if stride == 1 else ctx.writer.let(f"mul nsw i64 {at}, {stride}"))
 
     def _move(self, step: int | str) -> None:
@@ -129,16 +136,26 @@ class Basic:
         return shifted(self.ctx, self.x, self.offset, tuple(self.shape), tuple(self.strides))
 
 
-def index_of(ctx: Context, node: Node, value: Value, extent: int, values: Sequence[Value]) -> str:
-    """Return an index as an i64 from 0, checked; a negative one counts from the end."""
+def index_of(
+    ctx: Context, node: Node, value: Value, extent: int, values: Sequence[Value], tensor: Tensor | None = None
+) -> str:  # fmt: skip
+    """Return an index as an i64 from 0, checked unless it is known to be inside; a negative one counts from the end.
+
+    ``tensor``: what it is the value of.
+    """
     value = resolve(value)
     assert isinstance(value, Scalar)
     writer, size = ctx.writer, ctx.extent(extent)
     at = cast(writer, ctx.module, value.text, value.t, INT64)
+    known = None if tensor is None else interval(tensor, ctx.types, [loop for loop, _ in ctx.loops])
+    inside = known is not None and not isinstance(extent, Extent) and -extent <= known[0] and known[1] < extent
+    if inside and known is not None and known[0] >= 0:
+        return at
     if value.t.kind == "i":
         behind = writer.let(f"icmp slt i64 {at}, 0")
         at = writer.let(f"select i1 {behind}, i64 {writer.let(f'add i64 {at}, {size}')}, i64 {at}")
-    ctx.check(writer.let(f"icmp ult i64 {at}, {size}"), node, values)
+    if not inside:
+        ctx.check(writer.let(f"icmp ult i64 {at}, {size}"), node, values)
     return at
 
 

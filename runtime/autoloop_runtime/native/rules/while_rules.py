@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from ...analysis.uses import readers
 from ...base.dataclass import dataclass, field, replace
+from ...base.forks import undivided
 from ...ir.graph import Graph, Node
 from ...ir.structured import WHILE
 from ...ir.tensor import Tensor
@@ -171,6 +172,13 @@ def _while(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         taken.update(buffers(home) if isinstance(home, Owned) else [a.buffer for a in parts_of(home)])
         ctx.held.extend(a.buffer for a in parts_of(home))
         initial.append(home)
+    if ctx.outlines is not False and any(isinstance(v, Array) for v in initial):
+        with undivided():
+            from ..writer.shared_loops import shared_loop
+
+        shared = shared_loop(ctx, node, initial, [borrowed(v) for v in captured])
+        if shared is not None:
+            return shared
     pinned = len(ctx.pinned)
     ctx.pinned.extend(taken)
     entry = writer.block

@@ -142,13 +142,15 @@ class Context:
         Of every tensor.
     libraries : Libraries
         What may be called.
+    beside : Writer, optional
+        See ``Writer``.
     """
 
-    def __init__(self, types: Types, libraries: Libraries, module: Module) -> None:
+    def __init__(self, types: Types, libraries: Libraries, module: Module, beside: Writer | None = None) -> None:
         self.types = types
         self.module = module
         self.libraries = libraries
-        self.writer = Writer()
+        self.writer = Writer(beside)
         #: straight-line code at the start of the function
         self.entry = self.writer.section()
         self.arithmetic = Arithmetic(module, libraries)
@@ -172,6 +174,8 @@ class Context:
         self.report_slots = 0
         #: whether loops over elements are functions of their own; ``False`` inside such a function
         self.outlines: bool | None = None
+        #: whether something in it is left to BLAS or LAPACK, which have threads of their own
+        self.calls_blas = False
 
     # -- values -------------------------------------------------------------------------------------------
 

@@ -27,6 +27,7 @@ def call_fortran(ctx: Context, name: str, t: LType, args: Sequence[str | int | f
     symbol = None if letter is None else ctx.libraries.fortran(letter + name)
     if symbol is None:
         return False
+    ctx.calls_blas = True
     writer, place, pointers = ctx.writer, ctx.buffer(16 * len(args)).pointer, []
     for position, arg in enumerate(args):
         if isinstance(arg, str) and arg.startswith("%"):

@@ -18,7 +18,9 @@ WORTH, PIECE = 40_000.0, 10_000.0
 #: the rounds of a piece are a multiple of this if they are single elements: no vector is cut in two
 GRAIN = 1024
 #: bytes that are read or written in a nanosecond
-_BYTES = 60.0
+BYTES = 60.0
+#: bytes that come from memory together
+_LINE = 64
 
 
 def element_cost(values: Sequence[Value]) -> float:
@@ -35,8 +37,14 @@ def element_cost(values: Sequence[Value]) -> float:
             cost += cost_of(value.op, value.t)
             pending.extend(value.args)
         elif isinstance(value, Array):
-            cost += value.t.size / _BYTES
+            cost += _bytes_of_element(value) / BYTES
     return cost
+
+
+def _bytes_of_element(array: Array) -> int:
+    """Return how many bytes are read for the next element: a cache line, if the elements lie apart."""
+    step = next((abs(s) for n, s in zip(array.shape[::-1], array.strides[::-1]) if n != 1), 0)
+    return min(_LINE, max(1, step) * array.t.size) if step else 0
 
 
 def piece_of(extents: Sequence[int], cost: float) -> int | None:
@@ -76,13 +84,18 @@ def _written(ctx: Context, registers: Sequence[tuple[str, str]] | None, write: C
     """
     outer, before = ctx.writer, ctx.outlines
     ctx.writer, ctx.outlines = Writer(outer), False
-    for position, type_name, register in _places(registers or ())[0]:
-        slot = ctx.writer.let(f"getelementptr i64, ptr %frame, i64 {position}")
-        ctx.writer.do(f"{register} = load {type_name}, ptr {slot}, align 8")
+    read_frame(ctx.writer, registers or ())
     ctx.writer.do(f"ret {write()}")
     text = ctx.writer.render()
     ctx.writer, ctx.outlines = outer, before
     return text
+
+
+def read_frame(writer: Writer, registers: Sequence[tuple[str, str]]) -> None:
+    """Write that ``registers`` are found in a frame, see ``call_pieces``."""
+    for position, type_name, register in _places(registers)[0]:
+        slot = writer.let(f"getelementptr i64, ptr %frame, i64 {position}")
+        writer.do(f"{register} = load {type_name}, ptr {slot}, align 8")
 
 
 def _places(registers: Sequence[tuple[str, str]]) -> tuple[list[tuple[int, str, str]], int]:
@@ -111,9 +124,18 @@ def share(
         write("%first", "%count")
         return "void"
 
-    text = _written(ctx, registers, whole)
+    name = define_piece(ctx, _written(ctx, registers, whole))
+    call_pieces(ctx, name, registers, str(rounds), str(piece))
+
+
+def define_piece(ctx: Context, text: str) -> str:
+    """Return the name of the function that does a piece; ``text`` is its body."""
     head = f"define internal void @{{name}}(ptr noalias %frame, i64 %first, i64 %count) {_attributes(ctx)} {{"
-    name = ctx.module.shared(f"{head}\nentry:\n{text}\n}}")
+    return ctx.module.shared(f"{head}\nentry:\n{text}\n}}")
+
+
+def call_pieces(ctx: Context, name: str, registers: Sequence[tuple[str, str]], rounds: str, piece: str) -> None:
+    """Let threads do ``rounds`` rounds with the function ``name``, ``piece`` at a time, which finds the registers."""
     writer = ctx.writer
     places, words = _places(registers)
     with writer.at(ctx.entry):

@@ -1,0 +1,196 @@
+"""Loops whose iterations have nothing to do with one another: each reads and writes rows of arrays that are its own.
+
+What a loop changes from one iteration to the next is then counters and arrays, of which an iteration only touches what
+has its counter's value as index along one axis: ``c[i, : i + 1] += a[i, k] * a[: i + 1, k]`` for each ``i``. Or it only
+touches what is in row ``i`` from column ``i`` on, and in column ``i`` from row ``i`` on, as where a symmetric matrix is
+filled. So it makes no difference in which order iterations are done, or whether at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import TypeAlias
+
+from ...analysis.induction import Induction, constant_step, inductions
+from ...analysis.observable import has_effect
+from ...analysis.uses import place_of
+from ...base.dataclass import dataclass
+from ...base.dtypes import variant
+from ...ir.graph import Graph, Node
+from ...ir.structured import COND, WHILE
+from ...ir.tensor import Tensor
+from ...ops.arithmetic import ADD
+from ...ops.index import Input, Slice
+from ...ops.indexing import GETITEM, SET_ITEM
+from .facts import Types
+from .intervals import interval, outermost
+from .moving_extents import entries_of
+
+#: what an iteration touches: the axes along which that is at the counter, and those along which it is from it on
+Touched: TypeAlias = tuple[frozenset[int], frozenset[int]]
+
+
+@dataclass(frozen=True)
+class Independent:
+    """A loop whose iterations are independent.
+
+    Attributes
+    ----------
+    ends : tuple of Induction
+        The tests of its condition: it ends when the first of them fails.
+    counters : dict of int to int
+        The variables that are counted by a constant -> which.
+    arrays : tuple of int
+        The other variables.
+    """
+
+    ends: tuple[Induction, ...]
+    counters: dict[int, int]
+    arrays: tuple[int, ...]
+
+
+def independent(loop: Node, types: Types, around: Sequence[Node]) -> Independent | None:
+    """Return what is known of ``loop``, in the bodies of the loops ``around``, if its iterations are independent."""
+    cond, body, count = loop.attrs["cond"], loop.attrs["body"], loop.attrs["n_vars"]
+    tests = tuple(inductions(loop, types))
+    tested = {found.test for found in tests}
+    if not tests or any(n not in tested and n.inputs for n in cond.nodes) or cond.outputs[0].node not in tested:
+        return None
+    if not all(found.ends and found.dtype.kind == "i" for found in tests):
+        return None
+    if any(map(has_effect, body.nodes)) or any(n.control_inputs for n in body.nodes):
+        return None
+    counters = {k: step for k in range(count) if (step := constant_step(loop, k, types)) is not None}
+    arrays = tuple([k for k in range(count) if k not in counters])
+    forms = [body.inputs[k] for k in arrays]
+    if any(t.dtype == variant or types.shapes.get(t, ()) == () for t in forms):
+        return None
+    changed = [k for k in arrays if body.outputs[k] is not body.inputs[k]]
+    for test in tests:
+        for index in _indices(body, test.variable, types):
+            found = interval(index, types, [*around, loop])
+            if found is not None and found[0] >= 0 and _apart(body, changed, index, types, test.step > 0):
+                return Independent(tests, counters, arrays)
+    return None
+
+
+def _indices(body: Graph, k: int, types: Types) -> Iterator[Tensor]:
+    """Yield the integers of ``body`` that differ from the counter ``k`` by what is the same in all iterations."""
+    counter = body.inputs[k]
+    yield counter
+    for node in body.nodes:
+        if node.op is ADD and any(t is counter for t in node.inputs):
+            others = [t for t in node.inputs if t is not counter]
+            if all(t in types.outside or t in types.constants for t in others) and others:
+                yield node.outputs[0]
+
+
+def _apart(body: Graph, arrays: Sequence[int], index: Tensor, types: Types, grows: bool) -> bool:
+    """Return whether iterations that differ in ``index`` touch different parts of the variables ``arrays``."""
+    found = _Versions(index, types, grows)
+    found.of.update((body.inputs[k], k) for k in arrays)
+    if not found.follow(body):
+        return False
+    ends = [found.of.get(tensor) for tensor in body.outputs]
+    return [k for k in ends if k is not None] == list(arrays) and all(
+        ends[k] == k and _disjoint(found.touched[k]) for k in arrays
+    )
+
+
+def _disjoint(touched: Sequence[Touched]) -> bool:
+    """Return whether what is touched with one index is never touched with another."""
+    at = [points for points, _ in touched]
+    if at and frozenset.intersection(*at):
+        return True
+    axes = sorted(frozenset().union(*at))
+    return any(
+        all(
+            (p in points and q in points | beyond) or (q in points and p in points | beyond)
+            for points, beyond in touched
+        )
+        for p, q in combinations(axes, 2)
+    )
+
+
+class _Versions:
+    """What an array becomes from one assignment to the next, and which parts of it are touched."""
+
+    def __init__(self, index: Tensor, types: Types, grows: bool) -> None:
+        self._index, self._types = index, types
+        body = index.op.graph
+        #: what a slice that begins there has nothing before the index
+        self._from = [index] + [b for a, b in zip(body.inputs, body.outputs) if a is index and grows]
+        #: tensor -> the variable that it is a version of
+        self.of: dict[Tensor, int] = {}
+        self.touched: dict[int, list[Touched]] = {}
+
+    def follow(self, graph: Graph) -> bool:
+        """Go through ``graph``, of whose inputs is known which are versions; false if one is read as a whole."""
+        return all(self._node(node) for node in graph.nodes if any(t in self.of for t in node.inputs))
+
+    def _node(self, node: Node) -> bool:
+        if node.op is WHILE:
+            return self._while(node)
+        if node.op is COND:
+            return self._cond(node)
+        first, *others = node.inputs
+        if node.op not in (GETITEM, SET_ITEM) or first not in self.of or any(t in self.of for t in others):
+            return False
+        touched = self._part(node, 1 if node.op is GETITEM else 2)
+        if touched is None:
+            return False
+        k = self.of[first]
+        self.touched.setdefault(k, []).append(touched)
+        if node.op is SET_ITEM:
+            self.of[node.outputs[0]] = k
+        return True
+
+    def _while(self, node: Node) -> bool:
+        count, cond, body = node.attrs["n_vars"], node.attrs["cond"], node.attrs["body"]
+        for k, tensor in enumerate(node.inputs):
+            if tensor in self.of:
+                self.of[cond.inputs[k]] = self.of[body.inputs[k]] = self.of[tensor]
+        if not self.follow(cond) or not self.follow(body):
+            return False
+        for k in range(count):
+            before, after = self.of.get(body.inputs[k]), self.of.get(body.outputs[k])
+            if before != after:
+                return False
+            if after is not None:
+                self.of[node.outputs[k]] = after
+        return True
+
+    def _cond(self, node: Node) -> bool:
+        branches = node.attrs["then"], node.attrs["else"]
+        for branch in branches:
+            for outer, inner in zip(node.inputs[1:], branch.inputs):
+                if outer in self.of:
+                    self.of[inner] = self.of[outer]
+            if not self.follow(branch):
+                return False
+        if node.inputs[0] in self.of:
+            return False
+        for result, a, b in zip(node.outputs, *[branch.outputs for branch in branches]):
+            if self.of.get(a) != self.of.get(b):
+                return False
+            if a in self.of:
+                self.of[result] = self.of[a]
+        return True
+
+    def _part(self, node: Node, first: int) -> Touched | None:
+        """Return which part ``node`` touches; ``None`` if its index is not of numbers and slices."""
+        if any(self._types.shapes.get(t) != () or t.dtype.kind not in "iu" for t in node.inputs[first:]):
+            return None
+        points, beyond, axis = set[int](), set[int](), 0
+        for entry in entries_of(node, len(self._types.shapes[node.inputs[0]])):
+            if entry is None:
+                continue
+            given = entry.start if isinstance(entry, Slice) and entry.step in (None, 1) else entry
+            tensor = outermost(node.inputs[first + given.position], self._types) if isinstance(given, Input) else None
+            if tensor is self._index and given is entry:
+                points.add(axis)
+            elif tensor is not None and given is not entry and place_of(self._from, tensor) is not None:
+                beyond.add(axis)
+            axis += 1
+        return frozenset(points), frozenset(beyond)

@@ -1,0 +1,180 @@
+"""Loops whose iterations have nothing to do with one another are done by several threads, as one after the other."""
+
+import linecache
+
+import autoloop as al
+import numpy as np
+import pytest
+from api import shared_loops
+from executors import needs_native
+from harness import apart, outcome
+from hypothesis import HealthCheck, settings
+from hypothesis import given as drawn
+from hypothesis import strategies as st
+
+pytestmark = needs_native
+
+
+@pytest.fixture(autouse=True)
+def worth_it(monkeypatch):
+    """Threads share whatever they can, in pieces of one iteration; gives how many loops they do."""
+    written = []
+    monkeypatch.setattr(shared_loops, "WORTH", 0.0)
+    monkeypatch.setattr(shared_loops, "PIECE", 0.0)
+    define = shared_loops.define_piece
+    monkeypatch.setattr(shared_loops, "define_piece", lambda *args: written.append(args) or define(*args))
+    yield written
+    al.config.set_num_threads(None)
+
+
+def rows(a, b, n):
+    for i in range(n):
+        a[i, : i + 1] *= 0.5
+        for k in range(n):
+            a[i, : i + 1] += b[i, k] * b[: i + 1, k]
+
+
+def columns(a, b, n):
+    for k in range(n):
+        q = a[:, k] / n
+        for j in range(k + 1, n):
+            b[k, j] = q @ a[:, j]
+            a[:, j] -= q * b[k, j]
+
+
+def of_both(a, b, n):
+    """What a symmetric matrix is filled by."""
+    for i in range(n):
+        a[i:, i] = a[i, i:] = b[i, i:] * 2 - b[i:, i]
+    return b
+
+
+def from_the_next(a, b, n):
+    for i in range(n - 1):
+        a[i + 1 :, i] = a[i, i + 1 :] = b[i, i + 1 :]
+
+
+def downwards(a, b, n):
+    for i in range(n - 1, -1, -2):
+        a[i] = b[i // 2] + a[i] * i
+
+
+def in_branches(a, b, n):
+    for i in range(n):
+        if b[i, 0] > 0.5:
+            a[i, 0] = b[i].sum()
+        else:
+            for j in range(n):
+                a[i, j] += b[j, i]
+
+
+def with_slices(a, b, n):
+    for i in range(n - 2):
+        a[i] = np.sum(b[i : i + 2, 1:] * b[i : i + 2, :-1])
+
+
+def no_rounds(a, b, n):
+    for i in range(2, n):
+        for j in range(i, 9):
+            a[i, j] += b[j, i]
+
+
+NESTED = [rows, columns, in_branches]
+SHARED = [*NESTED, of_both, from_the_next, downwards, with_slices, no_rounds]
+
+
+def of_the_row_before(a, b, n):
+    for i in range(1, n):
+        a[i] += a[i - 1] * b[i]
+
+
+def of_all_rows(a, b, n):
+    for i in range(n):
+        a[i] = a.sum(axis=0) * b[i]
+
+
+def to_one_row(a, b, n):
+    for i in range(n):
+        a[b[i].argmax()] += b[i]
+
+
+def behind_the_last(a, b, n):
+    for i in range(n + 2):
+        a[i] = b[i - 2] + 1
+
+
+def of_a_sum(a, b, n):
+    total = 0.0
+    for i in range(n):
+        a[i] += total
+        total += b[i, 0]
+    return total
+
+
+def from_the_end(a, b, n):
+    for i in range(n):
+        a[i - 4] += b[i]
+        a[0, 0] += 1
+
+
+def of_both_halves(a, b, n):
+    for i in range(1, n):
+        a[i - 1 :, i] = a[i, i - 1 :] + b[i - 1 :, i]
+
+
+NOT = [of_the_row_before, of_all_rows, to_one_row, behind_the_last, of_a_sum, from_the_end, of_both_halves]
+
+
+def given(n):
+    """Arguments; short loops of little work would be no loops of the graph."""
+    a, b = np.random.default_rng(5).random((2, n, n))
+    return a, b, n
+
+
+def what_differs(function):
+    """How the decorated function does otherwise than the plain one with one thread, or with two than with one."""
+    given_to = given(72 if function in NESTED else 500)
+    plain, found = outcome(function, given_to), []
+    for threads in (1, 2):
+        al.config.set_num_threads(threads)
+        found.append(outcome(al.function(function, executor="native"), given_to))
+        if said := apart(plain, found[-1], "native"):
+            return f"{function.__name__} on {threads} threads {said}"
+        if not all(map(np.allclose, plain[2], found[-1][2])):  # also where it raised
+            return f"{function.__name__} on {threads} threads leaves {found[-1][2]}, not {plain[2]}"
+    bits = [[np.asarray(x).tobytes() for x in left] for _, _, left in found]
+    return "" if bits[0] == bits[1] else f"{function.__name__}: other bits on two threads"
+
+
+def test_iterations_that_touch_rows_of_their_own_are_shared(worth_it):
+    for program in SHARED:
+        del worth_it[:]
+        assert not what_differs(program)
+        assert worth_it, program.__name__
+
+
+def test_iterations_that_touch_what_others_do_are_not(worth_it):
+    for program in NOT:
+        assert not what_differs(program)
+        assert not worth_it, program.__name__
+
+
+#: an index of row and column: a number is added to what the loop counts, ``None`` is a whole axis
+PLACES = st.tuples(
+    *[st.sampled_from(["i", "j", "i + 1", "j + 1", "i - 1", "2", "i:", "j + 1:", ":i + 1", ":", "-1"])] * 2
+)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@drawn(st.lists(PLACES, min_size=3, max_size=3))
+def test_any_places(places):
+    text = "def f(a, b, n):\n for i in range(1, n - 1):\n  for j in range(1, n - 1):\n"
+    first, second, read = (", ".join(place) for place in places)
+    text += f"   a[{first}] = a[{read}].sum() * 0.5 + b[{second}].max() + i\n   a[{second}] += j\n"
+    scope = {}
+    exec(compile(text, "<places>", "exec"), scope)
+    plain = outcome(scope["f"], given(24))
+    linecache.cache["<places>"] = (len(text), None, text.splitlines(keepends=True), "<places>")
+    al.config.set_num_threads(2)
+    said = apart(plain, outcome(al.function(scope["f"], executor="native"), given(24)), "native")
+    assert not said or "refused" in said, text + said
