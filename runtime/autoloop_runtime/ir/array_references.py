@@ -33,6 +33,7 @@ from .op import call
 from .overlapping_copies import check_assigned
 from .tensor import Tensor
 from .tensor_operators import BINARY, asked_first
+from .written_values import as_element, of_no_numbers
 
 if TYPE_CHECKING:
     from ..base.dtypes import DType
@@ -197,7 +198,7 @@ class References:
 
     def assign(self, index: Any, value: Any) -> None:
         """Write ``value`` to the elements at an index."""
-        value = _as_number(self, value) if value is None or is_basic(index) else value
+        value = self._as_written(index, value)
         if isinstance(value, (list, tuple)) and is_basic(index) and self._holds_part_of(value):
             part = self[index]
             rank = _rank_of(value)
@@ -216,6 +217,10 @@ class References:
             self.overwrite(call("set_item", self.current(), index, value))
         else:
             view.parent.assign(both, value)
+
+    def _as_written(self, index: Any, value: Any) -> Any:
+        is_cast = self.view_of is not None and self.view_of.is_flat and not _is_place(index)
+        return as_element(self.dtype, value) if value is None or (is_basic(index) and not is_cast) else value
 
     def assign_each(self, values: Any) -> None:
         """Write the elements of a list that holds parts of this array, as NumPy does: one after the other, so that a
@@ -316,34 +321,21 @@ def _is_seen_here(view: View, seen: Any, graph: Any) -> bool:
     return (view.index is None or seen[1] is graph) and is_at_hand(seen[2], seen[1])
 
 
-def _as_number(array: References, value: Any, is_of_flat: bool = False) -> Any:
-    """Return what is written: NumPy asks a scalar for its int, which nan and what is too large has not."""
-    if is_of_flat and isinstance(value, Tensor):
-        value = call("element_of_flat", value, array.dtype)
-    if value is None:  # nan, or what NumPy raises
-        found = np.empty((), array.dtype)
-        found[()] = None
-        return found[()]
-    is_scalar = isinstance(value, Tensor) and value.node is not None and getattr(value, "is_scalar", False)
-    if not is_scalar or value.dtype.kind not in "iuf" or array.dtype.kind != "i":
-        return value
-    if np.can_cast(value.dtype, array.dtype):
-        return value
-    number = call("python_int", value.plain)
-    return number if array.dtype == number.dtype else call("fitted", number, array.dtype, is_of_flat)
-
-
 def _write(array: References, index: Any, value: Any) -> None:
     """Write to a part of an array; of two faults tell the one that NumPy comes to first."""
     is_flat, held = array.view_of is not None and array.view_of.is_flat, array.current()
     is_element_of_flat = is_flat and _is_place(index)
     if is_flat:
         _check_flat(index, True)
+    is_one = is_element_of_flat or (is_basic(index) and is_element(index, array.shape))
+    value = of_no_numbers(array.dtype, value, is_one, is_flat)
+    if is_flat and not is_one:
+        _check_repeated(array, index, value)
     try:
         new = value
         if is_element_of_flat:
             _check_element(array.dtype, value)
-            new = _as_number(array, value, True)
+            new = as_element(array.dtype, value, True)
         _check_sequence(array, index, new)
         check_assigned(array, index, new)
         array.assign(index, new)
@@ -412,6 +404,17 @@ def refuse_cast(what: Any, given: Any, wanted: Any, casting: str) -> None:
 
 def _is_without_axes(operand: Any) -> bool:
     return operand.shape.rank == 0 if isinstance(operand, Tensor) else np.ndim(operand) == 0
+
+
+def _check_repeated(array: References, index: Any, value: Any) -> None:
+    """Leave to NumPy what writes more or fewer values to ``a.flat`` than there are places: it repeats them, as put."""
+    if not _rank_of(value):
+        return
+    given = value.shape.num_elements() if isinstance(value, Tensor) else np.size(_example(value))
+    known = array.shape.is_fully_defined() and not depends_on_tensors(index) and not isinstance(index, Tensor)
+    places = np.empty(array.shape.as_tuple(), bool).ravel()[index].size if known else None
+    if None not in (given, places) and given != places:
+        raise UnknownWhileTracing("x.flat[...] takes as many values as it has places: write x[...] = values, or np.put")
 
 
 def _is_place(index: Any) -> bool:

@@ -23,10 +23,11 @@ from .tracers import ArrayTracer, NumberTracer, ZeroDimArray
 
 _TEXTS = (str, bytes, bytearray)
 _SEQUENCES = frozenset((list, tuple, *_TEXTS))
-#: types of operands that no array is made of
-_NO_NUMBERS = frozenset(
-    (*_TEXTS, type(None), type, dict, set, frozenset, types.FunctionType, types.BuiltinFunctionType)
-)
+#: types of operands that no array of numbers is made of
+_NO_NUMBERS = frozenset((
+    str, bytes, np.str_, np.bytes_, type(None), type, dict, set, frozenset, types.FunctionType,
+    types.BuiltinFunctionType,
+))  # fmt: skip
 
 
 def _example(of: Any) -> Any:

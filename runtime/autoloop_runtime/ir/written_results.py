@@ -21,6 +21,7 @@ from .numpy_arguments import SIGNATURES, full_name, refuse
 from .numpy_protocols import counterpart_of
 from .op import call
 from .tensor import Tensor
+from .written_values import of_no_numbers
 
 #: functions whose ``out`` has to lie in C order
 _IN_ORDER = (np.dot, np.linalg.multi_dot)
@@ -173,6 +174,7 @@ class Changing(References):
         if self.is_scalar:
             super().fill(value)  # type: ignore[misc]  # which refuses, as those below
         self.check_writeable()
+        value = of_no_numbers(self.dtype, value, True)
         if np.ndim(value) if isinstance(value, (np.ndarray, Tensor)) else isinstance(value, (list, tuple, range)):
             value = _as_an_element(self.dtype, value)
         self.assign(Ellipsis, value)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.dtypes import DType, Kind
+from ..base.stand_ins import UnknownWhileTracing
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor, has_tensor, to_array
@@ -18,6 +19,7 @@ from ..ir.op import function, ruled_in
 from ..ir.tensor import Tensor
 from ..ir.tracers import ArrayTracer
 from ..ir.traits import ELEMENTS, NO_GRADIENT, NO_TEMPLATE, OPAQUE, Memory
+from ..ir.written_values import BUFFERS
 from .define import primitive, public
 from .dtype_rules import Rule, ruled
 
@@ -179,6 +181,9 @@ def _looked_at(values: Sequence[Any]) -> tuple[list[Any], list[Kind]]:
     kinds: list[Kind] = []
     for value in values:
         own = type(value)
+        if own in BUFFERS:  # which is an array to NumPy
+            value = np.asarray(value)
+            own = np.ndarray
         if own is np.ndarray:
             value, own = as_constant(to_array(value)), Tensor
         elif own is ArrayTracer:
@@ -191,6 +196,8 @@ def _looked_at(values: Sequence[Any]) -> tuple[list[Any], list[Kind]]:
         if kind is None:
             value = convert_to_tensor(value)
             kind = value.dtype
+        if isinstance(kind, np.dtype) and kind.kind in "SmMVO":
+            raise UnknownWhileTracing(f"an operand is of dtype {kind}, of which a graph computes nothing")
         seen.append(value)
         kinds.append(kind)
     numbers = [kind for kind in kinds if isinstance(kind, type)]
@@ -232,7 +239,8 @@ def operands(name: str, *values: Any) -> list[Tensor]:
     try:
         dtype = dtypes.result_type(*kinds)
     except TypeError as error:
-        raise TypeError(f"{name}: {error}") from None
+        with_text = any(isinstance(kind, np.dtype) and kind.kind == "U" for kind in kinds)  # NumPy may make text of it
+        raise (UnknownWhileTracing if with_text else TypeError)(f"{name}: {error}") from None
     return [_made(value, dtype) for value in seen]
 
 
@@ -264,6 +272,8 @@ def promoted(name: str, rule: Rule, *values: Any) -> list[Tensor]:
     try:
         wanted = rule(*kinds)
     except TypeError:
+        if any(isinstance(kind, np.dtype) and kind.kind == "U" for kind in kinds):  # of which NumPy may make text
+            raise UnknownWhileTracing(f"{name}: of texts and numbers a graph computes nothing") from None
         wanted = ruled(rule, name, *kinds)
     made: list[Tensor] = []
     for value, dtype in zip(seen, wanted):  # no comprehension: a call less for each operation

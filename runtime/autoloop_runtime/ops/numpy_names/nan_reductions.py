@@ -21,7 +21,7 @@ from .. import (
     selection,
     shape_queries,
 )
-from ..operands import as_dtype
+from ..operands import as_dtype, weak_type
 from .axes_of_numpy import axis_in
 from .counterparts import NO_VALUE, as_operand, counterpart, unsupported
 from .library_rows import library
@@ -89,6 +89,8 @@ def _mean(x: Tensor, axis: Any, dtype: Any, keepdims: Any, where: Any) -> tuple[
     """Return the mean, how many took part, and which did."""
     taking = _counted(x, where)
     kind = x.dtype if dtype is None else of_numbers(dtype)
+    if kind.kind not in "fc":
+        raise TypeError("If a is inexact, then dtype must be inexact")
     given: Any = as_dtype(selection.where(taking, x, x.dtype.type(0)), kind)
     count = reducing.sum(as_dtype(taking, np.dtype(np.int64)), axis, keepdims=kept(keepdims))
     total = np.sum(given, axis=axis, dtype=kind, keepdims=keepdims)
@@ -108,11 +110,10 @@ def nanmean(
 
 
 def _nanvar(x: Tensor, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any, mean: Any) -> Any:
-    kind = x.dtype if dtype is None else of_numbers(dtype)
     average, count, taking = _mean(x, axis, dtype, True, where)
     if is_given(mean):
-        average = as_operand(mean, kind)
-    away = as_dtype(as_dtype(x, kind) - average, x.dtype)
+        average = mean if weak_type(mean) is not None else as_operand(mean)
+    away = as_dtype(x - average, x.dtype)
     away = selection.where(taking, away, x.dtype.type(0))
     squares: Any = complex_numbers.real(away * complex_numbers.conj(away)) if x.dtype.kind == "c" else away * away
     total = np.sum(squares, axis=axis, dtype=dtype, keepdims=keepdims)

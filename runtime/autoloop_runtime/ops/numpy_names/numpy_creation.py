@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base.dtypes import of_numbers
 from ...base.stand_ins import UnknownWhileTracing
+from ...ir.number_operators import number_type
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
 from .. import complex_numbers, creation, filled
@@ -243,20 +244,25 @@ def _like(theirs: Any, a: Any, value: Any, dtype: Any, order: Any, shape: Any, d
     x = as_operand(a)
     wanted = x.dtype if dtype is None else of_numbers(dtype)
     extents = shape_of(x) if shape is None else shape
-    fill = _as_fill(_written(value, wanted), wanted)
+    fill = _as_fill(value, wanted)
     return filled.full(extents, fill) if fill.shape.rank == 0 else broadcast_to(fill, extents)
 
 
 def _as_fill(value: Any, dtype: Any) -> Tensor:
-    """Return what fills an array: of a list the array that NumPy makes first, of which what does not fit wraps."""
-    return as_operand(as_operand(value) if isinstance(value, (list, tuple)) else value, dtype)
+    """Return what fills an array of a dtype, if one is given: what NumPy casts, whatever may be lost.
 
-
-def _written(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return what an array of ``dtype`` has where a value is written: of Python's floats what C makes of them, and of
-    its ints in one of booleans, too, which have to fit for that."""
-    is_made_by_c = type(value) in (float, complex) and dtype.kind in "iu"
-    return np.full((), value, dtype)[()] if is_made_by_c or (type(value) is int and dtype.kind == "b") else value
+    Of a list NumPy makes an array first, of which what does not fit wraps, and of a float and a complex number of
+    Python's what C makes of them. Only its ints have to fit.
+    """
+    if dtype is None:
+        return as_operand(value)
+    wanted = of_numbers(dtype)
+    if isinstance(value, (list, tuple)):
+        return as_operand(as_operand(value), wanted)
+    if is_tensor(value):
+        weak = number_type(value)
+        return as_operand(value, wanted) if weak in (int, bool) else as_dtype(as_operand(value), wanted)
+    return as_operand(np.full(np.shape(value), value, wanted)[()])
 
 
 @counterpart(np.zeros_like)

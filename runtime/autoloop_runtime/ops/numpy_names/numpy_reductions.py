@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import of_numbers
+from ...base.stand_ins import UnknownWhileTracing
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
+from ...ir.written_values import as_element, of_no_numbers, stored_element
 from .. import reducing, reductions
-from ..arithmetic import abs as absolute
 from ..broadcasting import broadcast_like
+from ..complex_numbers import imag, real
 from ..extents import axes_of
 from ..logic import equal
-from ..operands import as_dtype, cast
+from ..operands import as_dtype, cast, weak_type
 from ..powers import length
 from ..reducing import restore
 from ..selection import where as chosen
@@ -104,6 +106,15 @@ def _masked(x: Tensor, where: Any, neutral: Any) -> Tensor:
     return x if everywhere(where) else chosen(as_operand(where, bool), x, np.asarray(neutral, x.dtype)[()])
 
 
+def _first(initial: Any, dtype: np.dtype[Any]) -> Tensor:
+    """Return what a reduction begins with: NumPy writes it to an element."""
+    if initial is None:
+        raise UnknownWhileTracing("initial=None is what NumPy knows of begins from: leave it out")
+    if isinstance(initial, (list, tuple, range)):
+        stored_element(dtype, [0] * len(initial))  # raises
+    return as_operand(as_element(dtype, of_no_numbers(dtype, initial, True)), dtype)
+
+
 def _accumulated(
     theirs: Any, ours: Any, join: Any, neutral: int, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any,
     initial: Any, where: Any,
@@ -112,7 +123,7 @@ def _accumulated(
     x = as_operand(a)
     x = _masked(as_dtype(x, wide(x.dtype) if dtype is None else of_numbers(dtype)), where, neutral)
     made = as_dtype(ours(x, numpy_axes(theirs, axis, x), kept(keepdims)), x.dtype)
-    return as_dtype(join(made, as_operand(initial, x.dtype)), x.dtype) if is_given(initial) else made
+    return as_dtype(join(made, _first(initial, x.dtype)), x.dtype) if is_given(initial) else made
 
 
 @counterpart(np.sum)
@@ -192,8 +203,8 @@ def _extreme(
         plain: Tensor = (of_complex if x.dtype.kind == "c" else ours)(x, axis=axes, keepdims=kept(keepdims))
         return plain
     if not everywhere(where):
-        x = chosen(as_operand(where, bool), x, as_operand(initial, x.dtype))
-    made: Tensor = begun(x, as_operand(initial, x.dtype), axis=axes, keepdims=kept(keepdims))
+        x = chosen(as_operand(where, bool), x, _first(initial, x.dtype))
+    made: Tensor = begun(x, _first(initial, x.dtype), axis=axes, keepdims=kept(keepdims))
     return made
 
 
@@ -299,8 +310,8 @@ def averaged(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype in which a mean is computed."""
-    return np.dtype(np.float32) if dtype == np.float16 else dtype
+    """Return the dtype in which a sum is divided: of complex numbers of 64 bits it shows that NumPy's is wider."""
+    return {"e": np.dtype(np.float32), "F": np.dtype(np.complex128)}.get(dtype.char, dtype)
 
 
 def _count(x: Tensor, like: Tensor, axes: Any, keepdims: bool, where: Any) -> Any:
@@ -329,6 +340,8 @@ def mean(
     x = as_operand(a)
     wanted = averaged(x.dtype) if dtype is None else of_numbers(dtype)
     axes = numpy_axes(np.mean, axis, x)
+    if wanted.char in "eF" and dtype is not None:  # of half precision NumPy then adds up in that
+        return _divided(_added(as_dtype(x, wanted), axes, kept(keepdims), where), x, axes, kept(keepdims), where)
     if everywhere(where) and wanted.kind in "fc":
         return as_dtype(reductions.mean(as_dtype(x, wanted), axes, kept(keepdims)), wanted)
     if wanted.kind in "iu":
@@ -357,19 +370,18 @@ def _spread(
     if wanted.kind not in "fc":
         refused(theirs, "dtype")  # NumPy would round the mean in the middle
     axes = numpy_axes(theirs, axis, x)
-    cast_first = dtype is None or x.dtype.kind == "c"
     values = as_dtype(x, wanted)
-    x = values if cast_first else x  # else it is the mean that has the dtype, and what is added up
+    x = values if dtype is None else x  # else it is the mean that has the dtype, and what is added up
     if is_given(mean):
-        centre = as_operand(mean, wanted)
+        centre = mean if weak_type(mean) is not None else as_operand(mean)
     else:
         centre = _divided(_added(values, axes, True, where), x, axes, True, where)
     away = x - centre
-    squares = absolute(away) ** 2 if away.dtype.kind == "c" else away * away
-    real = np.zeros((), wanted).real.dtype if dtype is None else wanted
-    total = _added(squares if cast_first else as_dtype(squares, wanted), axes, kept(keepdims), where)
-    made = as_dtype(_divided(total, x, axes, kept(keepdims), where, ddof), real)
-    return made if root is None else as_dtype(root(made), real)
+    squares = real(away) ** 2 + imag(away) ** 2 if away.dtype.kind == "c" else away * away
+    given = squares.dtype if dtype is None else wanted
+    total = _added(as_dtype(squares, given), axes, kept(keepdims), where)
+    made = as_dtype(_divided(total, x, axes, kept(keepdims), where, ddof), given)
+    return made if root is None else as_dtype(root(made), given)
 
 
 def _added(x: Tensor, axes: Any, keepdims: bool, where: Any) -> Tensor:

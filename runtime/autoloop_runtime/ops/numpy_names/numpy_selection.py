@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.stand_ins import UnknownWhileTracing
 from ...ir.convert import convert_to_tensor
 from ...ir.numpy_arguments import is_neutral
 from ...ir.tensor import Tensor
@@ -42,7 +43,9 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     """Return ``np.where``."""
     if x is None and y is None:
         return nonzero(condition)
-    if x is None or y is None:
+    if x is None:  # which was given
+        raise UnknownWhileTracing("where: of None NumPy makes an array of objects, write np.nan")
+    if y is None:
         raise ValueError("where: either both or neither of x and y should be given")
     first, second = copied_operands(x, y)
     return chosen(as_operand(condition, bool), first, second)
@@ -99,9 +102,9 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "r
     is_none = isinstance(indices, (list, tuple)) and not indices
     x, places = as_operand(a), as_operand(np.empty(0, np.int64) if is_none else indices)
     if places.dtype.kind not in "iub":
-        raise TypeError(
-            f"take: Cannot cast array data from {places.dtype!r} to dtype('int64') according to the rule 'safe'"
-        )
+        is_array = isinstance(indices, (np.ndarray, list, tuple)) or not getattr(indices, "is_scalar", True)
+        said = f"take: Cannot cast array data from {places.dtype!r} to dtype('int64') according to the rule 'safe'"
+        raise (TypeError if is_array or places.shape.rank != 0 else UnknownWhileTracing)(said)  # scalars NumPy casts
     if known(np.take, axis=axis) is None:
         x, axis = ravel(x), 0
     place = numpy_axis(np.take, axis, x)

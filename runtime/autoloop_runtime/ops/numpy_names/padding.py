@@ -73,7 +73,7 @@ def _ends(x: Tensor, axis: int, left: Any, right: Any) -> Tensor:
 def _as_constant_of(value: Any, dtype: Any) -> Tensor:
     """Return what NumPy's scalars are in an array: what does not fit is an error in signed integers, else it wraps."""
     number = as_operand(value)
-    return fitted(number, dtype) if dtype.kind == "i" else as_dtype(number, dtype)
+    return fitted(number, dtype) if dtype.kind == "i" and number.dtype.kind != "c" else as_dtype(number, dtype)
 
 
 def _spread(value: Any, x: Tensor, axis: int, width: Any) -> Any:

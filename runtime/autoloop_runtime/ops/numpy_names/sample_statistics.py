@@ -26,7 +26,7 @@ from .. import (
 from ..operands import as_dtype
 from ..shape_queries import dim
 from .axes_of_numpy import axes_in, rank_of
-from .counterparts import NO_VALUE, as_operand, counterpart
+from .counterparts import NO_VALUE, as_operand, counterpart, refused
 from .data_checks import checked
 
 
@@ -119,6 +119,8 @@ def _covariance(m: Any, y: Any, rowvar: Any, bias: Any, ddof: Any, fweights: Any
     first, second = as_operand(m), None if y is None else as_operand(y)
     kinds = [x.dtype for x in (first, second) if x is not None]
     kind = np.result_type(*kinds, np.float64) if dtype is None else of_numbers(dtype)
+    if kind.kind not in "fc":
+        refused(np.cov, "dtype")  # from integers NumPy takes no mean away, but for some kinds and numbers of samples
     x = _rows(first, rowvar, kind, "m")
     if second is not None:
         x = joining.concat([x, _rows(second, rowvar, kind, "y")], 0)

@@ -14,6 +14,7 @@ from ...ir.array_storage import array_written
 from ...ir.numpy_arguments import full_name
 from ...ir.overlapping_copies import check_apart, check_assigned
 from ...ir.tensor import Tensor
+from ...ir.written_values import BUFFERS
 from ..array import ravel, reshape
 from ..broadcasting import broadcast_to
 from ..indexing import getitem, set_item
@@ -73,7 +74,7 @@ def _moved_inside(places: Tensor, size: int, mode: Any) -> Tensor:
 
 def _refuse_unsafe(values: Any, given: Tensor, dtype: Any) -> None:
     """Raise where NumPy does not cast: an array, other than a scalar or list, is cast where nothing can be lost."""
-    if not isinstance(values, (np.ndarray, np.generic, Tensor)) or np.can_cast(given.dtype, dtype, "safe"):
+    if not isinstance(values, (np.ndarray, np.generic, Tensor, *BUFFERS)) or np.can_cast(given.dtype, dtype, "safe"):
         return
     said = f"Cannot cast array data from {given.dtype!r} to {dtype!r} according to the rule 'safe'"
     if given.shape.rank != 0 or not _is_scalar(values):
@@ -86,7 +87,7 @@ def _is_scalar(value: Any) -> bool:
     """Return whether a value without axes is a scalar of NumPy's, no array."""
     if isinstance(value, References):
         return value.is_scalar and not value.storage.is_without_axes
-    return not isinstance(value, np.ndarray)
+    return isinstance(value, (np.generic, Tensor))
 
 
 def _flags(theirs: Any, mask: Any, held: Tensor) -> Tensor:
