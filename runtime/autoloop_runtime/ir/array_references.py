@@ -31,9 +31,9 @@ from .basic_indices import (
 from .graph import current_graph, is_at_hand
 from .op import call
 from .overlapping_copies import check_assigned
+from .plain_values import as_element, of_no_numbers
 from .tensor import Tensor
 from .tensor_operators import BINARY, asked_first
-from .written_values import as_element, of_no_numbers
 
 if TYPE_CHECKING:
     from ..base.dtypes import DType
@@ -198,7 +198,7 @@ class References:
 
     def assign(self, index: Any, value: Any) -> None:
         """Write ``value`` to the elements at an index."""
-        value = self._as_written(index, value)
+        value = _as_written(self, index, value)
         if isinstance(value, (list, tuple)) and is_basic(index) and self._holds_part_of(value):
             part = self[index]
             rank = _rank_of(value)
@@ -217,10 +217,6 @@ class References:
             self.overwrite(call("set_item", self.current(), index, value))
         else:
             view.parent.assign(both, value)
-
-    def _as_written(self, index: Any, value: Any) -> Any:
-        is_cast = self.view_of is not None and self.view_of.is_flat and not _is_place(index)
-        return as_element(self.dtype, value) if value is None or (is_basic(index) and not is_cast) else value
 
     def assign_each(self, values: Any) -> None:
         """Write the elements of a list that holds parts of this array, as NumPy does: one after the other, so that a
@@ -404,6 +400,11 @@ def refuse_cast(what: Any, given: Any, wanted: Any, casting: str) -> None:
 
 def _is_without_axes(operand: Any) -> bool:
     return operand.shape.rank == 0 if isinstance(operand, Tensor) else np.ndim(operand) == 0
+
+
+def _as_written(array: References, index: Any, value: Any) -> Any:
+    is_cast = array.view_of is not None and array.view_of.is_flat and not _is_place(index)
+    return as_element(array.dtype, value) if value is None or (is_basic(index) and not is_cast) else value
 
 
 def _check_repeated(array: References, index: Any, value: Any) -> None:

@@ -20,8 +20,8 @@ from .array_storage import array_written, kept
 from .numpy_arguments import SIGNATURES, full_name, refuse
 from .numpy_protocols import counterpart_of
 from .op import call
+from .plain_values import of_no_numbers
 from .tensor import Tensor
-from .written_values import of_no_numbers
 
 #: functions whose ``out`` has to lie in C order
 _IN_ORDER = (np.dot, np.linalg.multi_dot)

@@ -16,10 +16,10 @@ from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor, has_tensor, to_array
 from ..ir.number_operators import CARRIERS, number_type
 from ..ir.op import function, ruled_in
+from ..ir.plain_values import BUFFERS
 from ..ir.tensor import Tensor
 from ..ir.tracers import ArrayTracer
 from ..ir.traits import ELEMENTS, NO_GRADIENT, NO_TEMPLATE, OPAQUE, Memory
-from ..ir.written_values import BUFFERS
 from .define import primitive, public
 from .dtype_rules import Rule, ruled
 

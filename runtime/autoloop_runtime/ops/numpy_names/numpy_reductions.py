@@ -11,9 +11,9 @@ import numpy as np
 
 from ...base.dtypes import of_numbers
 from ...base.stand_ins import UnknownWhileTracing
+from ...ir.plain_values import as_element, of_no_numbers, stored_element
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
-from ...ir.written_values import as_element, of_no_numbers, stored_element
 from .. import reducing, reductions
 from ..broadcasting import broadcast_like
 from ..complex_numbers import imag, real
@@ -311,7 +311,7 @@ def averaged(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def _computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype in which a sum is divided: of complex numbers of 64 bits it shows that NumPy's is wider."""
-    return {"e": np.dtype(np.float32), "F": np.dtype(np.complex128)}.get(dtype.char, dtype)
+    return np.dtype({"e": np.float32, "F": np.complex128}.get(dtype.char, dtype))
 
 
 def _count(x: Tensor, like: Tensor, axes: Any, keepdims: bool, where: Any) -> Any:

@@ -13,8 +13,8 @@ from ...ir.array_references import References
 from ...ir.array_storage import array_written
 from ...ir.numpy_arguments import full_name
 from ...ir.overlapping_copies import check_apart, check_assigned
+from ...ir.plain_values import BUFFERS
 from ...ir.tensor import Tensor
-from ...ir.written_values import BUFFERS
 from ..array import ravel, reshape
 from ..broadcasting import broadcast_to
 from ..indexing import getitem, set_item
