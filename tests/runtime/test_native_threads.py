@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from api import call, config
+from api import call, config, default_cache, thread_pool
 from children import run_imported
 from native_checks import check, compile_native, graph_of
 
@@ -48,6 +51,16 @@ def test_rows_and_broadcast_operands(threads):
     )
 
 
+@pytest.mark.parametrize("name", ["sum", "max", "argmax", "mean"])
+def test_rows_that_are_reduced(name, threads):
+    x = X[:300_000].reshape(3, 200, 500)
+    graph = graph_of(lambda x: call(name, waves(x), axis=(-1,) if name != "argmax" else -1), x)
+    first, *others = results(graph, [x], threads)
+    np.testing.assert_allclose(first, getattr(np, name)(np.sin(x) * 0.5 + np.tanh(x), axis=-1), rtol=1e-4, atol=1e-5)
+    for other in others:
+        np.testing.assert_array_equal(first, other)
+
+
 @pytest.mark.parametrize("sizes", PRODUCTS, ids=str)
 def test_products_in_pieces(sizes, threads):
     m, k, n = sizes
@@ -66,6 +79,37 @@ def test_calls_from_several_threads_at_once(threads):
     with ThreadPoolExecutor(4) as pool:
         for got in pool.map(lambda _: run([X])[0], range(16)):
             np.testing.assert_array_equal(got, want)
+
+
+def test_a_helper_that_the_system_keeps_waiting_is_done_without_for_a_while(threads):
+    shared = thread_pool.pool(default_cache())
+    task_type = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+    share = ctypes.CFUNCTYPE(ctypes.c_void_p, task_type, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
+        shared.address
+    )
+    owner, done, begun = threading.get_ident(), [], threading.Event()
+
+    @task_type
+    def slow(frame, first, count):
+        done.append((first, threading.get_ident() == owner))
+        if done[-1][1]:
+            begun.wait(5)
+        else:
+            begun.set()
+            time.sleep(0.3)
+
+    @task_type
+    def quick(frame, first, count):
+        done.append((first, threading.get_ident() == owner))
+        time.sleep(0.001)
+
+    shared.use(2)
+    share(slow, None, 2, 1)
+    assert {mine for _, mine in done} == {True, False}
+    del done[:]
+    for _ in range(8):
+        share(quick, None, 2, 1)
+    assert all(mine for _, mine in done) and len(done) == 16
 
 
 SCRIPT = """

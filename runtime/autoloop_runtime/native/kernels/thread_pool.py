@@ -3,7 +3,10 @@
 They are made when a loop first wants them, share one job at a time and block when there is none. Who has a job does
 pieces of it all the time; helpers take pieces as they come by. So nothing waits for a helper that the system did not
 let run, a second job at the same time is simply done by its own thread, and who does a piece makes no difference
-to what is computed: pieces are cut the same whatever the number of threads.
+to what is computed: pieces are cut the same whatever the number of threads. A piece that a helper has begun is waited
+for, and the system may have taken the processor away from it. Where that takes longer than the work did, the next jobs
+are done without helpers, for some times as long as was lost: on a busy machine threads cost a part of what they gain
+elsewhere.
 
 The code is LLVM IR because the threads never touch Python: ``share(task, frame, rounds, piece)`` calls
 ``task(frame, first, count)`` until all rounds are done, and ``share(null, ...)`` gives the address of the state, whose
@@ -15,6 +18,7 @@ from __future__ import annotations
 
 import ctypes
 import platform
+import time
 
 from ...base.forks import Kind, in_child
 from ..toolchain.cache import DiskCache
@@ -23,18 +27,23 @@ from .ll_files import code
 
 #: how often a thread looks whether there is something to do before it blocks
 _SPINS = 2000
+#: nanoseconds that a helper may be waited for longer than its owner worked, and for how many times as long as was lost
+#: there are none then
+_LATE, _ALONE = 50_000, 8
 #: bytes of the state
 _SIZE = 2048
 _PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "AMD64": "llvm.x86.sse2.pause()", "aarch64": "llvm.aarch64.hint(i32 1)"}
 _PTHREADS = (
     "pthread_create", "pthread_detach", "pthread_mutex_init", "pthread_mutex_lock", "pthread_mutex_unlock",
-    "pthread_cond_init", "pthread_cond_wait", "pthread_cond_signal", "pthread_cond_broadcast",
+    "pthread_cond_init", "pthread_cond_wait", "pthread_cond_signal", "pthread_cond_broadcast", "clock_gettime",
 )  # fmt: skip
 
 
-#: words of the state; ``open``: helpers may join; ``active``: helpers that did; ``waits``: the owner is blocked
+#: words of the state; ``open``: helpers may join; ``active``: helpers that did; ``waits``: the owner is blocked;
+#: ``alone_until``: when there will be helpers again
 _WORDS = {
     "wanted": 0, "started": 8, "busy": 16, "open": 24, "epoch": 32, "active": 40, "asleep": 48, "waits": 49,
+    "alone_until": 56,
     "task": 64, "frame": 65, "rounds": 66, "piece": 67, "most": 68, "next": 80, "mutex": 96, "work": 128, "done": 160,
 }  # fmt: skip
 
@@ -53,7 +62,7 @@ def _text() -> tuple[str, dict[str, int]]:
     pause = _PAUSE.get(platform.machine())
     text = code(
         "helper_threads", SIZE=_SIZE, ALIASES=aliases, SPINS=_SPINS, name="{name}",
-        PAUSE=f"call void @{pause}" if pause else "",
+        PAUSE=f"call void @{pause}" if pause else "", CLOCK=time.CLOCK_MONOTONIC, LATE=_LATE, ALONE=_ALONE,
     )  # fmt: skip
     return f"{code('serial_work')}\n{text}\n", addresses
 

@@ -24,12 +24,15 @@ from ..writer.context import Context
 from ..writer.memory import seen
 from ..writer.nests import Nest, accumulate, accumulate_all, apply, over_kept, store_all
 from ..writer.node_writer import array_of
-from ..writer.outlining import outlined, registers_of
+from ..writer.outlining import element_cost, outlined, piece_of, registers_of, share
 from ..writer.registry import rule
 from ..writer.values import Array, Count, Expr, Scalar, Shape, Splat, Value, dense, resolve, size_of
 
 #: how many floats are added up before their sum is added to the total in double precision
 CHUNK = 2048
+
+#: nanoseconds of adding an element, or comparing it, beside those of having it
+_FOLDING = 0.05
 
 #: what NumPy's sums begin with, which says what a sum of nothing but -0.0 is
 _ZERO = float(np.add.reduce(np.full(2, -0.0)))
@@ -82,11 +85,56 @@ def _kept(shape: Shape, axes: Sequence[int]) -> Shape:
 
 def reduce(ctx: Context, op: Op, value: Value, axes: Sequence[int], out: Array | None) -> str:
     """Reduce ``value`` over ``axes`` into ``out``, which has them as 1s; without ``out`` over all, as a register."""
+    operands = [value] if out is None else [value, out]
+    if out is not None and ctx.outlines is not False and _shared(ctx, op, value, axes, out):
+        return ""
     if not ctx.outlines:
         return _reduce(ctx, op, value, axes, out)
-    operands = [value] if out is None else [value, out]
     result = resolve(value).t.name if out is None else "void"  # type: ignore[union-attr]
     return outlined(ctx, registers_of(ctx, operands), result, lambda: _reduce(ctx, op, value, axes, out))
+
+
+def _shared(ctx: Context, op: Op, value: Value, axes: Sequence[int], out: Array) -> bool:
+    """Let threads share the rows that ``value`` is reduced to, each of which one of them reduces in its order; false if
+    it does not pay."""
+    if not _is_contiguous(value, axes):
+        return False
+    nest, _ = _rows(ctx, value, axes, out)
+    if not nest.extents or nest.reduces[0] or is_moving(nest.extents):
+        return False
+    piece = piece_of(nest.extents, element_cost([value]) + _FOLDING)
+    if piece is None:
+        return False
+
+    def write(first: str, count: str) -> None:
+        _reduce_rows(ctx, op, value, axes, out, (first, count))
+
+    share(ctx, registers_of(ctx, [value, out]), nest.extents[0], piece, write)
+    return True
+
+
+def _is_contiguous(value: Value, axes: Sequence[int]) -> bool:
+    """Return whether the last axis is reduced."""
+    wide = [a for a, n in enumerate(resolve(value).shape) if n != 1]  # type: ignore[union-attr]
+    return not wide or wide[-1] in axes
+
+
+def _rows(
+    ctx: Context, value: Value, axes: Sequence[int], out: Array, window: tuple[str, str] | None = None
+) -> tuple[Nest, Array]:  # fmt: skip
+    """Return loops over what is kept, then over ``axes``; and where the results are put in them."""
+    shape = resolve(value).shape  # type: ignore[union-attr]
+    spread = replace(out, strides=tuple([0 if a in axes else s for a, s in enumerate(out.strides)]), shape=shape)
+    order = [a for a in range(len(shape)) if a not in axes] + list(axes)
+    return Nest(ctx, shape, [value, spread], axes, order, window), spread
+
+
+def _reduce_rows(
+    ctx: Context, op: Op, value: Value, axes: Sequence[int], out: Array, window: tuple[str, str] | None = None
+) -> None:  # fmt: skip
+    value = resolve(value)
+    nest, spread = _rows(ctx, value, axes, out, window)
+    over_kept(nest, lambda: nest.store(spread, _total(ctx, op, value.t, nest, value)))  # type: ignore[union-attr]
 
 
 def _reduce(ctx: Context, op: Op, value: Value, axes: Sequence[int], out: Array | None) -> str:
@@ -95,14 +143,11 @@ def _reduce(ctx: Context, op: Op, value: Value, axes: Sequence[int], out: Array 
     if out is None:
         nest = Nest(ctx, shape, [value], axes)
         return _total(ctx, op, t, nest, value)
-    spread = replace(out, strides=tuple([0 if a in axes else s for a, s in enumerate(out.strides)]), shape=shape)
-    wide = [a for a, n in enumerate(shape) if n != 1]
-    if wide and wide[-1] not in axes:
+    if not _is_contiguous(value, axes):
+        spread = replace(out, strides=tuple([0 if a in axes else s for a, s in enumerate(out.strides)]), shape=shape)
         _by_rows(ctx, op, t, value, axes, out, spread)
         return ""
-    order = [a for a in range(len(shape)) if a not in axes] + list(axes)
-    nest = Nest(ctx, shape, [value, spread], axes, order)
-    over_kept(nest, lambda: nest.store(spread, _total(ctx, op, t, nest, value)))
+    _reduce_rows(ctx, op, value, axes, out)
     return ""
 
 
