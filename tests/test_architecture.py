@@ -110,6 +110,8 @@ LAZY = {
     ("autoloop.operators.staging.raising", "autoloop_runtime.control.while_loop"),
     ("autoloop.operators.staging.branch_merge", "autoloop_runtime.control.while_loop"),
     ("autoloop.operators.staging.maybe_numbers", "autoloop_runtime.control.while_loop"),
+    ("autoloop.operators.constructs.while_statement", "autoloop.operators.constructs.counted_whiles"),
+    ("autoloop.operators.constructs.while_statement", "autoloop.operators.constructs.for_statement"),
     ("autoloop.operators.staging.taken_containers", "autoloop.operators.staging.moved_lists"),
     ("autoloop.operators.staging.maybe_same", "autoloop.operators.staging.moved_lists"),
     ("autoloop.operators.staging.loop_variables", "autoloop.operators.staging.instances"),

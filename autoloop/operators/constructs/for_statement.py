@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.ir.graph import current_graph
@@ -35,8 +35,9 @@ Options = Callable[[], dict[str, Any]]
 
 
 @dataclass
-class _Statement:
-    """A ``for`` statement as it is written, whatever it runs over: what ``for_stmt`` is given beside that."""
+class Statement:
+    """A ``for`` statement as it is written, whatever it runs over: what ``for_stmt`` is given beside that; or a
+    ``while`` statement that counts."""
 
     body: Callable[..., Any]
     names: tuple[str, ...]
@@ -45,6 +46,7 @@ class _Statement:
     places: Places | None
     options: Options | None
     targets: tuple[str, ...]
+    kind: Literal["for", "while"] = "for"
 
     def flags(self, values: Values) -> Values:
         """Return which of the variables that end the loop are up."""
@@ -54,7 +56,7 @@ class _Statement:
         """Return the variables after ``taken`` where the test holds; elsewhere they stay."""
         return if_stmt(test, taken, None, self.names, shared=self.shared, places=self.places)(*values) or ()
 
-    def inside(self, body: Callable[..., Any]) -> _Statement:
+    def inside(self, body: Callable[..., Any]) -> Statement:
         """Return a loop that is a part of this one: around another body it ends as this one does."""
         return replace(self, body=body, options=None, targets=())
 
@@ -110,7 +112,7 @@ def for_stmt(
         The values after the loop.
     """
     __tracebackhide__ = True  # debuggers that know this do not show the frame
-    loop = _Statement(body, names, until, shared, places, options, targets)
+    loop = Statement(body, names, until, shared, places, options, targets)
     if (clauses := clauses_of(iterable, bool(until))) is not None:
         return _through_clauses(clauses, loop, values)
     unroll = None if options is None else options().get("unroll")
@@ -132,7 +134,7 @@ def for_stmt(
         if any(flags):
             break
         if growth is not None and (long := growth.rest()):
-            made = _rest_of_long_range(long, loop.inside(body), before, values, growth)
+            made = rest_of_long_range(long, loop.inside(body), before, values, growth)
             if made is not None:
                 return made
     told = f"; as a loop of the graph {growth.why_not}" if growth is not None and growth.why_not else ""
@@ -141,7 +143,7 @@ def for_stmt(
     return values
 
 
-def _growth(iterable: Any, loop: _Statement, unroll: bool | None) -> Growth | None:
+def _growth(iterable: Any, loop: Statement, unroll: bool | None) -> Growth | None:
     """Return what looks at how a graph grows by a loop that Python runs; None if there is no graph."""
     graph = current_graph()
     if graph is None:
@@ -162,7 +164,7 @@ def _over(iterable: Any, unroll: bool) -> tuple[Any, StagedIterable | None]:
     return iterable, staged
 
 
-def _through_clauses(clauses: Clauses, loop: _Statement, values: Values) -> Values:
+def _through_clauses(clauses: Clauses, loop: Statement, values: Values) -> Values:
     """Run a loop over what a generator expression gives: a loop for each ``for`` in it, a branch for each ``if``."""
 
     body = loop.body  # by itself: who looks for what a block changes looks into the closures of its functions
@@ -187,14 +189,20 @@ def _through_clauses(clauses: Clauses, loop: _Statement, values: Values) -> Valu
     return made
 
 
-def _rest_of_long_range(
-    items: range, loop: _Statement, before: Values, values: Values, growth: Growth
+def rest_of_long_range(
+    items: range,
+    loop: Statement,
+    before: Values,
+    values: Values,
+    growth: Growth,
+    holds: Callable[[Values], bool] = lambda _: True,
 ) -> Values | None:
     """Return what a long loop over a Python range leaves, as a loop of the graph; None if it has to be written out.
 
-    It has if something that Python knows would be for the run to say then, or lists grow.
+    It has if something that Python knows would be for the run to say then, or lists grow, or something does not hold
+    of what the loop leaves.
     """
-    if moving := [name for name, *pair in zip(loop.names, before, values, strict=True) if not _stays(*pair)]:
+    if moving := [name for name, *pair in zip(loop.names, before, values, strict=True) if not stays(*pair)]:
         growth.why_not = _UNKNOWN.format(spoken(moving[0]))
         return None
     tried = Tried(Outside((loop.body,), loop.shared, loop.places, values), values, loop.names)
@@ -207,7 +215,7 @@ def _rest_of_long_range(
         else:
             both = zip(loop.names, values, made, strict=True)
             other = [name for name, *pair in both if name not in loop.until and not _is_alike(*pair)]
-            why = _UNKNOWN.format(spoken(other[0])) if other else ""
+            why = _UNKNOWN.format(spoken(other[0])) if other else "" if holds(made) else "it does not count by itself"
         if why:
             tried.undo()
             growth.failed(why)
@@ -216,7 +224,7 @@ def _rest_of_long_range(
     return made
 
 
-def _stays(before: Any, value: Any) -> bool:
+def stays(before: Any, value: Any) -> bool:
     """Return whether a variable is carried by a graph as it is, or is left alone by a loop."""
     return _is_alike(before, value) and not isinstance(value, list | dict | set)
 
@@ -234,7 +242,7 @@ def _is_alike(one: Any, other: Any) -> bool:
     return one is other
 
 
-def _for_staged(items: StagedIterable, loop: _Statement, values: Values, growth: Growth | None = None) -> Values:
+def _for_staged(items: StagedIterable, loop: Statement, values: Values, growth: Growth | None = None) -> Values:
     """Run a ``for`` loop in the graph, by counting; ``growth``: of what it is the rest of."""
     if isinstance(items.length, int) and items.length == 0:
         record("for", loop.names, False, f"{items.describe} has no elements")
@@ -268,7 +276,8 @@ def _for_staged(items: StagedIterable, loop: _Statement, values: Values, growth:
         surely=surely,
     )
     counts = () if growth is None else (growth.length, growth.expected)
-    record("for", loop.names, True, f"it iterates over {items.describe}", *counts)
+    how = "it iterates over" if loop.kind == "for" else "it counts through"
+    record(loop.kind, loop.names, True, f"{how} {items.describe}", *counts)
     left = rows.put_in(staged_loop(counted, (start, *values), items.length)[1:])
     for check in items.checks:
         check()
@@ -287,7 +296,7 @@ def _making(made: Callable[[Any], Any], item: Any, body: Callable[..., Any]) -> 
     return lambda *mine: body(made(item), *mine)
 
 
-def _rest_of_python_loop(iterator: Iterator[Any], loop: _Statement, values: Values, growth: Growth | None) -> Values:
+def _rest_of_python_loop(iterator: Iterator[Any], loop: Statement, values: Values, growth: Growth | None) -> Values:
     """Go on with a Python loop after a tensor has decided whether to leave it: each step under a condition.
 
     Where much of a long range is left, the variables settle in some such steps, and a loop of the graph follows if they
@@ -309,7 +318,7 @@ def _rest_of_python_loop(iterator: Iterator[Any], loop: _Statement, values: Valu
             break
         before, values = values, loop.where(not_(stop), functools.partial(loop.body, item), values)
         if growth is not None and long is not None and count + 1 == PEELED:
-            rest = _rest_of_long_range(long[PEELED:], loop, before, values, growth)
+            rest = rest_of_long_range(long[PEELED:], loop, before, values, growth)
             if rest is not None:
                 return rest
     record("for", loop.names, False, "it iterates over Python values; a tensor decides when it ends")

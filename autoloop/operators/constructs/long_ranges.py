@@ -110,6 +110,8 @@ class Growth:
     graph : Graph
     unroll : bool, optional
         What the user wishes.
+    count, nodes : int
+        As below, where it is first looked at later.
 
     Attributes
     ----------
@@ -119,14 +121,17 @@ class Growth:
         Why the rest could not be a loop of the graph.
     """
 
-    def __init__(self, items: Any, body: Callable[..., Any], graph: Graph, unroll: bool | None) -> None:
-        self.count = self.nodes = self._latest = self._slope = 0
+    def __init__(
+        self, items: Any, body: Callable[..., Any], graph: Graph, unroll: bool | None, count: int = 0, nodes: int = 0
+    ) -> None:
+        self.count, self.nodes, self._slope = count, nodes, 0
+        self._latest = nodes // count if count else 0
         self.why_not = ""
         self._items, self._unroll = items, unroll
         self._is_range = isinstance(items, range)
         self._graph, self._size = graph, len(graph.nodes)
         self._code = getattr(body, "__code__", None)
-        self._next = PEELED
+        self._next = max(count, PEELED)
         self._loops: Loops = deciding()
 
     def step(self) -> None:

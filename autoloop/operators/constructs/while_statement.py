@@ -9,8 +9,9 @@ from typing import Any
 from autoloop_runtime import ops
 from autoloop_runtime.analysis.inside import Made
 from autoloop_runtime.base.dataclass import replace
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.array_storage import Block
-from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.rollback import mark, rollback
 
 from ..mutation.side_effects import Outside, Places
@@ -20,6 +21,8 @@ from .staged_loops import Loop, any_staged, record, staged_loop
 Values = tuple[Any, ...]
 _CONSTANT = {"RESUME", "COPY_FREE_VARS", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
 Options = Callable[[], dict[str, Any]]
+#: after so many turns it is first asked whether the rest is a loop of the graph, if they have added so many nodes
+FIRST_LOOK, GROWN = 4, 30
 
 
 def while_stmt(
@@ -57,16 +60,12 @@ def while_stmt(
     """
     __tracebackhide__ = True  # debuggers that know this do not show the frame
     stops = [names.index(name) for name in until]
-    count = 0
+    graph = current_graph()
+    count, size, look, why_not = 0, 0 if graph is None else len(graph.nodes), FIRST_LOOK, ""
     while True:
-        deciding: Any = None
-        if stops:
-            flags = [values[stop] for stop in stops]
-            if any_staged(flags):
-                deciding = next(flag for flag in flags if is_staged(flag))
-            elif any(flags):
-                break
-        if deciding is None:
+        flags = [values[stop] for stop in stops]
+        deciding: Any = next(filter(is_staged, flags), None) if any_staged(flags) else not any(flags)
+        if deciding is True:
             deciding = _ask(test, values, (body, test), shared, places)
         if is_staged(deciding):
             loop = Loop(test, body, names, until, Outside((body, test), shared, places, values))
@@ -74,14 +73,36 @@ def while_stmt(
         if not deciding:
             break
         made = Made()
-        values = body(*values) or ()
-        count += 1
+        before, values, count = values, body(*values) or (), count + 1
         if _is_endless(test) and made.may_raise():
             # Only an exception of the run's ends it: written out it would have no end.
             loop = Loop(_always, body, names, until, Outside((body, test), shared, places, values))
             return _rest_of_while(loop, values, count, options, _always())
-    record("while", names, False, "the condition is a Python value")
+        if count == look and graph is not None and (look := 2 * count) and len(graph.nodes) - size >= GROWN:
+            given = (body, names, until, shared, places, options, (), "while")
+            rest, why_not = _rest_as_range(test, given, before, values, graph, size, count)
+            if rest is not None:
+                return rest
+    record("while", names, False, f"the condition is a Python value{why_not}")
     return values
+
+
+def _rest_as_range(
+    test: Callable[..., Any],
+    given: tuple[Any, ...],
+    before: Values,
+    values: Values,
+    graph: Graph,
+    size: int,
+    count: int,
+) -> tuple[Values | None, str]:
+    """Return what a long loop that counts leaves, see ``counted_whiles``; None, and why, if it is no such."""
+    with undivided():
+        from .counted_whiles import rest_of_counted
+        from .for_statement import Statement
+
+    left, why_not = rest_of_counted(test, Statement(*given), before, values, graph, size, count)
+    return left, f"; as a loop of the graph {why_not}" if why_not else ""
 
 
 def _is_endless(test: Callable[..., Any]) -> bool:

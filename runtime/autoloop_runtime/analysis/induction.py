@@ -24,8 +24,9 @@ from ..ops.logic import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, LOGICAL_AND, N
 from ..ops.operands import CAST
 from .uses import place_of
 
-_COMPARE: dict[Op, str] = {LESS: "<", LESS_EQUAL: "<=", GREATER: ">", GREATER_EQUAL: ">=", NOT_EQUAL: "!="}
-_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
+#: comparisons, and what each is with its sides exchanged
+COMPARE: dict[Op, str] = {LESS: "<", LESS_EQUAL: "<=", GREATER: ">", GREATER_EQUAL: ">=", NOT_EQUAL: "!="}
+TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 _BOTH: tuple[Op, ...] = (LOGICAL_AND, op_of(bitwise_and))
 _HOLDS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne}
 
@@ -173,7 +174,7 @@ def constant_step(node: Node, k: int, known: Known = CONSTANTS) -> int | None:
     left, right = made.inputs
     if made.op is ADD and right is parameter:
         left, right = right, left
-    step = _integer(right, known)
+    step = integer(right, known)
     if left is not parameter or not step:
         return None
     return step if made.op is ADD else -step
@@ -181,7 +182,7 @@ def constant_step(node: Node, k: int, known: Known = CONSTANTS) -> int | None:
 
 def first_value(node: Node, k: int, known: Known = CONSTANTS) -> int | None:
     """Return with what the integer ``k`` of the variables of the loop ``node`` begins, if that is known."""
-    return _integer(node.inputs[k], known)
+    return integer(node.inputs[k], known)
 
 
 def counts_from(node: Node, k: int, known: Known = CONSTANTS) -> int | None:
@@ -231,17 +232,17 @@ def _conjuncts(tensor: Tensor) -> Iterator[Tensor]:
 
 def _induction(node: Node, tensor: Tensor, known: Known) -> Induction | None:
     test = tensor.node
-    if test is None or test.op not in _COMPARE or not known.is_scalar(tensor):
+    if test is None or test.op not in COMPARE or not known.is_scalar(tensor):
         return None
     cond, count = node.attrs["cond"], node.attrs["n_vars"]
-    comparison = _COMPARE[test.op]
+    comparison = COMPARE[test.op]
     left, right = test.inputs
-    for side, other, compared in ((left, right, comparison), (right, left, _TURNED[comparison])):
+    for side, other, compared in ((left, right, comparison), (right, left, TURNED[comparison])):
         k = place_of(cond.inputs[:count], _widened(side))
         step = None if k is None else constant_step(node, k, known)
         if k is None or step is None or other.dtype.kind not in "iu":
             continue
-        limit, bound = _integer(other, known), place_of(cond.inputs[count:], other)
+        limit, bound = integer(other, known), place_of(cond.inputs[count:], other)
         if limit is None and bound is None:
             continue
         ends = _ends_of(other.dtype) if limit is None else (limit, limit)
@@ -261,6 +262,7 @@ def _widened(tensor: Tensor) -> Tensor:
     return tensor
 
 
-def _integer(tensor: Tensor, known: Known) -> int | None:
+def integer(tensor: Tensor, known: Known = CONSTANTS) -> int | None:
+    """Return the value of an integer scalar, if it is known."""
     value = known.value_of(tensor)
     return int(value) if value is not None and np.ndim(value) == 0 and tensor.dtype.kind in "iu" else None
