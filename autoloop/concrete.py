@@ -114,7 +114,7 @@ class ConcreteFunction:
         set_outputs(graph, [*tensors, *codes, *[tensor for _, tensor in written]])
         #: which inputs are written to -> the output that they hold in the end
         self._donated = {position: self._codes.stop + k for k, (position, _) in enumerate(written)}
-        single = len(leaves) == 1 and self._structure.is_leaf() and not self._fixed[0][0] and told is None
+        single = len(leaves) == 1 and self._structure.is_leaf() and not self._fixed[0][0]
         #: what makes of the only output what the caller gets; None if there is more to do
         self._single = self._handed[0] if single else None
         graph.ended = True  # a tensor kept from the trace is refused later instead of growing a graph nobody runs
@@ -180,6 +180,10 @@ class ConcreteFunction:
     def given(self, results: Sequence[Any], values: Sequence[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> Any:
         """Return what the caller gets of what a run on ``values`` has given; copies of what lies in the caller's
         ``arrays``."""
+        if self._single is not None and self._told is not None:
+            found = self._told.input_of(results[self._codes], values)
+            if found is not None:
+                return found
         if arrays:
             results = [own(r, arrays) for r in results]
         if self._single is not None:

@@ -72,6 +72,12 @@ class ToldResults:
             else:
                 self._told.append(Told(place, code, False, table, is_whole))
 
+    def input_of(self, codes: Sequence[Any], values: Sequence[Any]) -> Any:
+        """Return the input that the first of the results is, or the view of one; None if it is another array."""
+        one = self._told[0]
+        returned = one.of_inputs.get(int(codes[one.code]) if one.is_chosen else one.code)
+        return None if returned is None else returned.of(values[returned.position])
+
     def put_into(self, leaves: list[Any], values: Sequence[Any], codes: Sequence[Any]) -> None:
         """Replace results by the arrays that they are.
 

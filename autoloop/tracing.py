@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 import warnings
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -37,6 +38,8 @@ from .operators.staging.staged_blocks import Loops, TellArrays, ToldArrays, Writ
 from .written_arguments import ReferringFunction, references_of
 
 R = TypeVar("R")
+#: the code of functions of which a trace had to be made again for its runs to tell arrays apart: the next begins so
+_TELLING: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
 #: after how many traces of one function the user is told which argument keeps changing
 RETRACE_WARNING = 5
 #: the same of what is no argument: some of that is left to plain Python before
@@ -165,7 +168,7 @@ def _kind(leaf: Any) -> Kind:
     return ArrayTracer if isinstance(leaf, (np.ndarray, np.generic)) else Tensor
 
 
-def attempted(attempt: Callable[[], R], leaves: Sequence[Any]) -> R:
+def attempted(attempt: Callable[[], R], leaves: Sequence[Any], function: Any = None) -> R:
     """Return a trace, begun anew where an array that it makes turns out to be the graph's.
 
     It is begun anew as well where something is refused after a loop that could have been written out became one of the
@@ -176,7 +179,8 @@ def attempted(attempt: Callable[[], R], leaves: Sequence[Any]) -> R:
     LeftToPython
         If it shows at the end that only a run knows what an array holds, and there is no tensor among the arguments.
     """
-    making, loops = Making(), Loops()
+    code = getattr(function, "__code__", None)
+    making, loops = Making(), Loops(are_told=code in _TELLING)
     while True:
         try:
             with making.in_force(), loops.in_force():
@@ -186,6 +190,8 @@ def attempted(attempt: Callable[[], R], leaves: Sequence[Any]) -> R:
         except WrittenOut:
             making, loops = Making(), Loops(are_written_out=True, are_told=loops.are_told)
         except TellArrays:
+            if isinstance(code, types.CodeType):
+                _TELLING.add(code)
             making, loops = Making(), Loops(loops.are_spared, loops.are_written_out, are_told=True)
         except (Exception, LeftToPython) as error:
             if loops.were_staged and not loops.are_spared and (is_refusal(error) or not is_programs_own(error)):

@@ -196,7 +196,9 @@ class ReferringFunction(ConcreteFunction):
         self._write(values, results[self._codes.stop :])
         if self._gives_none:
             return None
-        return made[0] if self._single is not None else self._packed(made, values, results[self._codes])
+        if self._single is not None and self._told is None:
+            return made[0]
+        return self._packed(made, values, results[self._codes])
 
     def run_recorded(self, leaves: Sequence[Any]) -> tuple[Any, Any]:
         """Run on tensors and arrays while somebody records: what the way back reads is not written to."""

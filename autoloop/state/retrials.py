@@ -211,7 +211,7 @@ def _walk(request: Request) -> Reached:
 
 
 def _attempt(request: Request, by_reference: bool, numbers: frozenset[Any]) -> _Attempt:
-    return attempted(lambda: _trace_once(request, by_reference, numbers), request.leaves)
+    return attempted(lambda: _trace_once(request, by_reference, numbers), request.leaves, request.function)
 
 
 class _Inputs:

@@ -47,6 +47,7 @@ PROGRAMS = {
     "kept_in_two_places": "a = x*1\nif n[0] > 1: o.v = a\nif n[0] > 0: o.w = a\nreturn a",
     "the_last_and_one_before": COUNTED + "o.v = o.v + 1\n    if o.v[0] > 1: o.w = o.v\nreturn x",
     "both_new": "y = x*2\n" + COUNTED + "y = y + 1\n    if y[0] > 4: o.w = y\no.v = y",
+    "given_in_a_branch": "if n[0] > 1: o.w = x\nelse:\n    if n[0] > 0: return x*2, x[0]\no.n = 3\nreturn x*2, x[0]",
     "exchanged": COUNTED + "o.v, o.w = o.w, o.v\nreturn o.v",
     "in_three_blocks": COUNTED + "for j in range(i):\n        if j == 1: o.w = x*2\nreturn x",
 }  # fmt: skip

@@ -270,7 +270,8 @@ class _Merge:
         self.pairs.append(BranchValues(one, other, self.what.format(spoken(self.name))))
         self.codes += [None] * (len(self.pairs) - len(self.codes))
         if (told := telling()) and self.kinds[-1] is ArrayTracer:
-            self.codes[-1] = told.of_both(self.handles[-1], self.graphs)
+            there = [None if away else one for away, one in zip(self.absent, self.handles[-1], strict=True)]
+            self.codes[-1] = told.of_both(there, self.graphs)
 
     def _of_one_type(self, one: Any, other: Any) -> tuple[Any, Any]:
         """Return what both sides leave as values of one type: numbers of several, unless a tensor decides."""
