@@ -38,7 +38,8 @@ from .operators.staging.staged_blocks import Loops, TellArrays, ToldArrays, Writ
 from .written_arguments import ReferringFunction, references_of
 
 R = TypeVar("R")
-#: the code of functions of which a trace had to be made again for its runs to tell arrays apart: the next begins so
+#: the code of functions of which a trace was made again for its runs to tell arrays apart: the next begins so;
+#: adding is atomic
 _TELLING: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
 #: after how many traces of one function the user is told which argument keeps changing
 RETRACE_WARNING = 5
