@@ -15,7 +15,8 @@ from ..writer.nests import Nest, apply, store
 from ..writer.node_writer import array_of
 from ..writer.registry import rule
 from ..writer.values import Array, Scalar, Splat, Value, resolve
-from .indexing_rules import fitted, gathered, index_of
+from .element_index import index_of
+from .indexing_rules import fitted, gathered
 
 
 @rule(GATHER, complexes=True)

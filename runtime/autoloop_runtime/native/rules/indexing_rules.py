@@ -28,6 +28,8 @@ from ..writer.nests import Nest, store, store_all
 from ..writer.node_writer import agree, array_of, flush, value_of
 from ..writer.registry import rule
 from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, buffers, leaves, resolve, size_of, with_leaves
+from .element_index import index_of
+from .index_arrays import Points, at_points
 from .selecting_rules import as_many, assigned, selected
 
 _CUT_SHORT = "a slice is cut short where the array ends, so its extent depends on values"
@@ -136,29 +138,6 @@ class Basic:
         return shifted(self.ctx, self.x, self.offset, tuple(self.shape), tuple(self.strides))
 
 
-def index_of(
-    ctx: Context, node: Node, value: Value, extent: int, values: Sequence[Value], tensor: Tensor | None = None
-) -> str:  # fmt: skip
-    """Return an index as an i64 from 0, checked unless it is known to be inside; a negative one counts from the end.
-
-    ``tensor``: what it is the value of.
-    """
-    value = resolve(value)
-    assert isinstance(value, Scalar)
-    writer, size = ctx.writer, ctx.extent(extent)
-    at = cast(writer, ctx.module, value.text, value.t, INT64)
-    known = None if tensor is None else interval(tensor, ctx.types, [loop for loop, _ in ctx.loops])
-    inside = known is not None and not isinstance(extent, Extent) and -extent <= known[0] and known[1] < extent
-    if inside and known is not None and known[0] >= 0:
-        return at
-    if value.t.kind == "i":
-        behind = writer.let(f"icmp slt i64 {at}, 0")
-        at = writer.let(f"select i1 {behind}, i64 {writer.let(f'add i64 {at}, {size}')}, i64 {at}")
-    if not inside:
-        ctx.check(writer.let(f"icmp ult i64 {at}, {size}"), node, values)
-    return at
-
-
 def _indices(node: Node, first: int) -> list[Tensor]:
     return [node.inputs[first + e.position] for e in node.attrs["index"].entries if isinstance(e, Input)]
 
@@ -192,8 +171,7 @@ def _getitem(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         return [selected(ctx, node, values)]
     axis = only_rows(ctx, node, 1)
     if axis is None:
-        ctx.refuse(node, "of index arrays only one, along one axis, has machine code")
-        return []
+        return [at_points(ctx, node, values)]
     return [gathered(ctx, node, values, axis)]
 
 
@@ -282,8 +260,7 @@ def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         return [out]
     axis = only_rows(ctx, node, 2)
     if axis is None:
-        ctx.refuse(node, "of index arrays only one, along one axis, has machine code")
-        return []
+        return [_put_at_points(ctx, node, values)]
     out = writable(ctx, node, x, values[2:])
     _scatter_rows(ctx, node, out, axis, values)
     return [out]
@@ -345,12 +322,7 @@ def _apart(ctx: Context, value: Value, x: Value, moving: bool) -> Value:
 def _scatter_rows(ctx: Context, node: Node, out: Array, axis: int, values: Sequence[Value]) -> None:
     indices = array_of(ctx, values[-1])
     shape = out.shape[:axis] + indices.shape + out.shape[axis + 1 :]
-    source = fitting(ctx, node, values, resolve(values[1]), shape)
-    if isinstance(source, Array) and source.shape == shape and source.t == out.t and out.buffer not in buffers(source):
-        rows = source
-    else:  # all of the value is read before any of it is written
-        rows = ctx.temporary(out.t, shape)
-        store(ctx, source, rows)
+    rows = _apart_rows(ctx, fitting(ctx, node, values, resolve(values[1]), shape), out, shape)
 
     def copy(at: str, row: Array) -> None:
         offset = ctx.writer.let(f"mul nsw i64 {at}, {out.strides[axis]}")
@@ -358,6 +330,23 @@ def _scatter_rows(ctx: Context, node: Node, out: Array, axis: int, values: Seque
         put(ctx, seen(ctx, row), place)
 
     each_index(ctx, node, indices, out.shape[axis], [out, *values[1:]], rows, axis, copy, is_update=True)
+
+
+def _put_at_points(ctx: Context, node: Node, values: list[Value]) -> Value:
+    out = writable(ctx, node, values[0], values[1:])
+    points = Points(ctx, node, 2, [out, *values[1:]], out)
+    rows = _apart_rows(ctx, fitting(ctx, node, values, resolve(values[1]), points.shape), out, points.shape)
+    points.each(rows, lambda place, row: put(ctx, seen(ctx, row), place), is_update=True)
+    return out
+
+
+def _apart_rows(ctx: Context, source: Value, out: Array, shape: Shape) -> Array:
+    """Return what is assigned, one row for each place: all of it is read before any of ``out`` is written."""
+    if isinstance(source, Array) and source.shape == shape and source.t == out.t and out.buffer not in buffers(source):
+        return source
+    rows: Array = ctx.temporary(out.t, shape)
+    store(ctx, source, rows)
+    return rows
 
 
 def fitting(ctx: Context, node: Node, operands: Sequence[Value], value: Value, shape: Shape) -> Value:

@@ -19,7 +19,9 @@ from ..writer.nests import Nest, apply, store, store_all
 from ..writer.node_writer import array_of, flush
 from ..writer.registry import rule
 from ..writer.values import Array, Expr, Scalar, Splat, Value, dense, resolve
-from .indexing_rules import Basic, each_index, fitting, index_of, is_basic, only_rows, writable
+from .element_index import index_of
+from .index_arrays import Points
+from .indexing_rules import Basic, each_index, fitting, is_basic, only_rows, writable
 from .reduction_rules import reduce
 
 
@@ -42,7 +44,9 @@ def _add_at(ctx: Context, node: Node, out: Array, values: Sequence[Value]) -> No
         return
     axis = only_rows(ctx, node, 2)
     if axis is None:
-        ctx.refuse(node, "of index arrays only one, along one axis, has machine code")
+        points = Points(ctx, node, 2, operands, out)
+        rows = _whole(ctx, fitting(ctx, node, operands, value, points.shape), points.shape, out)
+        points.each(rows, lambda place, row: add_to(ctx, place, seen(ctx, row)), is_update=node.op is ADD_AT)
         return
     indices = array_of(ctx, values[-1])
     shape = (*out.shape[:axis], *indices.shape, *out.shape[axis + 1 :])

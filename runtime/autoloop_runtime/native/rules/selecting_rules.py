@@ -91,6 +91,21 @@ def selected(ctx: Context, node: Node, values: Sequence[Value]) -> Value:
     return out
 
 
+def places_in(
+    ctx: Context, node: Node, values: Sequence[Value], mask: Value, extent: int, count: int
+) -> Array:  # fmt: skip
+    """Return the ``count`` places along an axis of ``extent`` elements where a mask of it is true."""
+    places = Count("0", "1", INT64, (extent,), (1,))
+    out: Array = ctx.temporary(INT64, (count,))
+
+    def keep(done: str, chosen: str, nest: Nest) -> str:
+        put(ctx, Scalar(nest.element(places), INT64), shifted(ctx, out, done, (), ()))
+        return _more(ctx, done, chosen)
+
+    _know(ctx, count, _over(ctx, mask, [places], keep))
+    return out
+
+
 def as_many(ctx: Context, node: Node, values: Sequence[Value]) -> Array:
     """Return what is assigned to what a mask selects, of as many elements: that is checked, nothing changed yet."""
     x, mask, source = resolve(values[0]), resolve(values[2]), array_of(ctx, values[1])

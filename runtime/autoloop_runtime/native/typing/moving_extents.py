@@ -31,9 +31,10 @@ from ...ops.shape_queries import SHAPE, SIZE
 from ...ops.sorting import ARGSORT, SORT
 from ..ir.moving import Extent, is_moving
 from .facts import Shape, Types
+from .index_shapes import index_kinds
 from .refusal import refuse
 from .static_slices import number_of, span_of, step_of
-from .told_extents import extent_told, origin, selected, shape_told
+from .told_extents import broadcast, extent_told, origin, selected, shape_told
 
 _WHOLE = Slice(None, None, None)
 #: element-wise operations without a template whose rules are written for all shapes
@@ -100,8 +101,8 @@ def part_shape(node: Node, first: int, types: Types) -> Shape:
         return selected(mask, types), *full[len(types.shapes[mask]) :]
     entries = entries_of(node, len(full))
     arrays = [e for e in entries if isinstance(e, Input) and _is_array(node.inputs[first + e.position], types)]
-    if arrays and (len(arrays) > 1 or any(e not in (arrays[0], Slice(None, None, None)) for e in entries)):
-        refuse(node, "the shape of its result depends on values, and it is indexed with arrays")
+    if arrays:
+        return index_kinds(node, first, types).shape
     axis = 0
     for entry in entries:
         if entry is None:
@@ -109,11 +110,6 @@ def part_shape(node: Node, first: int, types: Types) -> Shape:
             continue
         if isinstance(entry, Slice):
             out.append(sliced(entry, full[axis], node, first, types))
-        elif entry in arrays:
-            indices = node.inputs[first + entry.position]
-            if indices.dtype.kind not in "iu":
-                refuse(node, "the shape of its result depends on values, and a mask is not the first part of the index")
-            out.extend(types.shapes[indices])
         axis += 1
     return tuple(out)
 
@@ -130,23 +126,6 @@ def mask_of(node: Node, first: int) -> Any:
 
 def _is_array(tensor: Any, types: Types) -> bool:
     return types.shapes[tensor] != () or tensor.dtype.kind == "b"
-
-
-def broadcast(node: Node, shapes: Sequence[Shape]) -> Shape:
-    """Return the shape to which ``shapes`` broadcast if, as is checked when it runs, no extent of the run's is another.
-
-    An extent that is known is that of all; of those that are not, the first says it.
-    """
-    rank = max(map(len, shapes))
-    out = []
-    for axis in range(-rank, 0):
-        there = [shape[axis] for shape in shapes if len(shape) >= -axis]
-        wide = [n for n in there if n != 1]
-        known = {n for n in wide if not isinstance(n, Extent)}
-        if len(known) > 1:
-            refuse(node, f"it fails for these shapes: {tuple(shapes)!r}")
-        out.append(known.pop() if known else wide[0] if wide else 1)
-    return tuple(out)
 
 
 def _pointwise(node: Node, types: Types) -> Shape:

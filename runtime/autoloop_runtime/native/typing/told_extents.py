@@ -6,7 +6,7 @@ and parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -49,6 +49,23 @@ def origin(tensor: Tensor, types: Types) -> Tensor:
 def selected(mask: Tensor, types: Types) -> Extent:
     """Return how many elements of ``mask`` are true."""
     return Extent(prod(types.shapes[mask]), ("true", id(origin(mask, types))))
+
+
+def broadcast(node: Node, shapes: Sequence[Shape]) -> Shape:
+    """Return the shape to which ``shapes`` broadcast if, as is checked when it runs, no extent of the run's is another.
+
+    An extent that is known is that of all; of those that are not, the first says it.
+    """
+    rank = max(map(len, shapes))
+    out = []
+    for axis in range(-rank, 0):
+        there = [shape[axis] for shape in shapes if len(shape) >= -axis]
+        wide = [n for n in there if n != 1]
+        known = {n for n in wide if not isinstance(n, Extent)}
+        if len(known) > 1:
+            refuse(node, f"it fails for these shapes: {tuple(shapes)!r}")
+        out.append(known.pop() if known else wide[0] if wide else 1)
+    return tuple(out)
 
 
 def shape_told(node: Node, dims: Tensor, types: Types) -> Shape:
