@@ -312,6 +312,15 @@ def in_another_form(m):
     np.fill_diagonal(m, first)
 
 
+@given(vectors(2, N))
+def buffers_that_rotate(a, b, n):
+    u, v, w = a * 2, a.copy(), np.zeros_like(a)
+    for _ in range(n):
+        w[1:-1] = u[:-2] + v[2:]
+        u, v, w = v, w, u
+    b[:] = u
+
+
 @given(vectors())
 def values_one_after_another(a):
     np.place(a, a > 3, [1.0, 2.0, 3.0])

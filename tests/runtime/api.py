@@ -140,6 +140,7 @@ from autoloop_runtime.ops.index import Index
 from autoloop_runtime.ops.index import parse as parse_index
 from autoloop_runtime.ops.numpy_door import HOLDS
 from autoloop_runtime.ops.numpy_names import main_namespace  # noqa: F401  (all names, whichever test is the first)
+from autoloop_runtime.ops.placing import placed
 from autoloop_runtime.ops.python_math import defined
 from autoloop_runtime.passes import fold as fold_pass
 from autoloop_runtime.passes import regions as regions_pass

@@ -11,7 +11,7 @@ import autoloop as al
 import examples
 import numpy as np
 import pytest
-from api import FUNCTIONS, NUMPY_FUNCTIONS, OPS, call
+from api import FUNCTIONS, NUMPY_FUNCTIONS, OPS, call, placed
 from autoloop.differentiation import grad, jvp, value_and_grad
 from each_case import each
 from random_programs import by_nodes
@@ -96,6 +96,7 @@ OTHERS = {
     "parts": (lambda x: [p * q for p, q in (al.unstack(x), al.split(x, 2))], A),
     "cast": (lambda x: al.cast(al.cast(x, al.complex128) ** 2, F64), A),
     "getitem": (lambda x: [x[0], x[:, ::2], x[[0, 1], [2, 0]], x[..., None], x[x > 0.5]], A),
+    "place": (lambda x, v: placed(x, v, x > 0.5), A, ROW),
     "set_item": (lambda x, v: [al.set_item(x, 0, v), al.set_item(x, x > 0.5, 0.1)], A, ROW),
     "set_real": (lambda x, y: [call("set_real", z(x), y * x), call("set_imag", z(x), y[0])], A, B),
     "index_add": (lambda x, v: call("index_add", [2, 3], (np.array([1, 1, 0]),), al.stack([v, v, v * v])) * x, A, ROW),

@@ -13,7 +13,7 @@ from functools import cache
 import autoloop as al
 import autoloop.compat.v1 as v1
 import numpy as np
-from api import OPS, Graph, TensorShape, apply, call, defined
+from api import OPS, Graph, TensorShape, apply, call, defined, placed
 from autoloop.differentiation import gradients, jvp
 from each_case import each
 from executors import spread
@@ -111,6 +111,7 @@ SAMPLES |= {
     "getitem": (lambda x: x[1:3], [V]),
     "getitem rows": (lambda x: x[al.constant(ROWS)], [M]),
     "getitem computed": (lambda x: x[whole(x[0, 0])] * x[1], [M]),
+    "place": (lambda x, y: placed(x, y[:2], x > 0.5), [V, U]),
     "set_item": (lambda x, y: al.set_item(x, 1, y[0] * y[1]), [V, U]),
     "set_item slice": (lambda x, y: al.set_item(x, slice(1, 3), y[:2]), [V, U]),
     "set_item rows": (lambda x, y: al.set_item(x, al.constant([0, 2]), y), [M, W[:2]]),

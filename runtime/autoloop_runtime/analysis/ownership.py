@@ -7,6 +7,8 @@ such chains ``v -> set_item -> ... -> v``, also through branches and inner loops
 operation in a loop is a link of such a chain too: ``np.add(x, y, out=x)``. What such a link is made from need not be a
 loop variable; any result that is an array of its own will do, and so will an input that the caller gives away
 (``Graph.donated``): its own array, which the function writes to.
+
+One file: what follows a chain through loops, branches and parts calls one another.
 """
 
 from __future__ import annotations
@@ -52,6 +54,8 @@ class Ownership:
         While and loop variable that must start with a copy of its own.
     entered : set of (Node, int)
         While and loop variable whose array is the loop's own in every iteration.
+    rotating : set of (Node, int)
+        Those of them that hand it on to another one.
     reusing : set of Node
         Nodes in loops whose results, large arrays, nobody holds on to for long.
     over : dict
@@ -64,6 +68,7 @@ class Ownership:
     over: dict[Tensor, Tensor] = field(default_factory=dict)
     copied: set[tuple[Node, int]] = field(default_factory=set)
     entered: set[tuple[Node, int]] = field(default_factory=set)
+    rotating: set[tuple[Node, int]] = field(default_factory=set)
     reusing: set[Node] = field(default_factory=set)
     parts: set[Node] = field(default_factory=set)
 
@@ -219,17 +224,18 @@ def _search(graph: Graph, found: Ownership, in_loop: bool, fused: Groups) -> Non
     for node in graph.nodes:
         if node.op is WHILE:
             for k in range(node.attrs["n_vars"]):
-                free = (node, k) not in found.entered
                 new = _Marks(taken=found.in_place, fused=fused, over=dict(found.over))
-                marks = _through_loop(node, k, new) if free else None
-                if marks is None or not (marks.in_place or len(marks.over) > len(found.over)):
+                cycle = _through_cycle(node, k, new, found)
+                if not cycle or not (new.in_place or len(new.over) > len(found.over)):
                     continue
-                found.in_place |= marks.in_place
-                found.over |= marks.over
-                found.copied.add((node, k))
-                found.entered |= marks.entered | {(node, k)}
-                found.parts |= marks.parts
-                _follow(reading, node.outputs[k], found, fused)
+                found.in_place |= new.in_place
+                found.over |= new.over
+                found.copied |= cycle
+                found.entered |= new.entered | cycle
+                found.rotating |= cycle if len(cycle) > 1 else set()
+                found.parts |= new.parts
+                for _, one in sorted(cycle, key=lambda entry: entry[1]):
+                    _follow(reading, node.outputs[one], found, fused)
         elif node in fused:
             if node.outputs[0] not in found.over and places(fused[node].results, node.outputs[0]):
                 _follow(reading, node.outputs[0], found, fused)
@@ -423,6 +429,24 @@ def _merge(marks: _Marks, inner: _Marks) -> None:
     marks.entered |= inner.entered
     marks.over |= inner.over
     marks.parts |= inner.parts
+
+
+def _through_cycle(node: Node, k: int, marks: _Marks, found: Ownership) -> set[tuple[Node, int]]:
+    """Follow the chains through variables of a loop that hand their arrays on to one another, ``u, v = v, u``, from
+    ``k`` on until that has its own again; gives them all, none if there is no such cycle."""
+    cond, body = node.attrs["cond"], node.attrs["body"]
+    cycle: set[tuple[Node, int]] = set()
+    one: int | None = k
+    while one is not None and 0 <= one < node.attrs["n_vars"]:
+        if (node, one) in cycle | found.entered or not looked_at(marks.fused.reading(cond), cond.inputs[one]):
+            return set()
+        cycle.add((node, one))
+        inner = marks.inner()
+        one = _walk(marks.fused.reading(body), body.inputs[one], inner)
+        _merge(marks, inner)
+        if one == k:
+            return cycle
+    return set()
 
 
 def _through_loop(node: Node, k: int, marks: _Marks) -> _Marks | None:

@@ -85,6 +85,7 @@ class _LoopStatement:
         if self.turns is not None:
             self.sites.leave(out, self.node, self.turns, self.current, list(self.names.values()))
         out.names.release(made | ({counter} if counter else set()))
+        self._drop([t for t in self.node.outputs if t not in self.scope.uses.last_read])
 
     def _head(
         self, bounds: Sequence[str | Expr], counter: str | None, predicate: Expr | None, inside: Lines
@@ -135,8 +136,11 @@ class _LoopStatement:
         inputs, n = self.node.inputs, int(self.node.attrs["n_vars"])
         last_read = self.scope.uses.last_read
         inits = [t for t in dict.fromkeys(inputs[:n]) if last_read[t] == self.position and not places(inputs[n:], t)]
-        dead = self.out.drop(inits, self.scope)
-        if dead:
+        self._drop(inits)
+
+    def _drop(self, tensors: Sequence[Tensor]) -> None:
+        """Free what nobody reads any more."""
+        if dead := self.out.drop(tensors, self.scope):
             self.out.lines.add("del " + ", ".join(dead))
 
     def _invariant(self, k: int, tensor: Tensor, expr: Expr, entry: bool) -> Expr:

@@ -45,7 +45,8 @@ class LoopSites:
         if self._factory is None or out.decided.counted or self._inside:
             return None
         around = self._inside, self._watched
-        site = self._factory.replacing(node, [k for one, k in out.decided.owned.entered if one is node])
+        owned = out.decided.owned
+        site = self._factory.replacing(node, [k for one, k in owned.entered - owned.rotating if one is node])
         if site is not None:
             self._inside = True
         elif not self._watched:
