@@ -125,6 +125,20 @@ def test_a_wrong_value_of_a_kernel_fails_loudly(kernels, monkeypatch, capsys):
     assert "**wrong**" in capsys.readouterr().out
 
 
+def test_what_auto_decides_badly_is_told(kernels):
+    def found(ratio, first, ran=""):
+        return kernels.Found(plain=1e-2, ratio=ratio, first=first, ran=ran)
+
+    good = {"auto": found(0.105, 0.1, "native"), "native": found(0.1, 0.2), "sequential": found(0.9, 0.1)}
+    slow = {"auto": found(0.9, 0.1, "sequential"), "native": found(0.3, 0.2), "sequential": found(0.9, 0.1)}
+    late = {"auto": found(0.3, 1.0, "native"), "native": found(0.3, 0.2), "sequential": kernels.Found(failed="refused")}
+    none = {way: kernels.Found(failed="refused: it") for way in good}
+    assert kernels.misses({"lu": good, "adi": slow, "atax": late, "mvt": none}) == [
+        ["adi", "sequential", "native", "3.00", "0.5"], ["atax", "native", "native", "1.00", "5.0"],
+    ]  # fmt: skip
+    assert "2 of 4 kernels" in kernels.decisions({"lu": good, "adi": slow, "atax": late, "mvt": none})
+
+
 def test_who_answers_late_is_given_up(peers, tmp_path):
     script = tmp_path / "sleeps.py"
     script.write_text("import time\ntime.sleep(60)\n")

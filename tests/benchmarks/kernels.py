@@ -4,7 +4,7 @@ The kernels of ``tests/equivalence`` at the sizes of ``sizes_of_kernels.py``: pl
 has it (``--peer numba=PYTHON``), and autoloop in each executor. Each way has a process of its own, in which it and the
 plain kernel take turns; a figure is its median over that of the plain one, of processor time on one thread and of time
 on several: below 1 it is faster. A first call that takes too long is given up; a value that is not NumPy's makes the
-run fail.
+run fail. ``--decisions`` says of which kernels ``auto`` ends with a way that is slower than another.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ from sizes_of_kernels import SIZES
 EXECUTORS = ("auto", "sequential", "dataflow", "native")
 #: seconds that a first call may keep its process busy
 MOST_FIRST = 20
+#: how much slower than the best way ``auto`` may come to be, and how much longer its first call may take
+SLOWER, LONGER = 1.1, 3.0
 
 
 @dataclass(frozen=True)
@@ -168,6 +170,36 @@ def tables(rows: Rows, ways: Sequence[str]) -> str:
     return f"{classes}\n{every}"
 
 
+def misses(rows: Rows) -> list[list[str]]:
+    """What ``auto`` decided badly: the kernel, what runs it and what would be best, how much slower it is, and how much
+    longer its first call takes than that of the best."""
+    table = []
+    for name, found in rows.items():
+        auto, others = found["auto"], [way for way in found if way != "auto" and found[way].ratio is not None]
+        best = min(others, key=lambda way: found[way].ratio or math.inf, default=None)
+        if best is None:
+            continue
+        slower, longer = (
+            (auto.ratio or math.inf) / (found[best].ratio or math.inf),
+            _over(auto.first, found[best].first),
+        )
+        if slower > SLOWER or longer > LONGER:
+            table.append([name, auto.ran or auto.cell, best, f"{slower:.2f}", f"{longer:.1f}"])
+    return table
+
+
+def _over(some: float | None, other: float | None) -> float:
+    return math.inf if some is None or not other else some / other
+
+
+def decisions(rows: Rows) -> str:
+    """The misses, as Markdown."""
+    head = ["kernel", "auto runs it in", "best", "auto over best", "first call over best's"]
+    found = misses(rows)
+    said = f"`auto` is more than {SLOWER} times as slow as the best way, or its first call {LONGER:.0f} times, with"
+    return f"{said} {len(found)} of {len(rows)} kernels.\n\n{page.markdown(head, found, range(3, 5))}"
+
+
 def measure_all(options: argparse.Namespace, size: str, threads: int, cache: str) -> tuple[Rows, list[str]]:
     """All kernels that are asked for, at one size; and the ways that can be had."""
     pythons = interpreters(options.peer)
@@ -205,11 +237,14 @@ def main() -> None:
     parser.add_argument("--threads", type=lambda text: [int(one) for one in text.split(",")], default=[1])
     parser.add_argument("--rounds", type=int, default=15, help="the most that are measured of a kernel")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that it runs")
+    parser.add_argument("--decisions", action="store_true", help="where auto ends with a way that is not the best")
     parser.add_argument("--peer", action="append", default=[], metavar="numba=PYTHON", help="where Numba is")
     parser.add_argument("--update", type=Path, metavar="PAGE", help="put the tables between the marks on PAGE")
     options = parser.parse_args()
     if options.update and not options.update.exists():
         parser.error(f"there is no page {options.update}")
+    if options.decisions:
+        options.executors = EXECUTORS
     text, wrong = [], []
     with tempfile.TemporaryDirectory() as cache:
         for size in ["tiny"] if options.quick else options.sizes:
@@ -218,6 +253,8 @@ def main() -> None:
                     measured(sys.executable, "mvt", "S", name, threads, 1, cache)
                 rows, ways = measure_all(options, size, threads, cache)
                 text.append(f"Size {size}, {threads} thread{'s'[: threads > 1]}:\n\n{tables(rows, ways)}")
+                if options.decisions:
+                    text.append(decisions(rows))
                 for name, found in rows.items():
                     wrong += [f"{name}, {way}: {one.wrong}" for way, one in found.items() if one.wrong]
     text.append(f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores.\n")

@@ -1,6 +1,8 @@
 """Loops whose iterations have nothing to do with one another are done by several threads, as one after the other."""
 
+import _thread
 import linecache
+import threading
 
 import autoloop as al
 import numpy as np
@@ -159,13 +161,32 @@ def test_iterations_that_touch_what_others_do_are_not(worth_it):
         assert not worth_it, program.__name__
 
 
+def over_after_half_a_minute(a, b, n):
+    for i in range(n):
+        for _ in range(2000):
+            a[i] = np.sin(a[i]) + b[i]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_user_stops_them(threads, worth_it):
+    al.config.set_num_threads(threads)
+    a, b = np.ones((2, 60_000, 40))
+    decorated = al.function(over_after_half_a_minute, executor="native")
+    timer = threading.Timer(0.3, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        decorated(a, b, len(a))
+    timer.join()
+    assert worth_it and not what_differs(rows)
+
+
 #: an index of row and column: a number is added to what the loop counts, ``None`` is a whole axis
 PLACES = st.tuples(
     *[st.sampled_from(["i", "j", "i + 1", "j + 1", "i - 1", "2", "i:", "j + 1:", ":i + 1", ":", "-1"])] * 2
 )
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @drawn(st.lists(PLACES, min_size=3, max_size=3))
 def test_any_places(places):
     text = "def f(a, b, n):\n for i in range(1, n - 1):\n  for j in range(1, n - 1):\n"
