@@ -122,6 +122,7 @@ LAZY = {
     ("autoloop.operators.staging.containers_of_blocks", "autoloop.operators.staging.places_of_containers"),
     ("autoloop.state.changes", "autoloop.operators.staging.copied_elements"),
     ("autoloop.state.changes", "autoloop.operators.staging.array_choices"),
+    ("autoloop.operators.staging.optional", "autoloop.operators.staging.array_choices"),
     ("autoloop.state.changes", "autoloop.operators.mutation.attribute_orders"),
     ("autoloop.operators.mutation.side_effects", "autoloop.operators.mutation.attribute_orders"),
     ("autoloop.operators.staging.list_lengths", "autoloop.operators.staging.begun_lists"),

@@ -406,6 +406,10 @@ LEFT = [
       for first, other in (("1.0", "x"), ("np.int64(1)", "(x > 1)*1"))
       for sequence in ("[1, 2]", "(x, x)", "'ab'", "range(3)")],
     ("asked_for_what_is_lacking_by_default", "return x*len(getattr(x, '__array_interface__', ()))", "", "0"),
+    ("array_asked_which_it_is", "t = x*2\nif x[0] > 1: t = W\nreturn t is W", "W = np.ones(3)", "0"),
+    ("array_asked_in_a_loop", "t, r = x, 0\n" + LOOP + "i += 1\n    if t is W: r += 1\n    if i > 1: t = W\n"
+     "return r", "W = np.ones(3)", "0"),
+    ("left_array_asked", "if x[0] > 1: o.u = W\nreturn o.u is W, o.u is not W", BOX + "W = np.ones(3)", "0"),
     ("array_of_another_name_in_two_blocks", LOOP + "i += 1\n    if x[0] > 0: o.v = W\nchosen(o.u[0]).n += 1\nreturn x",
      BOX + "def chosen(v):\n    if v > 1: return o\n    return p\np, W = O(), np.ones(3)\no.v = p.v = None",
      "(o, p, o.v is W)"),

@@ -89,6 +89,22 @@ def is_new(storage: Storage, loop: Graph | None, around: tuple[Storage, ...] = (
     return all(one is not None and is_new(one, loop, (*around, storage)) for one in inner)
 
 
+def may_be_one(one: Any, other: Any) -> bool:
+    """Return whether two arrays, one of which loops and branches have chosen, may be one: only the run knows."""
+    mine, its = place_of(one), place_of(other)
+    if mine is None or its is None:
+        return False
+    return _Asked(()).may_be_one(mine, its) or any(map(_may_become, (mine, its), (its, mine)))
+
+
+def _may_become(memory: Memory, other: Memory) -> bool:
+    """Return whether an iteration began with some of which it is not known what it leaves there: the other, maybe."""
+    choice = _choice(memory)
+    if choice is None or choice.begun is None or choice.arrays()[-1] is not None:
+        return False
+    return _choice(other) is not None or not _is_made_in(other, choice.begun)  # since it has begun
+
+
 def arrays_in(values: Iterable[Any]) -> Iterator[Any]:
     """Yield the arrays in some values, and those that objects in these hold."""
     for value in values:

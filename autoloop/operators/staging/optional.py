@@ -16,7 +16,9 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.dataclass import dataclass, field
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.stand_ins import called
+from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import Tracer
@@ -117,12 +119,21 @@ def _is_one(one: Any, other: Any) -> bool:
     one, other = _grown(one), _grown(other)
     if one is other:
         return True
-    if any(pair.holds(one, other) for pair in pairs_of()) or are_maybe_same(one, other):
-        what = f"whether this {type(one).__name__} is that one is asked, which only a loop or branch on tensors decides"
+    if any(pair.holds(one, other) for pair in pairs_of()) or are_maybe_same(one, other) or _may_be_array(one, other):
+        kind = stands_for(one) if isinstance(one, Tracer) else type(one)
+        what = f"whether this {kind.__name__} is that one is asked, which only a loop or branch on tensors decides"
         leave_unknown(what)
         raise TypeError(f"{what}: compare their values")
     leave_asked(one, other)
     return False
+
+
+def _may_be_array(one: Any, other: Any) -> bool:
+    if not any((storage := kept(array)) is not None and storage.choice is not None for array in (one, other)):
+        return False
+    with undivided():  # which few functions need
+        from .array_choices import may_be_one
+    return may_be_one(one, other)
 
 
 def _grown(value: Any) -> Any:
