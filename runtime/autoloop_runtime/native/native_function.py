@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..analysis.aliasing import writes_part
-from ..analysis.inside import count_nodes, nodes_inside
+from ..analysis.inside import count_nodes, loops_inside, nodes_inside
 from ..analysis.uses import places as places_of
 from ..base.dataclass import dataclass
 from ..base.dtypes import variant
@@ -30,6 +30,7 @@ from ..base.forks import undivided
 from ..ir.graph import PARAMETER, Graph, Node
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
+from ..ops.indexing import SET_ITEM
 from ..passes.whole_masks import with_whole_masks
 from .ir.elements import COMPLEX128, TYPES
 from .ir.helpers import text as helper_text
@@ -197,13 +198,24 @@ def write_function(
     NativeRefusal
         If there is an operation in it that has no machine code.
     """
+    large = count_nodes(graph) > MOST_NODES
     if known is None:  # otherwise that has been done: its tensors are those of the graph
-        graph = with_whole_masks(graph)
+        graph = _with_blocks(with_whole_masks(graph))
     types = infer(graph, shapes, known)
     placed = {j: k for k, j in graph.donated.items() if _fits(types, graph.inputs[k], graph.outputs[j])}
-    made = _written(graph, types, features, placed)
+    made = _written(graph, types, features, placed, large)
     refusing = [check.node for check in made.checks if may_refuse(check)] if placed else []
-    return made if _come_first(graph, types, placed, refusing) else _written(graph, types, features, {})
+    return made if _come_first(graph, types, placed, refusing) else _written(graph, types, features, {}, large)
+
+
+def _with_blocks(graph: Graph) -> Graph:
+    """Return ``graph`` with those loops block by block that are better done so."""
+    if not any(node.op is SET_ITEM for loop in loops_inside(graph) for node in loop.attrs["body"].nodes):
+        return graph
+    with undivided():
+        from .blocked_loops import with_blocks
+
+    return with_blocks(graph)
 
 
 def _come_first(graph: Graph, types: Types, placed: Mapping[int, int], refusing: Sequence[Node]) -> bool:
@@ -233,12 +245,14 @@ def _fits(types: Types, given: Tensor, result: Tensor) -> bool:
     return form[1] != () and result not in types.returned and form == (result.dtype, types.shapes.get(result))
 
 
-def _written(graph: Graph, types: Types, features: frozenset[str], placed: dict[int, int]) -> Function:
+def _written(
+    graph: Graph, types: Types, features: frozenset[str], placed: dict[int, int], large: bool
+) -> Function:  # fmt: skip
     """Return the function with results in the memory of inputs, as ``placed`` says."""
     outputs = tuple([_port(types, t) for t in graph.outputs])
     libraries, module = Libraries(features), Module(partial(helper_text, filed=_filed))
     ctx = Context(types, libraries, module)
-    ctx.outlines = True if count_nodes(graph) > MOST_NODES else None
+    ctx.outlines = True if large else None
     variables, assigned = _variables_of(graph)
     inputs = tuple([Port(t.dtype, types.shapes[t]) for t in graph.inputs] + [_held(v) for v in variables])
     outputs += tuple([_held(v) for v in assigned])

@@ -50,6 +50,9 @@ def _counted(loop: Node, k: int, types: Types, loops: Sequence[Node], depth: int
             start, limit = ends_of(found, loop, types, loops, depth)
             if start is None or limit is None:
                 continue
+            if found.trips and found.start is not None:
+                last = found.start + (found.trips - 1) * found.step
+                return min(found.start, last), max(found.start, last)
             strict = not found.comparison.endswith("=") or found.comparison == "!="
             return (start[0], limit[1] - strict) if found.step > 0 else (limit[0] + strict, start[1])
     return None

@@ -30,6 +30,21 @@ _ROUNDS = ("llvm.floor", "llvm.ceil", "llvm.trunc", "llvm.rint", "llvm.copysign"
 _INFINITY = {"half": "0xH7C00", "float": "0x7FF0000000000000", "double": "0x7FF0000000000000"}
 
 
+#: tells LLVM to do a loop round by round
+NO_VECTORS = '!{!"llvm.loop.vectorize.enable", i1 false}'
+#: Elements further apart than this are gathered and scattered by vectors, which takes longer than one after the other
+#: unless what is computed of one takes so many nanoseconds.
+_CLOSE, _LONG = 8, 0.09
+
+
+def vectors_pay(steps: Sequence[int], written: Sequence[int], cost: float) -> bool:
+    """Return whether the rounds of a loop should be done several at once: not if it does little with elements most of
+    which, or which are written, are far apart. ``steps``: how far those of each operand are; ``cost``: nanoseconds."""
+    moving = [abs(step) for step in steps if step]
+    apart = any(abs(step) > _CLOSE for step in written) or 2 * sum(step > _CLOSE for step in moving) > len(moving)
+    return not apart or cost > _LONG
+
+
 def _templates(op: Op) -> Mapping[str, str]:
     return op.llvm or ({} if op.libm is None else {"f": f"~libm:{op.libm} $x"})
 

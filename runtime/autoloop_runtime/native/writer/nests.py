@@ -18,6 +18,7 @@ from ..ir.elements import BOOL, LType
 from ..ir.moving import Extent, is_moving
 from ..ir.writer import Loop, Writer
 from .context import Context
+from .elementwise_ir import NO_VECTORS, vectors_pay
 from .outlining import element_cost, outlined, piece_of, registers_of, share
 from .values import Array, Buffer, Count, Expr, Pending, Scalar, Shape, Splat, Value, fills, leaves, resolve
 
@@ -45,6 +46,8 @@ class Nest:
         Of the loops.
     reduces : list of bool
         Whether each loop goes over reduced axes.
+    written : sequence of Array
+        Those of the values that are written.
     """
 
     def __init__(
@@ -84,6 +87,7 @@ class Nest:
         for k, key in enumerate(aligned):
             self._steps[key] = [column[k] for column in columns]
         self._group = ctx.module.metadata("distinct !{}")
+        self.written: Sequence[Array] = ()
         self._access = f", !llvm.access.group {self._group}"
         self._indices: list[str] = []
         #: the rounds of an innermost loop that was split, if they are not the same every time
@@ -106,7 +110,8 @@ class Nest:
         access = ""
         if not sequential:
             parallel = self.ctx.module.metadata(f'!{{!"llvm.loop.parallel_accesses", {self._group}}}')
-            access = ", !llvm.loop " + self.ctx.module.metadata(f"distinct !{{{{self}}, {parallel}}}")
+            hints = parallel if self._pays() else f"{parallel}, {self.ctx.module.metadata(NO_VECTORS)}"
+            access = ", !llvm.loop " + self.ctx.module.metadata(f"distinct !{{{{self}}, {hints}}}")
         may_be_none = isinstance(self.extents[self.depth], Extent)
         with self.writer.loop(self._rounds(), access, may_be_none) as loop:
             index = loop.index
@@ -127,6 +132,12 @@ class Nest:
             return
         with self.level(sequential=True) as loop:
             yield loop.index
+
+    def _pays(self) -> bool:
+        """Return whether the rounds of the next loop may be done several at once."""
+        steps, written = self._steps, [self._steps[id(array)][-1] for array in self.written if self.extents]
+        inner = self.depth == len(self.extents) - 1
+        return not inner or vectors_pay([s[-1] for s in steps.values()], written, element_cost(self._kept, moved=False))
 
     def _rounds(self) -> str:
         depth = len(self._indices)
@@ -349,6 +360,7 @@ def store_all(ctx: Context, shape: Shape, values: Sequence[Value], arrays: Seque
 
 
 def _fill(nest: Nest, values: Sequence[Value], arrays: Sequence[Array]) -> None:
+    nest.written = arrays
     with nest.loops():
         texts = [nest.element(v) for v in values]
         for array, text in zip(arrays, texts):

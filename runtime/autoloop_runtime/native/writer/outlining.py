@@ -23,8 +23,8 @@ BYTES = 60.0
 _LINE = 64
 
 
-def element_cost(values: Sequence[Value]) -> float:
-    """Return nanoseconds for an element of each of ``values``, roughly."""
+def element_cost(values: Sequence[Value], moved: bool = True) -> float:
+    """Return nanoseconds for an element of each of ``values``, roughly; ``moved``: with what it takes to read it."""
     cost, seen, pending = 0.0, set[int](), list(values)
     while pending:
         value = resolve(pending.pop())
@@ -36,7 +36,7 @@ def element_cost(values: Sequence[Value]) -> float:
         elif isinstance(value, Expr):
             cost += cost_of(value.op, value.t)
             pending.extend(value.args)
-        elif isinstance(value, Array):
+        elif isinstance(value, Array) and moved:
             cost += _bytes_of_element(value) / BYTES
     return cost
 
