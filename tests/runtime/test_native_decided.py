@@ -40,6 +40,18 @@ def inside_a_loop(x, n):
     return total, [x * k for k in range(n)]
 
 
+def of_a_counter(x, n):
+    total, i = 0.0, 0
+    for i in range(n):
+        fresh = np.zeros(i + 1)
+        fresh[i] = x[i % 3]
+        total += fresh.sum() + np.arange(i - 2).sum() + np.ones((i, 2)).sum()
+    while total < 30:
+        i = (i + 3) % 5
+        total += np.concatenate([np.ones(i), np.zeros(5 - i), x]).sum()
+    return total
+
+
 def same(found, wants):
     if isinstance(wants, list | tuple):
         return len(found) == len(wants) and all(map(same, found, wants))
@@ -47,7 +59,7 @@ def same(found, wants):
     return form[0] == form[1] and np.array_equal(found, wants)
 
 
-@each([made, parts, filled_in_a_loop, inside_a_loop])
+@each([made, parts, filled_in_a_loop, inside_a_loop, of_a_counter])
 def test_as_plain_numpy(f):
     decorated = al.function(f, executor="native")
     for n in (3, 0, 1, 7, 3):
@@ -85,6 +97,7 @@ def test_code_is_made_once_for_each_and_not_kept_for_ever(monkeypatch):
 @each([
     (lambda x, n: np.zeros(int(x.sum()) + n), "depends on values"),
     (lambda x, n: np.zeros(n - 9), "cannot be negative"),
+    (lambda x, n: np.ones(int(x[0])), "not known how large"),
 ])  # fmt: skip
 def test_what_stays_refused(f, words):
     with pytest.raises(NativeRefusal, match=words):

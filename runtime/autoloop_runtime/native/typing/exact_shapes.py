@@ -7,6 +7,7 @@ shapes, also where the graph was traced with partial ones. What depends on shape
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,8 @@ from .static_slices import takes_index, with_known_extents
 if TYPE_CHECKING:
     from .collection_types import Collections
 
+#: an array whose extents the run decides takes so many bytes at most: memory is laid out for the largest
+_MOST = 1 << 31
 #: constants up to this many elements are computed with while typing
 _FOLD = 64
 
@@ -86,15 +89,17 @@ class _Typer:
 
     def graph(self, graph: Graph) -> None:
         """Type every node; the inputs are typed already, and what is known beforehand."""
+        for node in graph.nodes:  # first: by how much a loop counts stands at the end of its body
+            if node.op is CONST:
+                self.types.know(node.outputs[0], node.attrs["value"])
         for node in graph.nodes:
             if self.known and all(t in self.known for t in node.outputs) and node.op is not PARAMETER:
                 continue
-            if node.op is CONST:
-                value = node.attrs["value"]
-                self.types.know(node.outputs[0], value)
-            elif node.op is PARAMETER:
+            if node.op is PARAMETER:
                 if node.outputs[0] not in self.types.shapes and node.outputs[0] not in self.types.rows:
                     refuse(node, "a placeholder that is no input of the function")
+            elif node.op is CONST:
+                pass
             elif node.op is WHILE:
                 self._while(node)
             elif node.op is COND:
@@ -147,7 +152,10 @@ class _Typer:
         with undivided():
             from .moving_extents import moving_shape
 
-        self.types.shapes.update(dict.fromkeys(node.results, moving_shape(node, self.types)))
+        shape = moving_shape(node, self.types)
+        if is_moving(shape) and prod(map(int, shape)) * node.results[0].dtype.itemsize > _MOST:
+            refuse(node, f"the shape of its result depends on values, and may be {tuple(map(int, shape))}")
+        self.types.shapes.update(dict.fromkeys(node.results, shape))
 
     def _begins(self, node: Node) -> bool:
         """Return whether the run may decide how large the result of ``node`` is."""
@@ -216,7 +224,10 @@ class _Typer:
                 types.hand_on(outer, inner, constant=k >= count)
                 if k < count and outer in types.counts:
                     types.counts[inner] = types.rooms[inner] = (inner, 0)
+            if sub is body:
+                types.loops.append(node)
             self.graph(sub)
+        types.loops.pop()
         if types.shapes[cond.outputs[0]] != ():
             refuse(node, "its condition is not a scalar")
         trips = trip_count(node, types)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...base.dataclass import dataclass, field
 from ...base.dtypes import DType
-from ...ir.graph import Graph
+from ...ir.graph import Graph, Node
 from ...ir.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -142,6 +142,8 @@ class Types:
         Of the growing TensorArrays: how many elements they have at most, ``None`` if nothing says that.
     returned : set of Tensor
         Stacks of TensorArrays, as many rows as it turns out, that are results of the function and nothing else.
+    loops : list of Node
+        Around what is being typed.
     outside : dict
         What a captured tensor is called in the graph around.
     """
@@ -154,6 +156,7 @@ class Types:
     counts: dict[Tensor, Count | None] = field(default_factory=dict)
     rooms: dict[Tensor, Count | None] = field(default_factory=dict)
     returned: set[Tensor] = field(default_factory=set)
+    loops: list[Node] = field(default_factory=list)
     outside: dict[Tensor, Tensor] = field(default_factory=dict)
 
     def know(self, tensor: Tensor, value: Any) -> None:

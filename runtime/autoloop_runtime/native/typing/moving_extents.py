@@ -32,9 +32,10 @@ from ...ops.sorting import ARGSORT, SORT
 from ..ir.moving import Extent, is_moving
 from .facts import Shape, Types
 from .index_shapes import index_kinds
+from .intervals import outermost
 from .refusal import refuse
 from .static_slices import number_of, span_of, step_of
-from .told_extents import broadcast, extent_told, origin, selected, shape_told
+from .told_extents import broadcast, extent_told, selected, shape_told
 
 _WHOLE = Slice(None, None, None)
 #: element-wise operations without a template whose rules are written for all shapes
@@ -73,7 +74,7 @@ def _name(part: Any, known: int | None, node: Node, first: int, types: Types) ->
     """Return what tells an end of a slice from another: the number, or whose value it is."""
     if part is None or known is not None:
         return known
-    return "of", id(origin(node.inputs[first + part.position], types))
+    return "of", id(outermost(node.inputs[first + part.position], types))
 
 
 def moving_shape(node: Node, types: Types) -> Shape:

@@ -25,6 +25,7 @@ from ...ops.reducing import SUM
 from ...ops.shape_queries import SHAPE, SIZE
 from ..ir.moving import Extent
 from .facts import Shape, Types
+from .intervals import interval, outermost
 from .refusal import refuse
 
 #: what gives the same number
@@ -39,16 +40,9 @@ _MOST: dict[Any, Callable[[int, int], int]] = {
 _LESS = (SUBTRACT, EXACT_SUBTRACT)
 
 
-def origin(tensor: Tensor, types: Types) -> Tensor:
-    """Return the tensor whose value ``tensor`` is in the outermost graph that knows it."""
-    while tensor in types.outside:
-        tensor = types.outside[tensor]
-    return tensor
-
-
 def selected(mask: Tensor, types: Types) -> Extent:
     """Return how many elements of ``mask`` are true."""
-    return Extent(prod(types.shapes[mask]), ("true", id(origin(mask, types))))
+    return Extent(prod(types.shapes[mask]), ("true", id(outermost(mask, types))))
 
 
 def broadcast(node: Node, shapes: Sequence[Shape]) -> Shape:
@@ -75,7 +69,7 @@ def shape_told(node: Node, dims: Tensor, types: Types) -> Shape:
 
 def _entries(node: Node, dims: Tensor, types: Types) -> list[Any]:
     """Return the entries of a vector that tells a shape: numbers, extents, or scalar tensors."""
-    dims = origin(dims, types)
+    dims = outermost(dims, types)
     if dims in types.constants:
         return [int(n) for n in types.constants[dims]]
     made = dims.op
@@ -92,7 +86,7 @@ def _entries(node: Node, dims: Tensor, types: Types) -> list[Any]:
 
 def extent_told(node: Node, entry: Tensor, types: Types, may_be_less: bool = True) -> int:
     """Return the extent that a scalar tells ``node``, which has a bound; ``may_be_less``: less than 0, too."""
-    entry = origin(entry, types)
+    entry = outermost(entry, types)
     if entry in types.constants:
         return int(types.constants[entry])
     made = entry.op
@@ -110,6 +104,9 @@ def extent_told(node: Node, entry: Tensor, types: Types, may_be_less: bool = Tru
         counted = made.inputs[0].op.inputs[0]
         if counted.dtype.kind == "b":
             return _in_range(node, selected(counted, types), entry)
+    between = interval(entry, types, types.loops)
+    if between is not None and (between[0] >= 0 or may_be_less):
+        return Extent(max(between[1], 0), ("of", id(entry)))
     if made.op in _MOST or (made.op in _LESS and may_be_less):
         parts = [int(extent_told(node, t, types, False)) for t in made.inputs]
         if min(parts) >= 0:
