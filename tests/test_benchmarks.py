@@ -55,6 +55,17 @@ def test_our_own_table(tmp_path):
     assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text and "| verdict |" in text
 
 
+@pytest.mark.nightly
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells how much memory a process needed at most")
+def test_the_table_of_memory(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- memory -->\nold\n<!-- /memory -->\nafter\n")
+    done = run("memory.py", "--only", "a[5] = 3", "--executors", "sequential", "--update", str(page))
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
+    assert "Of 1 programs" in text and "a[5] = 3: sequential " in done.stdout
+
+
 def test_the_table_of_gradients(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- gradients -->\nold\n<!-- /gradients -->\nafter\n")

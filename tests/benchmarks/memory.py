@@ -178,7 +178,7 @@ def table(measured: dict[tuple[str, str], dict[str, float | str]], executors: tu
     """Return those of the programs that need more than NumPy, as a table, and how many do not."""
     rows = []
     for (_, body), found in measured.items():
-        if any(isinstance(one, str) or one > LIMIT for one in found.values()):
+        if any(not isinstance(one, str) and one > LIMIT for one in found.values()):
             shown = ["refused" if isinstance(found[e], str) else f"{found[e]:.1f}" for e in executors]
             rows.append([f"`{body.replace(chr(10), '; ').replace(':;', ':').replace('|', chr(92) + '|')}`", *shown])
     said = f"Of {len(measured)} programs these need more than {LIMIT} times NumPy's memory in some executor:\n\n"

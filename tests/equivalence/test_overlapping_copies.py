@@ -123,7 +123,8 @@ def test_assigned_parts_that_overlap_in_machine_code(program):
 
 #: what NumPy copies as if it had read all before, so that it is computed; and what it does not
 IN_TIME = (
-    "v[1:] = v[:-1]", "v[:-1] = v[1:]", "v[::-1] = v", "v[:3] = v[::2]", "v[::2] = v[1::2]", "v[1::2] = v[:3]",
+    "v[1:] = v[:-1]", "v[:-1] = v[1:]", "v[::-1] = v", "w = v[v > 1]\nw[:] = w[::-1]\nw[1:] = w[:-1]\nv[: k] = w[: k]",
+    "v[:3] = v[::2]", "v[::2] = v[1::2]", "v[1::2] = v[:3]",
     "v[::2] = v[:3].copy()",
     "v[::2] = v[:3] - 0", "v[4:] = v[:2]", "w = v[1:]\nw[:] = v[:-1]", "v[k:] = v[:-k]", "v[:k] = v[k : 2 * k]",
     "m[0] = m[1]", "m[:, 1:] = m[:, :-1]", "m[0, 1:] = m[0, :-1]", "m.T[1:] = m.T[:-1]", "v[[0, 2, 4]] = v[:3]",

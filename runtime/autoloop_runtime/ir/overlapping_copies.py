@@ -37,7 +37,7 @@ def check_assigned(array: Any, index: Any, value: Any) -> None:
     if not is_basic(index):
         return
     step, its = _step_in(array, index), _step_in(value, ...)
-    if step is _SEVERAL or (step is not None and step == its) or _are_mirrored(array, index, value):
+    if step is _SEVERAL or _are_in_order(step, its) or _are_mirrored(array, index, value):
         return
     if not (
         not depends_on_tensors(index)
@@ -136,6 +136,13 @@ def _step_in(array: Any, index: Any) -> Any:
         else:
             return None
         array = view.parent
+
+
+def _are_in_order(step: Any, its: Any) -> bool:
+    """Return whether two parts lie along one axis with the same step, or in opposite directions, which NumPy copies."""
+    if step is None or its is None or its is _SEVERAL:
+        return False
+    return bool(step[:2] == its[:2] and (step[2] == its[2] or step[2] * its[2] < 0))
 
 
 def _are_mirrored(array: Any, index: Any, value: Any) -> bool:
