@@ -1,13 +1,15 @@
 """Loops whose iterations have nothing to do with one another are done by several threads, as one after the other."""
 
 import _thread
+import importlib
 import linecache
 import threading
+from pathlib import Path
 
 import autoloop as al
 import numpy as np
 import pytest
-from api import shared_loops
+from api import outlining, shared_loops
 from executors import needs_native
 from harness import apart, outcome
 from hypothesis import HealthCheck, settings
@@ -199,3 +201,26 @@ def test_any_places(places):
     al.config.set_num_threads(2)
     said = apart(plain, outcome(al.function(scope["f"], executor="native"), given(24)), "native")
     assert not said or "refused" in said, text + said
+
+
+@pytest.mark.nightly
+def test_kernels_have_the_same_bits_on_two_threads(monkeypatch):
+    """Whatever threads can share, they do."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "benchmarks"))
+    sizes = importlib.import_module("sizes_of_kernels")
+    monkeypatch.setattr(outlining, "WORTH", 0.0)
+    monkeypatch.setattr(outlining, "PIECE", 0.0)
+    wrong = []
+    for name, function in sizes.FUNCTIONS.items():
+        decorated, found = al.function(function, executor="native"), []
+        for threads in (1, 2):
+            al.config.set_num_threads(threads)
+            given_to = sizes.SIZES[name].arguments("S")
+            try:
+                result = decorated(*given_to)
+            except NotImplementedError:  # it has no machine code
+                continue
+            found.append([np.asarray(one).tobytes() for one in al.nest.flatten((result, given_to))])
+        if found and found[0] != found[-1]:
+            wrong.append(name)
+    assert not wrong
