@@ -163,6 +163,31 @@ def test_iterations_that_touch_what_others_do_are_not(worth_it):
         assert not worth_it, program.__name__
 
 
+def of_the_run(x, y, k):
+    """Statements whose extents the run decides: of one axis, of both, of rows, of none."""
+    x[:k, 0] = np.sin(x[:k, 0]) * y[:k, 1]
+    y[:k, :k] += x[:k, :k] * 0.5 + y[:k, 1:2]
+    x[k:] *= 2.0
+    y[:, k:] = np.tanh(y[:, k:]) - x[:, k:]
+    return x[:k].sum(), y[k:, 3].sum()
+
+
+def test_statements_of_as_many_elements_as_the_run_says(monkeypatch):
+    monkeypatch.setattr(outlining, "WORTH", 0.0)
+    monkeypatch.setattr(outlining, "PIECE", 0.0)
+    monkeypatch.setattr(outlining, "GRAIN", 2)
+    decorated = al.function(of_the_run, executor="native")
+    for k in (0, 1, 2, 9, 29, 30, 77):
+        x, y, _ = given(30)
+        plain, found = outcome(of_the_run, (x, y, np.int64(k))), []
+        for threads in (1, 2):
+            al.config.set_num_threads(threads)
+            found.append(outcome(decorated, (x, y, np.int64(k))))
+            assert found[-1][1] is None and not apart(plain, found[-1], "native")
+        bits = [[one.tobytes() for one in left] for _, _, left in found]
+        assert bits[0] == bits[1]
+
+
 def over_after_half_a_minute(a, b, n):
     for i in range(n):
         for _ in range(2000):

@@ -339,8 +339,7 @@ def store_all(ctx: Context, shape: Shape, values: Sequence[Value], arrays: Seque
         return
     operands = [*values, *arrays]
     nest = Nest(ctx, shape, operands)
-    divisible = ctx.outlines is not False and not is_moving(nest.extents)
-    piece = piece_of(nest.extents, element_cost(operands)) if divisible else None
+    piece = None if ctx.outlines is False else piece_of(nest.extents, element_cost(operands))
     if piece is None and ctx.outlines:
 
         def write_all() -> str:

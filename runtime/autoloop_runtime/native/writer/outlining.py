@@ -15,6 +15,8 @@ from .values import Array, Count, Expr, Pending, Rows, Scalar, Shape, Splat, Val
 SHARE = "autoloop_share"
 #: nanoseconds that work must take for threads to be worth it, and those of a piece
 WORTH, PIECE = 40_000.0, 10_000.0
+#: with fewer pieces than this threads are not worth it, where that is found out in the run
+_FEW = 4
 #: the rounds of a piece are a multiple of this if they are single elements: no vector is cut in two
 GRAIN = 1024
 #: bytes that are read or written in a nanosecond
@@ -48,7 +50,8 @@ def _bytes_of_element(array: Array) -> int:
 
 
 def piece_of(extents: Sequence[int], cost: float) -> int | None:
-    """Return how many rounds of the outermost loop make a piece; ``None`` if threads are not worth it."""
+    """Return how many rounds of the outermost loop make a piece; ``None`` if threads are not worth it, whatever the
+    extents that the run decides come to be."""
     inner = cost
     for extent in extents[1:]:
         inner *= extent
@@ -117,7 +120,8 @@ def share(
 ) -> None:
     """Let threads do ``rounds`` rounds, ``piece`` at a time; ``write(first, count)`` writes a piece.
 
-    Inside it the ``registers`` have the same names, and there is nothing else.
+    Where the run decides how many rounds there are, few are one piece. Inside it the ``registers`` have the same names,
+    and there is nothing else.
     """
 
     def whole() -> str:
@@ -125,7 +129,13 @@ def share(
         return "void"
 
     name = define_piece(ctx, _written(ctx, registers, whole))
-    call_pieces(ctx, name, registers, str(rounds), str(piece))
+    if not isinstance(rounds, Extent):
+        call_pieces(ctx, name, registers, str(rounds), str(piece))
+        return
+    number = ctx.extent(rounds)
+    few = ctx.writer.let(f"icmp ult i64 {number}, {_FEW * piece}")
+    chosen = ctx.writer.let(f"select i1 {few}, i64 {_FEW * piece}, i64 {piece}")
+    call_pieces(ctx, name, registers, number, chosen)
 
 
 def define_piece(ctx: Context, text: str) -> str:
