@@ -28,6 +28,7 @@ from autoloop_runtime.ir.tracers import (
 )
 from autoloop_runtime.running.prepare import prepare, run_graph, set_outputs, wrap
 
+from .given_arrays import whole_of
 from .returned_views import SharedMemory
 
 if TYPE_CHECKING:
@@ -104,9 +105,10 @@ class ConcreteFunction:
         self.fresh: FreshResults | None = None
         #: what makes of each output what the caller gets, see ``_HANDED``
         self._handed = list(map(_handed, kinds, made))
-        #: pairs of outputs that are arrays of the caller's: what is changed in one must not change the other
-        at = [k for k, (kind, t) in enumerate(zip(kinds, tensors)) if kind is ArrayTracer and t.shape.rank != 0]
-        self._pairs = [(j, k) for j in at for k in at if j < k and tensors[j] is not tensors[k]]
+        #: the outputs that are arrays of the caller's, and what of: what is changed in one must not change another
+        self._arrays = [
+            (k, id(t)) for k, (kind, t) in enumerate(zip(kinds, tensors)) if kind is ArrayTracer and t.shape.rank != 0
+        ]
         self._told = told
         codes = [] if told is None else told.codes
         #: the outputs that say which arrays results are
@@ -145,7 +147,7 @@ class ConcreteFunction:
         """The outputs, with what makes of each what the caller gets, where these are all of the result: the tuple or
         list of them, or one alone (None)."""
         if (
-            self._pairs
+            len({tensor for _, tensor in self._arrays}) > 1
             or self._told is not None
             or not self._only_outputs
             or not isinstance(self._structure, nest.Flat)
@@ -213,10 +215,8 @@ class ConcreteFunction:
         return MappingProxyType({})
 
     def _packed(self, given: list[Any], values: Sequence[Any], codes: Sequence[Any]) -> Any:
-        for j, k in self._pairs:
-            # tensors share no memory that anybody writes to
-            if type(given[j]) is type(given[k]) is np.ndarray and np.may_share_memory(given[j], given[k]):
-                given[k] = given[k].copy()
+        if len(self._arrays) > 1:
+            _set_apart(given, self._arrays)
         if self._only_outputs and self._told is None:
             return nest.unflatten(self._structure, given)
         made = iter(given)
@@ -271,6 +271,23 @@ def _handed(kind: Kind, leaf: Any) -> Callable[[Any], Any]:
         plain = plain_read_only
     lies = dense_strides(leaf)
     return plain if lies is None else plain_lying(lies, plain)
+
+
+def _set_apart(given: list[Any], places: Sequence[tuple[int, int]]) -> None:
+    """Replace arrays that may share memory with others by copies, but for those of one tensor."""
+    # of those with one owner, and of those that lie in what NumPy has not made, which may be anybody's
+    together: dict[int, list[tuple[int, int]]] = {}
+    foreign = together.setdefault(0, [])
+    for place, tensor in places:
+        array = given[place]
+        if type(array) is np.ndarray:  # tensors share no memory that anybody writes to
+            whole = whole_of(array)
+            mine = together.setdefault(id(whole), []) if whole.base is None else foreign
+            others = [*mine, *foreign] if mine is not foreign else [one for every in together.values() for one in every]
+            if any(one != tensor and np.may_share_memory(given[other], array) for other, one in others):
+                given[place] = array.copy()
+            else:
+                mine.append((place, tensor))
 
 
 def own(value: Any, arrays: Sequence[np.ndarray[Any, Any]]) -> Any:

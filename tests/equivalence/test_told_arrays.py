@@ -104,3 +104,32 @@ def test_derivatives_through_a_result_that_is_the_argument():
         assert np.allclose(al.grad(lambda x: (f(x, np.array(turns)) ** 2).sum())(x), 2 * factor**2 * x)  # noqa: B023
         value, back = al.vjp(lambda x: f(x, np.array(turns)), x)  # noqa: B023
         assert np.allclose(value, factor * x)
+
+
+def test_many_results_are_not_compared_one_with_another(monkeypatch):
+    @al.function(executor="sequential")
+    def f(x):
+        return [x + k for k in range(60)]
+
+    f(np.ones(3))
+    asked = []
+    share = np.may_share_memory
+    monkeypatch.setattr(np, "may_share_memory", lambda *given, **more: asked.append(0) or share(*given, **more))
+    made = f(np.ones(3))
+    assert len(asked) <= 60 and not any(share(p, q) for k, p in enumerate(made) for q in made[:k])
+
+
+def test_elements_of_a_list_that_grows_are_not_read_one_by_one(monkeypatch):
+    @al.function(executor="sequential")
+    def f(x, n):
+        out = []
+        for i in range(n[0]):
+            x = x * 0.5
+            out.append(x)
+        return out
+
+    f(np.ones(3), np.array([3]))
+    monkeypatch.setattr(al.TensorArray, "read", None)
+    made = f(np.ones(3), np.array([40]))
+    assert len(made) == 40 and made[3].tolist() == [0.0625] * 3
+    assert all(one.flags.writeable and not np.shares_memory(one, made[0]) for one in made[1:])

@@ -22,6 +22,7 @@ from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.composite import Composite, register
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import current_graph
+from ..ir.recorders import recorders
 from ..ir.tensor import Tensor
 from ..ops.extents import known_entries, known_int
 from .described_flow import DescribedFlow, index_of, indices_of, named
@@ -151,6 +152,15 @@ class TensorArray(DescribedFlow):
         attrs = {"dtype": self.dtype, "shape": self.element_shape}
         op = READ_ONCE if self._spec.clear_after_read else READ
         return apply(op, [self.flow, index_of(index, "read")], attrs, name)
+
+    def values(self) -> list[Any] | None:
+        """Return the values of all elements; None if each has to be read: in a graph, where somebody records, where it
+        is cleared then, or has another shape than it should."""
+        if self.flow.node is not None or recorders() or self._spec.clear_after_read:
+            return None
+        array, shape = self.flow.value, self.element_shape
+        every = [array.peek(index, shape) for index in range(array.size)]
+        return every if all(map(shape.matches, {one.shape for one in every})) else None
 
     # -- many elements ------------------------------------------------------------------------------------
 
