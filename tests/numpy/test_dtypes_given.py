@@ -4,6 +4,7 @@ that are written to arrays, also where a number of the run stands beside them.""
 from __future__ import annotations
 
 import linecache
+import math
 import re
 import warnings
 
@@ -17,6 +18,9 @@ np.var(x, dtype=d), x.std(dtype=d), np.std(x, axis=0, dtype=d, ddof=1), np.var(x
 np.mean(x, dtype=d), x.mean(0, d), np.sum(x, dtype=d, initial=1), np.prod(x[0], dtype=d), np.cumsum(x[1], dtype=d),
 np.nanvar(x, dtype=d), np.nanmean(x, axis=0, dtype=d), np.nanstd(x, axis=1, dtype=d), np.std(x, where=x != 1, dtype=d),
 np.average(x), np.linalg.norm(x), np.var(x), np.std(x, axis=1)
+"""
+OF_SCALARS = """
+math.sin(x); math.erfc(x); math.floor(x); math.modf(x); math.hypot(x, 3); math.isnan(x); sum(x); sum(x, n); round(x, n)
 """
 RAISING = "np.nanmean(x, dtype=int); np.nanvar(x, dtype=int); np.cov(x, dtype=int); np.std(x, dtype=int)"
 #: values that are written to a vector ``x``, by one of ``WAYS``
@@ -39,7 +43,7 @@ def listed(text):
 def of_source(body, parameters):
     text = f"def f({parameters}):\n    return {body}\n"
     linecache.cache[text] = (len(text), None, text.splitlines(True), text)
-    names = {"np": np}
+    names = {"np": np, "math": math}
     exec(compile(text, text, "exec"), names)
     return names["f"]
 
@@ -95,6 +99,38 @@ def test_what_is_no_number_of_an_array_is_written_as_numpy_does(way, dtype):
         f = of_source(re.sub(r"\bv\b", values[place], way), "x, n")
         plain, found = (outcome(one, np.arange(3).astype(dtype), 2) for one in (f, al.function(f)))
         assert same(found, plain), (values[place], found, plain)
+
+
+@each(listed(OF_SCALARS))
+def test_numbers_of_pythons_are_made_of_scalars_as_python_makes_them(body):
+    f = of_source(body, "x, n")
+    for x in (np.complex64(1 + 2j), np.array(1j), np.array([1j, 2]).astype(np.complex64)[0], np.float32(2.5), 1j, True):
+        plain, found = outcome(f, x, np.int64(1)), outcome(al.function(f), x, np.int64(1))
+        assert same(found[0], plain[0]), (x, found, plain)
+
+
+def returned_zip(x, n):
+    return zip(x, x * n)
+
+
+def returned_enumeration(x, n):
+    return enumerate(x, n)
+
+
+def returned_list_or_array(x, n):
+    made = []
+    for i in range(n):
+        made.append(i)
+    return made or x
+
+
+@each([returned_zip, returned_enumeration, returned_list_or_array])
+def test_iterators_that_only_a_run_can_make_are_pythons(f):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for n in (np.int64(3), np.int64(0)):
+            made, plain = al.function(f)(np.arange(3.0), n), f(np.arange(3.0), n)
+            assert type(made) is type(plain) and repr(list(made)) == repr(list(plain))
 
 
 @each([(np.bool_(1), 1, np.uint8(1)), (np.uint8(2), 0.5, np.float32(2)), (True, 1, np.float16(2)), (3, 1, np.uint8(2))])

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from autoloop_runtime import ops
-from autoloop_runtime.base.stand_ins import called
+from autoloop_runtime.base.stand_ins import UnknownWhileTracing, called
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type
 from autoloop_runtime.ir.tracers import NumberTracer, kind_of, marked, number_of
 
-from ...left_to_python import refuse_unknown
+from ...left_to_python import leave_unknown, refuse_unknown
 from ..mutation.side_effects import NewPlaces, Outside
 from ..staging.branch_merge import staged_branch
 from ..staging.mixed_numbers import MixedNumber
@@ -40,6 +40,11 @@ class OnlyTruth(StandIn):
     def described(self) -> str:
         """Return what messages call it."""
         return "what `and` or `or` gives of a list or range of which only the run knows the length"
+
+    def refuse_leaving(self, what: str) -> NoReturn:
+        """Let plain Python run the function, which has one of the two there, if it can."""
+        leave_unknown(f"{what} {self.described()}")
+        raise UnknownWhileTracing(f"{what} {self.described()}: {self.advice}")
 
     def decision(self) -> Any:
         """Return the truth."""

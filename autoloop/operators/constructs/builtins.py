@@ -241,6 +241,8 @@ def _sum(values: Any, start: Any = 0) -> Any:
         return folded(values, start, lambda total, one: binary(total, "+", one))
     gathered, kind = _gathered(values)
     array = convert_to_tensor(gathered)
+    if array.shape.rank == 0:
+        iter(values)  # which says what it is not
     added = dtypes.int64 if array.dtype.kind == "b" else array.dtype  # Python adds one by one, from its own 0 on
     total = marked(kind, ops.cast(ops.sum(array, axis=0), added))
     if not (isinstance(start, int) and start == 0):

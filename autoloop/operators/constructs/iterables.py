@@ -117,6 +117,11 @@ class StagedIterable(StandIn):
         """Return ``item in`` a range; other sequences would have to be run through."""
         raise TypeError(f"`in` does not work on {self.describe}: loop over it, or ask its tensors")
 
+    def refuse_leaving(self, what: str) -> NoReturn:
+        """Let plain Python run the function, which has one of Python's there, if it can."""
+        leave_unknown(f"{what} {self.described()}")
+        raise UnknownWhileTracing(f"{what} {self.described()}: {self.advice}")
+
     def decision(self) -> Any:
         """Return whether it has elements; an iterator is true."""
         return self.is_used is not None or marked(self.number, ops.greater(self.length, 0))
@@ -161,11 +166,6 @@ class StagedRange(StagedIterable):
     def asked_for(self, name: str) -> Any:
         """Return what ranges have under a name."""
         return getattr(self, name)
-
-    def refuse_leaving(self, what: str) -> NoReturn:
-        """Let plain Python run the function, which has a range there, if it can."""
-        leave_unknown(f"{what} {self.described()}")
-        raise UnknownWhileTracing(f"{what} {self.described()}: {self.advice}")
 
     def at(self, index: Any) -> Any:
         """Return the number at a place, or a part."""

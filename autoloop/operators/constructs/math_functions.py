@@ -104,10 +104,17 @@ def _said_of_shape(number: Callable[..., Any], shape: Any) -> Any:
     return None
 
 
+def _refuse_complex(*values: Any) -> None:
+    """Let plain Python take the real part of a complex scalar of NumPy's, which tells so by a warning."""
+    if any(isinstance(value, ArrayTracer) and value.dtype.kind == "c" for value in values):
+        raise UnknownWhileTracing("a real number is needed, not NumPy's complex one: write z.real")
+
+
 def _float(value: Any) -> Any:
     """Return what ``float`` makes of an argument, as a tensor."""
     if not is_staged(value):
         return convert_to_tensor(np.float64(value))
+    _refuse_complex(value)
     tensor = one_element(float, value)
     if tensor.dtype.kind == "c":
         raise programs_own(TypeError("must be real number, not complex"))
@@ -134,6 +141,7 @@ def _ufunc(theirs: np.ufunc) -> Callable[..., Any]:
 
 def _whole(of: Callable[..., Any], rounded: Callable[..., Any]) -> Callable[..., Any]:
     def of_number(x: Any) -> Any:
+        _refuse_complex(x)
         tried(of, x)
         if kind_of((x,)) is Tensor:
             return answer(truncated(rounded(x)), x)
@@ -150,6 +158,8 @@ def _asking(f: Callable[..., Any], kind: type) -> Callable[..., Any]:
         leaves, structure = nest.flatten_with_structure((args, kwargs))
         given = [leaf.stack() if isinstance(leaf, GrowingList) else leaf for leaf in leaves]
         args, kwargs = nest.unflatten(structure, given)
+        if kind is float or f.__module__ == "math":
+            _refuse_complex(*given)
         made = asked(f, kind, args, kwargs, lambda tensor: not isinstance(tensor, ArrayTracer))
         return marked(kind_of(given, ArrayTracer) if kind is str else number_of(given), made)
 
@@ -260,6 +270,8 @@ def of_number(f: Callable[..., Any], kind: type) -> Callable[[Any], Any]:
 
 def staged_round(number: Any, ndigits: Any = None) -> Any:
     """Return ``round``, whose arguments have these names."""
+    if number_type(number) is bool:
+        number = +number
     if isinstance(number, NumberTracer):
         return round(number, ndigits)
     of_one_kind(round, number)

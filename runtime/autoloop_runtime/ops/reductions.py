@@ -62,7 +62,8 @@ def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
     wide: Any = dtypes.float32 if x.dtype == dtypes.float16 else x.dtype
     add: Any = np.add
     total = add.reduce(x, axis=axis, keepdims=keepdims, dtype=wide)
-    return (total / _count(x, axis)).astype(x.dtype)
+    made = total / np.intp(_count(x, axis))  # which is no number of Python's: NumPy divides in a wider dtype
+    return made.astype(wide).astype(x.dtype)
 
 
 def _logsumexp(x: Any, axis: Any, keepdims: bool) -> Any:

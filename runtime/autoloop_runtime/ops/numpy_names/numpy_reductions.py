@@ -340,7 +340,8 @@ def mean(
     x = as_operand(a)
     wanted = averaged(x.dtype) if dtype is None else of_numbers(dtype)
     axes = numpy_axes(np.mean, axis, x)
-    if wanted.char in "eF" and dtype is not None:  # of half precision NumPy then adds up in that
+    # in half precision NumPy adds up only where that is asked for; complex numbers of 64 bits it divides in 128
+    if (wanted.char == "e" and dtype is not None) or (wanted.char == "F" and not (dtype is None and everywhere(where))):
         return _divided(_added(as_dtype(x, wanted), axes, kept(keepdims), where), x, axes, kept(keepdims), where)
     if everywhere(where) and wanted.kind in "fc":
         return as_dtype(reductions.mean(as_dtype(x, wanted), axes, kept(keepdims)), wanted)
