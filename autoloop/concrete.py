@@ -156,6 +156,14 @@ class ConcreteFunction:
         return list(zip(self.graph.outputs, self._handed)), self._structure.type
 
     @property
+    def plain_result(self) -> list[Any] | None:
+        """The result alone in a list, where it is a number or text of Python's, or None, and nothing is to be run."""
+        if self.graph.outputs or not self._structure.is_leaf():
+            return None
+        [(is_fixed, value)] = self._fixed
+        return [value] if is_fixed and type(value) in (bool, int, float, complex, str, type(None)) else None
+
+    @property
     def alone(self) -> ConcreteFunction:
         """This, which needs nothing of the world."""
         return self

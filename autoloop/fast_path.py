@@ -29,8 +29,8 @@ from autoloop_runtime.running.standing import Straight
 from .concrete import CalledPlain, ConcreteFunction
 from .keys import Number
 from .plain_python import PlainPython
-from .state.stateful import OtherWorld, StatefulFunction
-from .written_arguments import OtherMemory, OverlappingArguments
+from .state.stateful import OtherWorld, StatefulFunction, Variant
+from .written_arguments import OtherMemory, OverlappingArguments, ReferringFunction
 
 #: one call of so many is timed, where what runs it is chosen by that
 EVERY = 16
@@ -91,21 +91,25 @@ class _Text:
 
 @dataclass(frozen=True)
 class _Argument:
-    """What a fast path does with one argument: the conditions on it, in order; the value of an input, if it is one."""
+    """What a fast path does with one argument: the conditions on it, in order; the value of an input, if it is one, and
+    whether that is an array of the caller's, or no array."""
 
     conditions: Sequence[str]
     value: str | None = None
     is_array: bool = False
+    is_plain: bool = True
 
 
-def fast_path(way: Way, given: Sequence[Any], leaves: Sequence[Any]) -> Call | None:
+def fast_path(way: Way, count: int, given: Sequence[Any], leaves: Sequence[Any]) -> Call | None:
     """Return the fast path for calls like one that was made; None if it gives what needs a closer look each time.
 
     Parameters
     ----------
     way : Way
+    count : int
+        How many positional arguments it had.
     given : sequence
-        Its arguments.
+        These, and the defaults of the others.
     leaves : sequence
         What of these the trace takes: ``Number`` for some of the numbers.
     """
@@ -114,43 +118,72 @@ def fast_path(way: Way, given: Sequence[Any], leaves: Sequence[Any]) -> Call | N
     known = [one for one in arguments if one is not None]
     if len(known) < len(arguments):
         return None
-    names = [f"a{k}" for k in range(len(known))]
+    names = [f"a{k}" for k in range(count)]
+    text.namespace.update({f"a{k}": one for k, one in enumerate(given) if k >= count})
     text.namespace.update(otherwise=way.otherwise, usual=way.usual)
-    around = ["kwargs", "graphs()", "recorders()"]
-    straight = None
-    if type(way.trace) is ConcreteFunction:
-        straight = way.trace.runner.straight()
-        text.namespace.update(trace=way.trace, runner=way.trace.runner)
-        around += ["active()"] if straight is not None else []
-    if not isinstance(way.trace, PlainPython):
-        around.append("setting(None) is not UNSET and asked()")
-    if straight is not None:
-        around.append("trace.runner is not runner")
-        if straight.tally is not None:
-            text.namespace.update(tally=straight.tally)
-            around.append("tally.settled is not None")
+    variant = way.trace.only if isinstance(way.trace, StatefulFunction) else None
+    core: Any = way.trace if variant is None else variant.concrete
+    straight = core.runner.straight() if type(core) in (ConcreteFunction, ReferringFunction) else None
+    values = [one for one in known if one.value is not None]
+    memory = _memory(core, values) if isinstance(core, ReferringFunction) else []
+    if memory is None or (variant is not None and type(core) is not ConcreteFunction):
+        straight = None
     text.say(0, "def call(args, kwargs):")
-    text.say(1, f"if {' or '.join(around)}:", "    return otherwise(args, kwargs)")
+    text.say(1, f"if {' or '.join(_around(text, way, core, straight))}:", "    return otherwise(args, kwargs)")
     if names:
-        text.say(
-            1, "try:", f"    {', '.join(names)}, = args", "except ValueError:", f"    {' = '.join(names)} = NOTHING"
-        )
+        several = " = ".join(names)
+        text.say(1, "try:", f"    {', '.join(names)}, = args", "except ValueError:", f"    {several} = NOTHING")
     conditions = [condition for one in known for condition in one.conditions] + ([] if names else ["not args"])
     text.say(1, f"if not ({' and '.join(conditions)}):", "    return otherwise(args, kwargs)")
-    values = [one.value for one in known if one.value is not None]
-    arrays = [one.value for one in known if one.value is not None and one.is_array]
-    if isinstance(way.trace, PlainPython):
+    if isinstance(core, PlainPython):
         text.namespace["plain"] = way.plain
         text.say(1, "return plain(*args)")
-    elif straight is not None and isinstance(way.trace, ConcreteFunction):
-        _straight_on(text, way.trace, straight, values, arrays)
+    elif straight is not None:
+        if memory:
+            text.say(1, f"if not ({' and '.join(memory)}):", "    return usual(args, kwargs)")
+        _straight_on(text, core, straight, values, variant, getattr(way.trace, "receiver", None))
     else:
         text.namespace["run"] = way.trace.run
-        text.say(1, "try:", f"    return run([{', '.join(values)}], [{', '.join(arrays)}])")
+        arrays = ", ".join(str(one.value) for one in values if one.is_array)
+        text.say(1, "try:", f"    return run([{', '.join(str(one.value) for one in values)}], [{arrays}])")
         text.say(1, "except AGAIN:", "    pass", "return usual(args, kwargs)")
     exec(_code("\n".join(text.lines) + "\n"), text.namespace)
     made: Call = text.namespace["call"]
     return made
+
+
+def _around(text: _Text, way: Way, core: Any, straight: Straight | None) -> list[str]:
+    """Return what sends any call the usual way."""
+    around = ["kwargs", "graphs()", "recorders()"]
+    if not isinstance(core, PlainPython):
+        around.append("setting(None) is not UNSET and asked()")
+    if straight is not None:
+        text.namespace.update(core=core, runner=core.runner)
+        around += ["active()", "core.runner is not runner"]
+        if core is not way.trace:
+            text.namespace.update(trace=way.trace, variants=way.trace.variants)  # type: ignore[union-attr]
+            around.append("trace.variants is not variants")
+        if straight.tally is not None:
+            text.namespace.update(tally=straight.tally)
+            around.append("tally.settled is not None")
+    return around
+
+
+def _memory(trace: ReferringFunction, values: Sequence[_Argument]) -> list[str] | None:
+    """Return the conditions under which a trace may write to its arrays, without a closer look at how they lie."""
+    asked_of = trace.plainly_lying
+    if asked_of is None or not all(one.is_array or one.is_plain for one in values):
+        return None
+    written, ordered = asked_of
+    if not all(k < len(values) and values[k].is_array for k in (*written, *ordered)):
+        return None
+    arrays = [str(one.value) for one in values if one.is_array]
+    conditions = [f"{values[k].value}.flags.c_contiguous" for k in ordered]
+    if written:
+        conditions += [f"{values[k].value}.flags.writeable" for k in written]
+        conditions += [f"{array}.flags.owndata" for array in arrays]
+        conditions += [f"{one} is not {other}" for one, other in itertools.combinations(arrays, 2)]
+    return conditions
 
 
 @lru_cache(maxsize=256)
@@ -181,7 +214,7 @@ def _argument(text: _Text, name: str, given: Any, leaf: Any) -> _Argument | None
         concrete = [f"type({name}) is Tensor", f"{name}.node is None"]
         if type(value) is np.ndarray and value.ndim:
             looked = [f"type({held} := value_of({name})) is ndarray", *_as_array(text, held, value)]
-            return _Argument(concrete + looked, held)
+            return _Argument(concrete + looked, held, is_plain=False)
         if _is_number(type(value)):
             return _Argument([*concrete, f"type({held} := value_of({name})) is {text.bind(type(value))}"], held)
     return None
@@ -197,24 +230,55 @@ def _is_number(kind: type) -> bool:
 
 
 def _straight_on(
-    text: _Text, trace: ConcreteFunction, straight: Straight, values: Sequence[str], arrays: Sequence[str]
+    text: _Text,
+    core: Any,
+    straight: Straight,
+    values: Sequence[_Argument],
+    variant: Variant | None,
+    receiver: Callable[[], Any] | None,
 ) -> None:
     """Write the call of the generated code, and what is made of its results."""
-    text.namespace.update(function=straight.function, explained=straight.explained, given=trace.given)
+    text.namespace.update(function=straight.function, explained=straight.explained, given=core.given)
+    inputs = [str(one.value) for one in values]
+    arrays = [str(one.value) for one in values if one.is_array]
     if straight.tally is not None:
-        ticks = itertools.cycle([True] * (EVERY - 1) + [False])
-        text.namespace.update(tick=ticks.__next__, timed=_timed(straight.tally, text.namespace["usual"]))
-        text.say(1, "if not tick():", "    return timed(args, kwargs)")
-    text.say(1, "token = silence()", "try:", f"    results = function({', '.join(values)})")
-    text.say(1, "except Exception as error:", "    raise explained(error)", "finally:", "    restore(token)")
-    made = _quickly_handed(text, trace, arrays)
-    if made is not None:
-        text.say(1, *made)
-    text.say(1, f"return given(results, [{', '.join(values)}], [{', '.join(arrays)}])")
+        text.namespace.update(tick=itertools.count(1).__next__, timed=_timed(straight.tally, text.namespace["usual"]))
+        text.say(1, f"if not tick() % {EVERY}:", "    return timed(args, kwargs)")
+    quick = _quickly_handed(text, core, inputs, arrays) if variant is None or not variant.has_inputs else None
+    if variant is not None:
+        text.namespace.update(read=variant.read, finish=variant.finish, receiver=receiver)
+        text.say(
+            1,
+            f"found = read(args, {None if receiver is None else 'receiver()'})",
+            "if found is None:",
+            "    return usual(args, kwargs)",
+        )
+        if variant.has_inputs:
+            inputs, arrays = [*inputs, "*found[0]"], [*arrays, "*found[1]"]
+    if core.plain_result is not None and type(core) is ConcreteFunction:
+        text.say(1, f"results = {text.bind([])}")
+        quick = [f"return {text.bind(core.plain_result[0])}"]
+    else:
+        text.say(1, "token = silence()", "try:", f"    results = function({', '.join(inputs)})")
+        text.say(1, "except Exception as error:", "    raise explained(error)", "finally:", "    restore(token)")
+    if variant is not None and variant.is_pair:
+        text.say(1, f"return finish(given(results, [{', '.join(inputs)}], [{', '.join(arrays)}]), found[2])")
+        return
+    if quick is not None:
+        text.say(1, *quick)
+    text.say(1, f"return given(results, [{', '.join(inputs)}], [{', '.join(arrays)}])")
 
 
-def _quickly_handed(text: _Text, trace: ConcreteFunction, arrays: Sequence[str]) -> list[str] | None:
+def _quickly_handed(
+    text: _Text, trace: ConcreteFunction, inputs: Sequence[str], arrays: Sequence[str]
+) -> list[str] | None:
     """Return lines that hand results back where they are what they nearly always are; None if there are no such."""
+    if isinstance(trace, ReferringFunction):
+        if (given := trace.plainly_given) is None:
+            return None
+        ends, itself = given
+        are_there = " and ".join(f"results[{j}] is {inputs[k]}" for j, k in ends)
+        return [f"if {are_there or True}:", f"    return {inputs[itself[0]] if itself else None}"]
     outputs, container = trace.plain_outputs or ([], None)
     if not outputs or len(trace.runner.graph.outputs) != len(outputs):
         return None

@@ -118,7 +118,7 @@ class Function(SentByName):
                 concrete = self._quick.get(key)
                 if concrete is None or recorders():
                     return self._call_nested(call)
-                self._paths.passed(self._parameters.plain, concrete, call, call, self._instance)
+                self._paths.passed(-1 if kwargs else len(args), concrete, call, call, self._instance)
                 return concrete.run(values, arrays)
             except OtherMemory as other:
                 return called_again(call, self._call_nested, self._call_with_memory, other.exactly)

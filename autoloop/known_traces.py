@@ -130,18 +130,18 @@ class FastPaths:
         Parameters
         ----------
         count : int
-            How many positional arguments are all of a call; -1 if they are not.
+            How many positional arguments it had, before the defaults of the others; -1 if these were no defaults.
         trace : ConcreteFunction or StatefulFunction
             What runs it.
         given : sequence
-            Its arguments.
+            Its arguments, with the defaults.
         leaves : sequence
             What of these the trace takes.
         instance : callable or None
             Gives the instance of a method.
         """
         self._left -= 1
-        if self._left > 0 or len(given) != count:
+        if self._left > 0 or count < 0:
             return
         self._wait *= 2
         self._left = self._wait
@@ -153,7 +153,7 @@ class FastPaths:
             f, of = plain, instance
             plain = lambda *args: f(of(), *args)  # noqa: E731
         is_full = self._count == MOST_PATHS
-        made = fast_path(Way(trace, plain, self._usual, self._usual if is_full else self._newest), given, leaves)
+        made = fast_path(Way(trace, plain, self._usual, self._usual if is_full else self._newest), count, given, leaves)
         if made is not None:
             self._newest, self._count = made, 1 if is_full else self._count + 1
             let_through(self._entry, made)

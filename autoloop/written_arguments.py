@@ -191,7 +191,10 @@ class ReferringFunction(ConcreteFunction):
         self._check(values)
         if self.references.without_axes:
             self._check_without_axes(values, arrays)
-        results = (self.checked_runner if asked() else self.runner).run(values, EAGER)
+        return self.given((self.checked_runner if asked() else self.runner).run(values, EAGER), values, arrays)
+
+    def given(self, results: Sequence[Any], values: Sequence[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> Any:
+        """Return what the caller gets of what a run on ``values`` has given, and write what it has to the arrays."""
         made = [handed(own(result, arrays)) for handed, result in zip(self._handed, results)]
         self._write(values, results[self._codes.stop :])
         if self._gives_none:
@@ -199,6 +202,23 @@ class ReferringFunction(ConcreteFunction):
         if self._single is not None and self._told is None:
             return made[0]
         return self._packed(made, values, results[self._codes])
+
+    @property
+    def plainly_lying(self) -> tuple[Sequence[int], Sequence[int]] | None:
+        """The inputs that are written to, and those whose elements must lie in C order, where nothing else is asked of
+        how arrays lie that have memory of their own; None otherwise."""
+        asked_of = self.references
+        return None if asked_of.lying or asked_of.without_axes else (self._written, asked_of.ordered)
+
+    @property
+    def plainly_given(self) -> tuple[Sequence[tuple[int, int]], Sequence[int]] | None:
+        """The outputs that are the inputs written to, once nothing is to be copied, and the input that is the result,
+        or none for None; None where there is more to it."""
+        if self._handed or self._told is not None or not self._structure.is_leaf():
+            return None
+        ends = [(self._codes.stop + j, k) for j, k in enumerate(self._written)]
+        itself = [one.position for one in self.references.returned if not one.views and one.is_writeable]
+        return (ends, itself) if self._gives_none or len(itself) == 1 else None
 
     def run_recorded(self, leaves: Sequence[Any]) -> tuple[Any, Any]:
         """Run on tensors and arrays while somebody records: what the way back reads is not written to."""

@@ -140,7 +140,7 @@ class StatefulFunction:
 
     def __init__(self, name: str, receiver: Callable[[], Any] | None) -> None:
         self.name = name
-        self._receiver = receiver
+        self.receiver = receiver
         #: the newest first; replaced as a whole
         self.variants: tuple[Variant, ...] = ()
 
@@ -153,14 +153,21 @@ class StatefulFunction:
         """Whether a trace looks into the arguments."""
         return any(variant.needs_call for variant in self.variants)
 
+    @property
+    def only(self) -> Variant | None:
+        """The trace, where it is the only one and its reader says all of whether it fits."""
+        one = self.variants[0]
+        is_plain = len(self.variants) == 1 and one.written is None
+        return one if is_plain and not (one.same or one.apart or one.needs_call) else None
+
     def fits(self, call: tuple[Any, ...], values: Sequence[Any]) -> bool:
         """Return whether a trace fits what it would find now."""
-        receiver = self._receiver() if self._receiver is not None else None
+        receiver = self.receiver() if self.receiver is not None else None
         return any(variant.found(call, receiver, values) is not None for variant in self.variants)
 
     def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = (), call: tuple[Any, ...] = ()) -> Any:
         """Run on raw values and what is found in the world, and write to it."""
-        receiver = self._receiver() if self._receiver is not None else None
+        receiver = self.receiver() if self.receiver is not None else None
         for variant in self.variants:
             asks = variant.same or variant.apart
             found = variant.found(call, receiver, values) if asks else variant.read(call, receiver)
@@ -178,7 +185,7 @@ class StatefulFunction:
 
     def run_recorded(self, leaves: Sequence[Any], call: tuple[Any, ...] = ()) -> tuple[Any, Any]:
         """Run on tensors and arrays while somebody records: the world gets values of its own kinds."""
-        receiver = self._receiver() if self._receiver is not None else None
+        receiver = self.receiver() if self.receiver is not None else None
         for variant in self.variants:
             found = variant.found(call, receiver, leaves, variant.recorded)
             if found is not None:
