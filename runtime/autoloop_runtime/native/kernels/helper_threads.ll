@@ -3,6 +3,9 @@
 ${ALIASES}
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_detach(i64)
+declare i32 @pthread_attr_init(ptr)
+declare i32 @pthread_attr_setstacksize(ptr, i64)
+declare i32 @pthread_attr_destroy(ptr)
 declare i32 @pthread_mutex_init(ptr, ptr)
 declare i32 @pthread_mutex_lock(ptr)
 declare i32 @pthread_mutex_unlock(ptr)
@@ -121,6 +124,7 @@ leave:
 define internal i64 @helpers(i64 %wanted) {
 entry:
   %thread = alloca i64
+  %form = alloca [32 x i64], align 16
   %there = load i64, ptr @started
   %none = icmp eq i64 %there, 0
   br i1 %none, label %first, label %test
@@ -134,7 +138,10 @@ test:
   %fewer = icmp ult i64 %n, %wanted
   br i1 %fewer, label %make, label %end
 make:
-  %failed = call i32 @pthread_create(ptr %thread, ptr null, ptr @helper, ptr null)
+  %f0 = call i32 @pthread_attr_init(ptr %form)
+  %f1 = call i32 @pthread_attr_setstacksize(ptr %form, i64 ${STACK})
+  %failed = call i32 @pthread_create(ptr %thread, ptr %form, ptr @helper, ptr null)
+  %f2 = call i32 @pthread_attr_destroy(ptr %form)
   %bad = icmp ne i32 %failed, 0
   br i1 %bad, label %end, label %made
 made:

@@ -30,11 +30,14 @@ _SPINS = 2000
 #: nanoseconds that a helper may be waited for longer than its owner worked, and for how many times as long as was lost
 #: there are none then
 _LATE, _ALONE = 50_000, 8
+#: bytes of the stack of a helper; some systems give threads little more than what an iteration may have there
+_STACK = 1 << 21
 #: bytes of the state
 _SIZE = 2048
 _PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "AMD64": "llvm.x86.sse2.pause()", "aarch64": "llvm.aarch64.hint(i32 1)"}
 _PTHREADS = (
-    "pthread_create", "pthread_detach", "pthread_mutex_init", "pthread_mutex_lock", "pthread_mutex_unlock",
+    "pthread_create", "pthread_detach", "pthread_attr_init", "pthread_attr_setstacksize", "pthread_attr_destroy",
+    "pthread_mutex_init", "pthread_mutex_lock", "pthread_mutex_unlock",
     "pthread_cond_init", "pthread_cond_wait", "pthread_cond_signal", "pthread_cond_broadcast", "clock_gettime",
 )  # fmt: skip
 
@@ -63,6 +66,7 @@ def _text() -> tuple[str, dict[str, int]]:
     text = code(
         "helper_threads", SIZE=_SIZE, ALIASES=aliases, SPINS=_SPINS, name="{name}",
         PAUSE=f"call void @{pause}" if pause else "", CLOCK=time.CLOCK_MONOTONIC, LATE=_LATE, ALONE=_ALONE,
+        STACK=_STACK,
     )  # fmt: skip
     return f"{code('serial_work')}\n{text}\n", addresses
 

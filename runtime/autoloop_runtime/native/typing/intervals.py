@@ -22,7 +22,7 @@ from .facts import Types
 Interval: TypeAlias = tuple[int, int]
 
 #: how deep sums are looked into
-_DEPTH = 16
+_DEPTH = 8
 
 
 def interval(tensor: Tensor, types: Types, loops: Sequence[Node], depth: int = _DEPTH) -> Interval | None:
