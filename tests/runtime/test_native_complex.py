@@ -5,7 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
-from api import call, cond, native, while_loop
+from api import call, cond, native, shared_libraries, while_loop
 from each_case import each
 from native_checks import check, compile_native, graph_of, kernels
 
@@ -109,7 +109,7 @@ def test_long_arrays_are_shared_by_threads_with_the_numbers_they_need():
 
 def test_what_has_no_machine_code_for_them_is_refused_by_its_name():
     z = np.array([1 + 2j, 3j])
-    for name in ("exp", "cumprod", "prod", "tanh"):
+    for name in ("expm1", "cumprod", "prod", "sign"):
         with pytest.raises(native.NativeRefusal, match=f"'{name}'.*complex"):
             compile_native(graph_of(lambda z: call(name, z), z))([z])
     for dtype, exponent in (("complex64", z[:1]), ("complex128", z[0])):  # a number may say that it is a square root
@@ -191,3 +191,21 @@ def test_sums_of_one_value_begin_with_zero(dtype):
     zero = np.array(0, dtype)
     ours, plain = al.function(sums, executor="native")(zero), sums(zero)
     assert [one.tobytes() for one in ours] == [one.tobytes() for one in plain]
+
+
+@pytest.mark.skipif(not shared_libraries.has_complex_function("cexp"), reason="NumPy's functions are its own here")
+@each(["complex64", "complex128"])
+def test_functions_of_the_c_library(dtype):
+    def f(z, w):
+        return (
+            np.exp(z), np.log(z), np.sqrt(z), np.sin(z), np.cos(z), np.tan(z), np.sinh(z), np.cosh(z), np.tanh(z),
+            np.arcsin(z), np.arccos(z), np.arctan(z), np.arcsinh(z), np.arccosh(z), np.arctanh(z), np.exp(w),
+            np.sqrt(w) + np.log(w),
+        )  # fmt: skip
+
+    ends = [complex(a, b) for a in (*PARTS, 0.3, -700.0) for b in (*PARTS, 0.3, -700.0)]
+    z = np.concatenate([numbers(dtype, 40), np.array(ends, dtype)])
+    with np.errstate(all="ignore"):
+        for got, want in zip(al.function(f, executor="native")(z, z[3]), f(z, z[3]), strict=True):
+            assert got.dtype == want.dtype
+            np.testing.assert_array_equal(got, want)

@@ -197,7 +197,7 @@ sqrt = unary(
     "sqrt", np.sqrt, "np.sqrt({0})", lambda g, y, x: g / (2 * y),
     doc="The square root; nan for negative real numbers.", numpy=np.sqrt,
     code_of=faster_operator("fc", "{0} ** 0.5", "np.sqrt({0})"),
-    llvm={"f": "call $t @llvm.sqrt.$s($t $x)"},
+    llvm={"f": "call $t @llvm.sqrt.$s($t $x)", "c": "~complex:csqrt $x"},
 )  # fmt: skip
 length = unary(
     "length", np.sqrt, "np.sqrt({0})", _length_grad, rule=of_ufunc(np.sqrt),

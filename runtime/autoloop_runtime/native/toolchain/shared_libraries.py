@@ -20,6 +20,26 @@ _VECTOR_ABI: dict[str, tuple[tuple[str, str, int], ...]] = {
     "x86_64": (("e", "avx512f", 512), ("d", "avx2", 256), ("b", "sse2", 128)),
     "aarch64": (("n", "neon", 128),),
 }
+#: the functions of complex numbers that NumPy has of C
+_OF_COMPLEX = frozenset(
+    [
+        "cexp",
+        "clog",
+        "csqrt",
+        "csin",
+        "ccos",
+        "ctan",
+        "csinh",
+        "ccosh",
+        "ctanh",
+        "casin",
+        "cacos",
+        "catan",
+        "casinh",
+        "cacosh",
+        "catanh",
+    ]
+)
 #: the types of a routine's arguments in the name of its capsule; Cython writes those of SciPy with the module's name
 _C_TYPES = rb"(?:__pyx_t_\w+cython_(?:blas|lapack)_|__pyx_t_)?(\w+) \*"
 #: those that routines are called with
@@ -73,6 +93,14 @@ def _libmvec() -> Any:
         return None
 
 
+@lru_cache(maxsize=64)
+def has_complex_function(name: str) -> bool:
+    """Return whether NumPy calls the function ``name`` of the C library for complex numbers, and it is known how to
+    call it: glibc's."""
+    known = sys.platform == "linux" and platform.machine() in _VECTOR_ABI and platform.libc_ver()[0] == "glibc"
+    return known and name in _OF_COMPLEX
+
+
 class Libraries:
     """The functions that machine code for this CPU may call.
 
@@ -103,6 +131,15 @@ class Libraries:
         for variant, address in variants:
             self.addresses[variant.symbol] = address
         return Function(symbol, tuple([v for v, _ in variants]))
+
+    def complex_function(self, name: str, t: LType) -> tuple[str, bool]:
+        """Return the symbol of the C function ``name`` of complex numbers with parts ``t``, and whether such a number
+        is one vector to it rather than two numbers."""
+        c_name = name + ("f" if t is FLOAT else "")
+        symbol = f"autoloop_{c_name}"
+        if symbol not in self.addresses:
+            self.addresses[symbol] = _address(getattr(_libm(), c_name))
+        return symbol, t is FLOAT and platform.machine() == "x86_64"
 
     def fortran(self, name: str) -> str | None:
         """Return the symbol of a routine of BLAS or LAPACK, ``None`` without SciPy."""

@@ -3,8 +3,8 @@
 In a template ``$t`` is the operands' type and ``$s`` the suffix of its intrinsics; ``$x $y $z`` are the operands and
 ``$1 $2 ...`` the results of the template's earlier steps, which are separated by ``;``. Complex numbers are vectors of
 two: ``$r`` is the type of their parts, ``$c`` that of the complex number of two ``$t``. A step ``@name $x, $y``
-calls a helper function (``helpers``), ``~op $x`` is another op, ``~libm:name $x`` a function of the C library, ``=$1``
-gives a value as it is.
+calls a helper function (``helpers``), ``~op $x`` is another op, ``~libm:name $x`` a function of the C library, which
+``~complex:name $x`` is of complex numbers, ``=$1`` gives a value as it is.
 Kinds are "b" boolean, "i" signed, "u" unsigned, "f" floating, "c" complex, "p" collections; one entry may serve
 several. "h" is of half precision, for operands that were made wider, where that is not the same as of other floats; "v"
 of complex elements of arrays, of which NumPy makes something else than of single complex numbers.
@@ -17,9 +17,10 @@ from functools import lru_cache
 
 from ...ir.op import OPS, Op
 from ...ops.later_rows import load_all
+from ..ir.casts import joined, parts_of
 from ..ir.elements import FLOAT, HALF, LType
 from ..ir.writer import Module, Writer, filled
-from ..toolchain.shared_libraries import Libraries
+from ..toolchain.shared_libraries import Libraries, has_complex_function
 
 #: nanoseconds of the instructions and helpers that take long, for one of many elements of four bytes
 _SLOW = {"fdiv": 0.05, "llvm.sqrt": 0.06, "@floordiv": 3.0, "@mod": 3.0, "@pow": 0.8}
@@ -46,7 +47,16 @@ def vectors_pay(steps: Sequence[int], written: Sequence[int], cost: float) -> bo
 
 
 def _templates(op: Op) -> Mapping[str, str]:
-    return op.llvm or ({} if op.libm is None else {"f": f"~libm:{op.libm} $x"})
+    rows = op.llvm
+    if rows is None:
+        rows = {} if op.libm is None else {"f": f"~libm:{op.libm} $x", "c": f"~complex:c{op.libm} $x"}
+    return {kinds: text for kinds, text in rows.items() if text[0] != "~" or _is_there(text)}
+
+
+def _is_there(template: str) -> bool:
+    """Return whether the C library has the function of complex numbers that a template calls."""
+    kind, _, name = template.partition(" ")[0].partition(":")
+    return kind != "~complex" or has_complex_function(name)
 
 
 def _row(name: str) -> Op:
@@ -143,7 +153,21 @@ class Arithmetic:
             return writer.let(f"call {t.name} {callee}({', '.join(f'{t.name} {a}' for a in args)})")
         if name.startswith("libm:"):
             return self.libm(writer, name[5:], t.part, args)
+        if name.startswith("complex:"):
+            return self._of_complex(writer, name[8:], t, args[0])
         return self.apply(writer, _row(name), t, args)
+
+    def _of_complex(self, writer: Writer, name: str, t: LType, x: str) -> str:
+        """Return a call of a function of the C library for a complex number: how that is handed over the ABI says."""
+        symbol, packed = self.libraries.complex_function(name, t.part)
+        form = t.name if packed else f"{{{t.part.name}, {t.part.name}}}"
+        parts = [f"{t.part.name} {one}" for one in ([] if packed else parts_of(writer, x, t))] or [f"{t.name} {x}"]
+        taken = t.name if packed else f"{t.part.name}, {t.part.name}"
+        self.module.declare(f"{form} @{symbol}({taken}) nounwind willreturn")
+        if packed:
+            return writer.let(f"call {form} @{symbol}({parts[0]})")
+        made = writer.let(f"call {form} @{symbol}({', '.join(parts)})")
+        return joined(writer, [writer.let(f"extractvalue {form} {made}, {k}") for k in range(2)], t)
 
     def libm(self, writer: Writer, name: str, t: LType, args: Sequence[str]) -> str:
         """Return a call of the C library, which the vectoriser may widen."""
