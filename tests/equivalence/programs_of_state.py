@@ -406,6 +406,8 @@ LEFT = [
       for first, other in (("1.0", "x"), ("np.int64(1)", "(x > 1)*1"))
       for sequence in ("[1, 2]", "(x, x)", "'ab'", "range(3)")],
     ("asked_for_what_is_lacking_by_default", "return x*len(getattr(x, '__array_interface__', ()))", "", "0"),
+    ("array_of_another_dtype_in_a_loop", "global V\nv = x\n" + LOOP + "v = V = W\n    i += 1\nreturn v",
+     "W = np.ones(3, np.float32)\nV = np.ones(3)", "V, V is W"),
     ("array_asked_which_it_is", "t = x*2\nif x[0] > 1: t = W\nreturn t is W", "W = np.ones(3)", "0"),
     ("array_asked_in_a_loop", "t, r = x, 0\n" + LOOP + "i += 1\n    if t is W: r += 1\n    if i > 1: t = W\n"
      "return r", "W = np.ones(3)", "0"),

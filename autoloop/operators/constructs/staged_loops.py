@@ -30,7 +30,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, number_of
 
 from ... import operators
-from ...left_to_python import leave_unknown, refuse_unknown, ruled
+from ...left_to_python import leave_unknown, leaving, refuse_unknown, ruled
 from ..mutation.array_identity import HeldArrays, renew
 from ..mutation.side_effects import NewPlaces, Outside
 from ..staging.container_contents import has_objects
@@ -210,7 +210,7 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable], twins: list[Twin
     tensors, origins = _trace_body(body_graph, loop, variables, arrays, every)
     with body_graph.as_default():
         tensors += [convert_to_tensor(np.True_) for _ in declared[len(tensors) :]]
-        tensors = check_results(declared, tensors)
+        tensors = leaving(check_results)(declared, tensors)
     with cond_graph.as_default(), staged_block(), Block(cond_graph) as block:
         values = _values(variables, cond_graph.inputs, as_maybe, [])
         given = loop.rebound.taken.enter(every, values)
