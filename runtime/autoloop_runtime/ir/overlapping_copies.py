@@ -49,9 +49,9 @@ def check_assigned(array: Any, index: Any, value: Any) -> None:
         _leave()
 
 
-def check_apart(array: Any, *values: Any) -> None:
-    """Leave to plain Python what NumPy writes to ``array`` element by element, or operand by operand, if ``values`` may
-    lie there, too.
+def check_apart(array: Any, *values: Any, least: int = 2) -> None:
+    """Leave to plain Python what NumPy writes to ``array`` element by element, or operand by operand, if ``values``, of
+    at *least* so many elements, may lie there, too.
 
     Raises
     ------
@@ -60,8 +60,8 @@ def check_apart(array: Any, *values: Any) -> None:
     """
     for value in values:
         if isinstance(value, (list, tuple)):
-            check_apart(array, *value)
-        elif _may_overlap(array, value) and not (
+            check_apart(array, *value, least=least)
+        elif _may_overlap(array, value, least) and not (
             _is_placed(array) and _is_placed(value) and _share_nothing(array.layout, value.layout)
         ):
             _leave()
@@ -76,7 +76,7 @@ def check_pieces(function: Any, out: Any, operands: Any) -> None:
         If they may.
     """
     if function in _IN_PIECES:
-        check_apart(out, *operands)
+        check_apart(out, *operands, least=1)  # one element, too, may be another operand's place
 
 
 def _leave() -> NoReturn:
@@ -86,10 +86,13 @@ def _leave() -> NoReturn:
     )
 
 
-def _may_overlap(array: Any, value: Any) -> bool:
-    """Return whether ``value`` is an array, of more than one element, that may lie in the memory of ``array``."""
+def _may_overlap(array: Any, value: Any, least: int = 2) -> bool:
+    """Return whether ``value`` is an array, of at least so many elements, that may lie in the memory of ``array``."""
     storage = kept(value)
-    if storage is None or value.shape.rank == 0 or value.shape.num_elements() in (0, 1):
+    if storage is None or value.shape.rank == 0:
+        return False
+    count = value.shape.num_elements()
+    if count is not None and count < least:
         return False
     return storage is array.storage or not set(storage.origins()).isdisjoint(array.storage.origins())
 
