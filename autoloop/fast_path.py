@@ -41,7 +41,7 @@ _NOTHING = object()
 #: kinds of numbers that have one dtype for each type
 _NUMBERS = "biufc"
 #: what hands a result back -> the text of what it does with a scalar of NumPy's, or an array of its own
-_HANDED: dict[Any, str] = {plain_array: "{}", plain_number: "{}.item()", wrap: "wrap({})"}
+_HANDED: dict[Any, str] = {plain_array: "{}", plain_number: "{}.item()", wrap: "Tensor({})"}
 #: the parts of a call
 Call = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 
@@ -77,7 +77,7 @@ class _Text:
             "graphs": default_graphs, "recorders": recorders, "active": active, "setting": fp_warnings.setting,
             "UNSET": fp_warnings.UNSET, "asked": fp_warnings.asked, "silence": fp_warnings.silence,
             "restore": fp_warnings.restore, "ndarray": np.ndarray, "Tensor": Tensor, "value_of": value_of,
-            "wrap": wrap, "NOTHING": _NOTHING, "AGAIN": _AGAIN,
+            "NOTHING": _NOTHING, "AGAIN": _AGAIN,
         }  # fmt: skip
 
     def bind(self, value: Any) -> str:
