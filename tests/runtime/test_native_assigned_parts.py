@@ -80,6 +80,29 @@ def test_a_place_that_is_not_there_is_told_before_anything_is_written(i):
         np.testing.assert_array_equal(got, want)
 
 
+def kept_beside(x, m, other, i):
+    part = m[1, 1:4] + other[3, :3]
+    m[1, 2] = 0.5
+    other[3, :3] += part
+    whole = m.T * 2.0
+    m[:3, i] = 7.0
+    other[:] = whole - other
+    other[i - 9] = x[0]
+
+
+@each([0, -1])
+def test_what_was_written_before_a_failure_is_where_the_caller_looks_for_it(i):
+    ours, plain = given(), given()
+    for function, args in ((kept_beside, plain), (al.function(kept_beside, executor="native"), ours)):
+        if i < 0:
+            with pytest.raises(IndexError):
+                function(*args, np.int64(i))
+        else:
+            function(*args, np.int64(i))
+    for got, want in zip(ours, plain):
+        np.testing.assert_allclose(got, want, rtol=1e-14)
+
+
 def into_parts(a, b, k):
     b[1:-1] = a[2:] + a[:-2]
     b[:, k] = b[:, k - 1] * 2.0 + a[:, k]

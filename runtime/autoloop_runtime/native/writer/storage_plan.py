@@ -95,6 +95,7 @@ def _find_needed(graph: Graph, types: Types, plan: Plan) -> None:
 def _find_stored(graph: Graph, types: Types, plan: Plan) -> None:
     """Go backwards: where a value ends up is known from where those end up that are made of it."""
     loops, order = loops_of(graph, types, plan), list(plan.uses.place)
+    changes = _changes(plan)
     ends: dict[Tensor, set[object]] = {}
     for node in reversed(graph.nodes):
         if node not in loops:
@@ -110,11 +111,37 @@ def _find_stored(graph: Graph, types: Types, plan: Plan) -> None:
             else:
                 found |= {"memory"} if reader is None else _ends_of(reader, shape, types, plan, ends)
         alone = len(found) == 1 or _one_loop(found, loops)
-        if "memory" in found or not (alone or _cheap(node)):
+        if "memory" in found or not (alone or _cheap(node)) or _is_late(node, found, plan, changes):
             plan.stored.add(tensor)
             ends[tensor] = {tensor}
         else:
             ends[tensor] = found
+
+
+def _changes(plan: Plan) -> dict[Tensor, list[int]]:
+    """Return where memory is written to that a tensor may be in."""
+    found: dict[Tensor, list[int]] = {}
+    for node, place in plan.uses.place.items():
+        if overwrites(node):
+            for tensor in node.inputs[: len(node.outputs)]:
+                found.setdefault(_seen(tensor), []).append(place)
+    return found
+
+
+def _seen(tensor: Tensor) -> Tensor:
+    """Return what ``tensor`` is a way to look at."""
+    while (node := tensor.node) is not None and node.inputs and is_view(node):
+        tensor = node.inputs[0]
+    return tensor
+
+
+def _is_late(node: Node, ends: set[object], plan: Plan, changes: dict[Tensor, list[int]]) -> bool:
+    """Return whether the value of ``node``, computed where it ends up, would be so after what it is computed of has
+    been written to: that would be a copy then, and not where the caller looks for it if the run fails."""
+    place = plan.uses.place
+    last = max([place[end.op if isinstance(end, Tensor) else end] for end in ends], default=0)  # type: ignore[index]
+    begun = place[node]
+    return any(begun < at < last for tensor in node.inputs for at in changes.get(_seen(tensor), ()))
 
 
 def _is_update_by(uses: Readers, reader: Node, node: Node) -> bool:
