@@ -85,23 +85,8 @@ def lie_in_order(choice: Any) -> bool:
 
 def hangs_on_order(function: Callable[[Any], Any], rank: int | None, dtype: Any) -> bool:
     """Return whether a function may give an array itself, a view of it or a copy, as the array's elements lie."""
-    if rank is None:
-        return True
-    found = set()
-    for small in _small_arrays(rank, dtype):
-        try:
-            answer = function(small)
-        except Exception:  # an argument that only the run knows
-            return True
-        found.add("itself" if answer is small else np.may_share_memory(answer, small))
-    return len(found) > 1
-
-
-def _small_arrays(rank: int, dtype: Any) -> list[Any]:
-    """Return arrays that lie in memory in C order, in Fortran's, with gaps, and backwards."""
-    dims = (3, 2, *[1] * rank)[:rank]
-    whole = np.zeros((6, 2, *[1] * rank)[:rank], dtype)
-    return [np.zeros(dims, dtype), np.zeros(dims, dtype, "F"), whole[::2], whole[2::-1]] if rank else [whole]
+    answers = _answers(function, rank, dtype)
+    return len({"itself" if one is small else np.may_share_memory(one, small) for small, one in answers}) != 1
 
 
 def copied_in_order(function: Callable[[Any], Any], rank: int | None, dtype: Any) -> str | None:
@@ -109,16 +94,22 @@ def copied_in_order(function: Callable[[Any], Any], rank: int | None, dtype: Any
 
     "" if they lie as those of the array; None if it may be no copy.
     """
-    if rank is None:
+    answers = _answers(function, rank, dtype)
+    if not answers or any(type(one) is not np.ndarray or np.may_share_memory(one, small) for small, one in answers):
         return None
-    orders = set()
-    for order in "CF":
-        small = np.zeros((2, 2, *[1] * rank)[:rank], dtype, order)  # type: ignore[call-overload]
-        try:
-            answer = function(small)
-        except Exception:  # an argument that only the run knows
-            return None
-        if type(answer) is not np.ndarray or np.may_share_memory(answer, small):
-            return None
-        orders.add("F" if np.isfortran(answer) else "C")
+    orders = {"F" if np.isfortran(one) else "C" for _, one in answers}
     return orders.pop() if len(orders) == 1 else ""
+
+
+def _answers(function: Callable[[Any], Any], rank: int | None, dtype: Any) -> list[tuple[Any, Any]]:
+    """Return small arrays that lie in memory in C order, in Fortran's, with gaps, and backwards, each with what a
+    function gives of it; none if only the run knows their rank, or an argument of the function."""
+    if rank is None:
+        return []
+    dims = (3, 2, *[1] * rank)[:rank]
+    whole = np.zeros((6, 2, *[1] * rank)[:rank], dtype)
+    arrays = [np.zeros(dims, dtype), np.zeros(dims, dtype, "F"), whole[::2], whole[2::-1]] if rank else [whole]
+    try:
+        return [(small, function(small)) for small in arrays]
+    except Exception:
+        return []
