@@ -114,14 +114,18 @@ def unless_drawn() -> Iterator[None]:
     before = [(one, _state_of(one)) for one in hidden]
     yield
     for one, state in before:
-        if repr(_state_of(one)) != repr(state):
-            (one.setstate if hasattr(one, "setstate") else one.set_state)(state)
+        if _state_of(one) != state:
+            (one.setstate if isinstance(one, random.Random) else one.set_state)(state)
             what = "a library's own code draws random numbers"
             _refuse(what, f"{what}: give it a generator, or draw them by np.random or random")
 
 
 def _state_of(generator: Any) -> Any:
-    return generator.getstate() if hasattr(generator, "getstate") else generator.get_state()
+    """Return where a hidden generator stands, as what compares and as what it takes back."""
+    if isinstance(generator, random.Random):
+        return generator.getstate()
+    state = generator.get_state(legacy=False)
+    return nest.map_structure(lambda one: one.tolist() if isinstance(one, np.ndarray) else one, state)
 
 
 def _global_name(generator: Any, frame: types.FrameType) -> _Holder | None:
