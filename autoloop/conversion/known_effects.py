@@ -22,6 +22,7 @@ import types
 import warnings
 import weakref
 from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ _IN_PLACE = ("+=", "-=", "*=", "/=", "//=", "%=", "**=", "@=", "&=", "|=", "^=",
 #: what reads a global name; an attribute of that name is another thing
 _OF_GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
 #: so many functions that call each other are looked into
-_DEEPEST = 8
+_DEEPEST = 9
 _NOW = frozenset(("now", "utcnow", "today"))
 _PURE_OS = frozenset(("fspath", "fsencode", "fsdecode", "cpu_count", "commonprefix"))
 #: modules of the standard library whose objects keep nothing that their methods change
@@ -192,7 +193,7 @@ def shows_progress(f: Any) -> bool:
     return isinstance(f, types.FunctionType) and str(f.__module__).partition(".")[0] in _BARS
 
 
-def effect_inside(function: Any, kind: type | None = None, seen: frozenset[Any] = frozenset()) -> str | None:
+def effect_inside(function: Any, kind: type | None = None) -> str | None:
     """Return the name of something with an effect that a function, or one of the user's that it calls, uses.
 
     Parameters
@@ -202,46 +203,77 @@ def effect_inside(function: Any, kind: type | None = None, seen: frozenset[Any] 
     kind : type, optional
         The class whose method it is.
     """
-    if not isinstance(function, types.FunctionType) or function in seen or len(seen) > _DEEPEST:
-        return None
-    names, namespace, seen = function.__code__.co_names, function.__globals__, seen | {function}
-    variables = {one.argval for one in dis.get_instructions(function.__code__) if one.opname in _OF_GLOBALS}
-    for name in names:
-        one = namespace.get(name, getattr(builtins, name, None)) if name in variables else None
+
+    def called(one: types.FunctionType) -> Iterator[Any]:
+        for name, value in _global_values(one):
+            inner = value if isinstance(value, types.FunctionType) else getattr(kind, name, None)
+            if getattr(inner, "__globals__", None) is one.__globals__:
+                yield inner
+
+    return next(filter(None, map(_own_effect, _with_called(function, called))), None)
+
+
+def _own_effect(function: types.FunctionType) -> str | None:
+    """Return the name of something with an effect that a function itself uses."""
+    names = function.__code__.co_names
+    for name, one in _global_values(function):
         if one is print or (callable(one) and one is not next and has_effect(one)):
             return name
         if isinstance(one, types.ModuleType) and (found := next((n for n in names if has_effect_in(one, n)), None)):
             return found
-        inner = one if isinstance(one, types.FunctionType) else getattr(kind, name, None)
-        known = isinstance(inner, types.FunctionType) and inner.__globals__ is namespace
-        if known and (found := effect_inside(inner, kind, seen)) is not None:
-            return found
     return None
 
 
-def needs_arrays(function: Any, seen: frozenset[Any] = frozenset()) -> bool:
+def _global_values(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yield the names that a function uses, each with the global's value, None where that is no global's name."""
+    code, namespace = function.__code__, function.__globals__
+    variables = {one.argval for one in dis.get_instructions(code) if one.opname in _OF_GLOBALS}
+    for name in code.co_names:
+        yield name, namespace.get(name, getattr(builtins, name, None)) if name in variables else None
+
+
+def _with_called(function: Any, called: Callable[[types.FunctionType], Iterable[Any]]) -> Iterator[types.FunctionType]:
+    """Yield a function, and then those that it calls, and those that these call, as ``called`` tells of each."""
+    seen, ring = set[types.FunctionType](), [function]
+    for _ in range(_DEEPEST):
+        functions = dict.fromkeys(one for one in ring if isinstance(one, types.FunctionType))
+        new = [one for one in functions if one not in seen]
+        yield from new
+        seen.update(new)
+        ring = [inner for one in new for inner in called(one)]
+
+
+def needs_arrays(function: Any) -> bool:
     """Return whether a function of the user's, or one of the user's that it calls by name, does what tensors do not.
 
     It assigns to items, calls what changes what it is called on, or given, or asks for an array or a number.
     """
-    if not isinstance(function, types.FunctionType) or function in seen or len(seen) > _DEEPEST:
-        return False
-    codes, names = [function.__code__], set[str]()
-    for code in codes:
-        codes += [one for one in code.co_consts if isinstance(one, types.CodeType)]
-        if any(one.opname in _OF_ITEMS or one.argrepr in _IN_PLACE for one in dis.get_instructions(code)):
-            return True
-        if not _OF_ARRAYS.isdisjoint(code.co_names) or any(_OUT in one for one in code.co_consts if type(one) is tuple):
-            return True
-        names.update(code.co_names)
+    return any(_uses_arrays(code) for one in _with_called(function, _called_by_name) for code in _codes_in(one))
+
+
+def _uses_arrays(code: types.CodeType) -> bool:
+    if any(one.opname in _OF_ITEMS or one.argrepr in _IN_PLACE for one in dis.get_instructions(code)):
+        return True
+    return not _OF_ARRAYS.isdisjoint(code.co_names) or any(_OUT in one for one in code.co_consts if type(one) is tuple)
+
+
+def _called_by_name(function: types.FunctionType) -> Iterator[types.FunctionType]:
+    """Yield the user's functions that a function, or one inside it, has a global name or a variable of."""
+    names = {name for code in _codes_in(function) for name in code.co_names}
     called = [function.__globals__.get(name) for name in names]
     called += [getattr(cell, "cell_contents", None) for cell in function.__closure__ or ()]
-    inner = [inspect.getattr_static(one, "__wrapped__", one) for one in called if one is not None]
-    return any(
-        needs_arrays(one, seen | {function})
-        for one in inner
-        if isinstance(one, types.FunctionType) and not is_library_file(one.__code__.co_filename)
-    )
+    for one in called:
+        inner = None if one is None else inspect.getattr_static(one, "__wrapped__", one)
+        if isinstance(inner, types.FunctionType) and not is_library_file(inner.__code__.co_filename):
+            yield inner
+
+
+def _codes_in(function: types.FunctionType) -> list[types.CodeType]:
+    """Return the code of a function, and that of the functions inside it."""
+    codes = [function.__code__]
+    for code in codes:
+        codes += [one for one in code.co_consts if isinstance(one, types.CodeType)]
+    return codes
 
 
 def has_effect_in(module: types.ModuleType, name: str) -> bool:
