@@ -6,9 +6,10 @@ what the plain function does it does once.
 
 from __future__ import annotations
 
+import functools
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -113,27 +114,20 @@ def taken_or_left(function: Named, leaves: list[Any], call: tuple[Any, ...]) -> 
     TypeError
         If the executor needs a graph, and of what is refused.
     """
-    made = taken(function.name, leaves, lambda: function._parameters.leaf_names(call))
-    if made is not leaves:  # derivatives are taken of a copy
-        _leave_for(function, call, map(_swapped, leaves))
-    return made
-
-
-def _swapped(leaf: Any) -> str | None:
-    if not isinstance(leaf, np.ndarray) or leaf.dtype.isnative:
-        return None
-    return (
-        f"of dtype {leaf.dtype.str!r}, another byte order than this machine's, and so are its parts and copies; give "
-        f"a copy, {{0}}.astype({{0}}.dtype.newbyteorder('='))"
+    names = functools.partial(function._parameters.leaf_names, call)
+    made = taken(function.name, leaves, names)
+    if made is leaves or function._needs_graph or recorders():  # derivatives are taken of a copy
+        return made
+    swapped = [
+        (name, one) for name, one in zip(names(), leaves) if isinstance(one, np.ndarray) and not one.dtype.isnative
+    ]
+    if not swapped:
+        return made
+    name, array = swapped[0]
+    said = (
+        f"argument {name!r} is of dtype {array.dtype.str!r}, another byte order than this machine's, and so are its "
+        f"parts and copies; give a copy, {name}.astype({name}.dtype.newbyteorder('='))"
     )
-
-
-def _leave_for(function: Named, call: tuple[Any, ...], words: Iterable[str | None]) -> None:
-    """Leave a call to plain Python if there are words of one of its arguments, unless a derivative is asked for."""
-    name, what = next((one for one in zip(function._parameters.leaf_names(call), words) if one[1]), ("", None))
-    if what is None or function._needs_graph or recorders():
-        return
-    said = f"argument {name!r} is {what.replace('{0}', name)}"
     if function.executor == "native":
         raise TypeError(f"executor='native' cannot run {function.name}: {said}")
     if name not in function.told:
