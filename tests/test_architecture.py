@@ -47,7 +47,8 @@ ARROWS = {
         "native_function": "ir toolchain kernels typing writer rules blocked_loops",
         "variable_runs": "native_function",
         "failed_runs": "kernels typing writer native_function",
-        "native_call": "toolchain kernels typing writer native_function variable_runs failed_runs",
+        "decided_calls": "typing native_function",
+        "native_call": "toolchain kernels typing writer native_function decided_calls variable_runs failed_runs",
     },
     "autoloop": {
         "conversion": "errors",
@@ -144,6 +145,7 @@ LAZY = {
     ("autoloop_runtime.native.kernels.swap_file", "tempfile"),
     ("autoloop_runtime.native.typing.exact_shapes", "autoloop_runtime.native.typing.collection_types"),
     ("autoloop_runtime.native.typing.exact_shapes", "autoloop_runtime.native.typing.moving_extents"),
+    ("autoloop_runtime.native.native_call", "autoloop_runtime.native.decided_calls"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.typing.deciding_values"),
     ("autoloop_runtime.native.native_function", "autoloop_runtime.native.rules.variable_rules"),
     ("autoloop_runtime.native.native_function", "autoloop_runtime.native.blocked_loops"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
-from api import NativeRefusal, native_call
+from api import NativeRefusal, decided_calls, native_call, prepare
 from each_case import each
 from hypothesis import HealthCheck, settings
 from hypothesis import given as drawn
@@ -85,7 +85,7 @@ def test_code_is_made_once_for_each_and_not_kept_for_ever(monkeypatch):
     calls = []
     make = native_call.make
     monkeypatch.setattr(native_call, "make", lambda *given: (calls.append(given), make(*given))[1])
-    monkeypatch.setattr(native_call, "MOST_SIZES", 2)
+    monkeypatch.setattr(decided_calls, "MOST_SIZES", 2)
     decorated = al.function(lambda n: np.zeros(n), executor="native")
     for n in (3, 4, 3, 4, 4):
         assert len(decorated(np.int64(n))) == n
@@ -96,12 +96,45 @@ def test_code_is_made_once_for_each_and_not_kept_for_ever(monkeypatch):
 
 @each([
     (lambda x, n: np.zeros(int(x.sum()) + n), "depends on values"),
-    (lambda x, n: np.zeros(n - 9), "cannot be negative"),
+    (lambda x, n: (al.print(n), np.zeros(n - 9)), "cannot be negative"),
     (lambda x, n: np.ones(int(x[0])), "not known how large"),
 ])  # fmt: skip
 def test_what_stays_refused(f, words):
     with pytest.raises(NativeRefusal, match=words):
         al.function(f, executor="native")(np.ones(3), np.int64(3))
+
+
+@each([
+    lambda x, n: np.zeros(n - 9),
+    lambda x, n: x + np.ones((n, n - 4)),
+    lambda x, n: np.arange(5) + np.zeros(n - n // 2 - 8).sum(),
+])  # fmt: skip
+def test_what_fails_for_a_size_fails_as_in_numpy(f):
+    decorated = al.function(f, executor="native")
+    for n in (3, 2):
+        with pytest.raises(ValueError, match="negative") as found:
+            decorated(np.ones(3), np.int64(n))
+        assert not isinstance(found.value, NativeRefusal) and "test_native_decided" in "".join(found.value.__notes__)
+
+
+def pops(a, b):
+    out, k = [], 0
+    while k < 4 and b < 4:
+        k += 1
+        if b != a:
+            out.append(b)
+        b += 1
+    if a > 1 and len(out) > 1:
+        b = out.pop()
+    for k in range(a):
+        b += k
+    return b, out[0]
+
+
+def test_what_no_number_would_help_is_refused_before_it_is_called():
+    with pytest.raises(NativeRefusal, match="not known how large"):
+        graph = al.function(pops).get_concrete_function(al.constant(3, al.int64), al.constant(2, al.int64)).runner.graph
+        prepare(graph, "native")
 
 
 def test_ends_that_the_run_decides():

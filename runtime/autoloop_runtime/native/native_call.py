@@ -27,15 +27,12 @@ from .writer.outlining import SHARE
 if TYPE_CHECKING:
     from ..ir.tensor import Tensor
     from .kernels.thread_pool import Pool
-    from .typing.deciding_values import Deciding
 
 #: how a scalar of a dtype is written into eight bytes
 _PACKED = {
     "?": "?7x", "b": "b7x", "h": "h6x", "i": "i4x", "q": "q", "l": "q", "B": "B7x", "H": "H6x", "I": "I4x", "Q": "Q",
     "L": "Q", "e": "e6x", "f": "f4x", "d": "d", "F": "ff", "D": "dd",
 }  # fmt: skip
-#: of so many sets of values that decide shapes the code is kept
-MOST_SIZES = 64
 Run = Callable[[Sequence[Any], RunState], list[Any]]
 
 
@@ -91,44 +88,14 @@ def _made(graph: Graph, shapes: Sequence[Shape]) -> Run:
         return make(graph, shapes)
     except NativeRefusal:
         with undivided():
+            from .decided_calls import Decided, is_hopeless
             from .typing.deciding_values import deciding
 
         graph = with_whole_masks(graph)
         found = deciding(graph)
-        if not found:
+        if not found or is_hopeless(graph, shapes, found):
             raise
-        return _Decided(graph, shapes, found)
-
-
-class _Decided:
-    """The machine code of a graph for inputs of certain shapes, one piece for each set of values that decide others.
-
-    Two threads may at worst have the same code made twice.
-    """
-
-    def __init__(self, graph: Graph, shapes: Sequence[Shape], ways: Sequence[Deciding]) -> None:
-        self._graph = graph
-        self._shapes = shapes
-        self._ways = list(ways)
-        self._made: dict[tuple[Deciding, tuple[Any, ...]], _Runnable] = {}
-
-    def __call__(self, values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
-        """Run."""
-        way = self._ways[0]
-        key = way.values(values)
-        runnable = self._made.get((way, key))
-        if runnable is None:
-            try:
-                runnable = make(self._graph, self._shapes, way.known(key))
-            except NativeRefusal:
-                if len(self._ways) == 1:
-                    raise
-                self._ways = self._ways[1:]
-                return self(values, state)
-            if len(self._made) >= MOST_SIZES:
-                self._made.pop(next(iter(self._made), key), None)
-            self._made[way, key] = runnable
-        return runnable(values, state)
+        return Decided(graph, shapes, found, make)
 
 
 def make(graph: Graph, shapes: Sequence[Shape], known: Mapping[Tensor, Any] | None = None) -> _Runnable:

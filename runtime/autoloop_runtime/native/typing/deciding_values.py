@@ -6,7 +6,7 @@ are computed once more before the code runs, and are constants in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ class Deciding:
     nodes: tuple[Node, ...]
     inputs: tuple[tuple[int, Tensor], ...]
 
-    def values(self, arguments: Sequence[Any]) -> tuple[Any, ...]:
+    def values(self, arguments: Sequence[Any] | Mapping[int, Any]) -> tuple[Any, ...]:
         """Return the values for the arguments of a call, which can be compared."""
         known: dict[Tensor, Any] = {tensor: arguments[k] for k, tensor in self.inputs}
         for node in self.nodes:
@@ -56,6 +56,11 @@ class Deciding:
                 refuse(node, f"it decides a shape, and fails: {type(error).__name__}: {error}")
             known.update(zip(node.outputs, node.op.results(made, len(node.outputs))))
         return tuple([tuple(np.ravel(known[t]).tolist()) for t in self.tensors])
+
+    def samples(self, first: int, step: int) -> dict[int, Any]:
+        """Return numbers for the arguments that are needed, each of them another one."""
+        numbers = (first + step * n for n in range(len(self.inputs)))
+        return {k: t.dtype.type(n) for n, (k, t) in zip(numbers, self.inputs)}
 
     def known(self, values: Sequence[Any]) -> dict[Tensor, Any]:
         """Return the value of each tensor that ``values`` told."""
@@ -110,17 +115,18 @@ def _captured(graph: Graph) -> Iterator[tuple[Tensor, Tensor]]:
 
 def _computed(graph: Graph) -> set[Tensor]:
     """Return the numbers that are computed of the arguments alone, before any loop."""
-    found = {t for t in graph.inputs if t.shape.rank == 0 and _is_few(t)}
+    found = {t for t in graph.inputs if t.shape.rank == 0 and is_few(t)}
     for node in graph.nodes:
         if node.op is PARAMETER or node.subgraphs:
             continue
-        plain = is_pure(node) and not node.control_inputs and all(map(_is_few, node.outputs))
+        plain = is_pure(node) and not node.control_inputs and all(map(is_few, node.outputs))
         if plain and all(t in found for t in node.inputs):
             found.update(node.outputs)
     return found
 
 
-def _is_few(tensor: Tensor) -> bool:
+def is_few(tensor: Tensor) -> bool:
+    """Return whether ``tensor`` has so few numbers that they are computed beforehand."""
     count = tensor.shape.num_elements()
     return tensor.dtype.kind in "biuf" and tensor.shape.rank in (0, 1) and count is not None and count <= _FEW
 
