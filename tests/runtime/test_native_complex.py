@@ -48,6 +48,25 @@ def test_scalars_to_the_bit_and_arrays_to_a_few_ulp_of_the_number(dtype):
 
 
 @each(["complex64", "complex128"])
+def test_products_of_arrays_to_the_bit(dtype):
+    """NumPy's loops leave one product of each sum unrounded where the processor can; its scalars do not."""
+
+    def products(x, y, single, turns):
+        z = x * y
+        for _ in range(turns):
+            z = z**2 + y * single
+        return z, x * x, np.square(y), x.real * y, single * single, np.multiply(single, single), np.array(single) * y[0]
+
+    rng = np.random.default_rng(3)
+    x, y = (rng.normal(size=(2, 999)) + 1j * rng.normal(size=(2, 999))).astype(dtype) * np.dtype(dtype).type(0.5)
+    for turns in (3, np.int64(3)):
+        given = (x, y[::-1], x[5], turns)
+        for got, want in zip(al.function(products, executor="native")(*given), products(*given)):
+            assert got.dtype == want.dtype
+            np.testing.assert_array_equal(got, want)
+
+
+@each(["complex64", "complex128"])
 def test_the_length_of_elements_at_the_ends_of_the_range(dtype):
     ends = [0.0, np.finfo(dtype).smallest_subnormal, np.finfo(dtype).tiny, 1.0, np.finfo(dtype).max, np.inf, np.nan]
     z = np.array([complex(a, -b) for a in ends for b in ends]).astype(dtype)

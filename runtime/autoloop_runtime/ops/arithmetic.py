@@ -45,7 +45,8 @@ multiply = binary(
     doc="``x * y``; of booleans, whether both are true.", numpy=np.multiply, aliases=("mul",),
     neutral=Neutral(1, swaps=True),
     numbers=True,
-    llvm={"b": "and $t $x, $y", "iu": "mul $t $x, $y", "f": "fmul $t $x, $y", "c": "@multiply_c $x, $y"},
+    llvm={"b": "and $t $x, $y", "iu": "mul $t $x, $y", "f": "fmul $t $x, $y", "c": "@multiply_c $x, $y",
+          "v": "@multiply_in_arrays_c $x, $y"},
 )  # fmt: skip
 divide = binary(
     "divide", operator.truediv, "{0} / {1}", lambda g, z, x, y: (g / y, -g * z / y),
@@ -94,7 +95,8 @@ square = unary(
     "square", np.square, "np.square({0})", lambda g, y, x: g * (2 * x),
     doc="``x * x``.", numpy=np.square, scalar={"f": "{0} * {0}"},
     code_of=faster_operator("iufc", "{0} ** 2", "np.square({0})"),
-    llvm={"iu": "mul $t $x, $x", "f": "fmul $t $x, $x", "c": "@multiply_c $x, $x"},
+    llvm={"iu": "mul $t $x, $x", "f": "fmul $t $x, $x", "c": "@multiply_c $x, $x",
+          "v": "@multiply_in_arrays_c $x, $x"},
 )  # fmt: skip
 
 
@@ -141,7 +143,7 @@ copysign: Binary = binary(
 _multiply_in_loop = binary(
     "multiply_in_loop", np.multiply, "np.multiply({0}, {1})", lambda g, z, x, y: (g * y, g * x),
     rule=of_ufunc(np.multiply), doc="``np.multiply(x, y)``.",
-    llvm={"c": "@multiply_c $x, $y"},
+    llvm={"c": "@multiply_in_arrays_c $x, $y"},
 )  # fmt: skip
 _abs_in_loop = unary(
     "abs_in_loop", np.absolute, "np.absolute({0})", _abs_grad, holomorphic=False,

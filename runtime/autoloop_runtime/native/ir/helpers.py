@@ -243,6 +243,23 @@ define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none
   %z = insertelement $t %c, $r %im, i32 1
   ret $t %z
 }""",
+    # the same as NumPy's loops compute it of each element of an array: of each sum one product is not rounded, where the
+    # processor can do that
+    "multiply_in_arrays_c": """
+define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
+  %xr = extractelement $t %x, i32 0
+  %xi = extractelement $t %x, i32 1
+  %yr = extractelement $t %y, i32 0
+  %yi = extractelement $t %y, i32 1
+  %b = fmul $r %xi, %yi
+  %less = fneg $r %b
+  %q = fmul $r %xi, %yr
+  %re = call $r @llvm.fmuladd.$s($r %xr, $r %yr, $r %less)
+  %im = call $r @llvm.fmuladd.$s($r %xr, $r %yi, $r %q)
+  %c = insertelement $t undef, $r %re, i32 0
+  %z = insertelement $t %c, $r %im, i32 1
+  ret $t %z
+}""",
     # how long x is, as NumPy computes it of each element of an array: by way of the quotient of its parts
     "length_c": """
 define internal $t $f($t %x) alwaysinline nounwind willreturn memory(none) {
