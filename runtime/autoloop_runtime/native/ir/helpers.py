@@ -243,7 +243,7 @@ define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none
   %z = insertelement $t %c, $r %im, i32 1
   ret $t %z
 }""",
-    # the same as NumPy's loops compute it of each element of an array: of each sum one product is not rounded, where the
+    # the same as NumPy's loops compute it of elements of arrays: of each sum one product is not rounded, where the
     # processor can do that
     "multiply_in_arrays_c": """
 define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
