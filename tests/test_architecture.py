@@ -48,7 +48,9 @@ ARROWS = {
         "variable_runs": "native_function",
         "failed_runs": "kernels typing writer native_function",
         "decided_calls": "typing native_function",
-        "native_call": "toolchain kernels typing writer native_function decided_calls variable_runs failed_runs",
+        "shape_classes": "ir typing",
+        "native_call": "ir toolchain kernels typing writer native_function shape_classes decided_calls variable_runs "
+        "failed_runs",
     },
     "autoloop": {
         "conversion": "errors",
@@ -150,6 +152,7 @@ LAZY = {
     ("autoloop_runtime.native.native_function", "autoloop_runtime.native.rules.variable_rules"),
     ("autoloop_runtime.native.native_function", "autoloop_runtime.native.blocked_loops"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.variable_runs"),
+    ("autoloop_runtime.native.native_call", "autoloop_runtime.native.shape_classes"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.failed_runs"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.kernels.thread_pool"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.kernels.block_reuse"),

@@ -156,7 +156,7 @@ AT_FIRST_CALL = {
     "typing": "exact_shapes facts refusal static_slices",
     "writer": (
         "arena context copy_on_write elementwise_ir interrupts memory nests node_writer outlining polling "
-        "refusals_in_runs registry storage_plan values"
+        "refusals_in_runs registry steps storage_plan values"
     ),
 }
 #: of the standard library: what starts programs, and what is replaced by a few lines because it costs as much as these

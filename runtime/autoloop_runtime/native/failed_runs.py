@@ -81,7 +81,10 @@ def _operand(operand: Operand, start: int, look: Callable[[int | None, Any, Shap
         return np.broadcast_to(np.zeros((), operand.dtype), shape)
     if operand.kind == "scalar":
         return np.frombuffer(ctypes.string_at(slot, operand.dtype.itemsize), operand.dtype)[0]
-    strides = tuple([step * operand.dtype.itemsize for step in operand.strides])
+    steps = list(operand.strides)
+    for axis, place in operand.steps:
+        steps[axis] = ctypes.c_int64.from_address(start + 8 * place).value
+    strides = tuple([step * operand.dtype.itemsize for step in steps])
     return look(ctypes.c_void_p.from_address(slot).value, operand.dtype, tuple(shape), strides)
 
 

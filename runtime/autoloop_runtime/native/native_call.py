@@ -17,6 +17,7 @@ from ..collections.versioned_array import array_of_rows
 from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState
 from ..passes.whole_masks import with_whole_masks
+from .ir.moving import Given
 from .native_function import ALIGNMENT, DATA_OFFSET, Function, Port, copied, write_function
 from .toolchain.cache import default_cache
 from .toolchain.compile_ir import Code, callable_of, compile_ir, host
@@ -27,19 +28,25 @@ from .writer.outlining import SHARE
 if TYPE_CHECKING:
     from ..ir.tensor import Tensor
     from .kernels.thread_pool import Pool
+    from .shape_classes import Class, Classes
 
 #: how a scalar of a dtype is written into eight bytes
 _PACKED = {
     "?": "?7x", "b": "b7x", "h": "h6x", "i": "i4x", "q": "q", "l": "q", "B": "B7x", "H": "H6x", "I": "I4x", "Q": "Q",
     "L": "Q", "e": "e6x", "f": "f4x", "d": "d", "F": "ff", "D": "dd",
 }  # fmt: skip
+#: after so many sets of shapes the code is made for all of a class
+FEW_SHAPES = 2
+#: of so many sets of shapes it is remembered which code serves them
+MOST_KNOWN = 1024
 Run = Callable[[Sequence[Any], RunState], list[Any]]
 
 
 def compile_native(graph: Graph) -> Run:
     """Return a function ``run(values, state)`` that gives the outputs of ``graph`` as machine code computes them.
 
-    The code is made at once if all shapes of the inputs are known, and otherwise for every new set of shapes.
+    The code is made at once if all shapes of the inputs are known, and otherwise for the first sets of shapes, and then
+    for all of a class, see ``shape_classes``; for every new set where that cannot be.
 
     Raises
     ------
@@ -60,8 +67,13 @@ class _Compiled:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._lock = _KIND.lock()
+        #: what runs calls with certain shapes, and which of these are made for them alone
         self._made: dict[tuple[Shape, ...], Run] = {}
+        self._exact: set[tuple[Shape, ...]] = set()
         self._only: Run | None = None
+        self._classes: Classes | None = None
+        #: of a class of shapes, None where there is no code for all of them
+        self._of_class: dict[Class, Run | None] = {}
         host()  # without llvmlite it is said now, not at the first call
         if all(t.shape.is_fully_defined() for t in graph.inputs):
             self._only = self._runnable(tuple([t.shape.as_tuple() for t in graph.inputs]))
@@ -69,17 +81,45 @@ class _Compiled:
     def __call__(self, values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
         runnable = self._only
         if runnable is None:
-            runnable = self._runnable(tuple([np.shape(v) for v in values]))
+            shapes = tuple([np.shape(v) for v in values])
+            runnable = self._made.get(shapes) or self._of_many(shapes)
+            if runnable is not None:
+                try:
+                    return runnable(values, state)
+                except NativeRefusal:  # it has changed nothing
+                    if shapes in self._exact:
+                        raise
+            runnable = self._runnable(shapes)
         return runnable(values, state)
 
-    def _runnable(self, shapes: tuple[Shape, ...]) -> Run:
-        known = self._made.get(shapes)
-        if known is None:
+    def _of_many(self, shapes: tuple[Shape, ...]) -> Run | None:
+        """Return the code for all shapes that differ from these in extents of the run only; None if there is none."""
+        if len(self._exact) < FEW_SHAPES:
+            return None
+        if self._classes is None:
+            with undivided():
+                from .shape_classes import Classes
+
+            self._classes = Classes(self._graph)
+        members = self._classes.of(shapes)
+        if members is None:
+            return None
+        if members not in self._of_class:
             with self._lock:
-                known = self._made.get(shapes)
-                if known is None:
-                    known = self._made[shapes] = _made(self._graph, shapes)
-        return known
+                if members not in self._of_class:
+                    self._of_class[members] = of_class(self._graph, members)
+        found = self._of_class[members]
+        if found is not None and len(self._made) < MOST_KNOWN:
+            self._made.setdefault(shapes, found)
+        return found
+
+    def _runnable(self, shapes: tuple[Shape, ...]) -> Run:
+        if shapes not in self._exact:
+            with self._lock:
+                if shapes not in self._exact:
+                    self._made[shapes] = _made(self._graph, shapes)
+                    self._exact.add(shapes)
+        return self._made[shapes]
 
 
 def _made(graph: Graph, shapes: Sequence[Shape]) -> Run:
@@ -96,6 +136,17 @@ def _made(graph: Graph, shapes: Sequence[Shape]) -> Run:
         if not found or is_hopeless(graph, shapes, found):
             raise
         return Decided(graph, shapes, found, make)
+
+
+def of_class(graph: Graph, members: Class) -> _Runnable | None:
+    """Compile ``graph`` for all shapes of a class; None if there is no such code."""
+    with undivided():
+        from .shape_classes import shapes_of
+
+    try:
+        return make(graph, shapes_of(members))
+    except NativeRefusal:
+        return None
 
 
 def make(graph: Graph, shapes: Sequence[Shape], known: Mapping[Tensor, Any] | None = None) -> _Runnable:
@@ -142,15 +193,19 @@ class _Runnable:
         self._code = code
         self._call = callable_of(code)
         self._arrays = tuple([(k, p.dtype, p.shape) for k, p in enumerate(function.inputs) if p.is_array])
+        #: where the extents that come with a call are found
+        self._extents = tuple(function.extents.values())
+        self._order = tuple(function.extents)
         #: of each output array the input in whose memory it is, or what it is made by, and as
         self._outputs = tuple(
             [
-                (function.placed.get(j), aligned_empty if j in function.aligned else np.empty, p.dtype, p.most)
+                (function.placed.get(j), aligned_empty if j in function.aligned else np.empty, p.dtype,
+                 p.shape if self._extents else p.most)
                 for j, p in enumerate(function.outputs) if p.is_array
             ]
         )  # fmt: skip
         formats = ["q" if p.is_array else _PACKED[p.dtype.char] for p in function.inputs]
-        formats += ["q"] * sum(placed is None for placed, *_ in self._outputs)
+        formats += ["q"] * (sum(placed is None for placed, *_ in self._outputs) + len(self._extents))
         self._pack = struct.Struct("=" + "".join(formats)).pack
         ports = [p for p in function.outputs if not p.is_array]
         self._unpack = struct.Struct("=" + "".join(map(_packed, function.outputs))).unpack_from
@@ -179,15 +234,16 @@ class _Runnable:
         # what is looked at only by address must live until the call is over: ``values``, ``kept`` and ``made`` do
         kept = self._put_arrays(args) if self._arrays else {}
         made = []
+        extents = [np.shape(values[k])[axis] for k, axis in self._extents]
         for placed, make, dtype, shape in self._outputs:
             if placed is None:
-                made.append(make(shape, dtype))
+                made.append(make(self._sized(shape, extents) if extents else shape, dtype))
                 args.append(_address(made[-1]))
             else:
                 made.append(kept.get(placed, values[placed]))
         for k in self._complex_inputs:
             args[k : k + 1] = args[k].real, args[k].imag
-        packed = self._pack(*args)
+        packed = self._pack(*args, *extents)
         try:
             memory = self._free.pop()
         except IndexError:
@@ -207,7 +263,7 @@ class _Runnable:
         if self._complex_outputs:
             words = self._joined(words)
         if self._moves:
-            made, words = self._cut(made, words)
+            made, words = self._cut(made, words, extents)
         numbers = self._grown(words, memory) if self._grows else [t(v) for t, v in zip(self._scalars, words)]
         self._free.append(memory)
         del kept
@@ -226,7 +282,13 @@ class _Runnable:
                 out += [next(values) for _ in range(port.words)]
         return tuple(out)
 
-    def _cut(self, made: Sequence[Any], words: Sequence[Any]) -> tuple[list[Any], tuple[Any, ...]]:
+    def _sized(self, shape: Shape, extents: Sequence[int]) -> Shape:
+        """Return the shape that an array has at most, given the extents that came with the call."""
+        return tuple([extents[self._order.index(n)] if isinstance(n, Given) else int(n) for n in shape])
+
+    def _cut(
+        self, made: Sequence[Any], words: Sequence[Any], extents: Sequence[int]
+    ) -> tuple[list[Any], tuple[Any, ...]]:  # fmt: skip
         """Return the output arrays without what was room for more elements, and the words but for their extents."""
         values, arrays, out, rest = iter(words), zip(made, self._outputs), [], []
         for port in self._function.outputs:
@@ -234,6 +296,7 @@ class _Runnable:
                 rest += [next(values) for _ in range(1 if _is_complex(port) else port.words)]
                 continue
             array, (_, make, dtype, most) = next(arrays)
+            most = self._sized(most, extents)
             shape = tuple([next(values) if axis in port.moving else n for axis, n in enumerate(most)])
             if shape != most:
                 whole, array = array, make(shape, dtype)
@@ -263,7 +326,7 @@ class _Runnable:
             if type(array) is not np.ndarray or not (array.flags.c_contiguous and array.flags.aligned):
                 array = np.require(array, dtype, ["C", "A"])
                 kept[k] = array
-            if array.shape != shape or array.dtype != dtype:
+            if (array.shape != shape and not self._extents) or array.dtype != dtype:
                 raise ValueError(f"input {k} has shape {array.shape} and dtype {array.dtype}, not {shape}, {dtype}")
             args[k] = _address(array)
         return kept

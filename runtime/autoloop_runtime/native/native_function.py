@@ -5,7 +5,8 @@ raised, -2 when there was no memory for a stack.
 
 args
     Nothing, to give back stacks that an earlier call left behind; otherwise 8 bytes per input, the ``PyObject *`` of an
-    array or a scalar (16 of two doubles), then the ``PyObject *`` of each output array that is not placed in an input.
+    array or a scalar (16 of two doubles), then the ``PyObject *`` of each output array that is not placed in an input,
+    then the extents of the inputs that are not known beforehand.
 memory
     Words of 8 bytes: the address of a table of the addresses of constant arrays; the address of scratch memory; the
     scalar outputs; one for the thread state and one for the last stack that was made; then what failed.
@@ -34,7 +35,7 @@ from ..ops.indexing import SET_ITEM
 from ..passes.whole_masks import with_whole_masks
 from .ir.elements import COMPLEX128, TYPES
 from .ir.helpers import text as helper_text
-from .ir.moving import Extent
+from .ir.moving import Given, is_unsteady
 from .ir.writer import Module
 from .kernels.ll_files import code
 from .toolchain.shared_libraries import Libraries
@@ -87,8 +88,8 @@ class Port:
 
     @property
     def moving(self) -> tuple[int, ...]:
-        """The axes whose extents the run decides."""
-        return tuple([axis for axis, n in enumerate(self.shape) if isinstance(n, Extent)])
+        """The axes whose extents the run decides, and are none of the inputs'."""
+        return tuple([axis for axis, n in enumerate(self.shape) if is_unsteady((n,))])
 
     @property
     def most(self) -> Shape:
@@ -132,6 +133,8 @@ class Function:
         Outputs that are left in the memory of an input -> which.
     aligned : frozenset of int
         Outputs that are tensors, of which nobody asks who owns their memory.
+    extents : dict
+        Where the extents of the inputs that are not known beforehand are found: which input, which axis.
     """
 
     ir: str
@@ -149,6 +152,7 @@ class Function:
     swaps: bool
     placed: dict[int, int]
     aligned: frozenset[int]
+    extents: dict[Given, tuple[int, int]]
 
     @property
     def scalars_start(self) -> int:
@@ -258,6 +262,7 @@ def _written(
     outputs += tuple([_held(v) for v in assigned])
     with ctx.writer.at(ctx.entry):
         starts = accumulate([port.arguments for port in inputs], initial=0)
+        extents = _given(ctx, inputs, sum(p.is_array and j not in placed for j, p in enumerate(outputs)))
         values = [_input(ctx, n, port, k in placed.values()) for k, (n, port) in enumerate(zip(starts, inputs))]
         places = _output_places(ctx, values, sum(port.arguments for port in inputs), outputs, placed)
     ctx.variables.update(zip(variables, values[len(graph.inputs) :]))
@@ -271,7 +276,7 @@ def _written(
         _assemble(ctx, outputs, libraries), inputs, outputs, tuple(ctx.table), ctx.arena.size + ALIGNMENT, 8 * words,
         tuple(ctx.checks), libraries.addresses, tuple(variables), tuple(assigned),
         ctx.uses_stacks, ctx.module.declares(SHARE), ctx.uses_stacks and types.swaps(), placed,
-        frozenset([j for j, t in enumerate(graph.outputs) if _is_filled(t)]),
+        frozenset([j for j, t in enumerate(graph.outputs) if _is_filled(t)]), extents,
     )  # fmt: skip
 
 
@@ -327,6 +332,22 @@ def _input(ctx: Context, position: int, port: Port, owned: bool) -> Value:
     return Array(pointer, t, shape, dense(shape), buffer, owned)
 
 
+def _given(ctx: Context, inputs: Sequence[Port], made: int) -> dict[Given, tuple[int, int]]:
+    """Read the extents of the inputs that are not known beforehand, behind the arguments and ``made`` outputs; gives
+    where they are found."""
+    found: dict[Given, tuple[int, int]] = {}
+    for k, port in enumerate(inputs):
+        for axis, n in enumerate(port.shape):
+            if isinstance(n, Given):
+                found.setdefault(n, (k, axis))
+    start = made + sum(port.arguments for port in inputs)
+    known = ctx.module.metadata("!{i64 2, i64 1099511627776}")
+    for position, n in enumerate(found):
+        slot = ctx.writer.let(f"getelementptr i64, ptr %args, i64 {start + position}")
+        ctx.given[n] = ctx.writer.let(f"load i64, ptr {slot}, align 8, !range {known}")
+    return found
+
+
 def _data(ctx: Context, slot: str) -> str:
     writer = ctx.writer
     pointer = writer.let(f"load ptr, ptr {slot}")
@@ -366,7 +387,7 @@ def _finish(ctx: Context, values: Sequence[Value], places: Sequence[Array | None
     slot = 0
     for value, place in zip(results, places):
         if place is not None:
-            words = [("i64", ctx.extent(n)) for n in place.shape if isinstance(n, Extent)]
+            words = [("i64", ctx.extent(n)) for n in place.shape if is_unsteady((n,))]
         for type_name, text in registers(value) if place is None else words:
             if type_name == "i1":
                 type_name, text = "i8", writer.let(f"zext i1 {text} to i8")

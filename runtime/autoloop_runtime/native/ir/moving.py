@@ -47,6 +47,29 @@ class Extent(int):
     __str__ = __repr__
 
 
+class Given(Extent):
+    """An extent of an argument: it is in a register from the beginning of the run to its end.
+
+    Memory is packed as it says. ``place`` tells those of one function apart.
+    """
+
+    place: int
+
+    def __new__(cls, most: int, place: int) -> Given:
+        """Return the extent with the number ``place``, of ``most`` elements at most."""
+        self = super().__new__(cls, most, ("given", place))
+        assert isinstance(self, Given)
+        self.place = place
+        return self
+
+    __hash__ = Extent.__hash__
+
+
 def is_moving(shape: Sequence[int]) -> bool:
     """Return whether the run decides an extent of ``shape``."""
     return any(isinstance(n, Extent) for n in shape)
+
+
+def is_unsteady(shape: Sequence[int]) -> bool:
+    """Return whether the run decides an extent of ``shape`` that is none of its arguments'."""
+    return any(isinstance(n, Extent) and not isinstance(n, Given) for n in shape)

@@ -26,7 +26,7 @@ def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if isinstance(indices, Scalar):
         x = array_of(ctx, values[0])
         at = index_of(ctx, node, indices, x.shape[axis], [x, indices])
-        offset = ctx.writer.let(f"mul nsw i64 {at}, {x.strides[axis]}")
+        offset = ctx.writer.let(f"mul nsw i64 {at}, {ctx.step(x.strides[axis])}")
         strides = x.strides[:axis] + x.strides[axis + 1 :]
         return [seen(ctx, shifted(ctx, x, offset, ctx.shape_of(node.outputs[0]), strides))]
     return [gathered(ctx, node, values, axis)]
@@ -45,7 +45,7 @@ def _take_along(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value
     nest = Nest(ctx, indices.shape, [indices, base, out])
     with nest.loops(sequential=True):
         at = index_of(ctx, node, Scalar(nest.element(indices), indices.t), x.shape[axis], [x, indices])
-        offset = ctx.writer.let(f"mul nsw i64 {at}, {x.strides[axis]}")
+        offset = ctx.writer.let(f"mul nsw i64 {at}, {ctx.step(x.strides[axis])}")
         start = Array(nest.address(base), x.t, (), (), x.buffer)
         nest.store(out, loaded(ctx, shifted(ctx, start, offset, (), ())).text)
     return [out]
@@ -64,7 +64,7 @@ def _put_along(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
     nest = Nest(ctx, indices.shape, [indices, base, added])
     with nest.loops(sequential=True):
         at = index_of(ctx, node, Scalar(nest.element(indices), indices.t), shape[axis], [values[0], indices, added])
-        offset = ctx.writer.let(f"mul nsw i64 {at}, {out.strides[axis]}")
+        offset = ctx.writer.let(f"mul nsw i64 {at}, {ctx.step(out.strides[axis])}")
         place = shifted(ctx, Array(nest.address(base), t, (), (), out.buffer), offset, (), ())
         total = apply(ctx, ADD, t, [t, t], [loaded(ctx, place).text, nest.element(added)])
         put(ctx, Scalar(total, t), place)

@@ -61,7 +61,7 @@ class Points:
             value = resolve(self._values[first + entry.position])
         if isinstance(value, Scalar):
             at = index_of(self._ctx, self._node, value, self._x.shape[axis], self._values)
-            self._move(self._ctx.writer.let(f"mul nsw i64 {at}, {self._x.strides[axis]}"))
+            self._move(self._ctx.writer.let(f"mul nsw i64 {at}, {self._ctx.step(self._x.strides[axis])}"))
             return
         mask = value.t.kind == "b"  # type: ignore[union-attr]
         self._arrays[axis] = places_in(self._ctx, self._node, self._values, value, self._x.shape[axis],
@@ -71,7 +71,8 @@ class Points:
         if self._offset == 0:
             self._offset = step
         elif step != 0:
-            self._offset = self._ctx.writer.let(f"add nsw i64 {self._offset}, {step}")
+            before, step = (s if isinstance(s, str) else self._ctx.step(s) for s in (self._offset, step))
+            self._offset = self._ctx.writer.let(f"add nsw i64 {before}, {step}")
 
     def each(self, rows: Array, write: Write, is_update: bool = False) -> None:
         """Write something for each point; all are checked before where that is an *update*, and no loop's."""
@@ -91,7 +92,7 @@ class Points:
             for axis, array in self._arrays.items():
                 index = Scalar(nest.element(array), array.t)  # type: ignore[union-attr]
                 place = index_of(self._ctx, self._node, index, self._x.shape[axis], self._values)
-                step = let(f"mul nsw i64 {place}, {self._x.strides[axis]}")
+                step = let(f"mul nsw i64 {place}, {self._ctx.step(self._x.strides[axis])}")
                 offset = step if offset == 0 else let(f"add nsw i64 {offset}, {step}")
             if write is None:
                 return

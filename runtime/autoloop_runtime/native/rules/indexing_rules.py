@@ -73,7 +73,7 @@ class Basic:
         taken = sliced(entry, extent, self.node, self.first, types)
         if isinstance(taken, Extent) and entry != Slice(None, None, None):
             at = begin(self.ctx, self.node, self.first, self.values, entry, extent, taken)
-            self._move(at if stride == 1 else self.ctx.writer.let(f"mul nsw i64 {at}, {stride}"))
+            self._move(at if stride == 1 else self.ctx.writer.let(f"mul nsw i64 {at}, {self.ctx.step(stride)}"))
             self.shape.append(taken)
             by = 1 if entry.step is None else number_of(entry.step, self.node, self.first, types)
             assert by is not None
@@ -87,7 +87,7 @@ class Basic:
         step = step_of(entry, self.node, self.first, types)
         if span and step and span <= extent:
             at = self._start(entry, span, extent)
-            self._move(at if stride == 1 else self.ctx.writer.let(f"mul nsw i64 {at}, {stride}"))
+            self._move(at if stride == 1 else self.ctx.writer.let(f"mul nsw i64 {at}, {self.ctx.step(stride)}"))
             self.shape.append(-(-span // step))
             self.strides.append(step * stride)
             return
@@ -124,14 +124,17 @@ class Basic:
         else:
             place = self.first + entry.position
             at = index_of(ctx, self.node, self.values[place], extent, self.values, self.node.inputs[place])
-        self._move(at if stride == 1 else ctx.writer.let(f"mul nsw i64 {at}, {stride}"))
+        self._move(at if stride == 1 else ctx.writer.let(f"mul nsw i64 {at}, {ctx.step(stride)}"))
 
     def _move(self, step: int | str) -> None:
         if isinstance(step, int) and isinstance(self.offset, int):
             self.offset += step
         elif step != 0:
-            zero = self.offset == 0
-            self.offset = step if zero else self.ctx.writer.let(f"add nsw i64 {self.offset}, {step}")
+            if self.offset == 0:
+                self.offset = step
+                return
+            before, step = (s if isinstance(s, str) else self.ctx.step(s) for s in (self.offset, step))
+            self.offset = self.ctx.writer.let(f"add nsw i64 {before}, {step}")
 
     def part(self) -> Array:
         """Return the indexed part of the array."""
@@ -183,7 +186,7 @@ def gathered(ctx: Context, node: Node, values: list[Value], axis: int) -> Value:
     operands = [x, *values[1:-1], indices]
 
     def copy(at: str, place: Array) -> None:
-        offset = ctx.writer.let(f"mul nsw i64 {at}, {x.strides[axis]}")
+        offset = ctx.writer.let(f"mul nsw i64 {at}, {ctx.step(x.strides[axis])}")
         rest = x.strides[:axis] + x.strides[axis + 1 :]
         row = shifted(ctx, x, offset, x.shape[:axis] + x.shape[axis + 1 :], rest)
         put(ctx, seen(ctx, row), place)
@@ -325,7 +328,7 @@ def _scatter_rows(ctx: Context, node: Node, out: Array, axis: int, values: Seque
     rows = _apart_rows(ctx, fitting(ctx, node, values, resolve(values[1]), shape), out, shape)
 
     def copy(at: str, row: Array) -> None:
-        offset = ctx.writer.let(f"mul nsw i64 {at}, {out.strides[axis]}")
+        offset = ctx.writer.let(f"mul nsw i64 {at}, {ctx.step(out.strides[axis])}")
         place = shifted(ctx, out, offset, row.shape, out.strides[:axis] + out.strides[axis + 1 :])
         put(ctx, seen(ctx, row), place)
 

@@ -56,7 +56,7 @@ def _concat(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         own = shape[:axis] + shape[axis + 1 :]
         if is_moving((*rest, *own)):
             agree(ctx, node, values, [Splat("0", out.t, own)], rest)
-        at = start * step if isinstance(start, int) else let(f"mul nsw i64 {start}, {step}")
+        at = start * step if isinstance(start, int) else let(f"mul nsw i64 {start}, {ctx.step(step)}")
         put(ctx, value, shifted(ctx, out, at, (*rest[:axis], n, *rest[axis:]), out.strides))
         if isinstance(start, int) and not isinstance(n, Extent):
             start += n
@@ -75,7 +75,7 @@ def _stack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     axis = node.attrs["axis"] % len(out.shape)
     strides, rest = (given[:axis] + given[axis + 1 :] for given in (out.strides, out.shape))
     for k, (value, source) in enumerate(zip(values, node.inputs)):
-        if is_moving(rest):
+        if is_moving((*rest, *ctx.shape_of(source))):
             agree(ctx, node, values, [Splat("0", out.t, ctx.shape_of(source))], rest)
         put(ctx, value, shifted(ctx, out, k * out.strides[axis], rest, strides))
     return [out]

@@ -53,7 +53,7 @@ def _add_at(ctx: Context, node: Node, out: Array, values: Sequence[Value]) -> No
     rows = _whole(ctx, fitting(ctx, node, operands, value, shape), shape, out)
 
     def add(at: str, row: Array) -> None:
-        offset = ctx.writer.let(f"mul nsw i64 {at}, {out.strides[axis]}")
+        offset = ctx.writer.let(f"mul nsw i64 {at}, {ctx.step(out.strides[axis])}")
         place = shifted(ctx, out, offset, row.shape, out.strides[:axis] + out.strides[axis + 1 :])
         add_to(ctx, place, seen(ctx, row))
 
@@ -112,7 +112,7 @@ def _each_point(
         for k in range(depth):
             index = loaded(ctx, shifted(ctx, start, k * indices.strides[-1], (), ()))
             at = index_of(ctx, node, index, target.shape[k], operands)
-            step = ctx.writer.let(f"mul nsw i64 {at}, {target.strides[k]}")
+            step = ctx.writer.let(f"mul nsw i64 {at}, {ctx.step(target.strides[k])}")
             offset = ctx.writer.let(f"add nsw i64 {offset}, {step}")
         row = replace(
             rows, pointer=nest.address(places), shape=rows.shape[len(lead) :], strides=rows.strides[len(lead) :]

@@ -69,7 +69,8 @@ def selected(ctx: Context, node: Node, values: Sequence[Value]) -> Value:
         base = replace(x, shape=x.shape[:depth], strides=x.strides[:depth])
 
     def place(count: str) -> Array:
-        offset = count if out.strides[0] == 1 else ctx.writer.let(f"mul nuw nsw i64 {count}, {out.strides[0]}")
+        step = out.strides[0]
+        offset = count if step == 1 else ctx.writer.let(f"mul nuw nsw i64 {count}, {ctx.step(step)}")
         return shifted(ctx, out, offset, out.shape[1:], out.strides[1:])
 
     def keep(count: str, chosen: str, nest: Nest) -> str:
@@ -130,7 +131,7 @@ def assigned(ctx: Context, source: Array, mask: Value, out: Array, again: bool =
 
         def write() -> str:
             place = ctx.writer.let(f"urem i64 {count}, {source.shape[0]}") if again else count
-            step = ctx.writer.let(f"mul nsw i64 {place}, {source.strides[0]}")
+            step = ctx.writer.let(f"mul nsw i64 {place}, {ctx.step(source.strides[0])}")
             put(ctx, seen(ctx, shifted(ctx, source, step, (), ())), replace(out, pointer=address, shape=(), strides=()))
             return ctx.writer.let(f"add nuw nsw i64 {count}, 1")
 

@@ -235,8 +235,8 @@ def _searchsorted(ctx: Context, node: Node, values: list[Value]) -> Sequence[Val
         if order.shape != a.shape:
             refuse(node, "the sorter has another number of elements than what it sorts")
     name = _searcher(ctx, t, node.attrs["side"], order is not None)
-    by = f"ptr {order.pointer}, i64 {order.strides[0]}" if order is not None else "ptr null, i64 0"
-    among = f"ptr {a.pointer}, i64 {a.strides[0]}, i64 {a.shape[0]}, {by}"
+    by = f"ptr {order.pointer}, i64 {ctx.step(order.strides[0])}" if order is not None else "ptr null, i64 0"
+    among = f"ptr {a.pointer}, i64 {ctx.step(a.strides[0])}, i64 {a.shape[0]}, {by}"
 
     def check(passed: str) -> None:
         if order is not None:

@@ -49,7 +49,7 @@ def position(ctx: Context, node: Node, value: Value, size: int, values: Sequence
 
 
 def row_at(ctx: Context, items: Array, at: str) -> Array:
-    offset = ctx.writer.let(f"mul nsw i64 {at}, {items.strides[0]}")
+    offset = ctx.writer.let(f"mul nsw i64 {at}, {ctx.step(items.strides[0])}")
     return shifted(ctx, items, offset, items.shape[1:], items.strides[1:])
 
 

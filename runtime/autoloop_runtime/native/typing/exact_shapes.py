@@ -22,7 +22,7 @@ from ...ir.structured import COND, WHILE
 from ...ir.tensor import Tensor
 from ...ops.identities import IDENTITY, STOP_GRADIENT
 from ..ir.elements import TYPES
-from ..ir.moving import is_moving
+from ..ir.moving import is_moving, is_unsteady
 from .facts import Elements, Shape, Types, Unresolved, either, grown
 from .refusal import refuse
 from .static_slices import takes_index, with_known_extents
@@ -270,7 +270,7 @@ class _Typer:
 
 def _refuse_moving(node: Node, shape: Shape, what: str) -> None:
     """Refuse ``what`` whose memory others lay out if the run decides how large it is."""
-    if is_moving(shape):
+    if is_unsteady(shape):
         refuse(node, f"the shape of {what}, {shape}, depends on values")
 
 

@@ -19,6 +19,7 @@ from ..typing.facts import Shape, Types
 from ..typing.refusal import refuse
 from .arena import Arena
 from .elementwise_ir import Arithmetic
+from .steps import steps_in, text_of
 from .storage_plan import Plan
 from .values import (
     Array,
@@ -118,6 +119,7 @@ class Operand:
     extra: Any = None
     strides: Shape = ()
     extents: tuple[tuple[int, int], ...] = ()
+    steps: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,8 @@ class Context:
         self.pinned: list[Buffer] = []
         #: memory that the operation being written uses
         self.held: list[Buffer] = []
+        #: the registers of the extents of arguments
+        self.given: dict[Extent, str] = {}
         #: what the variables hold by now
         self.variables: dict[Any, Value] = {}
         #: arrays whose addresses the function gets from a table
@@ -219,6 +223,8 @@ class Context:
         """Return an extent as text: a number, or the register it is in."""
         if not isinstance(n, Extent):
             return str(n)
+        if n in self.given:
+            return self.given[n]
         return next(block.extents[n] for block in reversed(self.blocks) if n in block.extents)
 
     def count(self, shape: Sequence[int]) -> str:
@@ -231,7 +237,11 @@ class Context:
 
     def has_extent(self, n: Extent) -> bool:
         """Return whether it has been computed, here or in a block around."""
-        return any(n in block.extents for block in self.blocks)
+        return n in self.given or any(n in block.extents for block in self.blocks)
+
+    def step(self, step: int) -> str:
+        """Return a stride, or a sum of some, as text: a number, or a register that it is computed in here."""
+        return text_of(step, self.writer.let, self.extent)
 
     def new_extent(self, most: int, text: str) -> Extent:
         """Return an extent that is in a register."""
@@ -341,7 +351,9 @@ class Context:
             elif isinstance(value, Array):
                 slots.append(("ptr", value.pointer))
                 extents = self._report_extents(value.shape, slots)
-                operands.append(Operand("array", tensor.dtype, value.shape, slot, None, value.strides, extents))
+                steps = tuple([(axis, len(slots) + k) for k, (axis, _) in enumerate(steps_in(value.strides))])
+                slots += [("i64", self.step(step)) for _, step in steps_in(value.strides)]
+                operands.append(Operand("array", tensor.dtype, value.shape, slot, None, value.strides, extents, steps))
             elif isinstance(value, Grown):
                 slots += registers(value)
                 operands.append(Operand("grown", tensor.dtype, (), slot, self.types.stacks[tensor].root()))

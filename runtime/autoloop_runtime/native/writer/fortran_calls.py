@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..ir.elements import COMPLEX64, COMPLEX128, DOUBLE, FLOAT, LType, literal
 from ..ir.moving import Extent
 from .context import Context
+from .steps import Step
 
 #: what the names of the routines for each type begin with
 _LETTERS = {FLOAT: "s", DOUBLE: "d", COMPLEX64: "c", COMPLEX128: "z"}
@@ -37,10 +38,14 @@ def call_fortran(ctx: Context, name: str, t: LType, args: Sequence[str | int | f
         if isinstance(arg, float):
             writer.do(f"store {t.name} {literal(arg, t)}, ptr {pointers[-1]}")
         else:
-            type_name, number = ("i8", str(ord(arg))) if isinstance(arg, str) else ("i32", ctx.extent(arg))
-            if isinstance(arg, Extent):
+            type_name, number = ("i8", str(ord(arg))) if isinstance(arg, str) else ("i32", _number(ctx, arg))
+            if isinstance(arg, (Extent, Step)):
                 number = writer.let(f"trunc i64 {number} to i32")
             writer.do(f"store {type_name} {number}, ptr {pointers[-1]}")
     ctx.module.declare(f"void @{symbol}({', '.join(['ptr'] * len(args))})")
     writer.do(f"call void @{symbol}({', '.join(f'ptr {p}' for p in pointers)})")
     return True
+
+
+def _number(ctx: Context, number: int) -> str:
+    return ctx.step(number) if isinstance(number, Step) else ctx.extent(number)

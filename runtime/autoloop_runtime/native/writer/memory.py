@@ -16,7 +16,8 @@ def shifted(ctx: Context, array: Array, offset: int | str, shape: Shape, strides
     """Return a part of ``array`` that starts ``offset`` elements further on."""
     pointer = array.pointer
     if offset != 0:
-        pointer = ctx.writer.let(f"getelementptr {array.t.memory}, ptr {pointer}, i64 {offset}")
+        text = offset if isinstance(offset, str) else ctx.step(offset)
+        pointer = ctx.writer.let(f"getelementptr {array.t.memory}, ptr {pointer}, i64 {text}")
     return Array(pointer, array.t, shape, strides, array.buffer, array.owned)
 
 
@@ -25,7 +26,7 @@ def reverse(ctx: Context, x: Array, axis: int) -> Array:
     n, stride, let = x.shape[axis], x.strides[axis], ctx.writer.let
     offset: int | str = 0
     if isinstance(n, Extent):
-        offset = let(f"mul nsw i64 {let(f'sub nsw i64 {ctx.extent(n)}, 1')}, {stride}")
+        offset = let(f"mul nsw i64 {let(f'sub nsw i64 {ctx.extent(n)}, 1')}, {ctx.step(stride)}")
     else:
         offset = (n - 1) * stride
     strides = tuple([-s if a == axis else s for a, s in enumerate(x.strides)])

@@ -255,7 +255,7 @@ class Nest:
             with self.writer.at(self._at(depth)):
                 inner = index if step == 1 else "0"
                 if step not in (0, 1):
-                    inner = self.writer.let(f"mul nsw i64 {index}, {step}")
+                    inner = self.writer.let(f"mul nsw i64 {index}, {self.ctx.step(step)}")
                 if outer == "0" or inner == "0":
                     known = inner if outer == "0" else outer
                 else:

@@ -63,7 +63,7 @@ def piece_of(extents: Sequence[int], cost: float) -> int | None:
 
 def registers_of(ctx: Context, values: Iterable[Value]) -> list[tuple[str, str]]:
     """Return the LLVM type and name of each register that the elements of ``values`` are computed from."""
-    found: dict[str, str] = {}
+    found: dict[str, str] = dict.fromkeys(ctx.given.values(), "i64")
     for value in values:
         for leaf in leaves(value):
             found.update((ctx.extent(n), "i64") for n in _shape(leaf) if isinstance(n, Extent))

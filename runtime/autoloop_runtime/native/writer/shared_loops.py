@@ -91,6 +91,7 @@ class _Shared:
         """Return the body of a function that does iterations; ``None`` if there may be more in one than computing."""
         inner = Context(self.ctx.types, self.ctx.libraries, self.ctx.module, self.ctx.writer)
         inner.outlines, inner.table, inner.loops = False, self.ctx.table, list(self.ctx.loops)
+        inner.given = self.ctx.given
         shapes = [v.shape for v in (*self.initial, *self.captured)]  # type: ignore[union-attr]
         extents = {n: self.ctx.extent(n) for shape in shapes for n in shape if isinstance(n, Extent)}
         body: Graph = self.node.attrs["body"]

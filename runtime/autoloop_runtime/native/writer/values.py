@@ -13,6 +13,7 @@ from ...base.dataclass import dataclass, replace
 from ...ir.op import Op
 from ...ir.tensor import Tensor
 from ..ir.elements import LType
+from .steps import packed
 
 Shape: TypeAlias = tuple[int, ...]
 
@@ -209,7 +210,7 @@ def dense(shape: Shape) -> Shape:
     step = 1
     for extent in reversed(shape):
         strides.append(step)
-        step *= extent
+        step = packed(step, extent)
     return tuple(reversed(strides))
 
 
