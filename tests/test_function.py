@@ -473,3 +473,26 @@ def test_calls_with_arrays_of_the_other_byte_order_run_as_plain_python():
         al.function(f, executor="native")(other, {"y": other})
     for one in (al.constant(other), al.TensorSpec([3], other.dtype), al.grad(lambda x: (x * x).sum())(other)):
         assert one.dtype == np.float64
+
+
+def unset_variable():
+    """Yield a function inside which a variable has no value yet that functions share."""
+
+    def f(x):
+        def twice(y):
+            return later(y) if len(y) > 100 else y * 2
+
+        while x.sum() < 100.0:
+            x = twice(x)
+        return later(x) if len(x) > 100 else x.sum()
+
+    yield f
+    later = f
+
+
+def test_a_variable_of_the_function_around_may_have_no_value_yet():
+    around = unset_variable()
+    f, x = next(around), np.ones(3)
+    assert al.function(f)(x) == f(x) == 192.0
+    for gradient in (al.grad(f), al.function(lambda x: al.grad(f)(x))):
+        np.testing.assert_array_equal(gradient(x), np.full(3, 64.0))

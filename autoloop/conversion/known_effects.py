@@ -28,6 +28,8 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base.locations import is_library_file
 
+from .scopes import value_in
+
 #: what clocks tell, and other functions whose results are numbers or nothing -> the type of the result
 CLOCKS: dict[Any, type] = {
     **dict.fromkeys((time.time, time.perf_counter, time.monotonic, time.process_time, time.thread_time), float),
@@ -261,7 +263,7 @@ def _called_by_name(function: types.FunctionType) -> Iterator[types.FunctionType
     """Yield the user's functions that a function, or one inside it, has a global name or a variable of."""
     names = {name for code in _codes_in(function) for name in code.co_names}
     called = [function.__globals__.get(name) for name in names]
-    called += [getattr(cell, "cell_contents", None) for cell in function.__closure__ or ()]
+    called += [value_in(cell) for cell in function.__closure__ or ()]
     for one in called:
         inner = None if one is None else inspect.getattr_static(one, "__wrapped__", one)
         if isinstance(inner, types.FunctionType) and not is_library_file(inner.__code__.co_filename):

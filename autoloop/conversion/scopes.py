@@ -7,7 +7,9 @@ they use is *captured*, and must stay one shared cell.
 
 from __future__ import annotations
 
+import types
 from collections.abc import Iterable
+from typing import Any
 
 import gast
 from autoloop_runtime.base.dataclass import dataclass, field
@@ -395,3 +397,11 @@ def path_of(node: Node) -> str:
         base = path_of(node.value)
         return f"{base}.{node.attr}" if base else ""
     return ""
+
+
+def value_in(cell: types.CellType, default: Any = None) -> Any:
+    """Return the value of a variable that functions share, ``default`` as long as it has none."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return default

@@ -13,6 +13,7 @@ from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 
+from ..conversion.scopes import value_in
 from ..left_to_python import LeftToPython
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.rebinding import DoubtfulAttributes, Rebinding, leave_uncovered, rebindings
@@ -57,11 +58,7 @@ class _Finder:
                 place = Place("global", None, (namespace, name), name)
                 self._set(place, before, now, -1, (id(namespace), name))
         for name, cell, before in self.world.cells:
-            try:
-                now = cell.cell_contents
-            except ValueError:
-                now = NOTHING
-            if now is not before:
+            if (now := value_in(cell, NOTHING)) is not before:
                 self._set(Place("cell", None, cell, name), before, now, -1, (id(cell), ""))
         for one in self.world.holders:
             self._holder(one)

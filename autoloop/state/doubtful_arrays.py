@@ -16,6 +16,7 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.ir.array_storage import Storage, kept
 from autoloop_runtime.ir.tensor import Tensor
 
+from ..conversion.scopes import value_in
 from ..given_arrays import whole_of
 from ..operators.mutation.outside_world import leave
 from ..operators.staging.maybe_same import are_some, forget, maybe_same
@@ -142,7 +143,7 @@ def values_of(world: World) -> Iterator[Any]:
     for namespace, name, _ in world.variables:
         yield namespace.get(name)
     for _, cell, _ in world.cells:
-        yield getattr(cell, "cell_contents", None)
+        yield value_in(cell)
     for holder in world.holders:
         now = holder.now()
         yield from now.values() if isinstance(now, dict) else now if isinstance(now, (list, set)) else ()

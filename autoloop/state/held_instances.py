@@ -13,6 +13,7 @@ from autoloop_runtime.ir.graph import Graph, Node
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..concrete import ConcreteFunction
+from ..conversion.scopes import value_in
 from ..operators.mutation.parts_of_objects import MOST_OBJECTS
 from .noted import Reached
 from .places import Place
@@ -51,7 +52,7 @@ def _held(roots: Sequence[Any]) -> Iterator[Any]:
         seen.add(id(one))
         yield one
         if isinstance(one, types.FunctionType):  # not its globals
-            todo += [getattr(cell, "cell_contents", None) for cell in one.__closure__ or ()]
+            todo += [value_in(cell) for cell in one.__closure__ or ()]
             todo += one.__defaults__ or ()
         else:
             todo += gc.get_referents(one)

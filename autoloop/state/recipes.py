@@ -18,6 +18,7 @@ from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..conversion.callables import is_users_class
+from ..conversion.scopes import value_in
 from ..given_arrays import whole_of
 from ..operators.mutation.heap_snapshot import is_random, stand_ins
 from ..operators.mutation.outside_world import leave
@@ -316,7 +317,7 @@ def _check_callable(value: Any, name: str) -> None:
 def _held_by_callable(value: Any) -> list[Any]:
     """Return what a function holds in its closure, or as its instance, and what is around one holds."""
     inner = getattr(value, "__func__", value)
-    held = [getattr(cell, "cell_contents", None) for cell in getattr(inner, "__closure__", None) or ()]
+    held = [value_in(cell) for cell in getattr(inner, "__closure__", None) or ()]
     held += [*(getattr(inner, "__defaults__", None) or ()), *(getattr(inner, "__kwdefaults__", None) or {}).values()]
     held.append(getattr(value, "__self__", None))
     return held + ([one for _, _, one in parts_of(value)] if is_wrapper(value) else [])

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..conversion.scopes import value_in
 from .noted import Guard, Reached
 from .places import Place
 from .unchanging import PLAIN
@@ -64,7 +65,7 @@ def _places(world: World) -> Iterator[tuple[str, Place, Any, Any]]:
     for namespace, name, before in world.variables:
         yield name, Place("global", None, (namespace, name), name), before, namespace.get(name, NOTHING)
     for name, cell, before in world.cells:
-        yield name, Place("cell", None, cell, name), before, getattr(cell, "cell_contents", NOTHING)
+        yield name, Place("cell", None, cell, name), before, value_in(cell, NOTHING)
     stored = world.reached.names.stored
     for one in world.holders:
         if not one.of_elements:

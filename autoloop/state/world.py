@@ -12,6 +12,7 @@ from autoloop_runtime.base.dataclass import dataclass
 
 from ..conversion.callables import is_users_class
 from ..conversion.known_effects import is_nameless
+from ..conversion.scopes import value_in
 from ..operators.mutation.heap_snapshot import contents
 from ..operators.staging.container_contents import fill, instance_attributes, put_in_order
 from ..sent_by_name import SentByName
@@ -182,10 +183,10 @@ class World:
         self.holders = [*itertools.chain(*every)]
         used = list(self.reached.variables.values())
         self._first = [(namespace, name, namespace.get(name, NOTHING)) for namespace, name in used]
-        self._first_cells = [(cell, _contents(cell)) for _, cell in self.reached.cells]
+        self._first_cells = [(cell, value_in(cell, NOTHING)) for _, cell in self.reached.cells]
         self._place(tracers)
         self.variables = [(namespace, name, namespace.get(name, NOTHING)) for namespace, name in used]
-        self.cells = [(name, cell, _contents(cell)) for name, cell in self.reached.cells]
+        self.cells = [(name, cell, value_in(cell, NOTHING)) for name, cell in self.reached.cells]
         for one in self.holders:
             one.begin()
 
@@ -236,9 +237,9 @@ class World:
                 namespace[name] = first
         for cell, first in self._first_cells:
             if first is NOTHING:
-                if _contents(cell) is not NOTHING:
+                if value_in(cell, NOTHING) is not NOTHING:
                     del cell.cell_contents
-            elif _contents(cell) is not first:
+            elif value_in(cell, NOTHING) is not first:
                 cell.cell_contents = first
         for one in self.holders:
             one.put_back()
@@ -248,16 +249,9 @@ class World:
         return (
             all(one.is_untouched() for one in self.holders)
             and all(namespace.get(name, NOTHING) is before for namespace, name, before in self.variables)
-            and all(_contents(cell) is before for _, cell, before in self.cells)
+            and all(value_in(cell, NOTHING) is before for _, cell, before in self.cells)
         )
 
     def owner_of(self, place: Place) -> Any:
         """Return what a place is in the trace."""
         return self._traced(place, place.find(self.call, self.receiver))
-
-
-def _contents(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return NOTHING

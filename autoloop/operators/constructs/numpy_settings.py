@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 from autoloop_runtime.ir.graph import current_graph
 
+from ...conversion.scopes import value_in
 from ..mutation.outside_world import found_outside, leave
 
 _OF_THE_TRACE = "it would hold while that is traced, not when it runs; put it around that, or around the whole call"
@@ -55,7 +56,7 @@ def _printoptions(*_: Any, **__: Any) -> NoReturn:
 
 def _decorated(f: types.FunctionType) -> Callable[..., Any] | None:
     """Return None for a function that ``np.errstate`` decorates to silence it."""
-    cells = [cell.cell_contents for cell in f.__closure__ or ()]
+    cells = map(value_in, f.__closure__ or ())
     manager = next((one for one in cells if isinstance(one, np.errstate)), None)
     if manager is None:
         return None

@@ -26,6 +26,7 @@ from autoloop_runtime.base.locations import is_library_file, is_own_file
 from ...bound_function import BoundFunction
 from ...conversion.callables import is_users_class
 from ...conversion.known_effects import is_pythons_own
+from ...conversion.scopes import value_in
 from ...sent_by_name import SentByName
 
 #: after so many objects nothing more is looked at
@@ -117,7 +118,7 @@ def _inside_library(value: Any) -> Iterator[Part]:
     if isinstance(value, types.FunctionType):
         is_own = is_own_file(value.__code__.co_filename)
         for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
-            one = getattr(cell, "cell_contents", None)
+            one = value_in(cell)
             if callable(one) or not is_own:
                 yield "cell", (name, cell), one
         if (inner := vars(value).get("__wrapped__")) is not None:
