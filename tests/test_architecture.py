@@ -115,6 +115,7 @@ LAZY = {
     ("autoloop.operators.staging.branch_merge", "autoloop_runtime.control.while_loop"),
     ("autoloop.operators.staging.maybe_numbers", "autoloop_runtime.control.while_loop"),
     ("autoloop.operators.constructs.while_statement", "autoloop.operators.constructs.counted_whiles"),
+    ("autoloop.operators.constructs.for_statement", "autoloop_runtime.analysis.number_spans"),
     ("autoloop.operators.constructs.while_statement", "autoloop.operators.constructs.for_statement"),
     ("autoloop.operators.staging.taken_containers", "autoloop.operators.staging.moved_lists"),
     ("autoloop.operators.staging.maybe_same", "autoloop.operators.staging.moved_lists"),

@@ -325,12 +325,6 @@ class Environment:
         """Return whether a class of the user's in reach has a property of this name, or another descriptor."""
         return name in self._members[0] or not self.inner_members.isdisjoint(_OF_DESCRIPTORS)
 
-    def is_set_by_users(self, name: str) -> bool:
-        """Return whether assigning to an attribute of this name, or deleting it, may call a method of the user's."""
-        if name in self._members[0] or self.is_overloaded("__setattr__", "__delattr__"):
-            return True
-        return not self.inner_members.isdisjoint(_OF_DESCRIPTORS)
-
     def is_overloaded(self, *names: str) -> bool:
         """Return whether a class of the user's in reach has one of these special methods."""
         return not self._members[1].isdisjoint(names)

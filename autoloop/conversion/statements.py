@@ -141,7 +141,7 @@ class SimpleStatements:
             return any(map(self._has_items, target.elts))
         if isinstance(target, gast.Starred):
             return self._has_items(target.value)
-        if _is_item_of_attribute(target) or self._is_set_by_users(target):
+        if _is_item_of_attribute(target) or isinstance(target, gast.Attribute):
             return True
         if not isinstance(target, gast.Subscript):
             return False
@@ -152,10 +152,6 @@ class SimpleStatements:
             target = target.value
         name = getattr(target, "id", None)
         return name in self.scope.order or name in self.scope.declared
-
-    def _is_set_by_users(self, target: Node) -> bool:
-        """Return whether a target is ``o.v`` with a name that a method of the user's may set."""
-        return isinstance(target, gast.Attribute) and self.expressions.environment.is_set_by_users(target.attr)
 
     def _assign_to(self, target: Node, value: Node) -> Block:
         """Return statements that assign a converted value to any target."""
@@ -187,7 +183,7 @@ class SimpleStatements:
     def _augassign(self, node: Node) -> Block:
         if _is_item_of_attribute(node.target):
             return [Maker(node).expression(self.items.update_item_of(node, self.around))]
-        if self._is_set_by_users(node.target):
+        if isinstance(node.target, gast.Attribute):
             return [Maker(node).expression(self.items.update_attribute(node, self.around))]
         if self._has_items(node.target):
             nested = isinstance(node.target.value, gast.Subscript)
@@ -215,7 +211,7 @@ class SimpleStatements:
     def _annassign(self, node: Node) -> Block:
         if node.value is not None:
             node.value = self.expr(node.value)
-            if self._is_set_by_users(node.target):  # the annotation is not evaluated in a function
+            if isinstance(node.target, gast.Attribute):  # the annotation is not evaluated in a function
                 return self._assign_to(node.target, node.value)
         shared = isinstance(node.target, gast.Name) and self.around.nested
         if not shared:
@@ -232,7 +228,7 @@ class SimpleStatements:
                 if target.id in self.around.checked:
                     done.append(make.expression(self.expr(make.load(target.id))))
                 done.append(self._mark(make, target.id))
-            elif self._is_set_by_users(target):
+            elif isinstance(target, gast.Attribute):
                 done.append(make.expression(self.items.delete_attribute(target, self.around)))
             else:
                 done.append(make.place(gast.Delete([self.expr(target)])))

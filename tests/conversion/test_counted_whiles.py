@@ -1,6 +1,7 @@
 """A long ``while`` that counts by a Python int is a loop of the graph, with the result that it has written out."""
 
 import linecache
+import math
 import zlib
 
 import autoloop as al
@@ -179,6 +180,15 @@ def test_a_while_that_counts_is_a_loop_of_the_graph(f):
     assert ("counts through a long Python range" in said) == (f in COUNTED)
 
 
+def written(source):
+    """Return the function ``f`` of a source."""
+    namespace = {"math": math}
+    name = f"<while {zlib.crc32(source.encode())}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    exec(compile(source, name, "exec"), namespace)
+    return namespace["f"]
+
+
 COMPARISONS = ["i < n", "i <= n", "n > i", "i > n", "i >= n", "i != n", "i < n and x.sum() < 1e9", "i", "not i > n"]
 STEPS = ["i += s", "i = s + i", "i -= s", "i = i + s if x.size else 0", "i, k = i + s, i"]
 BODIES = ["x = x * 0.9 + i", "x[i % 3] += i * 0.5", "x = x + (i if i % 2 else k)", "k = i"]
@@ -197,16 +207,35 @@ def test_any_while_over_numbers(test, step, body, is_first, start, n, s):
         + "".join(f"        {line}\n" for line in lines)
         + "        if abs(i) > 200:\n            return 'far', i, k, x\n    return i, k, x\n"
     )
-    namespace = {}
-    name = f"<while {zlib.crc32(source.encode())}>"
-    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    exec(compile(source, name, "exec"), namespace)
-    a = np.array([1.0, 2.0, 3.0])
-    wanted = outcome(namespace["f"], a)
+    f, a = written(source), np.array([1.0, 2.0, 3.0])
+    wanted = outcome(f, a)
     for most in (-1, 10**6):
         with pytest.MonkeyPatch.context() as patch:
             decide(patch, most)
-            assert same(wanted, outcome(al.function(namespace["f"], executor="sequential"), a)), source
+            assert same(wanted, outcome(al.function(f, executor="sequential"), a)), source
+
+
+#: what is made of a number that counts from 0 to 98, and whether an int of 64 bits holds all of it
+MADE_OF_COUNTS = [
+    ("i**12", False), ("i*i*i*i*i*i*i*i*i*i*i", False), ("i*10**17*7", False), ("2**i", False), ("1 << i", False),
+    ("2**-i", False), ("(-i)**11", False), ("((i - 50.0)**0.5).real", False), ("(i**12 if i > 50 else 1)", False),
+    ("float(i**11)", False), ("int(i * 1e18)", False), ("math.comb(99, i)", False), ("max(i, 3)**10", False),
+    ("i**3", True), ("(i + 1)*(i + 2)", True), ("(-1)**i", True), ("0.5**i", True), ("(i * 0.1)**0.5", True),
+    ("(i % 5)**9", True), ("2**(i // 2)", True), ("10**15 * i", True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("made", "holds"), MADE_OF_COUNTS, ids=[made for made, _ in MADE_OF_COUNTS])
+def test_what_an_int_of_a_graph_does_not_hold_is_written_out(made, holds):
+    a = np.linspace(1.0, 2.0, 99)
+    for head, step in (("for i in range(99):", "pass"), ("i = 0\n    while i != 99:", "i += 1")):
+        f = written(
+            f"def f(a):\n    x = a[0]\n    {head}\n        x = x * 0.5 + a[i] * ({made})\n        {step}\n"
+            "    return x\n"
+        )
+        decorated = al.function(f, executor="sequential")
+        assert same(f(a), decorated(a))
+        assert ("long Python range" in str(al.explain(f, a))) == holds
 
 
 def test_derivatives_of_it():

@@ -528,6 +528,12 @@ UNCOVERED = [
     WHILE + "H.n += 1\n    h.n += 1\nreturn x*h.n",
     WHILE + "H.n += 1\n    if j > 5: h.n = 1\nreturn x*h.n",
     IF + "h.k = 1\nH.k = 2\nreturn x*h.k",
+    IF + "h.n = 3\nold = H.n\nH.n = 9\ns = h.n\nH.n = old\nreturn x*s",
+    IF + "h.n = 3\nC = type(h)\nC.n += 1\ns = h.n\nC.n -= 1\nreturn x*s",
+    IF + "h.n = 3\nold = H.n\nsetattr(H, 'n', 9)\ns = h.n\ntype.__setattr__(H, 'n', old)\nreturn x*s",
+    IF + "h.z = 3\nH.z = 5\ns = h.z\ndel H.z\nreturn x*s",
+    "s = 0\n" + WHILE + "old = H.n\n    H.n = 9\n    s += h.n\n    H.n = old\n    if j > 1: h.n = 3\nreturn x*s",
+    "s = 0\n" + WHILE + "if j > 1: h.n = 3\n    old = H.n\n    H.n = 9\n    s += h.n\n    H.n = old\nreturn x*s",
 ]
 
 GIVING = "log, n = [], 0\ndef note(v):\n    global n\n    n += 1\n    log.append(v)\n    return v\n"

@@ -23,7 +23,7 @@ from ...conversion.expressions import OF_GENERATORS, OF_NAMESPACES
 from ...conversion.pipeline import convert_callee
 from ...left_to_python import refuse_unknown
 from ..mutation.parts_of_objects import in_class, is_data_descriptor
-from ..mutation.rebinding import ask_names, ask_namespace
+from ..mutation.rebinding import ask_names, ask_namespace, leave_covered
 from ..staging.maybe_numbers import MaybeNumber
 from ..staging.mixed_numbers import MixedNumber, class_of_code
 from ..staging.staged_values import stands_for
@@ -117,7 +117,12 @@ def _is_asked_first(owner: Any, name: str, found: Any) -> bool:
 
 
 def set_attribute(owner: Any, name: str, value: Any) -> None:
-    """Do ``owner.name = value``; setters, ``__set__`` and ``__setattr__`` of the user's are converted."""
+    """Do ``owner.name = value``; setters, ``__set__`` and ``__setattr__`` of the user's are converted.
+
+    A class may be anywhere, and what it has be found by an object that perhaps has its own: converted code asks here.
+    """
+    if isinstance(owner, type):
+        leave_covered(owner, name)
     method = _changing(owner, name, "__setattr__", "__set__", "fset")
     if method is None:
         setattr(owner, name, value)
@@ -132,6 +137,8 @@ def update_attribute(owner: Any, name: str, sign: str, value: Callable[[], Any])
 
 def delete_attribute(owner: Any, name: str) -> None:
     """Do ``del owner.name``."""
+    if isinstance(owner, type):
+        leave_covered(owner, name)
     method = _changing(owner, name, "__delattr__", "__delete__", "fdel")
     if method is None:
         delattr(owner, name)

@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 from autoloop_runtime.base.dataclass import dataclass, replace
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ops.int_bounds import runs_through
 
 from ...left_to_python import LeftToPython
 from ..mutation.side_effects import Outside, Places
@@ -77,6 +79,7 @@ class Statement:
 
 #: why a loop stays one of Python's
 _UNKNOWN = "what {0!r} holds would only be known to a run"
+_TOO_LARGE = "it counts to what an int of 64 bits does not hold"
 #: so many steps under conditions are written out of what may have no end
 _MOST = 300
 
@@ -206,7 +209,8 @@ def rest_of_long_range(
         growth.why_not = _UNKNOWN.format(spoken(moving[0]))
         return None
     tried = Tried(Outside((loop.body,), loop.shared, loop.places, values), values, loop.names)
-    why = ""
+    why, graph = "", tried.graph
+    size = len(graph.nodes)
     with tried.block:
         try:
             made = _for_staged(known_range(items), loop, values, growth)
@@ -216,12 +220,19 @@ def rest_of_long_range(
             both = zip(loop.names, values, made, strict=True)
             other = [name for name, *pair in both if name not in loop.until and not _is_alike(*pair)]
             why = _UNKNOWN.format(spoken(other[0])) if other else "" if holds(made) else "it does not count by itself"
+            why = why or (_TOO_LARGE if _may_pass(graph.nodes[size:]) else "")
         if why:
             tried.undo()
             growth.failed(why)
             return None
     growth.staged()
     return made
+
+
+def _may_pass(nodes: list[Any]) -> bool:
+    with undivided():  # which few functions need
+        from autoloop_runtime.analysis.number_spans import passes_a_bound
+    return passes_a_bound(nodes)
 
 
 def stays(before: Any, value: Any) -> bool:
@@ -263,7 +274,7 @@ def _for_staged(items: StagedIterable, loop: Statement, values: Values, growth: 
     start, test, body = 0, lambda k, *_: k < items.limit, counted_body
     numbers = items.numbers if surely else None
     if numbers is not None:  # to count by the elements themselves saves making them of the count
-        start, test, body = numbers.start, _inside(numbers), _by_element(loop.body, numbers.step)
+        start, test, body = numbers.start, _inside(numbers), _by_element(loop.body, numbers)
     counted = Loop(
         test=test,
         body=body,
@@ -288,8 +299,12 @@ def _inside(numbers: range) -> Callable[..., Any]:
     return (lambda k, *_: k < numbers.stop) if numbers.step > 0 else (lambda k, *_: k > numbers.stop)
 
 
-def _by_element(body: Callable[..., Any], step: int) -> Callable[..., Any]:
-    return lambda k, *mine: (k + step, *(body(k, *mine) or ()))
+def _by_element(body: Callable[..., Any], numbers: range) -> Callable[..., Any]:
+    def each(k: Any, *mine: Any) -> Values:
+        runs_through(k, numbers)
+        return (k + numbers.step, *(body(k, *mine) or ()))
+
+    return each
 
 
 def _making(made: Callable[[Any], Any], item: Any, body: Callable[..., Any]) -> Callable[..., Any]:

@@ -24,6 +24,7 @@ from autoloop_runtime.ir.tracers import (
     number_of,
 )
 from autoloop_runtime.ops.creation import RANGE
+from autoloop_runtime.ops.int_bounds import runs_through
 
 from ...errors import ConversionError, programs_own
 from ...left_to_python import leave_unknown
@@ -241,7 +242,10 @@ def known_range(items: range) -> StagedIterable:
     """Return a range of Python's for a loop of the graph."""
 
     def get(k: Any) -> Any:
-        return items[k] if isinstance(k, int) else number_of_step(items.start, items.step, k)
+        if isinstance(k, int):
+            return items[k]
+        runs_through(made := number_of_step(items.start, items.step, k), items)
+        return made
 
     made = StagedIterable(len(items), get, "a long Python range", number=NumberTracer)
     made.numbers = items

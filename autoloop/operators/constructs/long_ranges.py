@@ -57,6 +57,8 @@ class Tried:
 
     Attributes
     ----------
+    graph : Graph
+        Where it is built.
     block : Block
         To be entered while it is built.
     """
@@ -65,7 +67,7 @@ class Tried:
         graph = current_graph()
         assert graph is not None
         self.block = Block(graph, every=True)
-        self._graph, self._begun, self._loops = graph, mark(graph), loop_records(graph)
+        self.graph, self._begun, self._loops = graph, mark(graph), loop_records(graph)
         self._left_behind = LeftBehind in graph.root.records
         self._before, self._variables = snapshots(outside.roots, values, names)
 
@@ -78,10 +80,10 @@ class Tried:
             If it has changed something that cannot be put back.
         """
         self.block.undo()
-        rollback(self._graph, self._begun)
-        forget_loops(self._graph, self._loops)
+        rollback(self.graph, self._begun)
+        forget_loops(self.graph, self._loops)
         if not self._left_behind:
-            self._graph.root.records.pop(LeftBehind, None)
+            self.graph.root.records.pop(LeftBehind, None)
         restore(self._before, self._variables)
         if any(map(has_changed, self._before)):
             raise WrittenOut

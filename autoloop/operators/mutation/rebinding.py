@@ -146,6 +146,8 @@ class IsOther:
             else:
                 self._first = now
                 self._is_inherited = isinstance(self.slot, Attribute) and self.slot.is_inherited
+        if isinstance(self.slot, Attribute) and self.slot.is_inherited and value is not False:
+            self.slot.note_perhaps_own()
         self._is_other, self._given = value, now
         known[self.slot.key] = self._told = Rebinding(
             value, self._first, now, self._is_part, _held(now), self._is_inherited, self._is_again
@@ -203,12 +205,31 @@ def leave_uncovered() -> None:
     ------
     LeftToPython
     """
+    for slot, before in _perhaps_own():
+        if is_another(slot.found_elsewhere(), before):
+            leave(_OTHER_ELSEWHERE.format(slot.name), "")
+
+
+def leave_covered(cls: type, name: str) -> None:
+    """Do the same of one that is about to change it, and may put it back.
+
+    Raises
+    ------
+    LeftToPython
+    TypeError
+    """
+    for slot, _ in _perhaps_own():
+        kind = slot.owner if isinstance(slot.owner, type) else type(slot.owner)
+        if slot.attribute == name and slot.owner is not cls and cls in kind.__mro__:
+            leave(_OTHER_ELSEWHERE.format(slot.name), "let the two have names of their own")
+
+
+def _perhaps_own() -> list[tuple[Attribute, Any]]:
+    """Return the attributes of which only the run knows whether objects have them, and what is found elsewhere."""
     graph = current_graph()
     found = None if graph is None else graph.root.records.get(PerhapsOwn)
-    for slot, before in [] if found is None else found.known.values():
-        is_perhaps = type(slot.get()) is MaybeUnset or is_perhaps_own(slot)
-        if is_perhaps and is_another(slot.found_elsewhere(), before):
-            leave(_OTHER_ELSEWHERE.format(slot.name), "")
+    every = [] if found is None else found.known.values()
+    return [one for one in every if type(one[0].get()) is MaybeUnset or is_perhaps_own(one[0])]
 
 
 def ask_names(owner: Any) -> None:

@@ -39,6 +39,29 @@ def counts(tensor: Tensor) -> None:
     tensor.node.graph.root.record(_Counters).of.add(tensor.plain)
 
 
+@dataclass(eq=False)
+class _Ranges:
+    """The elements of loops over ranges that are known, in their bodies, and these."""
+
+    of: dict[Tensor, range] = field(default_factory=dict)
+
+    def copy(self) -> _Ranges:
+        return _Ranges(dict(self.of))
+
+
+def runs_through(tensor: Tensor, numbers: range) -> None:
+    """Note that ``tensor``, of the body of a loop, is one of these numbers."""
+    assert tensor.node is not None
+    tensor.node.graph.root.record(_Ranges).of[tensor.plain] = numbers
+
+
+def ends_of(tensor: Tensor) -> tuple[int, int] | None:
+    """Return the least and the most that a tensor is, if it is an element of a range that is known."""
+    node = tensor.node
+    numbers = None if node is None else node.graph.root.record(_Ranges).of.get(tensor.plain)
+    return None if not numbers else (min(numbers[0], numbers[-1]), max(numbers[0], numbers[-1]))
+
+
 def _is_extreme(op: Op, name: str) -> bool:
     """Return whether ``op`` gives the larger, or the smaller, of two; their rows come late."""
     return op is OPS.get(name)
@@ -95,6 +118,8 @@ def _bits(tensor: Tensor, depth: int, found: Callable[[Tensor, int], int]) -> in
         return UNKNOWN
     if tensor.dtype.kind == "b" or tensor.dtype.itemsize <= 4:
         return 1 if tensor.dtype.kind == "b" else 8 * tensor.dtype.itemsize
+    if (ends := ends_of(tensor)) is not None:
+        return max(abs(end) for end in ends).bit_length()
     if tensor in node.graph.root.record(_Counters).of:
         return COUNTED
     op, inputs = node.op, node.inputs

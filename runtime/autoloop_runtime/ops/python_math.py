@@ -73,6 +73,8 @@ _ASKED = {
         "python_count", lambda *xs, dtype, **more: (dtype, SCALAR), _asked_kernel, NO_GRADIENT, traits=_TRAITS
     ),
 }  # fmt: skip
+#: those that give ints
+ASKED_FOR_INTS = _ASKED[False]
 
 
 def asked(f: Callable[..., Any], kind: type, args: Any, kwargs: Any, is_number: Callable[[Any], bool]) -> Tensor:
