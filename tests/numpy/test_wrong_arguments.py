@@ -48,6 +48,33 @@ REFUSED_BY_US = [
 ]
 
 
+#: None, given where nothing given means another thing
+OF_NONE = [
+    lambda x: np.where(x > 2, None, None),
+    lambda x: np.where(x > 2, x, None),
+    lambda x: np.where(x > 2, None, x),
+    lambda x: np.sum(x, initial=None),
+    lambda x: x.max(initial=None),
+    lambda x: x.std(ddof=None),
+    lambda x: np.var(x, correction=None),
+    lambda x: np.nan_to_num(x, nan=None),
+    lambda x: np.moveaxis(x, 0, None),
+    lambda x: np.array(x, ndmin=None),
+    lambda x: np.diff(x, prepend=None),
+    lambda x: np.searchsorted(x[0], x, side=None),
+    lambda x: np.histogram(x, None),
+    lambda x: np.equal(x, None),
+    lambda x: np.logical_and(x, None),
+]
+
+
+def test_none_given_and_nothing_given_are_two_things():
+    for f in OF_NONE:
+        refused_or_plain(f, "what None for|an operand is None", X)
+    for f in (lambda x: np.where(x > 2), lambda x: np.clip(x, None, None), lambda x: np.sort(x, axis=None)):
+        np.testing.assert_array_equal(al.function(f, executor="sequential")(X), f(X))
+
+
 #: dtypes that a result has, whatever it is computed in
 OF_DTYPES = [
     lambda x: np.nanprod(x, dtype=bool),

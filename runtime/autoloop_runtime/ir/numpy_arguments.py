@@ -31,11 +31,14 @@ _NEUTRAL: dict[str, tuple[Any, ...]] = {
 _OPERANDS = frozenset(("A", "a", "array", "b", "m", "v"))
 #: what changes how a result is found, not which it is: equal elements keep their order here, whatever the kind of sort
 _MEANINGLESS = frozenset({"optimize", "kind", "stable"})
+#: what None means something for that is known, though its default is another or it has none
+_MEANT_BY_NONE = frozenset({"a_max", "a_min", "axes", "axis", "dtype", "max", "min", "ord", "order", "out", "rtol"})
 _ADVICE = {
     "out": "tensors are not written to: assign the result",
     "dtype": "cast an operand or the result instead: x.astype(dtype)",
     "where": "choose between the results instead: numpy.where(condition, x, y)",
 }
+_ABSENT: Any = getattr(np, "_NoValue", None)
 #: functions written in C do not say their signature in every version of NumPy
 SIGNATURES: dict[Any, Callable[..., None]] = {
     np.bincount: lambda x, /, weights=None, minlength=0: None,
@@ -43,7 +46,7 @@ SIGNATURES: dict[Any, Callable[..., None]] = {
     np.dot: lambda a, b, out=None: None,
     np.inner: lambda a, b, /: None,
     np.vdot: lambda a, b, /: None,
-    np.where: lambda condition, x=None, y=None, /: None,
+    np.where: lambda condition, x=_ABSENT, y=_ABSENT, /: None,  # by what NumPy does, which it says of no None
 }
 
 
@@ -62,6 +65,36 @@ def refuse(name: str, argument: str) -> NoReturn:
     raise UnknownWhileTracing(
         f"{name} does not take the argument {argument!r} where tensors take part; {advice_for(argument)}"
     )
+
+
+def telling_none_apart(theirs: Any, ours: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``ours``, which leaves to NumPy what None means where nothing given means another thing."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        for value in args:
+            if value is None:
+                _refuse_none(theirs, args, kwargs)
+                return ours(*args, **kwargs)
+        for value in kwargs.values():
+            if value is None:
+                _refuse_none(theirs, args, kwargs)
+                break
+        return ours(*args, **kwargs)
+
+    return called
+
+
+def _refuse_none(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    try:
+        signature = signature_of(SIGNATURES.get(theirs, theirs))
+        given = signature.bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):  # wrong arguments, of which ours says what Python says
+        return
+    for name, value in given.items():
+        if value is None and name not in _MEANT_BY_NONE and signature.parameters[name].default is not None:
+            raise UnknownWhileTracing(
+                f"{full_name(theirs)}: what None for {name!r} means NumPy alone knows; give a value, or leave it out"
+            )
 
 
 def refuse_found(array: Any) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from ..base.stand_ins import UnknownWhileTracing
 from .asked_for_text import array_is_asked
 from .followers import refuse_leaving
-from .numpy_arguments import as_in_numpy, full_name, is_neutral, is_operator, refuse, refuse_found
+from .numpy_arguments import as_in_numpy, full_name, is_neutral, is_operator, refuse, refuse_found, telling_none_apart
 from .python_protocols import INSTEAD, refuse_symbolic
 
 #: ufunc of NumPy's -> our public function of its operands; filled while the ops floor is imported, as are the others
@@ -20,6 +20,7 @@ NUMPY_UFUNCS: dict[Any, Callable[..., Any]] = {}
 UFUNC_OPERATORS: dict[Any, Callable[..., Any]] = {}
 #: function of NumPy's -> what takes its arguments where tensors take part
 NUMPY_FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+_TOLD_APART: dict[Any, Callable[..., Any]] = {}
 #: method of ufuncs ("__call__", "reduce", ...) -> what takes the ufunc and the arguments of that
 UFUNC_METHODS: dict[str, Callable[..., Any]] = {}
 #: functions of NumPy's that give a Python number, not an array; filled with the tables above
@@ -30,7 +31,10 @@ NUMPY_DOORS: list[Callable[[Any], None]] = []
 
 def counterpart_of(theirs: Any) -> Callable[..., Any] | None:
     """Return what a function of NumPy's means where tensors take part, None if there is nothing."""
-    return _found(NUMPY_FUNCTIONS, theirs, theirs)
+    found = _TOLD_APART.get(theirs)
+    if found is None and (ours := _found(NUMPY_FUNCTIONS, theirs, theirs)) is not None:
+        found = _TOLD_APART[theirs] = telling_none_apart(theirs, ours)
+    return found
 
 
 def ufunc_counterpart_of(theirs: Any) -> Callable[..., Any] | None:

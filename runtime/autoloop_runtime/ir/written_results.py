@@ -7,6 +7,7 @@ are not written to.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -183,12 +184,14 @@ class Changing(References):
         """Sort the elements along an axis."""
         if self.is_scalar:
             super().sort()  # type: ignore[misc]
+        axis = operator.index(axis)  # None has a meaning for np.sort only
         self.absorb(_counterpart(np.sort)(self.current(), axis, kind, order, stable=stable))
 
     def partition(self, kth: Any, /, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> None:
         """Put the elements at some places of the sorted array there."""
         if self.is_scalar:
             super().partition(kth)  # type: ignore[misc]
+        axis = operator.index(axis)  # as above
         self.absorb(_counterpart(np.partition)(self.current(), kth, axis, kind, order))
 
     def put(self, indices: Any, values: Any, /, mode: Any = "raise") -> None:

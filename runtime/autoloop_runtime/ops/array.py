@@ -130,6 +130,8 @@ def expand_dims(x: ArrayLike, axis: Axes = 0, name: str | None = None) -> Tensor
     name : str, optional
     """
     x = convert_to_tensor(x)
+    if axis is None:
+        raise TypeError("'NoneType' object cannot be interpreted as an integer")
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
     rank = None if x.shape.rank is None else x.shape.rank + count
     return apply(EXPAND, [x], {"axis": axes_of(axis, rank, "expand_dims")}, name)

@@ -181,6 +181,8 @@ def _looked_at(values: Sequence[Any]) -> tuple[list[Any], list[Kind]]:
     kinds: list[Kind] = []
     for value in values:
         own = type(value)
+        if value is None:
+            raise UnknownWhileTracing("an operand is None, of which NumPy makes an array of objects")
         if own in BUFFERS:  # which is an array to NumPy
             value = np.asarray(value)
             own = np.ndarray

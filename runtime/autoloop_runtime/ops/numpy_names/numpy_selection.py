@@ -39,13 +39,11 @@ from .ufunc_calls import in_loop
 
 
 @counterpart(np.where)
-def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
-    """Return ``np.where``."""
-    if x is None and y is None:
+def where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
+    """Return ``np.where``; None is an operand as others are."""
+    if x is NO_VALUE:
         return nonzero(condition)
-    if x is None:  # which was given
-        raise UnknownWhileTracing("where: of None NumPy makes an array of objects, write np.nan")
-    if y is None:
+    if y is NO_VALUE:
         raise ValueError("where: either both or neither of x and y should be given")
     first, second = copied_operands(x, y)
     return chosen(as_operand(condition, bool), first, second)

@@ -74,6 +74,7 @@ def _accumulated(ufunc: Any, array: Any, axis: Any = 0, dtype: Any = None, out: 
     x = as_operand(array)
     if x.shape.rank == 0:
         raise TypeError("cannot accumulate on a scalar")
+    _refuse_several("accumulate", x, axis)
     ours = _RUNNING.get(ufunc)
     if ours is not None:
         return ours(x, axis, dtype)
@@ -81,9 +82,16 @@ def _accumulated(ufunc: Any, array: Any, axis: Any = 0, dtype: Any = None, out: 
     return slopes_of_ufuncs.accumulate(x, ufunc=ufunc, axis=place, dtype=_dtype(dtype))
 
 
+def _refuse_several(method: str, x: Any, axis: Any) -> None:
+    """Raise as NumPy, to which None means all axes, where there are others than one."""
+    if axis is None and x.shape.rank != 1:
+        raise ValueError(f"{method} does not allow multiple axes")
+
+
 def _taken_apart(ufunc: Any, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
     """Return ``ufunc.reduceat(array, indices)``."""
     x, places = as_operand(array), as_operand(indices, np.int64)
+    _refuse_several("reduceat", x, axis)
     place = numpy_axis(np.cumsum, axis, x)
     if ufunc in (np.add, np.multiply):
         x = as_dtype(x, wide(x.dtype) if dtype is None else of_numbers(dtype))
