@@ -720,6 +720,8 @@ OTHER_NAMES = {
     "autoloop_runtime.ir.numpy_results": ("byteswap conj imag real reshape squeeze", "transpose view"),
     # attributes and methods of Python's numbers
     "autoloop_runtime.ir.number_attributes": ("real imag",),
+    # arguments of NumPy's functions
+    "autoloop_runtime.ir.numpy_arguments": ("max min",),
     # Python's operators
     "autoloop.operators.constructs.mixed_operators": ("mod pow matmul",),
     "autoloop.operators.staging.standins": ("add mod pow matmul", "abs invert getitem"),

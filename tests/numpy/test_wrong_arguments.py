@@ -124,8 +124,8 @@ def test_dtypes_that_tensors_do_not_have_are_refused():
 
 #: two faults at once: a place that is not there, and a value that does not fit
 PLACES = ["x[3]", "x[-5]", "x[0, 0]", "x[..., 5]", "x[None, 3]", "x[[True, False]]", "x[[0, 7]]", "x.flat[3]",
-          "x.flat[-5]", "x.flat[[0, 9]]", "x[len(x)]", "x[3:]"]  # fmt: skip
-VALUES = ["450", "-1", "2**70", "'a'", "1 + 2j", "np.nan", "np.arange(4)", "[1, 2, 3, 4]", "[[1], [2, 3]]"]
+          "x.flat[-5]", "x.flat[0]", "x.flat[[0, 9]]", "x[len(x)]", "x[3:]"]  # fmt: skip
+VALUES = ["450", "-1", "2**70", "None", "'a'", "1 + 2j", "np.nan", "np.arange(4)", "[1, 2, 3, 4]", "[[1], [2, 3]]"]
 
 
 def test_of_two_faults_numpys_is_told():
@@ -138,9 +138,23 @@ def test_of_two_faults_numpys_is_told():
     assert not wrong
 
 
-def _raised(f, x):
+#: a dtype that the result is not cast to, and a shape that does not fit
+CASTS = ["x /= y", "x += y", "np.add(x, y, out=x)", "np.add(x[:2], y, x)", "x[:2] /= y", "x @= y",
+         "np.add(x, y, out=x, casting='unsafe')", "np.add(x, y[:2], out=x, dtype='f8')", "np.arctan2(x, y, out=x)",
+         "np.equal(x, y, out=x)", "np.fmod(y, x, out=x)"]  # fmt: skip
+
+
+def test_a_cast_is_refused_before_a_shape():
+    for text, dtypes in product(CASTS, [("i4", "f8"), ("i8", "i8"), ("f4", "c16"), ("?", "f8"), ("f4", "f8")]):
+        f = compiled(f"def program(x, y):\n    {text}\n")
+        given = [np.array([1, 2, 3]).astype(dtypes[0]), np.arange(1, 5).astype(dtypes[1])]
+        found = [_raised(g, *given) for g in (f, al.function(f, executor="sequential"))]
+        assert found[0] is found[1] is not None, (text, dtypes, found)
+
+
+def _raised(f, *given):
     try:
-        f(x)
+        f(*given)
     except Exception as error:
         return type(error)
     return None

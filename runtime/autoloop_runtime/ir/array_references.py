@@ -31,7 +31,7 @@ from .basic_indices import (
 from .graph import current_graph, is_at_hand
 from .op import call
 from .overlapping_copies import check_assigned
-from .plain_values import as_element, of_no_numbers
+from .plain_values import as_element, check_casts, of_no_numbers
 from .tensor import Tensor
 from .tensor_operators import BINARY, asked_first
 
@@ -472,10 +472,7 @@ def _augmented(name: str, ufunc: Any) -> Callable[[Any, Any], Any]:
         try:
             made = apply(self, other)
         except ValueError:
-            if isinstance(other, (References, np.ndarray, np.generic)):
-                common = np.result_type(self.dtype, other.dtype)
-                if not np.can_cast(common, self.dtype, "same_kind"):  # which NumPy asks first
-                    refuse_cast(ufunc, common, self.dtype, "same_kind")
+            check_casts(ufunc, (self, other), (self,))
             raise
         self.absorb(made, "same_kind", ufunc)
         return self

@@ -4,7 +4,8 @@ what an array of the caller's has of a value that is written to it."""
 from __future__ import annotations
 
 import array
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -94,12 +95,20 @@ def of_no_numbers(dtype: DType, value: Any, is_element: bool, is_flat: bool = Fa
     return value
 
 
+def check_casts(ufunc: Any, inputs: Sequence[Any], out: Sequence[Any], **options: Any) -> None:
+    """Raise what NumPy raises for the dtypes of a call, of which it asks before it looks at shapes."""
+    if all(isinstance(x, (Tensor, np.ndarray, np.generic)) for x in inputs):
+        with np.errstate(all="ignore"), contextlib.suppress(ValueError):
+            places = tuple([None if one is None else np.empty((1,) * one.ndim, one.dtype) for one in out])
+            ufunc(*[np.ones((1,) * x.ndim, x.dtype) for x in inputs], out=places, **options)
+
+
 def as_element(dtype: DType, value: Any, is_of_flat: bool = False) -> Any:
     """Return what is written to elements: NumPy asks a scalar for its int, which nan and what is too large has not."""
     if is_of_flat and isinstance(value, Tensor):
         value = call("element_of_flat", value, dtype)
     if value is None:  # nan, or what NumPy raises
-        return stored_element(dtype, value)
+        return stored_element(dtype, value, is_of_flat)
     if isinstance(value, np.generic):
         return stored_element(dtype, value) if dtype.kind == "i" and value.dtype.kind in "iuf" else value
     is_scalar = isinstance(value, Tensor) and value.node is not None and getattr(value, "is_scalar", False)

@@ -34,7 +34,7 @@ from .numpy_protocols import counterpart_of
 from .numpy_results import METHODS_OF_ARRAYS, OWN_KINDS, WHOLE, gives_array, gives_number, is_array, lacking, own, taken
 from .op import call
 from .overlapping_copies import check_pieces
-from .plain_values import plain_array, plain_number, plain_zero_dim
+from .plain_values import check_casts, plain_array, plain_number, plain_zero_dim
 from .tensor import Tensor
 from .tensor_operators import BINARY, COMPARISONS, GOES_FIRST, Operators, asked_first
 from .written_results import Changing, is_reference, place_of_out, refuse_array, without_out, written
@@ -104,7 +104,12 @@ class Tracer(Tensor):
         if out is not None and is_reference(out):
             del kwargs["out"]
             where = kwargs.pop("where", True) if method == "__call__" else True
-            made = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+            try:
+                made = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+            except ValueError:
+                if method == "__call__":
+                    check_casts(ufunc, inputs, out, **kwargs)
+                raise
             given = written(ufunc, out, made, kwargs.get("casting", "same_kind"), where, method != "__call__")
             if not isinstance(given, tuple):
                 return given

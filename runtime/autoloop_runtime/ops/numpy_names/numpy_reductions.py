@@ -47,8 +47,6 @@ def is_given(argument: Any) -> bool:
 
 def everywhere(where: Any) -> bool:
     """Return whether an argument ``where`` leaves nothing out."""
-    if where is None:
-        raise TypeError("where=None leaves everything out in NumPy: write where=False for that, or where=True")
     return where is NO_VALUE or where is True
 
 
