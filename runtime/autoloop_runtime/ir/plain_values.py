@@ -97,7 +97,7 @@ def of_no_numbers(dtype: DType, value: Any, is_element: bool, is_flat: bool = Fa
 
 def check_casts(ufunc: Any, inputs: Sequence[Any], out: Sequence[Any], **options: Any) -> None:
     """Raise what NumPy raises for the dtypes of a call, of which it asks before it looks at shapes."""
-    if all(isinstance(x, (Tensor, np.ndarray, np.generic)) for x in inputs):
+    if options.get("casting") != "unsafe" and all(isinstance(x, (Tensor, np.ndarray, np.generic)) for x in inputs):
         with np.errstate(all="ignore"), contextlib.suppress(ValueError):
             places = tuple([None if one is None else np.empty((1,) * one.ndim, one.dtype) for one in out])
             ufunc(*[np.ones((1,) * x.ndim, x.dtype) for x in inputs], out=places, **options)
