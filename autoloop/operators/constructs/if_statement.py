@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.ir.array_storage import kept
 
 from ...left_to_python import unless_left
 from ..mutation.array_identity import renew
 from ..mutation.side_effects import NewPlaces, Outside, Places
 from ..staging.branch_merge import Grown, Side, staged_branch
-from ..staging.container_contents import containers_in, copied
-from ..staging.containers_of_blocks import Rebound
+from ..staging.container_contents import containers_in
+from ..staging.containers_of_blocks import AtWork, Rebound
 from ..staging.maybe_same import lose_all, may_be
 from ..staging.optional import Ids, MaybeNone, is_, knowing, told_by
 from ..staging.raising import FALLEN, RETURN, RETURN_VALUE
@@ -80,16 +81,10 @@ def _staged_statement(
 ) -> tuple[Any, ...]:  # fmt: skip
     params = _parameters(branches, names, values)
     rebound = Rebound() if rebound is None else rebound
-
-    def sides(before: tuple[Any, ...]) -> list[Side]:
-        rebound.begin()
-        return [
-            _side(branch, names, params, values, before, outside, known, rebound)
-            for branch, known in zip(branches, told_by(test), strict=True)
-        ]
-
     try:
-        before, every, made = _traced(test, sides, names, outside, _VARIABLE)
+        before, every, made = _traced(
+            test, branches, _Assigning(_WorkedOn(params, values, outside, rebound), names), _VARIABLE
+        )
     except Grown as grown:
         # One side makes a list longer: start again with one of unknown length.
         before = outside.read()
@@ -127,24 +122,6 @@ def _staged_statement(
     return results
 
 
-def _traced(
-    test: Any, sides: Callable[[tuple[Any, ...]], list[Side]], names: tuple[str, ...], outside: Outside, what: str
-) -> tuple[tuple[Any, ...], tuple[Any, ...], Twins]:
-    """Trace both sides, again if that brings new places to light; return the values before and after, and the objects
-    among those that are made of others."""
-    while True:
-        before = outside.read()
-        then, orelse = sides(before)
-        try:
-            made: Twins = []
-            return before, staged_branch(truth(test), then, orelse, (*names, *outside.names), what, made), made
-        except NewPlaces:
-            outside.write((*before, *outside.read()[len(before) :]))
-        except BaseException:
-            outside.write((*before, *outside.read()[len(before) :]))
-            raise
-
-
 def _parameters(
     branches: tuple[Branch | None, ...], names: tuple[str, ...], values: tuple[Any, ...]
 ) -> tuple[str, ...]:
@@ -156,37 +133,138 @@ def _parameters(
     return names
 
 
-def _side(
-    branch: Branch | None,
-    names: tuple[str, ...],
-    params: tuple[str, ...],
-    values: tuple[Any, ...],
-    before: tuple[Any, ...],
-    outside: Outside,
-    known: Ids,
-    rebound: Rebound,
-) -> Callable[[], tuple[Any, ...]]:
-    def trace() -> tuple[Any, ...]:
-        every, taken = (*outside.names[: len(before)], *params), (*before, *values)
-        held = tuple(map(copied, taken))
-        rebound.taken.enter(taken)
-        begun = rebound.places_in(every, taken)
-        outside.takes(ids_in((*before, *values[: len(names)])))
+@dataclass(frozen=True)
+class _WorkedOn:
+    """What both sides of a branch work on: values of variables, what else they change, and containers they replace."""
+
+    params: tuple[str, ...]
+    values: tuple[Any, ...]
+    outside: Outside
+    rebound: Rebound
+
+
+@dataclass
+class _Assigning:
+    """Sides that give the values of variables."""
+
+    on: _WorkedOn
+    names: tuple[str, ...]
+
+    def begin(self, count: int) -> tuple[int, int]:
+        """Forget what an earlier trace has shown; return how many of the values outside, ``count``, and of the
+        variables the branch gives as it leaves them, and of how many it is asked where they hold one container."""
+        return count + len(self.names), count + len(self.on.values)
+
+    def call(self, function: Branch | None) -> Any:
+        """Return what a side gives."""
+        if function is None:
+            return self.on.values[: len(self.names)]
+        return self.on.outside.watch(function)(*self.on.values) or ()
+
+    def left(self, work: AtWork, result: Any, outside: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Note what became of values; return those of the variables."""
+        now = dict(zip(self.names, result, strict=False))
+        ours = [now.get(name, one) for name, one in zip(self.on.params, self.on.values, strict=True)]
+        new = {name: one for name, one in now.items() if name not in self.on.params}
+        work.leaves((*outside, *ours), new)
+        self.on.rebound.add(new)
+        self.on.rebound.refuse_shared(work.names, work.given)
+        return tuple(result)
+
+
+@dataclass
+class _Returning:
+    """Sides that give the value of the function, and values that others hold, too, where one of them changes these.
+
+    Attributes
+    ----------
+    on : _WorkedOn
+    seen : frozenset of int
+        The places of values that others hold.
+    kept : list of int
+        Those that are given.
+    given, lost : list
+        What the sides give, and the values they change that nobody else holds.
+    """
+
+    on: _WorkedOn
+    seen: frozenset[int]
+    kept: list[int]
+    given: list[Any] = field(default_factory=list)
+    lost: list[Any] = field(default_factory=list)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What messages call what the sides give."""
+        return (RETURN_VALUE, *(self.on.params[k] for k in self.kept))
+
+    def begin(self, count: int) -> tuple[int, int]:
+        """Do what :meth:`_Assigning.begin` does."""
+        self.given.clear()
+        self.lost.clear()
+        return count + len(self.on.values), count
+
+    def call(self, function: Branch | None) -> Any:
+        """Return what a side gives."""
+        result = self.on.outside.watch(function or _nothing)(*self.on.values)
+        self.given.append(result)
+        return opened(result).value if type(result) is MaybeNone and is_(result, None) is False else result
+
+    def left(self, work: AtWork, result: Any, outside: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Note what became of values; return all that the side gives.
+
+        Raises
+        ------
+        NewPlaces
+            If it has to give values that it has changed; those are known from then on.
+        """
+        values = self.on.values
+        work.leaves((*outside, *values), {RETURN_VALUE: result})
+        both = enumerate(zip(values, work.held[len(outside) :], strict=True))
+        changed = [k for k, (one, held) in both if self.on.rebound.is_changed(one, held)]
+        if new := [k for k in changed if k in self.seen and k not in self.kept]:
+            self.kept += new
+            raise NewPlaces(", ".join(self.on.params[k] for k in new))
+        self.lost += [values[k] for k in changed if k not in self.kept]
+        return (when_set(result), *(values[k] for k in self.kept))
+
+
+def _traced(
+    test: Any, branches: Sequence[Branch | None], sides: _Assigning | _Returning, what: str
+) -> tuple[tuple[Any, ...], tuple[Any, ...], Twins]:
+    """Trace both sides, again if that brings new places to light; return the values before and after, and the objects
+    among those that are made of others."""
+    outside = sides.on.outside
+    while True:
+        before = outside.read()
+        sides.on.rebound.begin()
+        counts = sides.begin(len(before))
+        both = zip(branches, told_by(test), strict=True)
+        then, orelse = [_side(branch, known, sides, before, counts) for branch, known in both]
         try:
-            outside.write(before)
+            made: Twins = []
+            return before, staged_branch(truth(test), then, orelse, (*sides.names, *outside.names), what, made), made
+        except NewPlaces:
+            outside.write((*before, *outside.read()[len(before) :]))
+        except BaseException:
+            outside.write((*before, *outside.read()[len(before) :]))
+            raise
+
+
+def _side(
+    branch: Branch | None, known: Ids, sides: _Assigning | _Returning, before: tuple[Any, ...], counts: tuple[int, int]
+) -> Side:
+    on, (given_on, placed) = sides.on, counts
+
+    def trace() -> tuple[Any, ...]:
+        taken = (*before, *on.values)
+        with on.rebound.at_work((*on.outside.names[: len(before)], *on.params), taken, placed=range(placed)) as work:
+            on.outside.takes(ids_in(taken[:given_on]))
+            on.outside.write(before)
             with knowing(known):
-                results = values[: len(names)] if branch is None else outside.watch(branch)(*values) or ()
-            left = outside.read()
-            now = dict(zip(names, results, strict=False))
-            ours = [now.get(name, one) for name, one in zip(params, values, strict=True)]
-            rebound.compare(every, held, taken, (*left[: len(before)], *ours))
-            new = {name: one for name, one in now.items() if name not in params}
-            rebound.add(new)
-            rebound.note_places(begun, every, (*left[: len(before)], *ours), new)
-            rebound.refuse_shared(every, taken)
-            return rebound.taken.left((*results, *left))
-        finally:
-            rebound.taken.put_back()
+                result = sides.call(branch)
+            left = on.outside.read()
+            return on.rebound.taken.left((*sides.left(work, result, left[: len(before)]), *left))
 
     return trace
 
@@ -212,7 +290,7 @@ def if_return(
             seen = seen_elsewhere(values)
             outside = Outside((then, orelse), shared, places, values)
             what = FALLEN if falls else RETURN
-            return _staged_return(test, (then or _nothing, orelse or _nothing), values, outside, what, seen)
+            return _staged_return(test, (then, orelse), values, outside, what, seen)
 
         return staged
     chosen = then if test else orelse
@@ -223,56 +301,36 @@ def _nothing(*_: Any) -> None:
     return None
 
 
-class _Changed(Exception):
-    """A branch that returns has changed a list, dict or set of the function's, which others hold; it is kept now."""
-
-
 def _staged_return(
-    test: Any, branches: tuple[Branch, ...], values: tuple[Any, ...], outside: Outside, what: str = RETURN,
-    seen: frozenset[int] = frozenset(), kept_too: tuple[int, ...] = (),
+    test: Any, branches: tuple[Branch | None, ...], values: tuple[Any, ...], outside: Outside, what: str = RETURN,
+    seen: frozenset[int] = frozenset(), kept_too: Sequence[int] = (),
 ) -> Any:  # fmt: skip
     """Build the branch; ``seen`` are the places of values that others hold, ``kept_too`` those that it gives, too."""
     rebound = Rebound()
-    given: list[Any] = []
-    kept, changed = list(kept_too), list[Any]()
     params = _parameters(branches, (), values) or tuple(f"variable {k}" for k in range(len(values)))
-
-    def sides(before: tuple[Any, ...]) -> list[Side]:
-        rebound.begin()
-        given.clear()
-        changed.clear()
-        return [
-            _return_side(branch, params, values, before, outside, known, rebound, given, (seen, kept, changed))
-            for branch, known in zip(branches, told_by(test), strict=True)
-        ]
-
-    while True:
-        names = (RETURN_VALUE, *(params[k] for k in kept))
-        try:
-            before, every, made = _traced(test, sides, names, outside, what)
-            break
-        except _Changed:
-            continue
-        except Grown as grown:
-            if grown.name not in names[1:]:
-                raise unless_left(TypeError(str(grown))) from None
-            longer = tuple(
-                grown.longer(one) if k in kept and name == grown.name else one
-                for k, (name, one) in enumerate(zip(params, values, strict=True))
-            )
-            return _with_longer(
-                values, longer, rebound,
-                lambda entered: _staged_return(test, branches, entered, outside, what, seen, tuple(kept)),
-            )  # fmt: skip
-    outside.finish(map(rebound.written_back, outside.names, before, every[len(names) :]))
+    sides = _Returning(_WorkedOn(params, values, outside, rebound), seen, list(kept_too))
+    try:
+        before, every, made = _traced(test, branches, sides, what)
+    except Grown as grown:
+        if grown.name not in sides.names[1:]:
+            raise unless_left(TypeError(str(grown))) from None
+        longer = tuple(
+            grown.longer(one) if k in sides.kept and name == grown.name else one
+            for k, (name, one) in enumerate(zip(params, values, strict=True))
+        )
+        return _with_longer(
+            values, longer, rebound,
+            lambda entered: _staged_return(test, branches, entered, outside, what, seen, sides.kept),
+        )  # fmt: skip
+    outside.finish(map(rebound.written_back, outside.names, before, every[len(sides.names) :]))
     watch(made)
     renew(every)
-    for k, one in zip(kept, every[1:], strict=False):
+    for k, one in zip(sides.kept, every[1:], strict=False):
         rebound.written_back(params[k], values[k], one)
     rebound.tell_places((*outside.names, RETURN_VALUE), (*outside.read(), every[0]))
-    for one in given:
+    for one in sides.given:
         may_be("what an `if` gives", every[0], one)
-    lose_all("one that a branch changes which returns", [inner for one in changed for inner in containers_in(one)])
+    lose_all("one that a branch changes which returns", [inner for one in sides.lost for inner in containers_in(one)])
     return every[0]
 
 
@@ -290,42 +348,6 @@ def _with_longer(
         raise
     begun.put_back_what(rebound.is_displaced)
     return result
-
-
-def _return_side(
-    branch: Branch, params: tuple[str, ...], values: tuple[Any, ...], before: tuple[Any, ...], outside: Outside,
-    known: Ids, rebound: Rebound, told: list[Any], places: tuple[frozenset[int], list[int], list[Any]],
-) -> Callable[[], tuple[Any, ...]]:  # fmt: skip
-    seen, keeps, lost = places
-
-    def trace() -> tuple[Any, ...]:
-        taken = (*before, *values)
-        held = tuple(map(copied, taken))
-        rebound.taken.enter(taken)
-        begun = rebound.places_in(outside.names[: len(before)], before)
-        outside.takes(ids_in(taken))
-        try:
-            outside.write(before)
-            with knowing(known):
-                result = outside.watch(branch)(*values)
-                told.append(result)
-                if type(result) is MaybeNone and is_(result, None) is False:
-                    result = opened(result).value
-            left = outside.read()
-            every = (*outside.names[: len(before)], *params)
-            rebound.compare(every, held, taken, (*left[: len(before)], *values))
-            named = outside.names[: len(before)]
-            rebound.note_places(begun, named, left[: len(before)], {RETURN_VALUE: result})
-            changed = [k for k, one in enumerate(values) if rebound.is_changed(one, held[len(before) + k])]
-            if new := [k for k in changed if k in seen and k not in keeps]:
-                keeps.extend(new)
-                raise _Changed
-            lost.extend(values[k] for k in changed if k not in keeps)
-            return rebound.taken.left((when_set(result), *(values[k] for k in keeps), *left))
-        finally:
-            rebound.taken.put_back()
-
-    return trace
 
 
 def if_exp(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:

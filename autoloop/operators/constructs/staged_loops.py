@@ -213,17 +213,14 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable], twins: list[Twin
         tensors = leaving(check_results)(declared, tensors)
     with cond_graph.as_default(), staged_block(), Block(cond_graph) as block:
         values = _values(variables, cond_graph.inputs, as_maybe, [])
-        given = loop.rebound.taken.enter(every, values)
-        loop.outside.takes(ids_in((*every, *given)))
-        try:
+        with loop.rebound.taken.holding(every, values) as given:
+            loop.outside.takes(ids_in((*every, *given)))
             loop.outside.write(given[len(loop.names) :])
             stops = [given[loop.names.index(name)] for name in loop.until]
             test = loop.outside.around(lambda *mine: (loop.test(*mine),), len(loop.names))
             pred = asked(_nor(stops, lambda: test(*given)[0]))
             number = join(loop.number, number_of((pred,)))
             pred = check_predicate(truth(pred), "the condition of the loop")
-        finally:
-            loop.rebound.taken.put_back()
         arrays.settle_test(block, loop.outside)
     outputs = finish_while(graph, scope, declared, cond_graph, pred, body_graph, tensors, _loop_options(loop.options))
     if number is NumberTracer and (begun or changed):
@@ -377,19 +374,13 @@ def _trace_body(
         entered = [(_twins().Watched(new), old) for new, old in made]
         body = loop.outside.around(loop.body, len(loop.names))
         loop.rebound.begin()
-        given = loop.rebound.taken.enter(every, values)
-        loop.outside.takes(ids_in((*every, *given)))
-        count = len(loop.names)
-        names = (*loop.outside.names, *loop.names)
-        begun = loop.rebound.places_in(names, (*given[count:], *given[:count]))
-        try:
-            with looping(graph, (*loop.outside.roots, *given)):
-                results = _left_by(body, given, values)
-            loop.rebound.compare((*loop.names, *loop.outside.names), values, given, results)
-            loop.rebound.note_places(begun, names, (*results[count:], *results[:count]), {})
+        names, count = (*loop.names, *loop.outside.names), len(loop.names)
+        with loop.rebound.at_work(names, every, values, (*range(count, len(names)), *range(count))) as work:
+            loop.outside.takes(ids_in((*every, *work.given)))
+            with looping(graph, (*loop.outside.roots, *work.given)):
+                results = _left_by(body, work.given, values)
+            work.leaves(results, {})
             results = loop.rebound.taken.left(results)
-        finally:
-            loop.rebound.taken.put_back()
         for watched, _ in entered:
             watched.refuse_changed()
         news: list[Variable] = []

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import operator
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import Enum
 from typing import Any
 
@@ -26,6 +27,7 @@ from .container_contents import (
     COPIED_DICTS,
     Standing,
     containers_in,
+    copied,
     fill,
     has_objects,
     is_as,
@@ -86,6 +88,26 @@ class Rebound:
         """Note where the values that a block begins with hold one container."""
         if (places := self._places_in(values)) is not None:
             places.begun(names, values)
+
+    @contextmanager
+    def at_work(
+        self, names: Sequence[str], before: Sequence[Any], inside: Sequence[Any] | None = None,
+        placed: Sequence[int] | None = None,
+    ) -> Iterator[AtWork]:  # fmt: skip
+        """Let the containers of values hold what a trace of the block, or of one of its sides, makes of them.
+
+        Parameters
+        ----------
+        names, before : sequence
+            What it begins with.
+        inside : sequence, optional
+            What stands for that in the trace, where that is something else.
+        placed : sequence of int, optional
+            Which of the values are asked, in which order, what they have in common; all if left out.
+        """
+        held = tuple(map(copied, before)) if inside is None else tuple(inside)
+        with self.taken.holding(before, inside) as given:
+            yield AtWork(self, names, held, given, range(len(names)) if placed is None else placed)
 
     def places_in(self, names: Sequence[str], values: Sequence[Any]) -> Any:
         """Return where the values that a block works on hold one container when it begins, for `note_places`."""
@@ -220,6 +242,34 @@ class Rebound:
         if value is original or id(original) in self._displaced:
             return value
         return written_back(original, self._with_own(original, value))
+
+
+class AtWork:
+    """What one trace of a block, or of one of its sides, works on, see :meth:`Rebound.at_work`.
+
+    Attributes
+    ----------
+    names, given : sequence
+        The values that the trace takes.
+    held : tuple
+        What they hold when it begins.
+    """
+
+    def __init__(
+        self, rebound: Rebound, names: Sequence[str], held: tuple[Any, ...], given: tuple[Any, ...],
+        placed: Sequence[int],
+    ) -> None:  # fmt: skip
+        self._rebound, self._placed = rebound, placed
+        self.names, self.held, self.given = names, held, given
+        self._begun = rebound.places_in(self._of_placed(names), self._of_placed(given))
+
+    def _of_placed(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple([values[k] for k in self._placed])
+
+    def leaves(self, left: Sequence[Any], new: Mapping[str, Any]) -> None:
+        """Note what the trace leaves under the names, and what else names stand for after it."""
+        self._rebound.compare(self.names, self.held, self.given, left)
+        self._rebound.note_places(self._begun, self._of_placed(self.names), self._of_placed(left), new)
 
 
 def written_back(original: Any, value: Any) -> Any:

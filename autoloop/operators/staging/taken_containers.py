@@ -11,6 +11,7 @@ import operator
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from autoloop_runtime.base.forks import undivided
@@ -59,6 +60,15 @@ class Taken:
             for found, mine in zip(places, now, strict=True)
         ]
         return given
+
+    @contextmanager
+    def holding(self, before: Sequence[Any], values: Sequence[Any] | None = None) -> Iterator[tuple[Any, ...]]:
+        """Give what :meth:`enter` returns; the containers are put back at the end."""
+        given = self.enter(before, values)
+        try:
+            yield given
+        finally:
+            self.put_back()
 
     def put_back(self) -> None:
         """Let the containers that the block works on hold what they held."""
