@@ -105,6 +105,8 @@ class ConcreteFunction:
         self.fresh: FreshResults | None = None
         #: what makes of each output what the caller gets, see ``_HANDED``
         self._handed = list(map(_handed, kinds, made))
+        #: the same of outputs whose elements are in C order
+        self._handed_in_order = list(map(_handed_in_order, kinds, made))
         #: the outputs that are arrays of the caller's, and what of: what is changed in one must not change another
         self._arrays = [
             (k, id(t)) for k, (kind, t) in enumerate(zip(kinds, tensors)) if kind is ArrayTracer and t.shape.rank != 0
@@ -145,15 +147,20 @@ class ConcreteFunction:
     @property
     def plain_outputs(self) -> tuple[Sequence[tuple[Tensor, Callable[[Any], Any]]], type | None] | None:
         """The outputs, with what makes of each what the caller gets, where these are all of the result: the tuple or
-        list of them, or one alone (None)."""
-        if (
-            len({tensor for _, tensor in self._arrays}) > 1
-            or self._told is not None
-            or not self._only_outputs
-            or not isinstance(self._structure, nest.Flat)
-        ):
+        list of them, or one alone (None). No two of them could be parts of one array."""
+        return None if len({tensor for _, tensor in self._arrays}) > 1 else self._outputs_alone(self._handed)
+
+    @property
+    def new_outputs(self) -> tuple[Sequence[tuple[Tensor, Callable[[Any], Any]]], type | None] | None:
+        """The same for who gives each of them in new memory, in C order."""
+        return self._outputs_alone(self._handed_in_order)
+
+    def _outputs_alone(
+        self, handed: Sequence[Callable[[Any], Any]]
+    ) -> tuple[Sequence[tuple[Tensor, Callable[[Any], Any]]], type | None] | None:
+        if self._told is not None or not self._only_outputs or not isinstance(self._structure, nest.Flat):
             return None
-        return list(zip(self.graph.outputs, self._handed)), self._structure.type
+        return list(zip(self.graph.outputs, handed)), self._structure.type
 
     @property
     def plain_result(self) -> list[Any] | None:
@@ -272,13 +279,22 @@ _HANDED: dict[Kind, Callable[[Any], Any]] = {
 
 def _handed(kind: Kind, leaf: Any) -> Callable[[Any], Any]:
     """Return what makes of an output what the caller gets as a leaf of the result."""
-    plain = _HANDED[kind]
-    if leaf is None or kind not in (ArrayTracer, ZeroDimArray):
-        return plain
-    if leaf.view_of is None and not leaf.is_writeable:
-        plain = plain_read_only
-    lies = dense_strides(leaf)
+    plain = _handed_anyhow(kind, leaf)
+    lies = None if leaf is None or kind not in (ArrayTracer, ZeroDimArray) else dense_strides(leaf)
     return plain if lies is None else plain_lying(lies, plain)
+
+
+def _handed_anyhow(kind: Kind, leaf: Any) -> Callable[[Any], Any]:
+    """Return the same but for the order of its elements."""
+    if leaf is None or kind not in (ArrayTracer, ZeroDimArray) or leaf.view_of is not None or leaf.is_writeable:
+        return _HANDED[kind]
+    return plain_read_only
+
+
+def _handed_in_order(kind: Kind, leaf: Any) -> Callable[[Any], Any]:
+    """Return the same of an output whose elements are in C order."""
+    is_so = not isinstance(leaf, ArrayTracer) or leaf.layout is None or leaf.layout.flags.c_contiguous
+    return (_handed_anyhow if is_so else _handed)(kind, leaf)
 
 
 def _set_apart(given: list[Any], places: Sequence[tuple[int, int]]) -> None:

@@ -24,7 +24,7 @@ from autoloop_runtime.ir.plain_values import plain_array, plain_number
 from autoloop_runtime.ir.recorders import recorders
 from autoloop_runtime.ir.tensor import Tensor, value_of
 from autoloop_runtime.running.prepare import wrap
-from autoloop_runtime.running.standing import Straight
+from autoloop_runtime.running.standing import Entry, Straight
 
 from .concrete import CalledPlain, ConcreteFunction
 from .keys import Number
@@ -42,6 +42,9 @@ _NOTHING = object()
 _NUMBERS = "biufc"
 #: what hands a result back -> the text of what it does with a scalar of NumPy's, or an array of its own
 _HANDED: dict[Any, str] = {plain_array: "{}", plain_number: "{}.item()", wrap: "Tensor({})"}
+#: the same -> what machine code is asked for
+_KINDS: dict[Any, str] = {plain_array: "output", plain_number: "number", wrap: "output"}
+_BRACKETS: dict[Any, str] = {None: "{}", tuple: "({},)", list: "[{}]"}
 #: the parts of a call
 Call = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 
@@ -92,12 +95,14 @@ class _Text:
 @dataclass(frozen=True)
 class _Argument:
     """What a fast path does with one argument: the conditions on it, in order; the value of an input, if it is one, and
-    whether that is an array of the caller's, or no array."""
+    whether that is an array of the caller's, or no array; and which it was."""
 
     conditions: Sequence[str]
     value: str | None = None
     is_array: bool = False
     is_plain: bool = True
+    #: the value in the call that was made
+    sample: Any = None
 
 
 def fast_path(way: Way, count: int, given: Sequence[Any], leaves: Sequence[Any]) -> Call | None:
@@ -128,13 +133,15 @@ def fast_path(way: Way, count: int, given: Sequence[Any], leaves: Sequence[Any])
     memory = _memory(core, values) if isinstance(core, ReferringFunction) else []
     if memory is None or (variant is not None and type(core) is not ConcreteFunction):
         straight = None
+    entry = core.runner.entry() if type(core) in (ConcreteFunction, ReferringFunction) else None
+    machine = None if entry is None or memory is None else _machine(core, variant, values, entry)
     text.say(0, "def call(args, kwargs):")
-    text.say(1, f"if {' or '.join(_around(text, way, core, straight))}:", "    return otherwise(args, kwargs)")
-    if names:
-        several = " = ".join(names)
-        text.say(1, "try:", f"    {', '.join(names)}, = args", "except ValueError:", f"    {several} = NOTHING")
-    conditions = [condition for one in known for condition in one.conditions] + ([] if names else ["not args"])
-    text.say(1, f"if not ({' and '.join(conditions)}):", "    return otherwise(args, kwargs)")
+    around = _around(text, way, core, entry, straight is not None or machine is not None)
+    text.say(1, f"if {' or '.join(around)}:", "    return otherwise(args, kwargs)")
+    if machine is not None:
+        _enter(text, way, machine, known, names, variant)
+        return _compiled(text)
+    _say_arguments(text, names, [condition for one in known for condition in one.conditions])
     if isinstance(core, PlainPython):
         text.namespace["plain"] = way.plain
         text.say(1, "return plain(*args)")
@@ -147,25 +154,109 @@ def fast_path(way: Way, count: int, given: Sequence[Any], leaves: Sequence[Any])
         arrays = ", ".join(str(one.value) for one in values if one.is_array)
         text.say(1, "try:", f"    return run([{', '.join(str(one.value) for one in values)}], [{arrays}])")
         text.say(1, "except AGAIN:", "    pass", "return usual(args, kwargs)")
+    return _compiled(text)
+
+
+def _compiled(text: _Text) -> Call:
     exec(_code("\n".join(text.lines) + "\n"), text.namespace)
     made: Call = text.namespace["call"]
     return made
 
 
-def _around(text: _Text, way: Way, core: Any, straight: Straight | None) -> list[str]:
+@dataclass(frozen=True)
+class _Machine:
+    """Machine code that takes a call, see ``entered_calls``, and what is made of the results that it gives."""
+
+    entered: Any
+    handed: str | None
+
+
+def _machine(
+    core: ConcreteFunction, variant: Variant | None, values: Sequence[_Argument], entry: Entry
+) -> _Machine | None:  # fmt: skip
+    """Return the machine code that takes calls; None if there is none, or more is to be done with what it gives."""
+    if variant is not None and (variant.is_pair or variant.has_inputs or type(core) is not ConcreteFunction):
+        return None
+    found = None if entry.made is None else _results(core)
+    if entry.made is None or found is None:
+        return None
+    results, several, handed = found
+    written = core.plainly_written if isinstance(core, ReferringFunction) else ()
+    if len(core.runner.graph.outputs) != len(written) + sum(kind in ("output", "number") for kind, _ in results):
+        return None
+    entered = entry.made([one.sample for one in values], written, results, several)
+    return None if entered is None else _Machine(entered, handed)
+
+
+def _results(core: ConcreteFunction) -> tuple[Sequence[tuple[str, Any]], bool, str | None] | None:
+    """Return the results as machine code is asked for them, whether these are a tuple, and what is made of it."""
+    if isinstance(core, ReferringFunction) and (given := core.plainly_given) is not None:
+        _, itself = given
+        return [("argument", itself[0]) if itself else ("constant", None)], False, None
+    outputs, container = core.new_outputs or ([], None)
+    kinds = [_KINDS.get(handed) for _, handed in outputs]
+    if not outputs or None in kinds:
+        return None
+    results = [(str(kind), j) for j, kind in enumerate(kinds)]
+    is_tensor = [handed is wrap for _, handed in outputs]
+    if container in (None, tuple) and not any(is_tensor):
+        return results, container is tuple, None
+    names = [f"r{j}" for j in range(len(outputs))]
+    made = ", ".join(f"Tensor({name})" if one else name for name, one in zip(names, is_tensor))
+    handed = _BRACKETS[container].format(made)
+    return results, True, f"{', '.join(names)}, = result\n    return {handed}"
+
+
+def _enter(
+    text: _Text, way: Way, machine: _Machine, known: Sequence[_Argument], names: Sequence[str], variant: Variant | None
+) -> None:
+    """Write the call of machine code, which looks at the arguments that are its inputs by itself."""
+    entered, values = machine.entered, [str(one.value) for one in known if one.value is not None]
+    text.namespace.update(
+        machine=entered.call, failed=entered.failed, error=entered.error, refused=entered.refused, begin=entered.begin
+    )
+    if values == [*names] and len(known) == len(names) and variant is None:
+        given, inputs = "*args", "args"
+    else:
+        given, inputs = ", ".join(values), f"[{', '.join(values)}]"
+        looked = [one for one in known if variant is not None or one.value not in names]
+        _say_arguments(text, names, [condition for one in looked for condition in one.conditions])
+    if variant is not None:
+        text.namespace.update(read=variant.read, receiver=getattr(way.trace, "receiver", None))
+        receiver = None if text.namespace["receiver"] is None else "receiver()"
+        text.say(1, f"if read(args, {receiver}) is None:", "    return usual(args, kwargs)")
+    if entered.begin is not None:
+        text.say(1, "begin()")
+    text.say(1, f"result = machine({given})")
+    text.say(1, "if result is NotImplemented:", "    return otherwise(args, kwargs)")
+    text.say(1, "if result is failed:", f"    raised = error({inputs})")
+    text.say(2, "if isinstance(raised, refused):", "    return usual(args, kwargs)", "raise raised")
+    text.say(1, machine.handed or "return result")
+
+
+def _say_arguments(text: _Text, names: Sequence[str], conditions: Sequence[str]) -> None:
+    """Write what takes the arguments, and sends those of another kind on."""
+    if names:
+        several = " = ".join(names)
+        text.say(1, "try:", f"    {', '.join(names)}, = args", "except ValueError:", f"    {several} = NOTHING")
+    every = [*conditions] + ([] if names else ["not args"])
+    text.say(1, f"if not ({' and '.join(every or ['True'])}):", "    return otherwise(args, kwargs)")
+
+
+def _around(text: _Text, way: Way, core: Any, entry: Entry | None, is_straight: bool) -> list[str]:
     """Return what sends any call the usual way."""
     around = ["kwargs", "graphs()", "recorders()"]
     if not isinstance(core, PlainPython):
         around.append("setting(None) is not UNSET and asked()")
-    if straight is not None:
+    if entry is not None and entry.tally is not None:
+        text.namespace.update(tally=entry.tally, settled=entry.settled)
+        around.append("tally.settled is not settled")
+    if is_straight:
         text.namespace.update(core=core, runner=core.runner)
         around += ["active()", "core.runner is not runner"]
         if core is not way.trace:
             text.namespace.update(trace=way.trace, variants=way.trace.variants)  # type: ignore[union-attr]
             around.append("trace.variants is not variants")
-        if straight.tally is not None:
-            text.namespace.update(tally=straight.tally)
-            around.append("tally.settled is not None")
     return around
 
 
@@ -198,7 +289,8 @@ def _argument(text: _Text, name: str, given: Any, leaf: Any) -> _Argument | None
     of_type = f"type({name}) is {text.bind(kind)}"
     if type(leaf) is Number:
         fits = [f"-{1 << 63} <= {name} < {1 << 63}"] if kind is int else []
-        return _Argument([of_type, *fits], f"{text.bind(CARRIERS[kind].type)}({name})")
+        carrier = CARRIERS[kind].type
+        return _Argument([of_type, *fits], f"{text.bind(carrier)}({name})", sample=carrier(given))
     if leaf is not given:
         return None
     if given is None or kind is bool:
@@ -206,17 +298,18 @@ def _argument(text: _Text, name: str, given: Any, leaf: Any) -> _Argument | None
     if kind in (int, str, bytes) or (kind is float and given and given == given):
         return _Argument([of_type, f"{name} == {text.bind(given)}"])
     if kind is np.ndarray and given.ndim:
-        return _Argument([f"type({name}) is ndarray", *_as_array(text, name, given)], name, True)
+        return _Argument([f"type({name}) is ndarray", *_as_array(text, name, given)], name, True, True, given)
     if _is_number(kind):
-        return _Argument([of_type], name)
+        return _Argument([of_type], name, sample=given)
     if kind is Tensor and given.node is None:
         value, held = value_of(given), f"v{name}"
         concrete = [f"type({name}) is Tensor", f"{name}.node is None"]
         if type(value) is np.ndarray and value.ndim:
             looked = [f"type({held} := value_of({name})) is ndarray", *_as_array(text, held, value)]
-            return _Argument(concrete + looked, held, is_plain=False)
+            return _Argument(concrete + looked, held, False, False, value)
         if _is_number(type(value)):
-            return _Argument([*concrete, f"type({held} := value_of({name})) is {text.bind(type(value))}"], held)
+            is_held = f"type({held} := value_of({name})) is {text.bind(type(value))}"
+            return _Argument([*concrete, is_held], held, sample=value)
     return None
 
 
@@ -295,8 +388,7 @@ def _quickly_handed(
         else:
             return None
         made.append(_HANDED[handed].format(name))
-    brackets: dict[Any, str] = {None: "{}", tuple: "({},)", list: "[{}]"}
-    result = brackets[container].format(", ".join(made))
+    result = _BRACKETS[container].format(", ".join(made))
     return [f"{', '.join(names)}, = results", f"if {' and '.join(checks)}:", f"    return {result}"]
 
 

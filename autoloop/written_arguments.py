@@ -211,6 +211,11 @@ class ReferringFunction(ConcreteFunction):
         return None if asked_of.lying or asked_of.without_axes else (self._written, asked_of.ordered)
 
     @property
+    def plainly_written(self) -> Sequence[tuple[int, int]]:
+        """The inputs that are written to, and the output that each of them holds in the end."""
+        return list(self._donated.items())
+
+    @property
     def plainly_given(self) -> tuple[Sequence[tuple[int, int]], Sequence[int]] | None:
         """The outputs that are the inputs written to, once nothing is to be copied, and the input that is the result,
         or none for None; None where there is more to it."""

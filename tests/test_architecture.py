@@ -49,8 +49,9 @@ ARROWS = {
         "failed_runs": "kernels typing writer native_function",
         "decided_calls": "typing native_function",
         "shape_classes": "ir typing",
+        "entered_calls": "toolchain kernels typing native_function",
         "native_call": "ir toolchain kernels typing writer native_function shape_classes decided_calls variable_runs "
-        "failed_runs",
+        "failed_runs entered_calls",
     },
     "autoloop": {
         "conversion": "errors",
@@ -155,6 +156,7 @@ LAZY = {
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.variable_runs"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.shape_classes"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.failed_runs"),
+    ("autoloop_runtime.native.native_call", "autoloop_runtime.native.entered_calls"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.kernels.thread_pool"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.kernels.block_reuse"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.kernels.swap_file"),

@@ -90,10 +90,15 @@ def quotients():
     ]  # fmt: skip
 
 
+def calls():
+    """What Python calls with the objects of a call."""
+    return [code("entered", WORDS=64, MADE=16, name="{name}")]
+
+
 _PARTS = {"float": "f32", "double": "f64"}
 MODULES = {
     "collections": collections, "threads": threads, "no threads": no_threads, "reused blocks": blocks, "pages": pages,
-    "dropping": dropping, "quotients": quotients, "matrices": matrices,
+    "dropping": dropping, "quotients": quotients, "matrices": matrices, "calls": calls,
     "sorting": sorted_by(ops.sort, ops.argsort, plainly), "searching": sorted_by(lambda x: ops.searchsorted(x, x)),
 }  # fmt: skip
 

@@ -92,6 +92,10 @@ class _Compiled:
             runnable = self._runnable(shapes)
         return runnable(values, state)
 
+    def entered(self, *wanted: Any) -> Any:
+        """See ``_Runnable``."""
+        return self._only.entered(*wanted) if isinstance(self._only, _Runnable) else None
+
     def _of_many(self, shapes: tuple[Shape, ...]) -> Run | None:
         """Return the code for all shapes that differ from these in extents of the run only; None if there is none."""
         if len(self._exact) < FEW_SHAPES:
@@ -229,6 +233,26 @@ class _Runnable:
             return self._run(values, done)
         return self._with_variables(partial(self._run, done=done), function, values, state)
 
+    def entered(
+        self, arguments: Sequence[Any], written: Sequence[tuple[int, int]], results: Sequence[tuple[str, Any]],
+        several: bool,
+    ) -> Any:  # fmt: skip
+        """Return what is called with the objects of a call, see ``entered_calls``; None if more is to be done then."""
+        if self._with_variables or self._grows or self._moves or self._swaps or self._extents:
+            return None
+        with undivided():
+            from .entered_calls import Callee, entered
+
+        helpers = self._helpers
+        callee = Callee(
+            self._function,
+            self._code.address,
+            self._memory,
+            lambda code, memory, owners: self._failure(code, memory, 0, owners),
+            None if helpers is None else lambda: helpers.use(get_num_threads()),
+        )
+        return entered(callee, arguments, written, results, several)
+
     def _run(self, values: Sequence[Any], done: int) -> list[Any]:
         args = list(values)
         # what is looked at only by address must live until the call is over: ``values``, ``kept`` and ``made`` do
@@ -244,10 +268,7 @@ class _Runnable:
         for k in self._complex_inputs:
             args[k : k + 1] = args[k].real, args[k].imag
         packed = self._pack(*args, *extents)
-        try:
-            memory = self._free.pop()
-        except IndexError:
-            memory = _Memory(self._function, self._table.ctypes.data)
+        memory = self._memory()
         if self._helpers is not None:
             self._helpers.use(get_num_threads())
         begun = generation() if self._swaps else 0
@@ -271,6 +292,13 @@ class _Runnable:
             return made or numbers
         n, m = iter(numbers), iter(made)
         return [next(m) if port.is_array else next(n) for port in self._function.outputs]
+
+    def _memory(self) -> _Memory:
+        """Return memory for a call."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            return _Memory(self._function, self._table.ctypes.data)
 
     def _joined(self, words: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values of the outputs, of which those that are complex are each one value."""

@@ -37,7 +37,7 @@ from ..ir.run_state import EAGER, RunState
 from ..ir.structured import WHILE
 from ..python_code.compile_python import Generated, compile_graph, compile_region
 from .on_stack_replacement import Restart, Site, Sites, is_replaceable
-from .standing import Standing, Straight
+from .standing import Entry, Standing, Straight
 from .tier_up import MOST_SHAPES, SMALLEST, Made, Shapes, TierUp, is_wanted
 
 Run = Callable[..., list[Any]]
@@ -224,6 +224,11 @@ class Automatic:
         if self.sites.look is not None or times.spent > SHORT * times.calls:
             return None
         return Straight(run.function, run.explained, times)
+
+    def entry(self) -> Entry:
+        """Return the machine code that runs the graph, once that is settled."""
+        made = None if self._only is None else self._only.settled
+        return Entry(None if made is None else made.run.entered, self._only, made)  # type: ignore[union-attr]
 
     # -- asked from outside -------------------------------------------------------------------------------
 

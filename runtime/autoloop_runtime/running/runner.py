@@ -12,7 +12,7 @@ from ..base.forks import undivided
 from ..ir.graph import Graph
 from ..ir.run_state import RunState
 from ..passes.optimize import optimize
-from .standing import Standing, Straight
+from .standing import Entry, Standing, Straight
 
 if TYPE_CHECKING:
     from .automatic import Automatic
@@ -67,6 +67,12 @@ class Runner:
         if self.automatic is not None:
             return self.automatic.straight()
         return self.direct
+
+    def entry(self) -> Entry:
+        """Return the machine code that runs it, if there is, and until when."""
+        if self.automatic is not None:
+            return self.automatic.entry()
+        return Entry(self.run.entered if self.asked == "native" else None)  # type: ignore[attr-defined]
 
     @property
     def loops(self) -> dict[str, Standing]:

@@ -50,3 +50,20 @@ class Straight:
     function: Callable[..., list[Any]]
     explained: Callable[[Exception], BaseException]
     tally: Tally | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A graph as machine code, for who looks to the rest, see ``Straight``.
+
+    Attributes
+    ----------
+    made : callable or None
+        See ``entered_calls.entered``, without the first of its parameters; None if something else runs the graph.
+    tally, settled
+        This is so as long as what is ``settled`` is this; without a tally for ever.
+    """
+
+    made: Callable[..., Any] | None
+    tally: Tally | None = None
+    settled: Any = None
