@@ -29,6 +29,7 @@ from autoloop_runtime.ir.tracers import (
 from autoloop_runtime.running.prepare import prepare, run_graph, set_outputs, wrap
 
 from .given_arrays import whole_of
+from .left_to_python import LeftByRun
 from .returned_views import SharedMemory
 
 if TYPE_CHECKING:
@@ -190,9 +191,29 @@ class ConcreteFunction:
         """The result tensors of the graph."""
         return [t for (fixed, _), t in zip((f for f in self._fixed if not f[0]), self.graph.outputs)]
 
+    @property
+    def may_be_left(self) -> bool:
+        """Whether plain Python may run a call from its beginning that a run has begun: nobody notices that."""
+        return not self._donated and self.runner.may_repeat
+
+    def results(self, values: list[Any]) -> list[Any]:
+        """Return what a run on raw values gives.
+
+        Raises
+        ------
+        CalledPlain
+            If the run has shown that plain Python has to do it.
+        """
+        try:
+            return (self.checked_runner if asked() else self.runner).run(values, EAGER)
+        except LeftByRun as left:
+            if not self.may_be_left:
+                raise
+            raise CalledPlain from left
+
     def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> Any:
         """Run on raw values; results are copied where they share memory with the caller's ``arrays``."""
-        return self.given((self.checked_runner if asked() else self.runner).run(values, EAGER), values, arrays)
+        return self.given(self.results(values), values, arrays)
 
     def given(self, results: Sequence[Any], values: Sequence[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> Any:
         """Return what the caller gets of what a run on ``values`` has given; copies of what lies in the caller's

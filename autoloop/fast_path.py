@@ -28,6 +28,7 @@ from autoloop_runtime.running.standing import Entry, Straight
 
 from .concrete import CalledPlain, ConcreteFunction
 from .keys import Number
+from .left_to_python import LeftByRun
 from .plain_python import PlainPython
 from .state.stateful import OtherWorld, StatefulFunction, Variant
 from .written_arguments import OtherMemory, OverlappingArguments, ReferringFunction
@@ -353,7 +354,14 @@ def _straight_on(
         quick = [f"return {text.bind(core.plain_result[0])}"]
     else:
         text.say(1, "token = silence()", "try:", f"    results = function({', '.join(inputs)})")
-        text.say(1, "except Exception as error:", "    raise explained(error)", "finally:", "    restore(token)")
+        if core.may_be_left:
+            text.namespace["LeftByRun"] = LeftByRun
+            left = ["left = explained(error)", "if not isinstance(left, LeftByRun):", "    raise left"]
+            text.say(1, "except Exception as error:", *["    " + line for line in left], "    results = None")
+            text.say(1, "finally:", "    restore(token)")
+            text.say(1, "if results is None:", "    return usual(args, kwargs)")
+        else:
+            text.say(1, "except Exception as error:", "    raise explained(error)", "finally:", "    restore(token)")
     if variant is not None and variant.is_pair:
         text.say(1, f"return finish(given(results, [{', '.join(inputs)}], [{', '.join(arrays)}]), found[2])")
         return

@@ -34,7 +34,7 @@ from .keys import Number, leaf_key, quick_key
 from .known_traces import FastPaths, KnownTraces, Trace, inputs_of
 from .number_inputs import NumberInputs
 from .parameters import Parameters
-from .plain_python import taken_or_left, traced_or_plain, with_graph
+from .plain_python import taken_or_left, traced_or_plain, unless_in_graph, with_graph
 from .sent_by_name import SentByName
 from .state.stateful import OtherWorld, StatefulFunction, called_again, run_or_refused
 from .written_arguments import OtherMemory, OverlappingArguments, in_order, lying_of, same_arrays
@@ -127,8 +127,7 @@ class Function(SentByName):
         except OverlappingArguments as refusal:
             return _called_joined(self, self._parameters, call, refusal)
         except CalledPlain as plain:
-            if self._needs_graph and plain.__cause__ is not None:
-                raise plain.__cause__ from None
+            unless_in_graph(plain, self._needs_graph, self.executor)
         return self.python_function(*self._receiver(), *args, **kwargs)
 
     def _call_with_memory(self, call: tuple[Any, ...], exactly: bool) -> Any:

@@ -62,6 +62,11 @@ class LeftToPython(BaseException):
         self.is_once, self.is_endless = is_once, is_endless
 
 
+class LeftByRun(TypeError):
+    """Only the run has shown that plain Python gives something else: it runs the call again, from its beginning, unless
+    somebody would notice that, or wants the graph."""
+
+
 def is_followed() -> bool:
     """Return whether a function is being traced whose calls have to change the world each time."""
     graph = current_graph()

@@ -20,7 +20,7 @@ from autoloop_runtime.ir.recorders import recorders
 from .concrete import CalledPlain, ConcreteFunction
 from .errors import user_stacklevel
 from .given_arrays import taken
-from .left_to_python import LeftToPython
+from .left_to_python import LeftByRun, LeftToPython
 from .parameters import Parameters
 
 T = TypeVar("T")
@@ -134,6 +134,13 @@ def taken_or_left(function: Named, leaves: list[Any], call: tuple[Any, ...]) -> 
         warnings.warn(f"{function.name} runs as plain Python: {said}", stacklevel=user_stacklevel())
         function.told.add(name)
     raise CalledPlain
+
+
+def unless_in_graph(plain: CalledPlain, needs_graph: bool, executor: str) -> None:
+    """Raise why plain Python has to run a call where that is no way."""
+    why = plain.__cause__
+    if why is not None and (needs_graph or (executor == "native" and isinstance(why, LeftByRun))):
+        raise why from None
 
 
 def with_graph(made: T) -> T:

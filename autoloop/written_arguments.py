@@ -18,7 +18,6 @@ from autoloop_runtime.ir.array_storage import kept, refuse_lost
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.followers import written
 from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.run_state import EAGER
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer
 from autoloop_runtime.running.prepare import prepare, run_graph
@@ -191,7 +190,7 @@ class ReferringFunction(ConcreteFunction):
         self._check(values)
         if self.references.without_axes:
             self._check_without_axes(values, arrays)
-        return self.given((self.checked_runner if asked() else self.runner).run(values, EAGER), values, arrays)
+        return self.given(self.results(values), values, arrays)
 
     def given(self, results: Sequence[Any], values: Sequence[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> Any:
         """Return what the caller gets of what a run on ``values`` has given, and write what it has to the arrays."""

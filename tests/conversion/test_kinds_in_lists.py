@@ -68,9 +68,36 @@ def test_what_is_read_of_them():
 
 def test_arrays_of_them_have_numpys_dtype_or_are_refused():
     for body, collected in ARRAYS:
-        assert differences([collected + body], [(X,)], ["auto"], "x") == []
-        with pytest.raises(TypeError, match="NumPy makes an array of another dtype than .* in this run"):
-            al.function(made(collected + body, "x"))(X - 9)
+        assert differences([collected + body], [(X,), (X - 9,)], ["auto", "sequential", "dataflow"], "x") == []
+        for effect in ("print(1)\n", "x[0] = x[0] + 0\n"):  # that must not be done twice
+            with pytest.raises(TypeError, match="NumPy makes an array of another dtype than .* in this run"):
+                al.function(made(effect + collected + body, "x"))(X - 9)
+
+
+_FEW = "o = []\nfor v in x:\n    if v > 2:\n        o.append({})\nreturn "
+_OF_FEW = [
+    "np.stack(o)", "np.stack(o, axis=-1)", "np.concatenate(o)", "np.array(o)", "np.asarray(o, np.float32)",
+    "np.sum(o, axis=0)", "np.max(o)", "np.add(o, 1), np.sqrt(o)", "np.shape(o), np.size(o)", "np.array(o).T",
+    "np.shape(x[x > 2]), np.size(x[x > 2])",
+]  # fmt: skip
+
+
+@each(["x * v", "v", "1"])
+def test_functions_of_lists_that_may_be_empty(element):
+    bodies = [_FEW.format(element) + one for one in _OF_FEW]
+    assert differences(bodies, [(X,), (X - 9,)], ["auto", "sequential", "dataflow"], "x") == []
+
+
+def test_a_list_that_is_empty_in_some_calls():
+    f = made(_FEW.format("x * v") + "np.array(o)", "x")
+    decorated, slope = al.function(f), al.grad(al.function(made(_FEW.format("x * v") + "np.sum(np.array(o))", "x")))
+    for x in (X, X, X, X - 9, X, X - 9, X - 9, X):
+        assert decorated(x).shape == f(x).shape
+        if len(f(x)):
+            assert slope(x).shape == x.shape
+            continue
+        with pytest.raises(TypeError, match="NumPy makes an array of another shape than .* in this run"):
+            slope(x)
 
 
 @each([

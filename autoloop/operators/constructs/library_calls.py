@@ -23,9 +23,10 @@ from autoloop_runtime.ops.operands import fitted
 
 from ...errors import programs_own
 from ...left_to_python import refuse_unknown
-from ..staging.growing_list import GrowingList
+from ..staging.growing_list import GrowingList, array_of, leave_empty
 from ..staging.maybe_numbers import given_exactly
 from ..staging.staged_values import is_staged, stands_for
+from .attributes import attribute
 from .comprehensions import elements
 from .math_functions import STAGED_MATH
 
@@ -34,6 +35,7 @@ _MAKING_ARRAYS = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.
 
 def _stack(arrays: Any, axis: Any = 0, *others: Any, **more: Any) -> Any:
     if isinstance(arrays, GrowingList) and not (others or more):
+        leave_empty(arrays, "np.stack")
         made = ops.moveaxis(convert_to_tensor(arrays), 0, axis) if axis else arrays.stack()
         return marked(kind_of((arrays,), ArrayTracer), made)
     return by_numpy(np.stack)(arrays, axis, *others, **more)
@@ -44,7 +46,22 @@ def _concatenate(arrays: Any, /, axis: Any = 0, *others: Any, **more: Any) -> An
         return by_numpy(np.concatenate)(arrays, axis, *others, **more)
     if axis != 0 or len(arrays.arrays) != 1 or others or more:
         raise TypeError(f"np.concatenate of the list {arrays.name!r}, which grows in a loop, works along axis 0 only")
+    leave_empty(arrays, "np.concatenate")
     return marked(kind_of((arrays,), ArrayTracer), arrays.arrays[0].concat())
+
+
+def _block(arrays: Any) -> Any:
+    if any(isinstance(leaf, GrowingList) for leaf in nest.flatten(arrays)):
+        refuse_unknown("np.block of a list that grows in a loop on tensors", "use np.concatenate(values)")
+    return by_numpy(np.block)(arrays)
+
+
+def _extents(function: Any, a: Any, *axis: Any) -> Any:
+    """Return ``np.shape`` or ``np.size``: of an array numbers of Python's, whatever the run decides."""
+    array = array_of(a) if isinstance(a, GrowingList) else a
+    if axis or not isinstance(array, ArrayTracer) or array.shape.rank is None:
+        return by_numpy(function)(array, *axis)
+    return attribute(array, function.__name__)
 
 
 def _numbers_given_dtype(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -52,6 +69,8 @@ def _numbers_given_dtype(function: Any, args: tuple[Any, ...], kwargs: dict[str,
     has_dtype = function in _MAKING_ARRAYS and (args[1] if len(args) > 1 else kwargs.get("dtype")) is not None
     if not has_dtype or not args or not isinstance(args[0], GrowingList) or len(args[0].kinds) != 1:
         return args
+    if args[0].arrays[0].element_shape.rank != 0:
+        return array_of(args[0]), *args[1:]
     return marked(kind_of(args[:1], ArrayTracer), args[0].numbers()), *args[1:]
 
 
@@ -198,6 +217,9 @@ def vectorized(f: Any) -> Callable[..., Any]:
 
 STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **STAGED_MATH,
+    np.block: _block,
+    np.shape: lambda a: _extents(np.shape, a),
+    np.size: lambda a, axis=None: _extents(np.size, a, *([] if axis is None else [axis])),
     np.apply_along_axis: lambda *args, **kwargs: _callbacks().apply_along_axis(*args, **kwargs),
     np.apply_over_axes: lambda *args, **kwargs: _callbacks().apply_over_axes(*args, **kwargs),
     np.concatenate: _concatenate,

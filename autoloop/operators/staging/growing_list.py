@@ -28,6 +28,7 @@ from .copied_elements import note_begun, note_element, note_put, note_shared
 from .instances import as_rows
 from .joined_elements import Join
 from .list_columns import ListColumns, empty_arrays
+from .several_types import leave_without
 from .twins import watch_copied
 
 if TYPE_CHECKING:
@@ -302,12 +303,23 @@ def _as_plain(element: Any) -> Any:
     return as_rows(element)
 
 
+def array_of(values: GrowingList) -> Any:
+    """Return the elements as NumPy's functions take them."""
+    return marked(join(values.__autoloop_kind__, ArrayTracer), values.__autoloop_tensor__())
+
+
+def leave_empty(values: GrowingList, function: str) -> None:
+    """Let plain Python run the call if there are no elements, of which ``function`` needs one."""
+    if values.__autoloop_kind__ is not Tensor:
+        leave_without(values.numbers(), f"{function} needs at least one array")
+
+
 def _as_arrays(element: Any) -> Any:
     """Return an argument of a function of NumPy's with growing lists in it as arrays."""
     leaves, structure = nest.flatten_with_structure(element)
     if not any(isinstance(leaf, GrowingList) for leaf in leaves):
         return element
-    rows = [leaf.__autoloop_tensor__() if isinstance(leaf, GrowingList) else leaf for leaf in leaves]
+    rows = [array_of(leaf) if isinstance(leaf, GrowingList) else leaf for leaf in leaves]
     return nest.unflatten(structure, rows)
 
 

@@ -20,7 +20,7 @@ from .copied_elements import note_taken
 from .instances import Row, of_rows
 from .joined_elements import Join
 from .mixed_numbers import MixedNumber, handed_out
-from .several_types import Several, checked_column, of_column, widened, wider
+from .several_types import Several, checked_column, checked_rows, of_column, widened, wider
 from .standins import Rows
 from .twins import watch_copied
 
@@ -172,7 +172,10 @@ class ListColumns(Rows):
         values = self.arrays[place].stack()
         if place in self.several:
             return self.several[place].column(values, self._tags()[place].stack())
-        return values if self.like(place) is None else checked_column(values)
+        if self.like(place) is not None:
+            return checked_column(values)
+        is_tensor = self.kinds[place] is Tensor
+        return values if is_tensor or values.shape.rank == 1 or place in self.lists else checked_rows(values)
 
     def packed(self, parts: Sequence[Any]) -> Any:
         """Return an element of what the arrays hold of it."""

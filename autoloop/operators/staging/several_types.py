@@ -10,6 +10,7 @@ from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer
 
+from ...left_to_python import LeftByRun
 from .mixed_numbers import TYPES, Codes, MixedNumber, code_of, codes_of, components, is_pythons, mixed, of_run
 from .raising import Raising, raise_unless
 
@@ -66,12 +67,30 @@ def checked_column(values: Tensor) -> Tensor:
     return values
 
 
-def _refuse_unless(holds: Tensor, dtype: Any) -> None:
-    text = (
-        f"of this list NumPy makes an array of another dtype than {dtype} in this run, as of no elements or ints only: "
-        f"say which, np.array(values, dtype=np.{dtype})"
+def checked_rows(rows: Tensor) -> Tensor:
+    """Return arrays of a list as NumPy makes an array of them: of none it makes one with a single axis, of floats."""
+    leave_without(
+        rows, f"NumPy makes an array of another shape than {rows.shape} in this run, as there are no elements"
     )
-    raise_unless(holds, Raising(TypeError, lambda: TypeError(text)))
+    return rows
+
+
+def leave_without(rows: Tensor, what: str) -> None:
+    """Let plain Python run the call if there are no elements of a list, of which ``what`` is true then."""
+    if rows.shape.rank is None or rows.shape.as_list()[0] is None:
+        _leave_unless(ops.greater(ops.shape(rows)[0], 0), f"of this list {what}: look first whether it has some")
+
+
+def _refuse_unless(holds: Tensor, dtype: Any) -> None:
+    _leave_unless(
+        holds,
+        f"of this list NumPy makes an array of another dtype than {dtype} in this run, as of no elements or ints only: "
+        f"say which, np.array(values, dtype=np.{dtype})",
+    )
+
+
+def _leave_unless(holds: Tensor, text: str) -> None:
+    raise_unless(holds, Raising(LeftByRun, lambda: LeftByRun(text)))
 
 
 def of_column(kind: Kind, array: TensorArray) -> MixedNumber | None:

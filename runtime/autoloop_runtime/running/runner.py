@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..analysis.cost import choose
 from ..analysis.inside import loops_inside
+from ..analysis.observable import may_repeat
 from ..base.dataclass import dataclass
 from ..base.forks import undivided
 from ..ir.graph import Graph
@@ -73,6 +74,11 @@ class Runner:
         if self.automatic is not None:
             return self.automatic.entry()
         return Entry(self.run.entered if self.asked == "native" else None)  # type: ignore[attr-defined]
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether nobody notices that it runs twice."""
+        return may_repeat(self.graph)
 
     @property
     def loops(self) -> dict[str, Standing]:
