@@ -18,8 +18,8 @@ from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.tensor import Tensor
 
 from ...conversion.callables import is_converted
-from ..mutation.heap_snapshot import has_changed, is_random, snapshots, stand_ins
-from ..mutation.held_before import restore
+from ..mutation.heap_snapshot import is_random, snapshots, stand_ins
+from ..mutation.held_before import has_changed, restore
 from ..mutation.outside_world import leave
 from ..staging.numbers_or_arrays import as_result
 from ..staging.staged_blocks import in_staged_block

@@ -20,8 +20,8 @@ from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.records import forget_loops, loop_records
 from autoloop_runtime.ir.rollback import mark, rollback
 
-from ..mutation.heap_snapshot import has_changed, snapshots
-from ..mutation.held_before import restore
+from ..mutation.heap_snapshot import snapshots
+from ..mutation.held_before import has_changed, restore
 from ..mutation.side_effects import Outside
 from ..staging.raising import LeftBehind
 from ..staging.staged_blocks import Loops, WrittenOut, deciding

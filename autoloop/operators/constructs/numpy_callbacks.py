@@ -20,8 +20,8 @@ from autoloop_runtime.ops.numpy_names.numpy_creation import of_python_ints
 
 from ... import operators
 from ...errors import programs_own
-from ..mutation.heap_snapshot import has_changed, snapshots
-from ..mutation.held_before import restore
+from ..mutation.heap_snapshot import snapshots
+from ..mutation.held_before import has_changed, restore
 from ..mutation.outside_world import leave
 
 

@@ -31,7 +31,7 @@ from autoloop_runtime.ops.python_functions import DRAW
 
 from ...conversion.callables import is_users_class, makes_generator
 from ...left_to_python import is_followed, leave_unknown
-from ..mutation.heap_snapshot import is_random
+from ..mutation.heap_snapshot import is_random, random_state
 from ..mutation.outside_world import leave
 from ..staging.staged_blocks import in_staged_block
 from ..staging.staged_values import is_staged
@@ -111,21 +111,13 @@ def unless_drawn() -> Iterator[None]:
     hidden = [random.random.__self__]  # type: ignore[attr-defined]
     if "numpy.random" in sys.modules:
         hidden.append(np.random.rand.__self__)  # type: ignore[attr-defined]
-    before = [(one, _state_of(one)) for one in hidden]
+    before = [(one, random_state(one)) for one in hidden]
     yield
     for one, state in before:
-        if _state_of(one) != state:
+        if random_state(one) != state:
             (one.setstate if isinstance(one, random.Random) else one.set_state)(state)
             what = "a library's own code draws random numbers"
             _refuse(what, f"{what}: give it a generator, or draw them by np.random or random")
-
-
-def _state_of(generator: Any) -> Any:
-    """Return where a hidden generator stands, as what compares and as what it takes back."""
-    if isinstance(generator, random.Random):
-        return generator.getstate()
-    state = generator.get_state(legacy=False)
-    return nest.map_structure(lambda one: one.tolist() if isinstance(one, np.ndarray) else one, state)
 
 
 def _global_name(generator: Any, frame: types.FrameType) -> _Holder | None:

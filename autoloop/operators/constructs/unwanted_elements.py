@@ -18,8 +18,8 @@ from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import current_graph
 
 from ...errors import is_refusal, passes_handlers
-from ..mutation.heap_snapshot import has_changed, reached_from, snapshots
-from ..mutation.held_before import restore
+from ..mutation.heap_snapshot import reached_from, snapshots
+from ..mutation.held_before import has_changed, restore
 from ..mutation.outside_world import leave
 from ..staging.staged_blocks import in_staged_block
 

@@ -15,18 +15,19 @@ import operator
 import sys
 import types
 from collections import ChainMap, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.locations import is_library_file
 from autoloop_runtime.ir.tensor import Tensor
 
 from ...conversion.callables import is_users_class, is_users_module
-from ..staging.container_contents import dict_class, fill, instance_attributes
+from ..staging.container_contents import dict_class, instance_attributes
 from ..staging.standins import StandIn, is_growing, opened
 from .parts_of_objects import (
     DESCRIPTORS,
@@ -186,7 +187,7 @@ class _Walker:
     def _open(self, value: Any, name: str, slot: Slot | None) -> None:
         old: Any = contents(value) if self._of_arrays or not isinstance(value, np.ndarray) else None
         if old is None and self._of_libraries and changes_unseen(value):
-            old = _mark_of(value)
+            old = mark_in_library(value)
         if old is not None:
             self.found.append(Snapshot(value, old, name, slot))
         if isinstance(value, tuple):
@@ -359,7 +360,7 @@ def contents(value: Any) -> Any:
     if isinstance(value, types.GeneratorType):
         return _state_of(value)
     if is_random(value):
-        return repr(value.bit_generator.state if hasattr(value, "bit_generator") else _random_state(value))
+        return (random_state(value),)
     if type(value).__module__ == "builtins" and hasattr(value, "__length_hint__"):
         return operator.length_hint(value)
     if isinstance(value, itertools.count):
@@ -387,8 +388,14 @@ def is_random(value: Any) -> bool:
     return isinstance(value, tuple([getattr(sys.modules.get(module), name, ()) for module, name in _RANDOM]))
 
 
-def _random_state(value: Any) -> Any:
-    return value.getstate() if hasattr(value, "getstate") else value.get_state()
+def random_state(generator: Any) -> Any:
+    """Return where a generator of random numbers stands, as what compares and what the generator takes back."""
+    if hasattr(generator, "getstate"):
+        state = generator.getstate()
+    else:
+        is_new = hasattr(generator, "bit_generator")
+        state = generator.bit_generator.state if is_new else generator.get_state(legacy=False)
+    return nest.map_structure(lambda one: one.tolist() if isinstance(one, np.ndarray) else one, state)
 
 
 def _attributes_of_class(value: type) -> dict[str, Any]:
@@ -402,49 +409,8 @@ def _attributes_of_class(value: type) -> dict[str, Any]:
     }
 
 
-def has_changed(snapshot: Snapshot) -> bool:
-    """Return whether a container holds other objects than before."""
-    value, old = snapshot.value, snapshot.old
-    if isinstance(value, np.ndarray):
-        return not np.array_equal(value, old, equal_nan=value.dtype.kind in "fc")
-    new = _mark_of(value) if is_mark(snapshot) else contents(value)
-    if isinstance(new, dict):
-        is_other = list(new) != list(old) if isinstance(value, dict) else new.keys() != old.keys()
-        return is_other or not all(map(operator.is_, new.values(), (old[key] for key in new)))
-    if is_growing(new):
-        new, old = new.arrays, old.arrays
-    if isinstance(new, list):
-        return len(new) != len(old) or not all(map(operator.is_, new, old))
-    return bool(new != old)
-
-
-def _mark_of(value: Any) -> bytes | None:
+def mark_in_library(value: Any) -> bytes | None:
+    """Return what is known of an object of a library, of which only that tells whether it changes."""
     with undivided():  # which few functions need
         from .library_objects import mark_of
     return mark_of(value)
-
-
-def is_mark(snapshot: Snapshot) -> bool:
-    """Return whether of an object only is known whether it changes."""
-    return isinstance(snapshot.old, bytes) and not isinstance(snapshot.value, bytearray | memoryview)
-
-
-def put_back(snapshot: Snapshot) -> None:
-    """Give a container, or an array, what it held before, if that is known."""
-    value, old = snapshot.value, snapshot.old
-    if is_mark(snapshot):
-        return
-    if is_growing(value):
-        value.become(old.alike())
-    elif isinstance(value, np.ndarray):
-        value[...] = old
-    else:
-        fill(value, old)
-
-
-def is_cache(snapshot: Snapshot, is_staged: Callable[[Any], bool]) -> bool:
-    """Return whether a dict has only gained entries made of Python values, as a memo does."""
-    new, old = snapshot.value, snapshot.old
-    if not isinstance(new, dict) or any(key not in new or new[key] is not one for key, one in old.items()):
-        return False
-    return not any(is_staged(new[key]) for key in new if key not in old)

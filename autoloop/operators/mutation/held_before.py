@@ -1,18 +1,22 @@
-"""What attributes, elements and variables held before a block: put back, and lent to the block.
+"""What containers, attributes and variables held before a block: compared, put back, and lent to the block.
 
 What holds a list that grows in the block under another name holds in there what grows.
 """
 
 from __future__ import annotations
 
+import operator
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..staging.container_contents import put_in_order
+import numpy as np
+
+from ..staging.container_contents import fill, put_in_order
+from ..staging.standins import is_growing
 from ..staging.taken_containers import grown_of
 from ..staging.undefined import MaybeUnset, Undefined
-from .heap_snapshot import Snapshot, contents, has_changed, put_back
+from .heap_snapshot import Snapshot, contents, mark_in_library
 from .slots import Attribute, Slot
 
 
@@ -32,6 +36,48 @@ class Element:
     def set(self, value: Any) -> None:
         """Set the value."""
         self.container[self.key] = value
+
+
+def has_changed(snapshot: Snapshot) -> bool:
+    """Return whether a container holds other objects than before."""
+    value, old = snapshot.value, snapshot.old
+    if isinstance(value, np.ndarray):
+        return not np.array_equal(value, old, equal_nan=value.dtype.kind in "fc")
+    new = mark_in_library(value) if is_mark(snapshot) else contents(value)
+    if isinstance(new, dict):
+        is_other = list(new) != list(old) if isinstance(value, dict) else new.keys() != old.keys()
+        return is_other or not all(map(operator.is_, new.values(), (old[key] for key in new)))
+    if is_growing(new):
+        new, old = new.arrays, old.arrays
+    if isinstance(new, list):
+        return len(new) != len(old) or not all(map(operator.is_, new, old))
+    return bool(new != old)
+
+
+def is_mark(snapshot: Snapshot) -> bool:
+    """Return whether of an object only is known whether it changes."""
+    return isinstance(snapshot.old, bytes) and not isinstance(snapshot.value, bytearray | memoryview)
+
+
+def put_back(snapshot: Snapshot) -> None:
+    """Give a container, or an array, what it held before, if that is known."""
+    value, old = snapshot.value, snapshot.old
+    if is_mark(snapshot):
+        return
+    if is_growing(value):
+        value.become(old.alike())
+    elif isinstance(value, np.ndarray):
+        value[...] = old
+    else:
+        fill(value, old)
+
+
+def is_cache(snapshot: Snapshot, is_staged: Callable[[Any], bool]) -> bool:
+    """Return whether a dict has only gained entries made of Python values, as a memo does."""
+    new, old = snapshot.value, snapshot.old
+    if not isinstance(new, dict) or any(key not in new or new[key] is not one for key, one in old.items()):
+        return False
+    return not any(is_staged(new[key]) for key in new if key not in old)
 
 
 def has_attributes(one: Snapshot) -> bool:

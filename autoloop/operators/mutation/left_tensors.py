@@ -21,8 +21,8 @@ from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, kind_of, marked
 
-from .heap_snapshot import Snapshot, has_changed, without_arrays
-from .held_before import has_attributes, restore
+from .heap_snapshot import Snapshot, without_arrays
+from .held_before import has_attributes, has_changed, restore
 from .slots import Attribute, Slot
 
 Known = dict[int, tuple[Any, str]]

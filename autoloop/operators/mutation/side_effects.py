@@ -30,16 +30,19 @@ from ..staging.staged_values import is_staged
 from ..staging.standins import Maybe, is_growing, opened
 from ..staging.undefined import Undefined
 from . import lifted_arrays
-from .heap_snapshot import (
-    Snapshot,
+from .heap_snapshot import Snapshot, is_random, snapshots
+from .held_before import (
+    changed_attributes,
+    has_attributes,
     has_changed,
     is_cache,
     is_mark,
-    is_random,
+    lent_lists,
+    may_be_reordered,
     put_back,
-    snapshots,
+    restore,
+    take_back,
 )
-from .held_before import changed_attributes, has_attributes, lent_lists, may_be_reordered, restore, take_back
 from .outside_world import is_made_anew
 from .parts_of_objects import held_by, in_class, is_property, is_wrapper
 from .rebinding import (
