@@ -390,7 +390,9 @@ def is_random(value: Any) -> bool:
 
 def random_state(generator: Any) -> Any:
     """Return where a generator of random numbers stands, as what compares and what the generator takes back."""
-    if hasattr(generator, "getstate"):
+    if type(generator).__module__ == "random":  # numbers, which are many
+        return generator.getstate()
+    if hasattr(generator, "getstate"):  # of a class of the user's
         state = generator.getstate()
     else:
         is_new = hasattr(generator, "bit_generator")
