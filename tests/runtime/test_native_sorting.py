@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import numpy as np
 import pytest
-from api import call, quick_sort, sorting_rules, while_loop
+from api import call, quick_sort, shared_libraries, sorting_rules, while_loop
 from each_case import each
 from native_checks import compile_native, graph_of, kernels
 from optimisation import translated
@@ -46,7 +48,7 @@ def test_sorted_in_both_directions(dtype):
 LENGTHS = (0, 1, 12, 13)
 
 
-@each("?bHed")
+@each("?bHefdiL")
 def test_sorted_where_equal_elements_are_alike(dtype):
     n, rng = 500, np.random.default_rng(1)
     few, numbers, some_nan = rng.integers(0, 3, n), np.arange(n), np.where(rng.random(n) < 0.3, np.nan, rng.random(n))
@@ -63,9 +65,24 @@ def test_sorted_where_equal_elements_are_alike(dtype):
         np.testing.assert_array_equal(got, want)
 
 
+@each("hHiIlLfd")
+def test_what_sorts_by_vectors_is_found(dtype):
+    """NumPy's own function for memory, called as machine code calls it; nan last."""
+    address = shared_libraries._numpy_sort(f"{np.dtype(dtype).kind}{np.dtype(dtype).itemsize}")
+    if address is None:
+        pytest.skip("another NumPy, or another Python")
+    sort = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_void_p)(address)
+    for n in (1, 70, 3000):
+        x = some(dtype, (n,))
+        expected = np.sort(x)
+        assert sort(x.ctypes.data, n, None) == 0
+        np.testing.assert_array_equal(x, expected)
+
+
 @pytest.mark.parametrize("steps", [None, 40])
 def test_a_line_that_leads_quicksort_astray_becomes_a_heap(monkeypatch, steps):
     monkeypatch.setattr(quick_sort, "_DEEPEST", 0)
+    monkeypatch.setattr(shared_libraries.Libraries, "vector_sort", lambda self, t: None)  # else that takes the pieces
     if steps is not None:
         monkeypatch.setattr(sorting_rules, "STEPS", steps)
     x = np.random.default_rng(1).random(301)

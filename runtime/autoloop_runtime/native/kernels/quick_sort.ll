@@ -1,6 +1,6 @@
 ;; sorts ``n`` elements, none of them nan, where they are: quicksort, the pivot a median of three or of nine; what is
 ;; short by insertion, and from some depth on by a heap. A long sort asks now and then whether the user wants to stop it
-;; (lines that start with "s"), and gives 1 then
+;; (lines that start with "s"), and gives 1 then; where NumPy has a sort by vectors ("v") larger pieces are left to it
 define internal i32 @quick_sort.$name(ptr %all, i64 %count, i64 %deepest, ptr %thread, ptr %fuel) nounwind {
 entry:
   br label %piece
@@ -8,6 +8,15 @@ piece:
   %v = phi ptr [ %all, %entry ], [ %rest, %left_behind ], [ %larger, %smaller_done ]
   %n = phi i64 [ %count, %entry ], [ %rest_n, %left_behind ], [ %larger_n, %smaller_done ]
   %depth = phi i64 [ %deepest, %entry ], [ %depth1, %left_behind ], [ %depth1, %smaller_done ]
+v  %many = sub i64 %n, $few1
+v  %at_once = icmp ult i64 %many, $span
+v  br i1 %at_once, label %by_vectors, label %here
+v by_vectors:
+v  %by = call i32 @$vectors(ptr %v, i64 %n, ptr null)
+vs  %asked = call i32 @autoloop_spend(ptr %thread, ptr %fuel, i64 %n, i64 $most)
+vs  ret i32 %asked
+vm  ret i32 0
+v here:
   %short = icmp ule i64 %n, $run
   br i1 %short, label %by_insertion, label %how
 how:

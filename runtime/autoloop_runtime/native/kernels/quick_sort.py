@@ -6,6 +6,8 @@ from ..ir.elements import LType
 from ..ir.writer import Module, filled
 from .ll_files import chosen, text_of
 
+#: lines of at most so many elements are sorted faster here than by a call of NumPy's vectors
+_FEW = 64
 #: pieces of at most so many elements are sorted by insertion
 _RUN = 12
 #: quicksort gives up after so many times as many divisions as there are halvings
@@ -17,6 +19,15 @@ _ORDERS = {"i": ("icmp slt", "icmp sle"), "ub": ("icmp ult", "icmp ule"), "f": (
 #: nan comes last
 _ENTRY = """
 define internal i32 @sort_here.$name(ptr %v, i64 %n, ptr %thread, ptr %fuel) nounwind {
+v  %many = sub i64 %n, $few1
+v  %at_once = icmp ult i64 %many, $span
+v  br i1 %at_once, label %by_vectors, label %here
+v by_vectors:
+v  %by = call i32 @$vectors(ptr %v, i64 %n, ptr null)
+vs  %asked = call i32 @autoloop_spend(ptr %thread, ptr %fuel, i64 %n, i64 $most)
+vs  ret i32 %asked
+vm  ret i32 0
+v here:
 f  %numbers = call i64 @numbers.$name(ptr %v, i64 %n, $t 0.0, ptr %thread, ptr %fuel)
 fs  %stopped = icmp slt i64 %numbers, 0
 fs  br i1 %stopped, label %stop, label %go_on
@@ -32,13 +43,20 @@ fs  ret i32 1
 }"""
 
 
-def quick_sorter(module: Module, t: LType, most: int, is_long: bool) -> str:
-    """Return the function that sorts elements of type ``t``; a long sort has a question every ``most`` steps."""
+def quick_sorter(module: Module, t: LType, most: int, is_long: bool, vectors: str | None) -> str:
+    """Return the function that sorts elements of type ``t``; a long sort has a question every ``most`` steps.
+
+    ``vectors`` is a function of NumPy's that sorts them by vectors.
+    """
     name, floats = f"{t.kind}{t.size}{'_long' if is_long else ''}", t.kind == "f"
     marks = {"s": is_long, "m": not is_long, "f": floats, "fs": floats and is_long, "n": not floats}
+    by = vectors is not None
+    marks |= {"v": by, "vs": by and is_long, "vm": by and not is_long}
+    if vectors is not None:
+        module.declare(f"i32 @{vectors}(ptr, i64, ptr)")
     below, up_to = next(orders for kinds, orders in _ORDERS.items() if t.kind in kinds)
     words = {"t": t.memory, "name": name, "align": t.align, "most": most, "run": _RUN, "levels": _LEVELS}
-    words |= {"deepest": _DEEPEST}
+    words |= {"deepest": _DEEPEST, "few1": _FEW + 1, "span": max(0, most - _FEW), "vectors": vectors or ""}
 
     def define(symbol: str, text: str, **more: str) -> None:
         module.define(f"{symbol}.{name}", lambda: filled(chosen(text, marks), words | more))

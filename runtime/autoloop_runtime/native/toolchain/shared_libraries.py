@@ -11,6 +11,8 @@ import sys
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from ...base.dataclass import dataclass
 from ...base.forks import undivided
 from ..ir.elements import FLOAT, LType
@@ -20,6 +22,13 @@ _VECTOR_ABI: dict[str, tuple[tuple[str, str, int], ...]] = {
     "x86_64": (("e", "avx512f", 512), ("d", "avx2", 256), ("b", "sse2", 128)),
     "aarch64": (("n", "neon", 128),),
 }
+#: machine -> bytes of an element -> what the CPU must have for NumPy to sort such by vectors
+_SORTS_NEED: dict[str, dict[int, frozenset[str]]] = {
+    "x86_64": {2: frozenset(["avx512vbmi2"]), 4: frozenset(["avx2"]), 8: frozenset(["avx2"])},
+    "aarch64": dict.fromkeys((2, 4, 8), frozenset(["neon"])),
+}
+#: places in what NumPy 2 promises to programs in C: the function that gives a dtype's table, and the sort in that
+_TABLE_OF_DTYPE, _SORT_IN_TABLE = 365, 33
 #: the functions of complex numbers that NumPy has of C
 _OF_COMPLEX = frozenset(
     [
@@ -149,6 +158,18 @@ class Libraries:
         self.addresses[f"autoloop_{name}"] = address
         return f"autoloop_{name}"
 
+    def vector_sort(self, t: LType) -> str | None:
+        """Return the symbol of NumPy's function ``int f(elements, count, null)`` that sorts elements of type ``t``,
+        nan last; ``None`` where it has none that uses vectors."""
+        needed = _SORTS_NEED.get(platform.machine(), {}).get(t.size)
+        if t.kind not in "iuf" or (t.kind == "f" and t.size < 4) or needed is None or not needed <= self.features:
+            return None
+        address = _numpy_sort(f"{t.kind}{t.size}")
+        if address is None:
+            return None
+        self.addresses[f"autoloop_sort_{t.kind}{t.size}"] = address
+        return f"autoloop_sort_{t.kind}{t.size}"
+
     def vector_bits(self) -> int:
         """Return the width of the widest vectors of this CPU that have functions, 0 if none have."""
         table = _VECTOR_ABI.get(platform.machine(), ())
@@ -175,6 +196,23 @@ def _fortran(name: str) -> int | None:
         return None
     address: int | None = api.PyCapsule_GetPointer(capsule, signature)
     return address
+
+
+@lru_cache(maxsize=16)
+def _numpy_sort(dtype: str) -> int | None:
+    """Return the address of NumPy's quicksort of elements in memory, which needs neither an array nor the lock.
+
+    It is found as programs in C find it: through the table of functions that ``import_array`` loads, and the table of
+    the dtype, ``PyArray_ArrFuncs``.
+    """
+    if np.lib.NumpyVersion(np.__version__).major != 2 or sys.implementation.name != "cpython":
+        return None
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    functions = pointer(vars(importlib.import_module("numpy._core._multiarray_umath"))["_ARRAY_API"], None)
+    table_of = ctypes.c_void_p.from_address(functions + 8 * _TABLE_OF_DTYPE).value or 0
+    table = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(table_of)(np.dtype(dtype))
+    return ctypes.c_void_p.from_address(table + 8 * _SORT_IN_TABLE).value
 
 
 def c_address(name: str) -> int | None:
