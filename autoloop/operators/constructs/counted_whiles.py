@@ -16,12 +16,13 @@ import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.analysis.counting import limit_for, step_from
 from autoloop_runtime.analysis.inside import count_nodes
-from autoloop_runtime.base.dataclass import replace
+from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import NumberTracer
 
 from ... import operators
+from ...conversion.scopes import value_in
 from ...left_to_python import LeftToPython
 from ..mutation.side_effects import Outside
 from ..staging.staged_values import asked
@@ -62,22 +63,34 @@ def rest_of_counted(
         return None, ""
     limit = _limit(test, loop, values, place)
     rest = None if limit is None else _until(limit, here, here - start)
-    if not rest:
+    if limit is None or not rest:
         return None, ""
     nodes = sum(1 + sum(map(count_nodes, node.subgraphs)) for node in graph.nodes[size:])
     items = range(here - count * rest.step, rest.stop, rest.step)
     growth = Growth(items, loop.body, graph, unroll, count, nodes)
     if not growth.rest():
         return None, ""
-    made = _through(rest, limit, place, test, loop, before, values, growth)
+    made = _through(_Counting(place, limit, rest), test, loop, (before, values), growth)
     return made, "" if made is not None else growth.why_not
 
 
+@dataclass(frozen=True)
+class _Counting:
+    """How a loop counts: the place of its count, what its test compares that with, and what it is in the turns left."""
+
+    place: int
+    limit: tuple[str, int]
+    rest: range
+
+
 def _through(
-    rest: range, limit: Any, place: int, test: Callable[..., Any], loop: Statement, before: Values, values: Values,
-    growth: Growth,
-) -> Values | None:  # fmt: skip
-    """Return what the rest of a loop leaves, as a loop over a range; None if its count is not that of the range."""
+    counting: _Counting, test: Callable[..., Any], loop: Statement, turn: tuple[Values, Values], growth: Growth
+) -> Values | None:
+    """Return what the rest of a loop leaves, as a loop over a range; None if its count is not that of the range.
+
+    ``turn``: its variables before and after the latest one.
+    """
+    place, rest, (before, values) = counting.place, counting.rest, turn
     # what a turn leaves as it is stays Python's
     known = {k: one for k, one in enumerate(values) if type(one) in _FIXED and loop.names[k] not in loop.until}
     known[place] = None
@@ -90,7 +103,7 @@ def _through(
 
     def each(item: Any, *others: Any) -> Values:
         mine = whole(item, others)
-        is_same = limit == _limit_of(asked(test(*mine)), item)
+        is_same = counting.limit == _limit_of(asked(test(*mine)), item)
         left = body(*mine) or ()
         counts = isinstance(left[place], NumberTracer) and step_from(left[place].plain, item) == rest.step
         if not (is_same and counts and all(_same(left[k], one) for k, one in known.items() if k != place)):
@@ -117,10 +130,7 @@ def _asks_plainly(test: Callable[..., Any], values: Values) -> bool:
         return False
     known = {name: getattr(builtins, name, None) for name in code.co_names if name not in _CALLED}
     known |= {name: test.__globals__[name] for name in code.co_names if name in test.__globals__}
-    try:
-        held = [cell.cell_contents for cell in test.__closure__ or ()]
-    except ValueError:  # nothing yet
-        return False
+    held = [value_in(cell) for cell in test.__closure__ or ()]
     return all(one is len or one is operators or isinstance(one, _PLAIN) for one in (*values, *held, *known.values()))
 
 
