@@ -32,7 +32,8 @@ _FRONT_END, _RUNTIME = os.path.dirname(__file__), os.path.dirname(os.path.dirnam
 _STAGING = {
     "constructs": ("attempts", "boolean_operators", "door", "effect_statements", "if_statement", "staged_loops"),
     "staging": (
-        "branch_merge", "growing_list", "loop_variables", "staged_blocks", "staged_values", "standins", "undefined",
+        "branch_merge", "branch_sides", "growing_list", "loop_variables", "staged_blocks", "staged_values", "standins",
+        "undefined",
     ),
     "mutation": ("side_effects",),
 }  # fmt: skip

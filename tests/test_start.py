@@ -26,6 +26,7 @@ LATER = (
     "autoloop.operators.constructs.library_calls", "autoloop.operators.constructs.mixed_operators",
     "autoloop.operators.constructs.stateful_calls", "autoloop.operators.constructs.text",
     "autoloop.operators.staging.begun_lists", "autoloop.operators.staging.branch_merge",
+    "autoloop.operators.staging.branch_sides",
     "autoloop.operators.staging.bytes_of_runs", "autoloop.operators.staging.growing_list",
     "autoloop.operators.staging.list_columns", "autoloop.operators.staging.maybe_numbers",
     "autoloop.operators.staging.moved_lists",

@@ -13,7 +13,7 @@ from autoloop_runtime.ir.tracers import NumberTracer, kind_of, marked, number_of
 
 from ...left_to_python import leave_unknown, refuse_unknown
 from ..mutation.side_effects import NewPlaces, Outside
-from ..staging.branch_merge import staged_branch
+from ..staging.branch_sides import staged_branch
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.optional import MaybeNone, joined, knowing, negated, told_by
 from ..staging.staged_values import answer, asked, is_staged, truth

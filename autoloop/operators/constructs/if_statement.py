@@ -11,7 +11,8 @@ from autoloop_runtime.ir.array_storage import kept
 from ...left_to_python import unless_left
 from ..mutation.array_identity import renew
 from ..mutation.side_effects import NewPlaces, Outside, Places
-from ..staging.branch_merge import Grown, Side, staged_branch
+from ..staging.branch_merge import Grown
+from ..staging.branch_sides import Side, staged_branch
 from ..staging.container_contents import containers_in
 from ..staging.containers_of_blocks import AtWork, Rebound
 from ..staging.maybe_same import lose_all, may_be

@@ -1,22 +1,20 @@
-"""Tracing the two sides of a staged branch and bringing their values together."""
+"""What a variable is after a staged branch, whose two sides leave two values of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from autoloop_runtime.analysis.failure import can_fail
-from autoloop_runtime.analysis.inside import nodes_inside
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
-from autoloop_runtime.ir.array_storage import Block, Choice, Storage, kept
+from autoloop_runtime.ir.array_storage import Choice, Storage, kept
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.convert import convert_to_tensor, to_array
-from autoloop_runtime.ir.graph import Graph, current_graph, is_around
+from autoloop_runtime.ir.graph import Graph, is_around
 from autoloop_runtime.ir.number_operators import CARRIERS, beside, number_type, widest
-from autoloop_runtime.ir.structured import StructureError, finish_cond, subgraph
+from autoloop_runtime.ir.structured import StructureError
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.text_operators import is_text, text
 from autoloop_runtime.ir.tracers import (
@@ -27,25 +25,23 @@ from autoloop_runtime.ir.tracers import (
     join,
     kind_of,
     marked,
-    number_of,
     own_kind,
 )
 from autoloop_runtime.ops.operands import is_tensor
 
-from ...errors import NeverReturnsError
 from ...left_to_python import leaving, refuse_unknown
 from .blank_values import blank
 from .containers_of_blocks import advice_on_keys, leave_containers, leave_markers, leave_objects_apart
 from .instances import apart, as_objects, assembled, leave_objects, of_sides
-from .linked_arrays import arrays_known, link, link_together
-from .list_lengths import as_growing, lengths_differ, with_growing
+from .linked_arrays import link
+from .list_lengths import lengths_differ, with_growing
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
 from .numbers_or_arrays import are_apart, is_number_beside_array, is_untold, note, notes_of
 from .raising import FALLEN, RETURN, RETURN_VALUE, is_return_value, refusal
-from .staged_blocks import is_run_time_error, raise_at_run_time, staged_block, telling
+from .staged_blocks import telling
 from .staged_values import as_maybe, cast_where_made, certain, kind_of_either
 from .standins import is_optional, opened
-from .twins import Twins, watch
+from .twins import Twins
 from .undefined import MaybeUnset, Undefined, maybe, spoken, when_set
 
 if TYPE_CHECKING:
@@ -62,100 +58,22 @@ class Grown(Exception):
     def longer(self, value: Any) -> Any:
         """Return the value that the variable must start with, so that its lists may grow."""
         for side in self.sides:
-            if side is not _NEVER:
+            if side is not NEVER:
                 value = with_growing(self.name, value, side)
         return value
 
 
-_NEVER = object()  # the value of a branch that always raises
-Side = Callable[[], tuple[Any, ...]]
+NEVER = object()  # the value of a branch that always raises
 #: arrays that a side leaves, by id, and what they hold at its end
 Ends: TypeAlias = dict[int, tuple[ArrayTracer, Tensor]]
 
 
-def staged_branch(
-    test: Tensor, then: Side, orelse: Side, names: Sequence[str], what: str, made: Twins | None = None
-) -> tuple[Any, ...]:
-    """Build a conditional whose sides give one value per name.
-
-    Parameters
-    ----------
-    test : Tensor
-        A boolean scalar; a tensor leaves tensors where the sides leave Python numbers.
-    then, orelse : callable
-        Trace one side each.
-    names : sequence of str
-        The variables, for messages.
-    what : str
-        How messages call the two sides, with a place for the name.
-    made : list, optional
-        Gets the objects that are made of what the sides leave, and which of theirs each may be, for ``twins.watch``.
-    """
-    graph = current_graph() or test.graph
-    assert graph is not None
-    if told := telling():
-        then, orelse, names = told.with_clock(then), told.with_clock(orelse), (*names, "the iterations")
-    count = len(names)
-    scope = graph.unique_name("cond")
-    graphs = (subgraph(graph, f"{scope}/then"), subgraph(graph, f"{scope}/else"))
-    blocks = [Block(sub) for sub in graphs]
-    ends: list[Ends] = [{}, {}]
-    values = [_trace(*one) for one in zip(graphs, (then, orelse), blocks, ends, strict=True)]
-    if all(value is _NEVER for value in values):
-        finish_cond(graph, scope, test, graphs[0], [], graphs[1], [])
-        raise NeverReturnsError
-    sides = [value if value is not _NEVER else (_NEVER,) * count for value in values]
-    for index, sub in enumerate(graphs):
-        with sub.as_default():
-            sides[index] = tuple(map(as_growing, names, sides[index], sides[1 - index]))
-    number = number_of((test,))
-    merges = [_Merge(name, a, b, what, number, graphs, ends) for name, a, b in zip(names, *sides, strict=True)]
-    tensors = []
-    for index, sub in enumerate(graphs):
-        with sub.as_default():
-            tensors.append([one for merge in merges for one in merge.tensors(index)])
-    if not tensors[0] and _may_raise(graphs):
-        tensors = [[sub.capture(test.plain)] for sub in graphs]  # a result for what is raised in the branches
-    outputs = finish_cond(graph, scope, test, graphs[0], tensors[0], graphs[1], tensors[1])
-    remaining = list(outputs)
-    twins: Twins = [] if made is None else made
-    results = tuple(merge.value(remaining, twins) for merge in merges)
-    if made is None:
-        watch(twins)
-    link_together([pair for merge in merges for pair in merge.made])
-    for block in blocks:
-        block.lose()
-    if told:
-        told.clock, results = results[-1], results[:-1]
-    return results
-
-
-def _may_raise(graphs: Sequence[Graph]) -> bool:
-    """Return whether something in these graphs may raise that is no effect, and of which nothing else would be left."""
-    return any(not (node.op.effect or node.subgraphs) and can_fail(node) for node in nodes_inside(*graphs))
-
-
-def _trace(graph: Graph, side: Side, block: Block, ends: Ends) -> Any:
-    with graph.as_default(), staged_block(), block:
-        try:
-            left = tuple(map(apart, side()))
-            values = nest.map_structure(lambda leaf: certain(leaf) if _is_made_in(graph, leaf) else leaf, left)
-            for array in arrays_known(values):
-                array.storage.close()
-                ends[id(array)] = (array, array.current())
-            return values
-        except BaseException as error:
-            if not is_run_time_error(error):
-                raise
-            raise_at_run_time(error)
-            return _NEVER
-
-
-def _is_made_in(graph: Graph, leaf: Any) -> bool:
+def is_made_in(graph: Graph, leaf: Any) -> bool:
+    """Return whether a value is a tensor that a side has made."""
     return isinstance(leaf, Tensor) and leaf.node is not None and leaf.node.graph is graph
 
 
-class _Merge:
+class Merge:
     """One variable of a branch: what of it the conditional must give, and its value made of the outputs."""
 
     def __init__(
@@ -178,11 +96,11 @@ class _Merge:
             )
         if is_result:
             # A value that no `return` has given is asked for where no `return` was reached: never.
-            a, b = (_NEVER if type(one) is Undefined else one for one in (a, b))
+            a, b = (NEVER if type(one) is Undefined else one for one in (a, b))
         self.is_set = _set_flags(a, b) if not self.optional else tuple(map(_is_there, (a, b)))
         a, b = (apart(opened(one).value) if type(one) is MaybeUnset or is_optional(one) else one for one in (a, b))
-        self.absent = [one is _NEVER or type(one) is Undefined or (self.optional and one is None) for one in (a, b)]
-        self.is_raised = not is_result and any(one is _NEVER for one in (a, b))
+        self.absent = [one is NEVER or type(one) is Undefined or (self.optional and one is None) for one in (a, b)]
+        self.is_raised = not is_result and any(one is NEVER for one in (a, b))
         self.pairs: list[BranchValues | None] = []
         self.fixed: list[Any] = []
         self.kinds: list[Kind] = []
@@ -204,7 +122,7 @@ class _Merge:
             return
         if not any(self.absent) and lengths_differ(a, b):
             raise Grown(name, *map(as_objects, (a, b)))
-        a, b, self._objects = of_sides(a, b, self.absent, lambda k, leaf: _is_made_in(graphs[k], leaf))
+        a, b, self._objects = of_sides(a, b, self.absent, lambda k, leaf: is_made_in(graphs[k], leaf))
         present = b if self.absent[0] else a
         leaves, self.structure = nest.flatten_with_structure(present)
         others = leaves
@@ -370,7 +288,7 @@ class _Merge:
 
 def _is_optional(a: Any, b: Any) -> bool:
     """Return whether one of two values is None and the other a value."""
-    if a is _NEVER or b is _NEVER or Undefined in (type(a), type(b)):
+    if a is NEVER or b is NEVER or Undefined in (type(a), type(b)):
         return False
     a, b = when_set(a), when_set(b)
     return (a is None) != (b is None)
@@ -379,16 +297,16 @@ def _is_optional(a: Any, b: Any) -> bool:
 def _is_there(value: Any) -> Any:
     if is_optional(value):
         return opened(value).is_set
-    return value is not None and value is not _NEVER
+    return value is not None and value is not NEVER
 
 
 def _set_flags(a: Any, b: Any) -> tuple[Any, Any] | None:
     """Return whether the variable is set on each side, or None if it surely is wherever it is read."""
     unset = [type(one) in (Undefined, MaybeUnset) for one in (a, b)]
-    if not any(unset) or all(type(one) is Undefined or one is _NEVER for one in (a, b)):
+    if not any(unset) or all(type(one) is Undefined or one is NEVER for one in (a, b)):
         return None
     flags = [
-        opened(one).is_set if type(one) is MaybeUnset else type(one) is not Undefined and one is not _NEVER
+        opened(one).is_set if type(one) is MaybeUnset else type(one) is not Undefined and one is not NEVER
         for one in (a, b)
     ]
     return flags[0], flags[1]
