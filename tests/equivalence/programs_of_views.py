@@ -2,6 +2,16 @@
 
 #: views that are hard to tell from copies
 VIEWS = """
+y = a[: i[0]] if i[0] > 1 else a[1:]
+return y.sum(), y * 2, len(y)
+---
+if i[1] > 1:
+    y = m[: i[1]].T
+else:
+    y = m[i[1] : i[1] + 2].T
+y += x
+return m, y.sum()
+---
 v, k = a[1:], 0
 a += 1
 while k < 3 and v[0] > x - k:

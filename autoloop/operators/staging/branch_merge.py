@@ -10,6 +10,7 @@ import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.array_storage import Choice, Storage, kept
+from autoloop_runtime.ir.basic_indices import tensors_in
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.convert import convert_to_tensor, to_array
 from autoloop_runtime.ir.graph import Graph, is_around
@@ -328,7 +329,12 @@ def _is_outer(value: Any) -> bool:
 
 
 def _is_outer_array(value: Any) -> bool:
-    storage = kept(value)
+    """Return whether an array was there before, and is no part of one that only this side can name."""
+    storage, view = kept(value), getattr(value, "view_of", None)
+    while view is not None:
+        if any(one.node is not None and not is_around(one.node.graph) for one in tensors_in(view.index)):
+            return False
+        view = view.parent.view_of
     return storage is not None and is_around(storage.graph)
 
 

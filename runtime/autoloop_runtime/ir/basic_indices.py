@@ -49,11 +49,16 @@ def settled(index: Any) -> Any:
     return index.plain if isinstance(index, Tensor) else index
 
 
-def depends_on_tensors(index: Any) -> bool:
-    """Return whether only a run knows which part a basic index names."""
+def tensors_in(index: Any) -> list[Tensor]:
+    """Return what only a run knows of which part a basic index names."""
     entries = index if isinstance(index, tuple) else (index,)
     ends = [end for e in entries for end in ((e.start, e.stop, e.step) if isinstance(e, slice) else (e,))]
-    return any(isinstance(end, Tensor) for end in ends)
+    return [end for end in ends if isinstance(end, Tensor)]
+
+
+def depends_on_tensors(index: Any) -> bool:
+    """Return whether only a run knows which part a basic index names."""
+    return bool(tensors_in(index))
 
 
 def composed(shape: TensorShape, outer: Any, inner: Any) -> Any:
