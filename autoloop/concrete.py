@@ -71,8 +71,7 @@ class ConcreteFunction:
         self, name: str, graph: Graph, value: Any, executor: str, written: Sequence[tuple[int, Tensor]] = (),
         shared: Collection[int] = (), told: ToldResults | None = None,
     ) -> None:  # fmt: skip
-        self.name = name
-        self.graph = graph
+        self.name, self.graph = name, graph
         self.places: Sequence[tuple[str, str]] = ()
         self.structured_outputs = value
         leaves, self._structure = nest.flatten_with_structure(value, expand_composites=True)
@@ -170,6 +169,11 @@ class ConcreteFunction:
             return None
         [(is_fixed, value)] = self._fixed
         return [value] if is_fixed and type(value) in (bool, int, float, complex, str, type(None)) else None
+
+    @property
+    def sharing(self) -> Any:
+        """Which results are views of outputs, and which are made anew; None where a run tells that."""
+        return None if self._told is not None else (self._views, self.fresh)
 
     @property
     def alone(self) -> ConcreteFunction:

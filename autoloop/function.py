@@ -32,7 +32,7 @@ from .errors import entry_point
 from .given_arrays import give_back, with_copies
 from .keys import Number, leaf_key, quick_key
 from .known_traces import FastPaths, KnownTraces, Trace, inputs_of
-from .number_inputs import NumberInputs
+from .number_inputs import ChangingInputs
 from .parameters import Parameters
 from .plain_python import taken_or_left, traced_or_plain, unless_in_graph, with_graph
 from .sent_by_name import SentByName
@@ -92,7 +92,7 @@ class Function(SentByName):
         self.tracing_count = 0
         self.told: set[str] = set()  # why plain Python is called, of which it has warned
         self._needs_graph = False  # true of a gradient: the user's function does something else
-        self._numbers = NumberInputs()
+        self._changing = ChangingInputs()
         self._retraces = 0  # how many traces there were since the last that took changing numbers as inputs
         self.traced_for: list[Any] = []  # what each trace was made for
         self.entry = entry_point(self._call, python_function)
@@ -190,26 +190,17 @@ class Function(SentByName):
             with self._lock:
                 concrete = self._traces.found(key, call, leaves)
                 if concrete is None and self.input_signature is None:
-                    concrete, leaves = self._of_any_number(call, leaves, structure)
+                    concrete, leaves = self._of_any(call, leaves, structure)
                 if concrete is None:
-                    self._numbers.traced(structure, leaves)
                     concrete = undisturbed(self._trace, call, leaves, structure, key)
+                    self._changing.traced(structure, leaves, concrete)
         return concrete, leaves
 
-    def _of_any_number(
-        self, call: tuple[Any, ...], leaves: list[Any], structure: Any
-    ) -> tuple[Trace | None, list[Any]]:
-        """Return the trace that takes numbers which keep changing as inputs, if there are such, and its leaves."""
-        inputs = self._numbers.inputs(structure, leaves)
-        if inputs is None:
-            return None, leaves
-        key = (structure, tuple([leaf_key(leaf) for leaf in inputs]))
-        try:
-            made = self._traces.found(key, call, inputs)
-            return made or undisturbed(self._trace, call, inputs, structure, key), inputs
-        except (TypeError, ValueError, NotImplementedError):  # it asks for what only their values tell
-            self._numbers.fix(structure, leaves)
-            return None, leaves
+    def _of_any(self, call: tuple[Any, ...], leaves: list[Any], structure: Any) -> tuple[Trace | None, list[Any]]:
+        """Return the trace that takes what keeps changing as it comes, if there is such, and its leaves."""
+        make = functools.partial(undisturbed, self._trace, call)
+        look = self._changing.of_numbers if self._needs_graph else self._changing.of_any
+        return look(structure, leaves, lambda key, inputs: self._traces.found(key, call, inputs), make)
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Make a call from inside another trace a part of that trace."""
@@ -230,18 +221,19 @@ class Function(SentByName):
         return self._converted
 
     def _trace(
-        self, call: tuple[Any, ...], leaves: list[Any], structure: Any, key: Any, same: Sequence[int] | None = None
-    ) -> Trace:
+        self, call: tuple[Any, ...], leaves: list[Any], structure: Any, key: Any, same: Sequence[int] | None = None,
+        given: Sequence[Any] | None = None,
+    ) -> Trace:  # fmt: skip
         with undivided(), NoCollection():  # with all of the conversion, which no import of a program needs
             from .state.retrials import Request, trace
             from .tracing import RETRACE_WARNING, WORLD_WARNING, warn_of_retracing
 
         settings = _settings(leaves, self.tracing_count, self.gradient_memory)
-        specs = nest.flatten(self.input_signature, True) if self.input_signature is not None else None
+        specs = nest.flatten(self.input_signature, True) if self.input_signature is not None else given
         request = Request(self.name, self.executor, self.python_function, self._target(), self._parameters, call,
                           leaves, structure, specs, same or (), self._instance, settings, same is not None,
                           self._needs_graph)  # fmt: skip
-        has_numbers = any(isinstance(leaf, Number) for leaf in leaves)
+        has_numbers = given is not None or any(isinstance(leaf, Number) for leaf in leaves)
         known = self._traces.variants(key)
         made = traced_or_plain(
             lambda: trace(request, *known), self.name, self.executor, self._needs_graph, has_numbers, self.told
@@ -294,7 +286,7 @@ class Function(SentByName):
         made = Function(self.python_function, **self.options())
         made._instance, made._parameters, made._converted = instance, self._parameters.without_first(), self._target()
         made._traces = KnownTraces(self.name, instance, self._traces.shared)
-        made._numbers, made._lock, made.told = self._numbers, self._lock, self.told
+        made._changing, made._lock, made.told = self._changing, self._lock, self.told
         return made
 
     def __repr__(self) -> str:
@@ -409,15 +401,15 @@ def function(
     -----
     The first call with a kind of arguments traces ``f``, later ones run the graph. Two calls are of one kind if
 
-    * tensors, arrays and NumPy scalars have the same dtypes and shapes; a scalar is an array, an array is no tensor;
+    * tensors, arrays and NumPy scalars have the same dtypes and shapes, but after three traces that differ in extents
+      above 1 of arrays one serves all, where it can; a scalar is an array, an array is no tensor;
     * Python numbers, strings and ``None`` are equal and of one type: ``1``, ``True`` and ``1.0`` are three kinds; an
       int or float of which five values were traced is an input from then on, where no trace needs its value;
     * other objects are the same object, or equal if their class says so;
     * all of them stand in structures (tuples, lists, dicts, dataclasses) of the same form.
 
-    A keyword argument counts as the positional one, a default left out as given. With ``input_signature`` there is one
-    trace for arrays and one for tensors. ``tracing_count`` tells how many traces there are, ``explain`` for which
-    arguments; after five a warning names the argument that keeps changing.
+    A keyword argument counts as the positional one, a default left out as given. With ``input_signature`` arrays and
+    tensors have one trace each. ``tracing_count`` tells how many there are, ``explain`` for what, after five a warning.
 
     Examples
     --------

@@ -41,6 +41,10 @@ class Number:
 nest.opaque(Number)
 
 
+class AnyExtent(TensorSpec):
+    """What is known of an array whose extents, where they are None, are those of each call."""
+
+
 def is_input(leaf: Any) -> bool:
     """Return whether a leaf of a call is an input of its graph: no constant of the trace, as texts are."""
     return isinstance(leaf, (Tensor, TensorSpec, np.ndarray, np.generic, Number)) and type(leaf) not in _TEXTS

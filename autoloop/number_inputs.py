@@ -1,11 +1,17 @@
-"""Python numbers among the arguments that keep changing: inputs of one trace, where each value had one of its own."""
+"""What of the arguments keeps changing: Python numbers are inputs of one trace then, where each value had one of its
+own, and of extents of arrays see ``extent_inputs``."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from autoloop_runtime.base.forks import undivided
 
 from .keys import Number, leaf_key
+
+if TYPE_CHECKING:
+    from .extent_inputs import ExtentInputs
 
 #: how many values of a number are traced before it is taken for one that keeps changing
 MOST_VALUES = 5
@@ -49,3 +55,50 @@ class NumberInputs:
     @staticmethod
     def _numbers(leaves: Sequence[Any]) -> tuple[Any, ...]:
         return tuple([leaf_key(x) for x in leaves if type(x) in (int, float)])
+
+
+#: what finds a trace by its key and leaves, and what makes one: of leaves, their structure and the key
+Found = Callable[[Any, list[Any]], Any]
+Make = Callable[..., Any]
+
+
+class ChangingInputs:
+    """What is known of the arguments of one function that keep changing; guarded by the lock of its traces."""
+
+    def __init__(self) -> None:
+        self._numbers = NumberInputs()
+        #: there once a second trace was made
+        self._extents: ExtentInputs | None = None
+        self._has_trace = False
+
+    def of_any(self, structure: Any, leaves: list[Any], found: Found, make: Make) -> tuple[Any, list[Any]]:
+        """Return the trace that takes numbers or extents which keep changing as they come, if there are such, and its
+        leaves."""
+        trace, inputs = self.of_numbers(structure, leaves, found, make)
+        if trace is not None or self._extents is None:
+            return trace, inputs
+        return self._extents.of_extents(structure, leaves, found, make)
+
+    def of_numbers(self, structure: Any, leaves: list[Any], found: Found, make: Make) -> tuple[Any, list[Any]]:
+        """Return the trace that takes numbers which keep changing as inputs, if there are such, and its leaves."""
+        inputs = self._numbers.inputs(structure, leaves)
+        if inputs is None:
+            return None, leaves
+        key = (structure, tuple([leaf_key(leaf) for leaf in inputs]))
+        try:
+            return found(key, inputs) or make(inputs, structure, key), inputs
+        except (TypeError, ValueError, NotImplementedError):  # it asks for what only their values tell
+            self._numbers.fix(structure, leaves)
+            return None, leaves
+
+    def traced(self, structure: Any, leaves: Sequence[Any], trace: Any) -> None:
+        """Note a trace that was made for these values and extents."""
+        self._numbers.traced(structure, leaves)
+        if self._extents is None and self._has_trace:
+            with undivided():
+                from .extent_inputs import ExtentInputs
+
+            self._extents = ExtentInputs()
+        self._has_trace = True
+        if self._extents is not None:
+            self._extents.traced(structure, leaves, trace)

@@ -29,7 +29,7 @@ from .conversion.pipeline import convert
 from .errors import cannot_build, in_words, is_programs_own, is_refusal, user_stacklevel
 from .fresh_results import FreshResults
 from .given_arrays import handle_of
-from .keys import Number, describe_key, is_input
+from .keys import AnyExtent, Number, describe_key, is_input
 from .left_to_python import LeftToPython, is_raised_anyway, leave_unknown
 from .operators.mutation.lifted_arrays import Lift, Making
 from .operators.mutation.outside_world import World
@@ -94,6 +94,8 @@ def placeholders(
             first = same[position] if same else position
             if first == position:
                 symbolic.append(_argument(graph, marked(_kind(leaf), made), leaf))
+                if isinstance(spec, AnyExtent):
+                    _as_it_lies(symbolic[-1])
             else:
                 symbolic.append(handle_of(symbolic[first], leaves[first], leaf))
         else:
@@ -118,6 +120,12 @@ def _argument(graph: Graph, tracer: Any, leaf: Any) -> Any:
     elif isinstance(leaf, np.ndarray) and isinstance(tracer, ArrayTracer):
         tracer.storage.is_without_axes = True
     return tracer
+
+
+def _as_it_lies(tracer: Any) -> None:
+    """Let the runs look whether an array of any extents lies in C order, as the one that stands for it does."""
+    if len(tracer.shape) > 1:
+        tracer.storage.is_order_asked = tracer.storage.is_copied_by_order = True
 
 
 def finished(

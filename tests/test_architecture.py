@@ -48,10 +48,9 @@ ARROWS = {
         "variable_runs": "native_function",
         "failed_runs": "kernels typing writer native_function",
         "decided_calls": "typing native_function",
-        "shape_classes": "ir typing",
         "entered_calls": "toolchain kernels typing native_function",
-        "native_call": "ir toolchain kernels typing writer native_function shape_classes decided_calls variable_runs "
-        "failed_runs entered_calls",
+        "native_call": "ir toolchain kernels typing writer native_function decided_calls variable_runs failed_runs "
+        "entered_calls",
     },
     "autoloop": {
         "conversion": "errors",
@@ -78,6 +77,7 @@ LAZY = {
     ("autoloop.function", "autoloop.state.retrials"),
     ("autoloop.function", "autoloop.input_signature"),
     ("autoloop.function", "autoloop.joined_arguments"),
+    ("autoloop.number_inputs", "autoloop.extent_inputs"),
     ("autoloop.known_traces", "autoloop.fast_path"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.dataflow.compile_dataflow"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.python_code.compile_python"),
@@ -143,6 +143,7 @@ LAZY = {
     ("autoloop_runtime.python_code.node_expressions", "autoloop_runtime.python_code.buffer_reuse"),
     # through the package only: two threads that import different modules of it first wait for each other in a circle
     ("autoloop_runtime.running.tier_up", "autoloop_runtime.native"),
+    ("autoloop_runtime.running.tier_up", "autoloop_runtime.analysis.shape_classes"),
     ("autoloop_runtime.native.toolchain.compile_ir", "autoloop_runtime.native.toolchain.process"),
     ("autoloop_runtime.native.toolchain.cache", "tempfile"),
     ("autoloop_runtime.native.toolchain.shared_libraries", "ctypes.util"),
@@ -154,7 +155,6 @@ LAZY = {
     ("autoloop_runtime.native.native_function", "autoloop_runtime.native.rules.variable_rules"),
     ("autoloop_runtime.native.native_function", "autoloop_runtime.native.blocked_loops"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.variable_runs"),
-    ("autoloop_runtime.native.native_call", "autoloop_runtime.native.shape_classes"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.failed_runs"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.entered_calls"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.kernels.thread_pool"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .native_call import compile_native, make
-from .native_function import write_function
+from .native_call import compile_native, make, make_for
+from .native_function import shapes_of, write_function
 from .toolchain.compile_ir import MissingExtra
 from .typing.refusal import NativeRefusal
 
-__all__ = ["MissingExtra", "NativeRefusal", "compile_native", "make", "write_function"]
+__all__ = ["MissingExtra", "NativeRefusal", "compile_native", "make", "make_for", "shapes_of", "write_function"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..analysis.shape_classes import FEW_SHAPES, Classes, Members
 from ..base.aligned_memory import aligned_empty
 from ..base.config import get_num_threads
 from ..base.forks import Kind, generation, undivided
@@ -18,7 +19,7 @@ from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState
 from ..passes.whole_masks import with_whole_masks
 from .ir.moving import Given
-from .native_function import ALIGNMENT, DATA_OFFSET, Function, Port, copied, write_function
+from .native_function import ALIGNMENT, DATA_OFFSET, Function, Port, copied, shapes_of, write_function
 from .toolchain.cache import default_cache
 from .toolchain.compile_ir import Code, callable_of, compile_ir, host
 from .typing.facts import Shape
@@ -28,15 +29,12 @@ from .writer.outlining import SHARE
 if TYPE_CHECKING:
     from ..ir.tensor import Tensor
     from .kernels.thread_pool import Pool
-    from .shape_classes import Class, Classes
 
 #: how a scalar of a dtype is written into eight bytes
 _PACKED = {
     "?": "?7x", "b": "b7x", "h": "h6x", "i": "i4x", "q": "q", "l": "q", "B": "B7x", "H": "H6x", "I": "I4x", "Q": "Q",
     "L": "Q", "e": "e6x", "f": "f4x", "d": "d", "F": "ff", "D": "dd",
 }  # fmt: skip
-#: after so many sets of shapes the code is made for all of a class
-FEW_SHAPES = 2
 #: of so many sets of shapes it is remembered which code serves them
 MOST_KNOWN = 1024
 Run = Callable[[Sequence[Any], RunState], list[Any]]
@@ -73,7 +71,7 @@ class _Compiled:
         self._only: Run | None = None
         self._classes: Classes | None = None
         #: of a class of shapes, None where there is no code for all of them
-        self._of_class: dict[Class, Run | None] = {}
+        self._of_class: dict[Members, Run | None] = {}
         host()  # without llvmlite it is said now, not at the first call
         if all(t.shape.is_fully_defined() for t in graph.inputs):
             self._only = self._runnable(tuple([t.shape.as_tuple() for t in graph.inputs]))
@@ -101,10 +99,7 @@ class _Compiled:
         if len(self._exact) < FEW_SHAPES:
             return None
         if self._classes is None:
-            with undivided():
-                from .shape_classes import Classes
-
-            self._classes = Classes(self._graph)
+            self._classes = Classes(self._graph.inputs)
         members = self._classes.of(shapes)
         if members is None:
             return None
@@ -142,15 +137,17 @@ def _made(graph: Graph, shapes: Sequence[Shape]) -> Run:
         return Decided(graph, shapes, found, make)
 
 
-def of_class(graph: Graph, members: Class) -> _Runnable | None:
+def of_class(graph: Graph, members: Members) -> _Runnable | None:
     """Compile ``graph`` for all shapes of a class; None if there is no such code."""
-    with undivided():
-        from .shape_classes import shapes_of
-
     try:
-        return make(graph, shapes_of(members))
+        return make_for(graph, members)
     except NativeRefusal:
         return None
+
+
+def make_for(graph: Graph, members: Members) -> _Runnable:
+    """Compile ``graph`` for all shapes of a class: arguments of other shapes it must not be called with."""
+    return make(graph, shapes_of(members))
 
 
 def make(graph: Graph, shapes: Sequence[Shape], known: Mapping[Tensor, Any] | None = None) -> _Runnable:

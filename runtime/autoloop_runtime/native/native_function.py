@@ -24,6 +24,7 @@ import numpy as np
 
 from ..analysis.aliasing import writes_part
 from ..analysis.inside import count_nodes, loops_inside, nodes_inside
+from ..analysis.shape_classes import Members
 from ..analysis.uses import places as places_of
 from ..base.dataclass import dataclass
 from ..base.dtypes import variant
@@ -179,6 +180,12 @@ def data_offset() -> int | None:
 
 
 DATA_OFFSET = data_offset()
+
+
+def shapes_of(members: Members) -> list[Shape]:
+    """Return the shapes of a class, with ``Given`` for extents that come with a call."""
+    extents = [Given(bound, place) for place, bound in enumerate(members.bounds)]
+    return [tuple([n if n >= 0 else extents[-1 - n] for n in shape]) for shape in members.shapes]
 
 
 def copied(address: int | None, dtype: Any, shape: Shape) -> Any:

@@ -38,7 +38,7 @@ from ..ir.structured import WHILE
 from ..python_code.compile_python import Generated, compile_graph, compile_region
 from .on_stack_replacement import Restart, Site, Sites, is_replaceable
 from .standing import Entry, Standing, Straight
-from .tier_up import MOST_SHAPES, SMALLEST, Made, Shapes, TierUp, is_wanted
+from .tier_up import MOST_SHAPES, SMALLEST, Made, Served, Shapes, TierUp, is_wanted
 
 Run = Callable[..., list[Any]]
 
@@ -53,6 +53,8 @@ TRIALS = 3
 PLAIN, PLAIN_OF_MEAN = 0.8, 0.1
 #: seconds of generated Python in one function after which it is said, once in a process, that the extra is missing
 NOTICE = 3.0
+#: calls after whose refusal machine code for a class of shapes is given up: others of the class it may take
+MOST_REFUSALS = 8
 #: seconds of a call for which it pays to spare a microsecond, and not to time each
 SHORT = 50e-6
 
@@ -68,8 +70,10 @@ class _Times:
     roughly when to do something.
     """
 
-    def __init__(self, shapes: Shapes, look: float) -> None:
+    def __init__(self, shapes: Served, look: float) -> None:
         self.shapes = shapes
+        #: how often machine code for a class of shapes has refused a call
+        self.refusals = 0
         #: seconds of calls after which there is more to do than to add them up
         self.look = look
         self.lock = _KIND.lock()
@@ -82,6 +86,11 @@ class _Times:
         self.native: list[float] = []
         #: machine code, once it has proved faster
         self.settled: Made | None = None
+
+    def is_refused(self) -> bool:
+        """Note that machine code has refused a call; return whether it is no use then."""
+        self.refusals += 1
+        return self.refusals > MOST_REFUSALS or isinstance(self.shapes, tuple)
 
     def enough(self) -> float:
         """Return seconds after which machine code is known to be faster; 0 if it is not known how long it takes."""
@@ -133,8 +142,8 @@ class Automatic:
         self._look = SMALLEST if self._wanted else inf
         #: seconds of calls after which it is said that the extra is missing
         self._notable = inf if not config.get_native() or not extra.remedy() else NOTICE
-        #: only added to, one entry per set of shapes
-        self._times: dict[Shapes, _Times] = {}
+        #: only added to, one entry per set of shapes, or class of sets
+        self._times: dict[Served, _Times] = {}
         #: of the only one there can be
         self._only: _Times | None = None
         if all(t.shape.is_fully_defined() for t in graph.inputs):
@@ -159,14 +168,14 @@ class Automatic:
         return results
 
     def _times_for(self, values: Sequence[Any]) -> _Times:
-        """Return what is known of calls with the shapes of ``values``;
-        nothing is kept of those whose shapes always change."""
+        """Return what is known of calls with the shapes of ``values``; nothing of those whose shapes always change."""
         shapes: Shapes = tuple([np.shape(v) for v in values])
         times = self._times.get(shapes)
         if times is None:
-            if len(self._times) >= MOST_SHAPES:
-                return _Times(shapes, self._look)
-            times = self._times.setdefault(shapes, _Times(shapes, self._look))
+            served = self._tier_up.served(shapes, len(self._times))
+            times = self._times.get(served) or _Times(served, self._look)
+            if len(self._times) < MOST_SHAPES:
+                times = self._times.setdefault(served, times)
         return times
 
     def _in_native(self, made: Made, times: _Times, values: Sequence[Any], state: RunState) -> list[Any]:
@@ -176,8 +185,9 @@ class Automatic:
         try:
             return made.run(values, state)
         except made.refused as refusal:  # it has changed nothing
-            self._tier_up.give_up(times.shapes, getattr(refusal, "told", str(refusal)))
-            times.settled = None
+            if times.is_refused():
+                self._tier_up.give_up(times.shapes, getattr(refusal, "told", str(refusal)))
+                times.settled = None
             return self._base(values, state)
 
     def _measured(self, times: _Times, values: Sequence[Any], state: RunState) -> list[Any]:
@@ -296,7 +306,7 @@ class Automatic:
         elif made.run is not None and active() is None and perf_counter() - call.begin > times.enough():
             raise Restart
 
-    def _judge(self, times: _Times, made: Made, shapes: Shapes) -> None:
+    def _judge(self, times: _Times, made: Made, shapes: Served) -> None:
         """End the trial when it is plain which is faster."""
         if not times.native or self._tier_up.find(shapes) is not made:
             return
@@ -307,7 +317,7 @@ class Automatic:
             told = f"it was slower: {1e3 * native:.3g} ms a call, not {1e3 * before:.3g} ms"
             self._tier_up.give_up(shapes, told)
 
-    def _notice(self, shapes: Shapes) -> None:
+    def _notice(self, shapes: Served) -> None:
         """Say once that the extra is missing, at the loop that ran long, if it would have helped."""
         global _noticed
         self._notable = inf

@@ -39,7 +39,7 @@ from ..base.dtypes import variant
 from ..base.forks import undivided
 from ..ir.graph import Graph, Node
 from ..ir.run_state import EAGER, RunState
-from .tier_up import SMALLEST, Made, Shapes, TierUp
+from .tier_up import SMALLEST, Made, Served, Shapes, TierUp
 
 #: iterations of the first chunk, and nanoseconds of one that is long enough
 FIRST, CHUNK = 16, 1e6
@@ -81,8 +81,8 @@ class Site:
         self.owned = frozenset(owned)
         self.variables = _variables(node)
         self.spent = 0.0
-        self.trusted: dict[Shapes, float] = {}
-        self.lost: dict[Shapes, int] = {}
+        self.trusted: dict[Served, float] = {}
+        self.lost: dict[Served, int] = {}
         #: its machine code
         self.tier_up = TierUp(lambda: _resumable(node, self.owned), node.subgraphs)
         self.first = range(FIRST)
@@ -91,7 +91,13 @@ class Site:
         """Return one run of the loop begins."""
         return Turns(self, self.first)
 
-    def code(self, shapes: Shapes) -> Made | None:
+    def served(self, shapes: Shapes) -> Served:
+        """Return for what code is made that serves ``shapes``: for the first only for these."""
+        if shapes in self.trusted or self.tier_up.find(shapes) is not None:
+            return shapes
+        return self.tier_up.served(shapes, self.tier_up.count)
+
+    def code(self, shapes: Served) -> Made | None:
         """Return the code for ``shapes`` if it is there; asks for it once that pays."""
         made = self.tier_up.find(shapes)
         if made is None and self.spent >= 1e9 * self.tier_up.price():
@@ -100,7 +106,7 @@ class Site:
             background.give_way()
         return made if made is not None and made.run is not None else None
 
-    def compare(self, shapes: Shapes, python: float, native: float) -> bool:
+    def compare(self, shapes: Served, python: float, native: float) -> bool:
         """Keep what a trial showed, in nanoseconds per iteration; True if machine code stays."""
         if native <= python:
             self.trusted[shapes] = python / max(native, 1e-3)
@@ -245,9 +251,9 @@ class Turns:
         site.spent += spent
         rate = max(spent / count, 1.0) if count else 0.0
         made: Made | None = None
-        shapes: Shapes = ()
+        shapes: Served = ()
         if site.spent >= 1e9 * SMALLEST and all(isinstance(v, _ARRAYS) for v in values):
-            shapes = ((), *[v.shape for v in values])
+            shapes = site.served(((), *[v.shape for v in values]))
             made = site.code(shapes)
         if made is not None and (rate or shapes in site.trusted):
             # the faster one of two chunks: something else may have had the processor during the other
@@ -261,7 +267,7 @@ class Turns:
         return values[: site.variables]
 
     def _replace(
-        self, made: Made, shapes: Shapes, state: RunState, values: tuple[Any, ...], rate: float
+        self, made: Made, shapes: Served, state: RunState, values: tuple[Any, ...], rate: float
     ) -> tuple[int, tuple[Any, ...]]:
         """Go on in machine code, at first for a trial; gives the iterations that are done, and the values then."""
         site, done, run = self._site, self.some.stop, made.run

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..analysis.inside import count_nodes
 from ..analysis.ownership import find_owned
@@ -21,13 +21,20 @@ from ..base.dataclass import dataclass
 from ..base.forks import generation, undivided
 from ..ir.graph import Graph
 
+if TYPE_CHECKING:
+    from ..analysis.shape_classes import Classes, Members
+
 Shapes = tuple[tuple[int, ...], ...]
+#: for what machine code is: certain shapes of the inputs, or all of a class
+Served: TypeAlias = "Shapes | Members"
 Run = Callable[..., list[Any]]
 
 #: seconds that it takes to load the compiler, and to make code of a graph without nodes and of each node
 LOADING, SMALLEST, PER_NODE = 0.1, 0.03, 0.002
 #: how often code is asked for if what is to make it is lost each time
 TRIES = 3
+#: after so many sets of shapes code is made for all of a class
+FEW_SHAPES = 2
 #: for more sets of shapes than this no code is made: the next call would bring another one
 MOST_SHAPES = 8
 #: an array of the caller's of this many bytes is sorted where it is, by NumPy: a merge needs as much memory again
@@ -96,9 +103,10 @@ class TierUp:
     def __init__(self, graph: Callable[[], Graph], subgraphs: Sequence[Graph]) -> None:
         self._graph = graph
         self._subgraphs = subgraphs
-        self._made: dict[Shapes, Made] = {}
+        self._made: dict[Served, Made] = {}
         self._nodes = 0
         self._lost = 0
+        self._classes: Classes | None = None
 
     def price(self) -> float:
         """Return seconds that making the code takes, roughly."""
@@ -106,14 +114,35 @@ class TierUp:
             self._nodes = 1 + sum(map(count_nodes, self._subgraphs))
         return price(self._nodes)
 
-    def find(self, shapes: Shapes) -> Made | None:
+    def served(self, shapes: Shapes, known: int) -> Served:
+        """Return for what code is made that serves ``shapes`` where so many others are *known*: for these alone, or for
+        all of a class."""
+        if known < FEW_SHAPES:
+            return shapes
+        if self._classes is None:
+            with undivided():
+                from ..analysis.shape_classes import Classes
+
+            self._classes = Classes(self._graph().inputs)
+        members = self._classes.of(shapes)
+        if members is None:
+            return shapes
+        made = self._made.get(members)
+        return members if made is None or not made.why_not else shapes
+
+    @property
+    def count(self) -> int:
+        """For how many shapes, or classes of shapes, code was asked for."""
+        return len(self._made)
+
+    def find(self, shapes: Served) -> Made | None:
         """Return what became of the code for ``shapes``; ``None`` if nobody asked for it."""
         made = self._made.get(shapes)
         if made is not None and made.is_pending and made.generation != generation():
             return None  # the process that was making it is another one
         return made
 
-    def ask(self, shapes: Shapes) -> None:
+    def ask(self, shapes: Served) -> None:
         """Let the code be made."""
         if len(self._made) >= MOST_SHAPES:
             self._made[shapes] = Made(None, Exception, "the shapes of its inputs change too often")
@@ -122,11 +151,11 @@ class TierUp:
         if not background.submit(partial(self._make, shapes)):
             self._made[shapes] = Made(None, Exception, "no thread could be started to make it")
 
-    def give_up(self, shapes: Shapes, why: str) -> None:
+    def give_up(self, shapes: Served, why: str) -> None:
         """Never use the code for ``shapes``."""
         self._made[shapes] = Made(None, Exception, why)
 
-    def _make(self, shapes: Shapes) -> None:
+    def _make(self, shapes: Served) -> None:
         begin = time.perf_counter()
         try:
             made = _made(self._graph(), shapes)
@@ -146,7 +175,7 @@ class TierUp:
         found = list(self._made.values())
         return found[-1].why_not if found and all(made.why_not for made in found) else ""
 
-    def would_take(self, shapes: Shapes) -> str:
+    def would_take(self, shapes: Served) -> str:
         """Return why there can be no machine code, found out at once and without the extra; empty if there can be."""
         known = self.find(shapes)
         if known is not None and (known.run is not None or known.why_not):
@@ -164,25 +193,26 @@ class TierUp:
         return self.would_take(tuple([x.shape.as_tuple() for x in inputs]))
 
 
-def _made(graph: Graph, shapes: Shapes) -> Made:
+def _made(graph: Graph, shapes: Served) -> Made:
     if _sorts_much_in_place(graph, shapes):
         return Made(None, Exception, "it would need memory to sort a large array in, which NumPy sorts where it is")
     with undivided():
-        from ..native import NativeRefusal, make  # not small, and most programs never need it
+        from ..native import NativeRefusal, make, make_for  # not small, and most programs never need it
 
     try:
-        return Made(make(graph, shapes), NativeRefusal)
+        run = make_for(graph, shapes) if not isinstance(shapes, tuple) else make(graph, shapes)
+        return Made(run, NativeRefusal)
     except NativeRefusal as refusal:
         return Made(None, NativeRefusal, refusal.told)
 
 
-def _refusal(graph: Graph, shapes: Sequence[tuple[int, ...]]) -> str:
+def _refusal(graph: Graph, shapes: Served) -> str:
     """Return why there can be no machine code for ``graph``; empty if there can be."""
     with undivided():
-        from ..native import NativeRefusal, write_function
+        from ..native import NativeRefusal, shapes_of, write_function
 
     try:
-        write_function(graph, shapes, frozenset())
+        write_function(graph, shapes_of(shapes) if not isinstance(shapes, tuple) else shapes, frozenset())
     except NativeRefusal as refusal:
         return refusal.told
     except Exception as error:
@@ -190,8 +220,9 @@ def _refusal(graph: Graph, shapes: Sequence[tuple[int, ...]]) -> str:
     return ""
 
 
-def _sorts_much_in_place(graph: Graph, shapes: Shapes) -> bool:
+def _sorts_much_in_place(graph: Graph, shapes: Served) -> bool:
     """Return whether a large array of the caller's is sorted in its own memory, for which machine code needs more."""
-    if all(prod(shapes[k]) * graph.inputs[k].dtype.itemsize < MOST_MERGED for k in graph.donated):
+    known = shapes.largest if not isinstance(shapes, tuple) else shapes
+    if all(prod(known[k]) * graph.inputs[k].dtype.itemsize < MOST_MERGED for k in graph.donated):
         return False
     return any(node.op.taking is not None and node.op.taking.beside for node in find_owned(graph).in_place)

@@ -9,37 +9,51 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ir.graph import Graph
-from .ir.moving import Given
-from .typing.facts import Shape
+from ..base.dataclass import dataclass
+from ..ir.tensor import Tensor
 
-#: a class: of each input the shape, with the place of an extent for those that come with a call, and their bounds
-Class = tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]
-#: the least bound of an extent, and what the next is of one, by the number of axes of the largest input that has it
+Shape = tuple[int, ...]
+#: after so many sets of shapes code is made for all of a class
+FEW_SHAPES = 2
+#: the least bound of an extent, and by how many bits the next is larger, by the number of axes of what has it
 _BOUNDS = {1: (1 << 10, 2), 2: (1 << 8, 2)}
 _OTHER_BOUNDS = 1 << 4, 1
 
 
-class Classes:
-    """The classes of shapes of the inputs of one graph.
+@dataclass(frozen=True)
+class Members:
+    """A class of shapes.
 
     Attributes
     ----------
-    are_any : bool
-        There is an extent that the trace did not know.
+    shapes : tuple of tuple of int
+        Of each input the shape; ``-1 - k`` for the extent ``k`` of those that come with a call.
+    bounds : tuple of int
+        How large these are at most.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    shapes: tuple[Shape, ...]
+    bounds: tuple[int, ...]
+
+    @property
+    def largest(self) -> tuple[Shape, ...]:
+        """The shapes with the bounds for extents."""
+        return tuple([tuple([n if n >= 0 else self.bounds[-1 - n] for n in shape]) for shape in self.shapes])
+
+
+class Classes:
+    """The classes of shapes of the inputs of one graph."""
+
+    def __init__(self, inputs: Sequence[Tensor]) -> None:
         self._places: list[tuple[int, int, int]] = []
-        for k, tensor in enumerate(graph.inputs):
+        for k, tensor in enumerate(inputs):
             rank = tensor.shape.rank
             if rank is None:
                 self._places.clear()
                 break
             self._places += [(k, axis, rank) for axis, n in enumerate(tensor.shape.known) if n is None]
-        self.are_any = bool(self._places)
 
-    def of(self, shapes: Sequence[Shape]) -> Class | None:
+    def of(self, shapes: Sequence[Shape]) -> Members | None:
         """Return the class of ``shapes``, None if there is nothing in them that comes with a call."""
         found: dict[int, int] = {}
         ranks: dict[int, int] = {}
@@ -51,7 +65,7 @@ class Classes:
                 ranks[place] = max(rank, ranks.get(place, 0))
                 made[k][axis] = -1 - place
         bounds = tuple([_bound(n, ranks[place]) for n, place in found.items()])
-        return (tuple(map(tuple, made)), bounds) if found else None
+        return Members(tuple(map(tuple, made)), bounds) if found else None
 
 
 def _bound(n: int, rank: int) -> int:
@@ -60,10 +74,3 @@ def _bound(n: int, rank: int) -> int:
     while bound < n:
         bound <<= more
     return bound
-
-
-def shapes_of(members: Class) -> list[Shape]:
-    """Return the shapes of a class, with ``Given`` for extents that come with a call."""
-    shapes, bounds = members
-    extents = [Given(bound, place) for place, bound in enumerate(bounds)]
-    return [tuple([n if n >= 0 else extents[-1 - n] for n in shape]) for shape in shapes]
