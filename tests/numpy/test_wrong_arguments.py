@@ -48,6 +48,22 @@ REFUSED_BY_US = [
 ]
 
 
+def test_scalars_and_lists_of_scalars_are_cast_as_numpy_casts_them():
+    one = X[0] * (2 + 0j)
+    for f in (
+        lambda c: np.interp(c[1], [0, 1], [0, 2]),
+        lambda c: np.interp([c[1], 1], [0, 1], [0, 2]),
+        lambda c: np.interp([1.0], [0, c[1]], [0, 2]),
+        lambda c: np.bincount([0, 1], weights=[1, c[1]]),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+            refused_or_plain(f, "Cannot cast array data", one)
+    for f in (lambda c: np.interp(c, [0, 1], [0, 2]), lambda c: np.bincount([0, 1, 1], weights=c)):
+        with pytest.raises(TypeError, match="Cannot cast array data"):
+            al.function(f)(one)
+
+
 #: None, given where nothing given means another thing
 OF_NONE = [
     lambda x: np.where(x > 2, None, None),

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from ...base.stand_ins import UnknownWhileTracing
 from ...ir.tensor import Tensor
 from ..array import needed_rank, ravel, reshape, squeeze, transpose
 from ..operands import as_dtype
 from ..shape_queries import dim
-from .counterparts import known
+from .counterparts import as_operand, known
 
 
 def rank_of(theirs: Any, x: Tensor) -> int:
@@ -75,17 +76,21 @@ def apart(made: Tensor, x: Tensor, axes: Sequence[int]) -> Tensor:
     return transpose(moved, np.argsort(order).tolist()) if order != sorted(order) else moved
 
 
-def cast_safely(x: Tensor, dtype: Any) -> Tensor:
+def cast_safely(given: Any, dtype: Any) -> Tensor:
     """Return an operand in a dtype that holds all of its values, as functions written in C want it.
 
     Raises
     ------
     TypeError
-        If the dtype does not.
+        If the dtype does not, and it is an array.
+    UnknownWhileTracing
+        If it is a scalar or a list, of which NumPy asks each element for its float or int.
     """
-    wanted = np.dtype(dtype)
+    x, wanted = as_operand(given), np.dtype(dtype)
     if not np.can_cast(x.dtype, wanted, "safe"):
-        raise TypeError(f"Cannot cast array data from {np.dtype(x.dtype)!r} to {wanted!r} according to the rule 'safe'")
+        said = f"Cannot cast array data from {np.dtype(x.dtype)!r} to {wanted!r} according to the rule 'safe'"
+        is_scalar = isinstance(given, (list, tuple, np.generic)) or getattr(given, "is_scalar", False)
+        raise (UnknownWhileTracing if is_scalar else TypeError)(said)
     return as_dtype(x, wanted)
 
 

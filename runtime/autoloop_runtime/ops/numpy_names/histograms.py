@@ -73,8 +73,8 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
     if rank_of(np.bincount, places) != 1:
         raise ValueError("object too deep for desired array" if len(places.shape) else "object of too small depth")
     if places.shape[0] != 0:
-        places = cast_safely(places, np.int64)
-    given = [] if weights is None else [cast_safely(as_operand(weights), float)]
+        places = cast_safely(x, np.int64)
+    given = [] if weights is None else [cast_safely(weights, float)]
     return _bincount(places, *given, minlength=known(np.bincount, minlength=minlength))
 
 
@@ -275,7 +275,7 @@ def _histogramdd(theirs: Any, sample: Tensor, bins: Any, range: Any, density: An
         "range": tuple([None if one is None else tuple(one) for one in ends]),
     }  # fmt: skip
     given = [edges for _, found in parts for edges in found]
-    given += [] if weights is None else [cast_safely(as_operand(weights), float)]
+    given += [] if weights is None else [cast_safely(weights, float)]
     counts, *edges = apply_several(_HISTOGRAMDD, [sample, *given], attrs)
     if density:
         whole = reducing.sum(counts)

@@ -98,7 +98,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     at, points, values = (as_operand(v) for v in (x, xp, fp))
     values = as_dtype(values, np.result_type(values.dtype, np.float64))
     if period is None:
-        at, points = cast_safely(at, float), cast_safely(points, float)
+        at, points = cast_safely(x, float), cast_safely(xp, float)
     if period is not None:
         left = right = None
         if not is_tensor(period) and period == 0:
