@@ -35,6 +35,7 @@ from .operators.mutation.lifted_arrays import Lift, Making
 from .operators.mutation.outside_world import World
 from .operators.staging.maybe_same import settled
 from .operators.staging.staged_blocks import Loops, TellArrays, ToldArrays, WrittenOut, deciding, raise_when_run
+from .operators.staging.staged_values import leave_variables
 from .written_arguments import ReferringFunction, references_of
 
 R = TypeVar("R")
@@ -218,7 +219,9 @@ def traced(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     ``leaves`` are those of the arguments.
     """
     with World((target, *args, *kwargs.values()), leaves).in_force():
-        return settled(_trace_entry_(target, args, kwargs))
+        result = settled(_trace_entry_(target, args, kwargs))
+        leave_variables(nest.flatten(result))
+        return result
 
 
 def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:

@@ -28,6 +28,7 @@ from ..operators.staging.container_contents import dict_class, has_objects, inst
 from ..operators.staging.instances import of_trace, which
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.numbers_or_arrays import as_result
+from ..operators.staging.staged_values import leave_variables
 from ..operators.staging.standins import Maybe, StandIn, is_growing, opened
 from ..operators.staging.taken_containers import grown_of
 from ..operators.staging.undefined import MaybeUnset, Undefined
@@ -130,6 +131,7 @@ class Recipes:
         if isinstance(value, Tensor) and value.node is None:
             return lambda made: value
         if isinstance(value, Tensor) or composite_of(value) is not None:
+            leave_variables((value,))
             number = self.output(as_result(value))
             if is_growing(value):
                 self.containers.append((value, name, self.firsts(value)))

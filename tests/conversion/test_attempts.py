@@ -279,7 +279,17 @@ def test_a_manager_would_not_be_told(make):
         match="would not be told when the `with` statement is left: catch it around the call, or raise it behind the "
         "statement",
     ):
-        al.function(f)(V)
+        al.function(f)(al.constant(V))
+    with pytest.warns(UserWarning, match="would not be told when the `with` statement is left"):
+        decorated = given_or_raised(al.function(f))
+    assert repr(decorated) == repr(given_or_raised(f))
+
+
+def given_or_raised(f):
+    try:
+        return f(V)
+    except KeyError as error:
+        return error
 
 
 def surely_inside(v):

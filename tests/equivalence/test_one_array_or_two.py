@@ -137,7 +137,10 @@ GIVEN = [
     ("best", "y = b = x*1\ni = 0\nwhile i < 3:\n    y = y - 1\n    if y[0] > 0: b = y\n    i += 1\nreturn y, b",
      False),
     ("left_besides", "y = x*2\nz = y if x[0] > 1 else x*3\no.a = y\nreturn [z]", False),
-    ("of_a_list", "y, z = x*2, x*3\nreturn [y, z][int(x[0]) % 2], y", True),
+    ("of_a_list", "y, z = x*2, x*3\nreturn [y, z][int(x[0]) % 2], y", False),
+    ("of_a_list_of_several", "y, z = x*2, x*3\nreturn (y, z, y)[int(x[0]) % 3], z, y", False),
+    ("an_argument_of_a_list", "y = [x, o.a][int(x[0]) % 2]\no.a = y\nreturn x, y", False),
+    ("an_argument_of_a_dict", "return {0: x, 1: o.a}[int(x[0]) % 2], x", False),
     ("constants", "y, z = np.zeros(3), np.zeros(3)\nreturn y, z, y if x[0] > 1 else z", True),
     ("of_a_new_object", "p = O()\np.a = x*2\nif x[0] > 1: p.w = p.a\nelse: p.w = x*3\nreturn p.a, p.w", False),
     ("or_none", "y, z, i = x*2, None, 1\nwhile i < x[1]:\n    z = y\n    i += 1\nreturn y, z", True),
@@ -267,3 +270,17 @@ OF_BOTH = [
 @each(OF_BOTH, first)
 def test_numbers_that_are_arrays_in_other_runs_are_plain_pythons(name, body, is_left):
     check(name, module(body), is_left)
+
+
+def test_a_variable_that_loops_and_branches_choose_is_not_left_as_its_value():
+    """To compute with its value is as good; whoever finds it would have a tensor, and plain Python leaves it itself."""
+    kept = "TOP = None\nclass O: pass\no = O()\no.a = o.b = None\no.log, o.d = [], {'k': 1.0}"
+    for body in (
+        "if x[0] > 0: o.a = x\nreturn 1", "i = 0\nwhile i < x[0]:\n    o.a = x\n    i += 1\nreturn 1",
+        "global TOP\nif x[0] > 0: TOP = x\nreturn 1", "if x[0] > 0: o.log.append(x)\nreturn 1",
+        "y = x if x[0] > 0 else x*2\no.d['k'] = y\nreturn 1", "if x[0] > 0: return x\nreturn x*2",
+    ):  # fmt: skip
+        with pytest.raises(TypeError, match="a Variable"):
+            al.function(world("variables", module(body, kept))["f"])(al.Variable(np.ones(3)))
+    f = al.function(world("variables", module("y = x if x[0] > 0 else x*2\no.a = y*3\nreturn y+1", kept))["f"])
+    assert np.array_equal(f(al.Variable(np.ones(3))).numpy(), np.full(3, 2.0))

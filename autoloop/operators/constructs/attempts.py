@@ -145,9 +145,10 @@ class managed:
         """Refuse what the manager would not be told of, or let plain Python tell it."""
         said, failing = self._body.said, self._body.failing
         if said is not None and _is_users(manager):
+            what = f"{_what(said, _raised_by(said))}, of which {type(manager).__name__!r} would not be told when the "
+            leave_unknown(f"{what}`with` statement is left")
             raise ConversionError(
-                f"{_what(said, _raised_by(said))}, of which {type(manager).__name__!r} would not be told when the "
-                f"`with` statement is left: catch it around the call, or raise it behind the statement"
+                f"{what}`with` statement is left: catch it around the call, or raise it behind the statement"
             )
         if failing is not None and is_followed() and _looks_at_exceptions(manager):
             _leave(

@@ -22,7 +22,9 @@ from ...left_to_python import refuse_unknown
 from ..staging.maybe_same import may_be
 from ..staging.mixed_numbers import MixedNumber, codes_of, components, mixed
 from ..staging.raising import Raising, raise_unless
+from ..staging.staged_blocks import in_staged_block
 from ..staging.staged_values import answer, check_hashable, is_staged, stands_for
+from ..staging.told_arrays import is_array
 from .container_comparisons import asks_the_run, equal, is_of_run
 from .if_statement import if_exp
 from .math_functions import tried
@@ -31,6 +33,8 @@ from .text import chosen_text
 
 #: what a staged index may choose from
 CHOSEN_FROM = (list, tuple, range, dict, str, bytes)
+#: of so many arrays branches choose one
+_MOST = 16
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
@@ -76,7 +80,8 @@ def _element(sequence: Sequence[Any], index: Any) -> Any:
             "use autoloop.switch_case for others",
         )
     columns = [*zip(*(leaves for leaves, _ in structures), strict=True)]
-    if any(map(_may_differ, columns)):
+    are_arrays = len(sequence) <= _MOST and not in_staged_block() and any(map(_has_arrays, columns))
+    if are_arrays or any(map(_may_differ, columns)):
         size = len(sequence)
         inside = ops.logical_and(ops.greater_equal(index, -size), ops.less(index, size))
         raise_unless(inside, Raising(IndexError, lambda: _beyond(sequence)))
@@ -85,6 +90,11 @@ def _element(sequence: Sequence[Any], index: Any) -> Any:
     for one in sequence:
         may_be("what an index chooses", found, one, of_objects=True)
     return found
+
+
+def _has_arrays(column: Sequence[Any]) -> bool:
+    """Return whether all are arrays with axes: a branch chooses one itself, the row of a stack is a copy."""
+    return any(isinstance(one, ArrayTracer) for one in column) and all(map(is_array, column))
 
 
 def _may_differ(column: Sequence[Any]) -> bool:

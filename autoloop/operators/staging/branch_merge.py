@@ -40,7 +40,7 @@ from .mixed_numbers import MixedNumber, codes_of, components, mixed
 from .numbers_or_arrays import are_apart, is_number_beside_array, is_untold, note, notes_of
 from .raising import FALLEN, RETURN, RETURN_VALUE, is_return_value, refusal
 from .staged_blocks import telling
-from .staged_values import as_maybe, cast_where_made, certain, kind_of_either
+from .staged_values import as_maybe, cast_where_made, certain, kind_of_either, note_variable
 from .standins import is_optional, opened
 from .twins import Twins
 from .undefined import MaybeUnset, Undefined, maybe, spoken, when_set
@@ -268,6 +268,7 @@ class Merge:
                 note(made, None, None, spoken(self.name))
             if pair is not None:
                 made = as_maybe(marked(join(kind, self.number), made))
+                note_variable(made, *handles)
             if pair is not None and isinstance(made, ArrayTracer):
                 made.storage.choice = Choice(self.graphs[0], lambda both=handles: both)  # type: ignore[misc]
                 if code is not None and (told := telling()):

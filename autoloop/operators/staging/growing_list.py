@@ -29,6 +29,7 @@ from .instances import as_rows
 from .joined_elements import Join
 from .list_columns import ListColumns, empty_arrays
 from .several_types import leave_without
+from .staged_values import refuse_variables
 from .twins import watch_copied
 
 if TYPE_CHECKING:
@@ -298,6 +299,7 @@ def _is_text(leaf: Any) -> bool:
 
 def _as_plain(element: Any) -> Any:
     """Return an element with the attributes of its objects, which must not change from now on."""
+    refuse_variables(nest.flatten(element))
     if has_objects(element):
         watch_copied(objects_in(element))
     return as_rows(element)

@@ -33,7 +33,7 @@ from autoloop_runtime.ops.operands import is_tensor
 
 from ...left_to_python import leave_unknown
 from .mixed_numbers import MixedNumber
-from .staged_values import cast_where_made
+from .staged_values import cast_where_made, note_variable
 from .undefined import spoken
 
 #: what messages and leaves call the kinds
@@ -66,6 +66,8 @@ class Leaf:
         Whether, if it is an int, it is small on entry and the body may only add small numbers to it.
     may_stay_number : bool
         Whether it is an array that the body may leave a Python number.
+    variable : Variable, optional
+        What the body may leave, where that is one.
     """
 
     entry: LoopLeaf
@@ -75,6 +77,7 @@ class Leaf:
     relaxed: bool = False
     counts: bool = True
     may_stay_number: bool = False
+    variable: Any = None
 
     @property
     def name(self) -> str:
@@ -116,6 +119,7 @@ class Leaf:
             return self._mixed(self.init, tensors, number)
         kind = KINDS.get(self.kind, Tensor)
         made = marked(join(kind, number) if self.is_number else kind, self.entry.packed(tensors))
+        note_variable(made, self.init, self.variable)
         return array(self, made) if array is not None and isinstance(made, ArrayTracer) else made
 
     def _mixed(self, init: MixedNumber, tensors: Sequence[Tensor], number: Kind) -> Any:

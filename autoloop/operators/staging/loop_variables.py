@@ -48,7 +48,7 @@ from .list_lengths import as_growing, with_growing
 from .loop_leaves import KINDS, NAMES, Arrays, Leaf, entering, make_leaf, mixed_leaf, outside
 from .mixed_numbers import MixedNumber, accepted, begun, codes_of
 from .numbers_or_arrays import noted
-from .staged_values import certain, kind_of_next
+from .staged_values import certain, is_variable, kind_of_next
 from .standins import is_optional, opened
 from .undefined import MaybeUnset, Undefined, maybe, spoken
 
@@ -306,6 +306,8 @@ def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf
         return _accept_number(leaf, value, kind)
     if number_type(value) is not None:
         return _accept_beside(leaf, value)
+    if is_variable(value) and leaf.variable is None and value is not leaf.init:
+        return replace(leaf, variable=value), []
     value = certain(value)
     if isinstance(value, ArrayTracer) and noted(value) is not None and not leaf.may_stay_number and kind is not Tensor:
         return replace(leaf, may_stay_number=True, changes=True), []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -33,7 +33,7 @@ from ...errors import programs_own
 from ...left_to_python import refuse_unknown
 from .numbers_or_arrays import noted
 from .raising import Raising, raise_unless
-from .standins import StandIn, opened
+from .standins import Maybe, StandIn, opened
 from .users_methods import method_of
 
 
@@ -235,3 +235,68 @@ def certain(leaf: Any) -> Any:
         from .maybe_numbers import after_a_turn
 
     return after_a_turn(leaf)
+
+
+def is_variable(value: Any) -> bool:
+    """Return whether something is a ``Variable``."""
+    return isinstance(value, Stored)
+
+
+class ValuesOfVariables:
+    """The tensors that stand for what may be a ``Variable``, by id; a record of a graph.
+
+    To compute with, the one is as good as the other. Who is given it back, or finds it in an attribute or list, would
+    have a tensor where plain Python leaves the ``Variable``, which others assign to.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[int, Tensor] = {}
+
+    def copy(self) -> ValuesOfVariables:
+        """Return the same, which later ones do not reach."""
+        made = ValuesOfVariables()
+        made.known = dict(self.known)
+        return made
+
+
+def note_variable(made: Any, *chosen: Any) -> None:
+    """Note that a tensor stands for one of several values, if a ``Variable`` is one of them."""
+    graph = current_graph()
+    if graph is not None and isinstance(made, Tensor) and any(isinstance(one, Stored) for one in chosen):
+        graph.root.record(ValuesOfVariables).known[id(made)] = made
+
+
+def leave_variables(values: Iterable[Any]) -> None:
+    """Let plain Python run a function that would leave, or give, such a tensor; raise where it cannot.
+
+    Raises
+    ------
+    LeftToPython
+    TypeError
+    """
+    graph = current_graph()
+    found = None if graph is None else graph.root.records.get(ValuesOfVariables)
+    if found is None:
+        return
+    leaves = [leaf for one in values for leaf in nest.flatten(opened(one).value if isinstance(one, Maybe) else one)]
+    if any(id(one) in found.known for one in leaves):
+        refuse_unknown(
+            "a Variable, or another value in place of it, is given back or left where others find it, as a loop or "
+            "branch on tensors chooses, which gives values",
+            "assign to a Variable, choose it outside of loops and branches, or make it a value, v.read_value()",
+        )
+
+
+def refuse_variables(values: Iterable[Any]) -> None:
+    """Do so of values that are put into a list that grows in a loop or branch.
+
+    Raises
+    ------
+    LeftToPython
+    TypeError
+    """
+    if any(isinstance(one, Stored) for one in values):
+        refuse_unknown(
+            "a Variable is put into a list that grows in a loop or branch on tensors, which holds values",
+            "put in its value, v.read_value()",
+        )
