@@ -22,6 +22,8 @@ Trace: TypeAlias = ConcreteFunction | StatefulFunction
 
 #: after so many calls there is a fast path for their kind; the next takes twice as many
 FIRST_WAIT = 16
+#: the same where machine code is asked for: the first call has taken so long that others are to come
+FIRST_OF_CODE = 3
 #: so many kinds of calls have fast paths, which are asked one after the other
 MOST_PATHS = 4
 
@@ -111,15 +113,17 @@ class FastPaths:
         What takes any call: its arguments and its keyword arguments.
     python_function : callable
         The undecorated function.
+    wait : int
+        For how many calls.
     """
 
     def __init__(
         self, entry: Callable[..., Any], usual: Callable[[tuple[Any, ...], dict[str, Any]], Any],
-        python_function: Callable[..., Any],
+        python_function: Callable[..., Any], wait: int,
     ) -> None:  # fmt: skip
         self._entry, self._usual, self._python_function = entry, usual, python_function
         self._newest, self._count = usual, 0
-        self._wait = self._left = FIRST_WAIT
+        self._wait = self._left = wait
 
     def passed(
         self, count: int, trace: Trace, given: Sequence[Any], leaves: Sequence[Any],
