@@ -31,7 +31,7 @@ from .concrete import CalledPlain
 from .errors import entry_point
 from .given_arrays import give_back, with_copies
 from .keys import Number, leaf_key, quick_key
-from .known_traces import FIRST_OF_CODE, FIRST_WAIT, FastPaths, KnownTraces, Trace, inputs_of
+from .known_traces import FastPaths, KnownTraces, Trace, first_wait, inputs_of
 from .number_inputs import ChangingInputs
 from .parameters import Parameters
 from .plain_python import taken_or_left, traced_or_plain, unless_in_graph, with_graph
@@ -96,8 +96,7 @@ class Function(SentByName):
         self._retraces = 0  # how many traces there were since the last that took changing numbers as inputs
         self.traced_for: list[Any] = []  # what each trace was made for
         self.entry = entry_point(self._call, python_function)
-        wait = FIRST_OF_CODE if executor == "native" else FIRST_WAIT
-        self._paths = FastPaths(self.entry, self._call, python_function, wait)
+        self._paths = FastPaths(self.entry, self._call, python_function, first_wait(executor))
 
     # -- calling ------------------------------------------------------------------------------------------
 

@@ -33,6 +33,11 @@ def inputs_of(leaves: Sequence[Any]) -> list[Any]:
     return [leaf for leaf in leaves if is_input(leaf)]
 
 
+def first_wait(executor: str) -> int:
+    """Return after how many calls there is a fast path."""
+    return FIRST_OF_CODE if executor == "native" else FIRST_WAIT
+
+
 class KnownTraces:
     """The traces of one function, or of the method of one instance.
 

@@ -393,3 +393,41 @@ def test_an_array_without_axes_of_a_number_whose_type_only_the_run_tells():
         return np.array(2 if x > 0 else 0.5)
 
     refused_or_plain(f, r"np\.array of a number of which only the run tells the type", np.float64(1))
+
+
+def nothing_yet(u):
+    c, d = np.ndarray(u.shape, dtype=u.dtype), np.empty(u.shape, u.dtype, order="F")
+    c[:], d[:, 1] = u, 3
+    return c, d[:, 1], d.flags.f_contiguous
+
+
+def of_a_buffer(u):
+    c = np.ndarray((2,), np.float64, bytes(range(16)))
+    return c + u[0, 0]
+
+
+def of_one_value(u):
+    made = np.zeros(u.shape), np.ones(u.shape, np.int16), np.zeros_like(u), np.ones_like(u), np.empty_like(u)
+    made[4][:] = 7
+    for one in made:
+        one[0, 0] = u[1, 1]
+    return made
+
+
+@each({"nothing yet": nothing_yet, "of a buffer": of_a_buffer, "of one value": of_one_value})
+def test_arrays_that_are_filled_are_made_by_each_call(name):
+    """Large ones are no constants that each call copies."""
+    plain = globals()[name.replace(" ", "_")]
+    f = al.function(plain)
+    for shape in ((3, 2), (300, 300)):
+        u = np.arange(np.prod(shape, dtype=float)).reshape(shape)
+        for _ in range(3):
+            ours, theirs = f(u), plain(u)
+            assert [np.asarray(one).tolist() for one in ours] == [np.asarray(one).tolist() for one in theirs]
+            assert [np.asarray(one).dtype for one in ours] == [np.asarray(one).dtype for one in theirs]
+            for one in ours:
+                one = np.asarray(one)
+                if one.ndim and one.flags.writeable:
+                    one[...] = 5
+        constants = [node.attrs.get("value") for node in f.get_concrete_function(u).graph.nodes]
+        assert all(np.size(one) <= 1 << 16 for one in constants)

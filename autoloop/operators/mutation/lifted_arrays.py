@@ -14,12 +14,14 @@ from types import FrameType
 from typing import Any, NoReturn
 
 import numpy as np
+from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.locations import is_internal
 from autoloop_runtime.ir.array_storage import BLOCK, WHEN_WRITTEN, WHERE_MADE, Block
 from autoloop_runtime.ir.convert import convert_to_tensor, refuse_tensors_as_arrays
 from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer
 
 from ...conversion.callables import is_converted
@@ -30,6 +32,10 @@ from ...left_to_python import leave_unknown, refuse_unknown
 #: functions whose arrays are there to be written to: with one of them all are lifted
 _BUFFERS = {
     np.ndarray, np.zeros, np.empty, np.ones, np.full, np.zeros_like, np.empty_like, np.ones_like, np.full_like, np.copy,
+}  # fmt: skip
+#: of these the functions that make arrays of elements that are all the same -> those
+_ALIKE: dict[Any, int] = {
+    np.ndarray: 0, np.zeros: 0, np.empty: 0, np.zeros_like: 0, np.empty_like: 0, np.ones: 1, np.ones_like: 1,
 }  # fmt: skip
 _NUMBERS = "biufc"
 #: so often a trace is begun anew for single calls; then for all
@@ -79,7 +85,7 @@ class Making:
         if any(isinstance(one, np.ndarray) and np.may_share_memory(one, array) for one in (*args, *kwargs.values())):
             return array
         if self.every or number in self.lifted or (self.buffers and function in _BUFFERS):
-            tracer = ArrayTracer.kind_of_part(made := convert_to_tensor(array))(made)
+            tracer = ArrayTracer.kind_of_part(made := _as_tensor(function, array))(made)
             tracer.storage.lies_as(array)
             return tracer
         base = whole_of(array)
@@ -108,6 +114,15 @@ class Making:
             raise Lift(Making(self.lifted | {found[1]}, True, False, self.attempts + 1))
         if not self.every:
             raise Lift(Making(frozenset(), True, True, self.attempts + 1))
+
+
+def _as_tensor(function: Callable[..., Any], array: np.ndarray[Any, Any]) -> Tensor:
+    """Return the value of an array that a function of NumPy's has made; a large one whose elements are all the same is
+    made at each call, and not copied. What nobody has written yet, which may be anything, is zeros."""
+    value = _ALIKE.get(function)
+    if value is None or array.base is not None or not array.ndim:
+        return convert_to_tensor(array)
+    return ops.full(array.shape, np.array(value, array.dtype))
 
 
 nest.opaque(Making)  # which the trace that it ends is told in an exception

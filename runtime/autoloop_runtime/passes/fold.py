@@ -119,6 +119,9 @@ def _computed(node: Node, inputs: list[Tensor]) -> Any:
     (value,) = node.op.results(result, 1)
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
+    if isinstance(value, np.ndarray):
+        value = value.view()
+        value.flags.writeable = False  # as every constant: who hands it out makes a copy
     return value if value.dtype == output.dtype and output.shape.matches(value.shape) else None
 
 
