@@ -161,6 +161,7 @@ LAZY = {
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.kernels.block_reuse"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.kernels.swap_file"),
     ("autoloop_runtime.native.rules.while_rules", "autoloop_runtime.native.writer.shared_loops"),
+    ("autoloop_runtime.native.writer.storage_plan", "autoloop_runtime.native.typing.moving_extents"),
 }
 
 

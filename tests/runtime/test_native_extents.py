@@ -52,6 +52,15 @@ def joined(x, y):
     return np.stack([x, y]), np.concatenate([x, y]), x + y
 
 
+def first(a):
+    return np.zeros(a.shape) + a[0]
+
+
+def placed(a):
+    a[0, 1] = 3
+    return a
+
+
 def reshaped(a):
     return a.reshape(-1) * 2  # of a shape that nothing tells before the run
 
@@ -126,6 +135,11 @@ def test_vectors_of_any_length(f):
 @each([in_place, matrices])
 def test_matrices_of_any_size(f):
     of_sizes(f, (2, 2), [((n, n), (n, n)) for n in SIZES[:-1]])
+
+
+@each([first, placed])
+def test_numbers_that_are_indices_are_checked_beside_extents_of_the_run(f):
+    of_sizes(f, (2,), [((n, m),) for n in (3, 4, 0, 1) for m in (2, 3)])
 
 
 def test_what_does_not_fit_is_an_error_and_what_broadcasts_does():

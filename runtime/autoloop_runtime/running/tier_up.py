@@ -200,7 +200,7 @@ def _made(graph: Graph, shapes: Served) -> Made:
         from ..native import NativeRefusal, make, make_for  # not small, and most programs never need it
 
     try:
-        run = make_for(graph, shapes) if not isinstance(shapes, tuple) else make(graph, shapes)
+        run = make_for(graph, shapes) if not isinstance(shapes, Sequence) else make(graph, shapes)
         return Made(run, NativeRefusal)
     except NativeRefusal as refusal:
         return Made(None, NativeRefusal, refusal.told)
@@ -212,7 +212,7 @@ def _refusal(graph: Graph, shapes: Served) -> str:
         from ..native import NativeRefusal, shapes_of, write_function
 
     try:
-        write_function(graph, shapes_of(shapes) if not isinstance(shapes, tuple) else shapes, frozenset())
+        write_function(graph, shapes_of(shapes) if not isinstance(shapes, Sequence) else shapes, frozenset())
     except NativeRefusal as refusal:
         return refusal.told
     except Exception as error:
@@ -222,7 +222,7 @@ def _refusal(graph: Graph, shapes: Served) -> str:
 
 def _sorts_much_in_place(graph: Graph, shapes: Served) -> bool:
     """Return whether a large array of the caller's is sorted in its own memory, for which machine code needs more."""
-    known = shapes.largest if not isinstance(shapes, tuple) else shapes
+    known = shapes.largest if not isinstance(shapes, Sequence) else shapes
     if all(prod(known[k]) * graph.inputs[k].dtype.itemsize < MOST_MERGED for k in graph.donated):
         return False
     return any(node.op.taking is not None and node.op.taking.beside for node in find_owned(graph).in_place)

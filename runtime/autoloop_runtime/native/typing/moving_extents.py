@@ -111,6 +111,8 @@ def part_shape(node: Node, first: int, types: Types) -> Shape:
             continue
         if isinstance(entry, Slice):
             out.append(sliced(entry, full[axis], node, first, types))
+        elif isinstance(entry, int) and not isinstance(full[axis], Extent) and not -full[axis] <= entry < full[axis]:
+            refuse(node, f"it fails for these shapes: index {entry} is out of bounds for axis {axis}")
         axis += 1
     return tuple(out)
 

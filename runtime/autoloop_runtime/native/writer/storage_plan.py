@@ -17,6 +17,7 @@ from ...analysis.part_updates import updated_part
 from ...analysis.uses import Readers
 from ...base.dataclass import dataclass, field
 from ...base.dtypes import variant
+from ...base.forks import undivided
 from ...base.shapes import TensorShape
 from ...ir.graph import CONST, PARAMETER, Graph, Node
 from ...ir.tensor import Tensor
@@ -160,9 +161,13 @@ def _is_assigned(uses: Readers, order: Sequence[Node], reader: Node, node: Node,
         return False
     shapes = types.shapes[value], types.shapes[reader.inputs[0]]
     if any(map(is_moving, shapes)):
-        return False
-    part = result_shape(TensorShape(shapes[1]), with_known_extents(reader, types), reader.inputs[2:])
-    if [n for n in part.known if n != 1] != [n for n in shapes[0] if n != 1]:
+        with undivided():
+            from ..typing.moving_extents import part_shape
+
+        part: Sequence[int | None] = part_shape(reader, 2, types)
+    else:
+        part = result_shape(TensorShape(shapes[1]), with_known_extents(reader, types), reader.inputs[2:]).known
+    if [n for n in part if n != 1] != [n for n in shapes[0] if n != 1]:
         return False  # what is broadcast is computed once
     between = order[uses.place[node] + 1 : uses.place[reader]]
     return all(is_pointwise(one) or is_view(one) for one in between)
