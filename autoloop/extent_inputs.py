@@ -41,7 +41,8 @@ class ExtentInputs:
             return None
         kind = _kind(structure, leaves)
         earlier = self._traced.get(kind, [])
-        if kind in self._fixed or len(earlier) < MOST_SHAPES or not all(map(_is_plain, leaves)):
+        shapes = {tuple([one for one, leaf in zip(every, leaves) if _has_extents(leaf)]) for every in earlier}
+        if kind in self._fixed or len(shapes) < MOST_SHAPES or not all(map(_is_plain, leaves)):
             return None
         now = _varying(leaves)
         taken, specs, keys = [], [], []
