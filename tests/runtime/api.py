@@ -62,6 +62,7 @@ from autoloop_runtime.gradients import checkpoints, compiled_calls, extension_ru
 from autoloop_runtime.gradients.api import gradients, value_and_grad
 from autoloop_runtime.gradients.mincut import cheapest_cut
 from autoloop_runtime.gradients.rewriting import FIXED
+from autoloop_runtime.ir import numpy_protocols
 from autoloop_runtime.ir import verify as verifying
 from autoloop_runtime.ir.apply import apply, apply_several
 from autoloop_runtime.ir.array_storage import Storage as Storage

@@ -331,12 +331,15 @@ def _is_outer(value: Any) -> bool:
 
 def _is_outer_array(value: Any) -> bool:
     """Return whether an array was there before, and is no part of one that only this side can name."""
-    storage, view = kept(value), getattr(value, "view_of", None)
+    storage = kept(value)
+    if storage is None or not is_around(storage.graph):
+        return False
+    view = value.view_of  # asked of arrays only: what stands for another value may make something to tell it
     while view is not None:
         if any(one.node is not None and not is_around(one.node.graph) for one in tensors_in(view.index)):
             return False
         view = view.parent.view_of
-    return storage is not None and is_around(storage.graph)
+    return True
 
 
 def _alike(one: Any, other: Any) -> Any:

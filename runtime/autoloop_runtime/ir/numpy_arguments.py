@@ -32,7 +32,9 @@ _OPERANDS = frozenset(("A", "a", "array", "b", "m", "v"))
 #: what changes how a result is found, not which it is: equal elements keep their order here, whatever the kind of sort
 _MEANINGLESS = frozenset({"optimize", "kind", "stable"})
 #: what None means something for that is known, though its default is another or it has none
-_MEANT_BY_NONE = frozenset({"a_max", "a_min", "axes", "axis", "dtype", "max", "min", "ord", "order", "out", "rtol"})
+_MEANT_BY_NONE = frozenset(
+    {"a_max", "a_min", "axes", "axis", "copy", "dtype", "max", "min", "ord", "order", "out", "rtol"}
+)
 _ADVICE = {
     "out": "tensors are not written to: assign the result",
     "dtype": "cast an operand or the result instead: x.astype(dtype)",
