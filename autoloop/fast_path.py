@@ -290,6 +290,8 @@ def _argument(text: _Text, name: str, given: Any, leaf: Any) -> _Argument | None
     of_type = f"type({name}) is {text.bind(kind)}"
     if type(leaf) is Number:
         fits = [f"-{1 << 63} <= {name} < {1 << 63}"] if kind is int else []
+        if kind not in CARRIERS:  # one that a gradient of the function hands over
+            return None
         carrier = CARRIERS[kind].type
         return _Argument([of_type, *fits], f"{text.bind(carrier)}({name})", sample=carrier(given))
     if leaf is not given:

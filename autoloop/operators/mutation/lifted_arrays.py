@@ -122,7 +122,7 @@ def _as_tensor(function: Callable[..., Any], array: np.ndarray[Any, Any]) -> Ten
     value = _ALIKE.get(function)
     if value is None or array.base is not None or not array.ndim:
         return convert_to_tensor(array)
-    return ops.full(array.shape, np.array(value, array.dtype))
+    return ops.full(array.shape, convert_to_tensor(array.dtype.type(value)))  # of a tensor: the array owns its memory
 
 
 nest.opaque(Making)  # which the trace that it ends is told in an exception

@@ -42,8 +42,10 @@ def _fill_kernel(value: Any, dims: Any = None, *, known: Any, aligned: bool = Fa
         made.fill(value)
         return made
     if not value and not any(value.tobytes()):  # memory the system fills when it is touched; -0.0 is not zero bits
-        return np.zeros(shape, value.dtype)[()]
-    return np.full(shape, value, value.dtype)[()]
+        made = np.zeros(shape, value.dtype)
+    else:
+        made = np.full(shape, value, value.dtype)
+    return made if shape else made[()]  # of an array that would be a view, which does not own its memory
 
 
 FILL = primitive(
