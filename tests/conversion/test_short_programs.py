@@ -152,3 +152,18 @@ def test_limits_of_arrays_are_refused_and_masks_that_are_none_left_to_numpy():
         al.function(made("return np.finfo(x).eps"))(X, 1)
     for body in ("return x.sum(where=None)", "return np.sum(x + n, where=None)", "return x.prod(where=None)"):
         refused_or_plain(made(body), "what None for 'where' means NumPy alone knows", X, np.int64(1))
+
+
+def test_a_number_that_may_be_an_array_without_elements_is_left_to_plain_python():
+    """Such an array has no place for the number: to take its first element raised IndexError."""
+
+    def program(c, d, n):
+        for _ in range(n):
+            d = np.logical_or(True, c) & c[1:]
+        return np.subtract(c, d)
+
+    c = np.array([3], "int32")
+    with pytest.warns(UserWarning, match="'d' is a Python number in one run and an array in another"):
+        for n in (np.array(3), np.array(0)):
+            got, want = al.function(program)(c, 0, n), program(c, 0, n)
+            assert got.dtype == want.dtype and got.tolist() == want.tolist()

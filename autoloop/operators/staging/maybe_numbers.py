@@ -169,7 +169,7 @@ def _in_run(value: MaybeNumber) -> ArrayTracer:
     found, array = noted(value), value.plain
     if found is None or array.shape.rank is None:
         return ArrayTracer(array)
-    if found.is_number is None:
+    if found.is_number is None or 0 in array.shape:  # an array without elements has no place for the number
         raise _refusal(value, "a function of arrays")
     flat = ops.reshape(array, (-1,))
     with undivided():
