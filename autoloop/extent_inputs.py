@@ -9,14 +9,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.analysis.shape_classes import MOST_BYTES
 from autoloop_runtime.base.shapes import TensorShape
 
 from .concrete import CalledPlain
 from .keys import AnyExtent, Number, leaf_key
 from .trace_forms import may_stand_for
 
-#: of arrays with more bytes each shape has a trace of its own, which knows what can be put in whose place
-MOST_BYTES = 1 << 20
 #: how many shapes are traced, but for that of the first call, before one is taken for one that keeps changing
 MOST_SHAPES = 2
 #: what of one leaf may differ from call to call: extents, or a number

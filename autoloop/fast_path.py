@@ -15,9 +15,11 @@ from types import CodeType
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.analysis.shape_classes import MOST_BYTES
 from autoloop_runtime.base import fp_warnings
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.profiler import active
+from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.ir.graph import default_graphs
 from autoloop_runtime.ir.number_operators import CARRIERS
 from autoloop_runtime.ir.plain_values import plain_array, plain_number
@@ -27,7 +29,7 @@ from autoloop_runtime.running.prepare import wrap
 from autoloop_runtime.running.standing import Entry, Straight
 
 from .concrete import CalledPlain, ConcreteFunction
-from .keys import Number
+from .keys import Number, is_input
 from .left_to_python import LeftByRun
 from .plain_python import PlainPython
 from .state.stateful import OtherWorld, StatefulFunction, Variant
@@ -120,21 +122,27 @@ def fast_path(way: Way, count: int, given: Sequence[Any], leaves: Sequence[Any])
         What of these the trace takes: ``Number`` for some of the numbers.
     """
     text = _Text()
-    arguments = [_argument(text, f"a{k}", one, leaf) for k, (one, leaf) in enumerate(zip(given, leaves, strict=True))]
-    known = [one for one in arguments if one is not None]
-    if len(known) < len(arguments):
-        return None
+    variant = way.trace.only if isinstance(way.trace, StatefulFunction) else None
+    core: Any = way.trace if variant is None else variant.concrete
+    shapes = iter([] if isinstance(core, PlainPython) else [t.shape for t in core.runner.graph.inputs])
+    known = []
+    for k, (one, leaf) in enumerate(zip(given, leaves, strict=True)):
+        shape = next(shapes, None) if is_input(leaf) else None
+        found = _argument(text, f"a{k}", one, leaf, shape)
+        if found is None:
+            return None
+        known.append(found)
     names = [f"a{k}" for k in range(count)]
     text.namespace.update({f"a{k}": one for k, one in enumerate(given) if k >= count})
     text.namespace.update(otherwise=way.otherwise, usual=way.usual)
-    variant = way.trace.only if isinstance(way.trace, StatefulFunction) else None
-    core: Any = way.trace if variant is None else variant.concrete
     straight = core.runner.straight() if type(core) in (ConcreteFunction, ReferringFunction) else None
     values = [one for one in known if one.value is not None]
     memory = _memory(core, values) if isinstance(core, ReferringFunction) else []
     if memory is None or (variant is not None and type(core) is not ConcreteFunction):
         straight = None
-    entry = core.runner.entry() if type(core) in (ConcreteFunction, ReferringFunction) else None
+    entry = None
+    if type(core) in (ConcreteFunction, ReferringFunction):
+        entry = core.runner.entry(tuple([np.shape(one.sample) for one in values]))
     machine = None if entry is None or memory is None else _machine(core, variant, values, entry)
     text.say(0, "def call(args, kwargs):")
     around = _around(text, way, core, entry, straight is not None or machine is not None)
@@ -284,8 +292,9 @@ def _code(text: str) -> CodeType:
     return compile(text, "<autoloop call>", "exec")
 
 
-def _argument(text: _Text, name: str, given: Any, leaf: Any) -> _Argument | None:
-    """Return what to do with an argument; None if it needs a closer look at each call."""
+def _argument(text: _Text, name: str, given: Any, leaf: Any, shape: TensorShape | None) -> _Argument | None:
+    """Return what to do with an argument, of which the trace knows the ``shape``; None if it needs a closer look at
+    each call."""
     kind = type(given)
     of_type = f"type({name}) is {text.bind(kind)}"
     if type(leaf) is Number:
@@ -301,7 +310,8 @@ def _argument(text: _Text, name: str, given: Any, leaf: Any) -> _Argument | None
     if kind in (int, str, bytes) or (kind is float and given and given == given):
         return _Argument([of_type, f"{name} == {text.bind(given)}"])
     if kind is np.ndarray and given.ndim:
-        return _Argument([f"type({name}) is ndarray", *_as_array(text, name, given)], name, True, True, given)
+        as_known = _as_known(text, name, given, shape)
+        return _Argument([f"type({name}) is ndarray", *as_known], name, True, True, given)
     if _is_number(kind):
         return _Argument([of_type], name, sample=given)
     if kind is Tensor and given.node is None:
@@ -318,6 +328,19 @@ def _argument(text: _Text, name: str, given: Any, leaf: Any) -> _Argument | None
 
 def _as_array(text: _Text, name: str, array: np.ndarray[Any, Any]) -> list[str]:
     return [f"{name}.dtype is {text.bind(array.dtype)}", f"{name}.shape == {text.bind(array.shape)}"]
+
+
+def _as_known(text: _Text, name: str, array: np.ndarray[Any, Any], shape: TensorShape | None) -> list[str]:
+    """Return the conditions of ``_as_array`` but for the extents that the trace does not know, see ``extent_inputs``:
+    of those it is made for all but 0 and 1, in arrays whose elements lie in order and that are not large."""
+    if shape is None or shape.rank != array.ndim or shape.is_fully_defined():
+        return _as_array(text, name, array)
+    if not array.flags.c_contiguous or array.nbytes > MOST_BYTES or min(array.shape) < 2:
+        return _as_array(text, name, array)
+    extents = [f"s{name}[{k}] {'> 1' if n is None else f'== {n}'}" for k, n in enumerate(shape.known)]
+    lies = [f"{name}.nbytes <= {MOST_BYTES}", f"{name}.flags.c_contiguous"]
+    of_rank = f"len(s{name} := {name}.shape) == {array.ndim}"
+    return [f"{name}.dtype is {text.bind(array.dtype)}", of_rank, *extents, *lies]
 
 
 def _is_number(kind: type) -> bool:

@@ -48,7 +48,7 @@ ARROWS = {
         "variable_runs": "native_function",
         "failed_runs": "kernels typing writer native_function",
         "decided_calls": "typing native_function",
-        "entered_calls": "toolchain kernels typing native_function",
+        "entered_calls": "ir toolchain kernels typing native_function",
         "native_call": "ir toolchain kernels typing writer native_function decided_calls variable_runs failed_runs "
         "entered_calls",
     },

@@ -8,6 +8,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from each_case import each
+from executors import needs_native
 
 
 def looped(x):
@@ -134,6 +135,96 @@ def test_errors_are_those_of_the_shapes_of_the_call():
             f(np.ones(n), np.ones(m))
         assert str(ours.value).split("\n")[0] == str(theirs.value)
     assert decorated.tracing_count == 4
+
+
+def rows(x, y):
+    x[0] = x[-1]
+    return x * y, x.sum(0)
+
+
+def taller(x, y):
+    return np.concatenate([x, y], 1), x.T @ y, np.zeros((len(y), 3)) + 1
+
+
+def vectors(*lengths):
+    return tuple([np.arange(1.0, n + 1) / 4 for n in lengths])
+
+
+def matrices(*shapes):
+    return tuple([np.arange(1.0, n * m + 1).reshape(n, m) / 4 for n, m in shapes])
+
+
+#: functions, what gives their arguments, and what it is asked for
+OF_ALL_SIZES = {
+    "one": (looped, vectors, [(n,) for n in (5, 7, 6, 64, 2, 300, 1, 0, 3, 2000, 9)]),
+    "parts": (written, vectors, [(n,) for n in (5, 7, 6, 64, 2, 300, 1, 0, 3, 2000, 9)]),
+    "two alike": (rows, matrices, [((n, 3), (n, 3)) for n in (5, 7, 6, 64, 2, 300, 1, 9)]),
+    "two": (
+        rows,
+        matrices,
+        [((n, m), (n, m)) for n, m in ((5, 3), (7, 4), (6, 6), (64, 2), (2, 64), (3, 300), (8, 1))],
+    ),
+    "one of them": (rows, matrices, [((n, 3), (1, 3)) for n in (5, 7, 6, 64, 2, 300, 1, 9)]),
+    "joined": (taller, matrices, [((n, 2), (n, 3)) for n in (5, 7, 6, 64, 2, 300, 9, 3)]),
+    "large": (
+        lambda x: (x[:, None] * x, np.zeros(len(x) * 512) + 1),
+        vectors,
+        [(n,) for n in (5, 7, 6, 200, 70, 400, 2)],
+    ),
+}
+
+
+@needs_native
+@each(OF_ALL_SIZES)
+def test_calls_of_all_sizes_go_straight_to_machine_code(name):
+    """After growth and shrinking, also of arrays in another order, and of the same array twice."""
+    f, make, kinds = OF_ALL_SIZES[name]
+    decorated = al.function(f, executor="native")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(12):
+            for given in kinds[:4]:
+                decorated(*make(*given))
+        for given in [*kinds, *kinds[::-1]]:
+            ours, theirs = make(*given), make(*given)
+            for mine, other in [(ours, theirs), (ours[:1] * len(ours), theirs[:1] * len(theirs))]:
+                compared(decorated, f, mine, other)
+            compared(decorated, f, [in_another_order(x) for x in ours], [in_another_order(x) for x in theirs])
+
+
+def in_another_order(x):
+    return np.asfortranarray(x) if x.ndim > 1 else x[::-1]
+
+
+def compared(decorated, f, mine, other):
+    try:
+        want = f(*other)
+    except (ValueError, IndexError) as raised:
+        with pytest.raises(type(raised)):
+            decorated(*mine)
+        return
+    got = decorated(*mine)
+    assert type(got) is type(want)
+    for one, another in zip([*arrays_in(got), *mine], [*arrays_in(want), *other], strict=True):
+        assert one.shape == another.shape and one.dtype == another.dtype
+        np.testing.assert_allclose(one, another, rtol=1e-14)
+
+
+@needs_native
+def test_one_machine_code_is_entered_with_all_sizes():
+    """No call of another size goes the usual way, where traces are looked for."""
+    decorated = al.function(lambda x, y: (x + y, (x * y).sum()), executor="native")
+    for n in [5, 7, 6, *[64, 20] * 30]:
+        decorated(*vectors(n, n))
+    call = decorated.entry.__globals__["_autoloop_call"]
+    assert "machine" in call.__code__.co_names
+    refused = []
+    call.__globals__["otherwise"] = lambda args, kwargs: refused.append(args[0].shape)
+    for n in (2, 3, 5, 700, 1, 0):
+        decorated(*vectors(n, n))
+    decorated(*vectors(5, 6))
+    decorated(np.ones((4, 4)), np.ones((4, 4)))
+    assert refused == [(1,), (0,), (5,), (4, 4)]
 
 
 def test_traces_for_all_shapes_run_in_machine_code_of_all_sizes():

@@ -15,6 +15,8 @@ from ..ir.tensor import Tensor
 Shape = tuple[int, ...]
 #: after so many sets of shapes code is made for all of a class
 FEW_SHAPES = 2
+#: of arrays with more bytes each shape has code of its own, which knows what can be put in whose place
+MOST_BYTES = 1 << 20
 #: the least bound of an extent, and by how many bits the next is larger, by the number of axes of what has it
 _BOUNDS = {1: (1 << 10, 2), 2: (1 << 8, 2)}
 _OTHER_BOUNDS = 1 << 4, 1

@@ -11,17 +11,19 @@ What it works with are the words of an array, its ``self``:
 3   how many arguments there are, arrays to be made, and results, and whether these are a tuple
 7   what the graph's code has returned, and a list of what it has worked with
 9   ``NotImplemented``
+10  where that is which is known of extents that come with a call: how many, where their values go, their bounds
 11  where the records of arrays to be made are, those of results, and the word of the first of those arrays
 14  how many of those arrays are copied to arguments when all is over, and where the records of that are
 16  a record of eight words for each argument: type, dtype (0: a scalar), rank, where its shape is, flags, bytes of a
-    scalar, the byte where its value goes, whether it must be none of those before
+    scalar or elements of an array at most, the byte where its value goes, whether it must be none of those before
+
+Where shapes are said ``-1 - k`` is the extent ``k`` of those that come with a call: none of the others, 2 at least.
 """
 
 from __future__ import annotations
 
 import ctypes
 import importlib
-import math
 import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -30,21 +32,25 @@ from typing import Any
 
 import numpy as np
 
-from ..base.aligned_memory import aligned_empty
+from ..analysis.shape_classes import MOST_BYTES
+from ..base.aligned_memory import FEWEST, MOST, aligned_empty
 from ..base.dataclass import dataclass
+from .ir.moving import Given
 from .kernels.ll_files import code
 from .native_function import DATA_OFFSET, Function
 from .toolchain.cache import default_cache
 from .toolchain.compile_ir import Code, compile_ir
+from .typing.facts import Shape
 from .typing.refusal import NativeRefusal
 
-#: the most words of arguments, and arrays to be made
-WORDS, MADE = 64, 16
-#: of ``self``: words before the records, and what a record takes
-_HEAD, _RECORD, _RECIPE = 16, 8, 4
+#: the most words of arguments, arrays to be made, and axes
+WORDS, MADE, AXES = 64, 16, 64
+#: of ``self``: words before the records, and what a record takes; an array to be made, and a result
+_HEAD, _RECORD, _RECIPE, _RESULT = 16, 8, 6, 4
 _BUSY, _CODE, _MEMORY = 2, 7, 1
 #: flags of an array: in C order, with memory of its own, aligned, writeable
 _ORDERED, _OWNING, _ALIGNED, _WRITEABLE = 0x1, 0x4, 0x100, 0x400
+_SIZES = {"WORDS": WORDS, "MADE": MADE, "AXES": AXES, "FEWEST": FEWEST, "MOST": MOST}
 #: kinds of results
 _MADE_ONE, _ARGUMENT, _SCALAR, _FLOAT, _INT, _CONSTANT = range(6)
 #: of NumPy's table of functions: the type of arrays, what makes a scalar, and an array
@@ -140,17 +146,18 @@ def entered(
     recipes = _recipes(function, known)
     outcomes = _results(function, results, known)
     first = sum(port.arguments for port in function.inputs)
-    if records is None or outcomes is None or first + len(recipes) > WORDS or len(recipes) > MADE:
+    last = first + len(recipes)
+    if records is None or outcomes is None or last + len(function.extents) > WORDS or len(recipes) > MADE:
         return None
     place = _HEAD + _RECORD * len(records)
     words = np.zeros(place + 4, np.uint64).view(_Words)
     moves = _moves(function, written)
-    tables = [np.array([*one, [0] * _RECIPE], np.uint64) for one in (recipes, outcomes, moves)]
-    owners: list[Any] = []
-    own, name = callee.memory(), ctypes.create_string_buffer(b"call")
+    tables = [_table_of(recipes, _RECIPE), _table_of(outcomes, _RESULT), _table_of(moves, _RESULT)]
+    tables.append(np.array([len(function.extents), last, *map(int, function.extents)], np.uint64))
+    own, name, owners = callee.memory(), ctypes.create_string_buffer(b"call"), list[Any]()
     words[:_HEAD] = [
         callee.address, own.address, 0, len(records), len(recipes), len(outcomes), several, 0,
-        id(owners), id(NotImplemented), 0, tables[0].ctypes.data, tables[1].ctypes.data, first,
+        id(owners), id(NotImplemented), tables[3].ctypes.data, tables[0].ctypes.data, tables[1].ctypes.data, first,
         len(moves), tables[2].ctypes.data,
     ]  # fmt: skip
     words[_HEAD:place] = np.array([word for one in records for word in one], np.uint64)
@@ -169,6 +176,10 @@ def entered(
     return Entered(call, words, error, NativeRefusal, callee.begin)
 
 
+def _table_of(records: Sequence[Sequence[int]], width: int) -> np.ndarray[Any, Any]:
+    return np.array([*records, [0] * width], np.uint64)
+
+
 def _arguments(
     function: Function, arguments: Sequence[Any], written: Sequence[int], known: list[Any]
 ) -> list[list[int]] | None:
@@ -180,18 +191,27 @@ def _arguments(
     for k, (one, port, place) in enumerate(zip(arguments, function.inputs, places)):
         known.append(type(one))
         if type(one) is np.ndarray:
-            if not port.is_array or one.shape != port.shape or one.dtype != port.dtype:
+            if not port.is_array or one.ndim != len(port.shape) or one.dtype != port.dtype:
+                return None
+            if not all(isinstance(m, Given) or n == m for n, m in zip(one.shape, port.shape)):
                 return None
             needed = _ORDERED | _ALIGNED | (_OWNING if written else 0) | (_WRITEABLE if k in written else 0)
-            shape, dtype = np.array([*one.shape, 0], np.int64), one.dtype
+            shape, dtype = _said(function, port.shape), one.dtype
             known += [shape, dtype]
-            record = [id(np.ndarray), id(dtype), one.ndim, shape.ctypes.data, needed, 0, 8 * place, bool(written)]
+            most = max(one.size, MOST_BYTES // (dtype.itemsize or 1))
+            record = [id(np.ndarray), id(dtype), one.ndim, shape.ctypes.data, needed, most, 8 * place, bool(written)]
         elif port.shape == () and isinstance(one, np.generic) and one.dtype == port.dtype and _begins(one):
             record = [id(type(one)), 0, 0, 0, 0, one.dtype.itemsize, 8 * place, 0]
         else:
             return None
         records.append(record)
     return records
+
+
+def _said(function: Function, shape: Shape) -> np.ndarray[Any, Any]:
+    """Return a shape as machine code knows it."""
+    order = [*function.extents]
+    return np.array([-1 - order.index(n) if isinstance(n, Given) else int(n) for n in shape] + [0], np.int64)
 
 
 def _begins(scalar: np.generic) -> bool:
@@ -205,21 +225,18 @@ def _recipes(function: Function, known: list[Any]) -> list[list[int]]:
     for j, port in enumerate(function.outputs):
         if not port.is_array or j in function.placed:
             continue
-        shape, dtype = np.array([*port.most, 0], np.int64), np.dtype(port.dtype)
-        given = (port.most, dtype)
-        known += [shape, dtype, given]
-        if j in function.aligned:
-            recipes.append([id(aligned_empty), 0, 0, id(given)])
-        else:
-            recipes.append([0, len(port.shape), shape.ctypes.data, id(dtype)])
+        shape, dtype = _said(function, port.shape), np.dtype(port.dtype)
+        known += [shape, dtype]
+        maker = id(aligned_empty) if j in function.aligned else 0
+        recipes.append([maker, len(port.shape), shape.ctypes.data, id(dtype), dtype.itemsize, 0])
     return recipes
 
 
 def _moves(function: Function, written: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """Return which arrays that are made are copied to which arguments, and of how many bytes."""
+    """Return which arrays that are made are copied to which arguments, and of how many bytes an element is."""
     made = [j for j, port in enumerate(function.outputs) if port.is_array and j not in function.placed]
     ports = [(k, j, function.outputs[j]) for k, j in written if j in made]
-    return [[k, made.index(j), math.prod(port.most) * port.dtype.itemsize, 0] for k, j, port in ports]
+    return [[k, made.index(j), port.dtype.itemsize, 0] for k, j, port in ports]
 
 
 def _results(function: Function, results: Sequence[tuple[str, Any]], known: list[Any]) -> list[list[int]] | None:
@@ -259,7 +276,7 @@ def _code() -> Code | None:
     if table is None:
         return None
     addresses = {"autoloop_empty": table[_EMPTY], "autoloop_scalar": table[_MAKE_SCALAR]}
-    return compile_ir(code("entered", WORDS=WORDS, MADE=MADE, name="{name}"), addresses, default_cache())
+    return compile_ir(code("entered", **_SIZES, name="{name}"), addresses, default_cache())
 
 
 def _table() -> Any:

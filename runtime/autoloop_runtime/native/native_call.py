@@ -90,9 +90,13 @@ class _Compiled:
             runnable = self._runnable(shapes)
         return runnable(values, state)
 
-    def entered(self, *wanted: Any) -> Any:
+    def entered(self, arguments: Sequence[Any], *wanted: Any) -> Any:
         """See ``_Runnable``."""
-        return self._only.entered(*wanted) if isinstance(self._only, _Runnable) else None
+        found = self._only
+        if found is None:
+            shapes = tuple(map(np.shape, arguments))
+            found = self._of_many(shapes) or self._made.get(shapes)
+        return found.entered(arguments, *wanted) if isinstance(found, _Runnable) else None
 
     def _of_many(self, shapes: tuple[Shape, ...]) -> Run | None:
         """Return the code for all shapes that differ from these in extents of the run only; None if there is none."""
@@ -235,7 +239,7 @@ class _Runnable:
         several: bool,
     ) -> Any:  # fmt: skip
         """Return what is called with the objects of a call, see ``entered_calls``; None if more is to be done then."""
-        if self._with_variables or self._grows or self._moves or self._swaps or self._extents:
+        if self._with_variables or self._grows or self._moves or self._swaps:
             return None
         with undivided():
             from .entered_calls import Callee, entered

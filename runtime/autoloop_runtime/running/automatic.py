@@ -235,10 +235,12 @@ class Automatic:
             return None
         return Straight(run.function, run.explained, times)
 
-    def entry(self) -> Entry:
-        """Return the machine code that runs the graph, once that is settled."""
-        made = None if self._only is None else self._only.settled
-        return Entry(None if made is None else made.run.entered, self._only, made)  # type: ignore[union-attr]
+    def entry(self, shapes: Shapes) -> Entry:
+        """Return the machine code that runs the graph for inputs of such shapes, once that is settled."""
+        known = self._times
+        times = self._only or known.get(shapes) or known.get(self._tier_up.served(shapes, len(known)))
+        made = None if times is None else times.settled
+        return Entry(None if made is None else made.run.entered, times, made)  # type: ignore[union-attr]
 
     # -- asked from outside -------------------------------------------------------------------------------
 
@@ -345,10 +347,8 @@ class Automatic:
                 f"{1e3 * times.asked:.0f} ms; {gain:.3g} times as fast as before"
             )
             return Standing("native", told)
-        told = self.choice.reason
-        if times is None:
-            return Standing(self.choice.executor, f"{told}; machine code may follow once it has been called")
-        return Standing(self.choice.executor, f"{told}; {_prospect(self._tier_up, times)}")
+        told = "machine code may follow once it has been called" if times is None else _prospect(self._tier_up, times)
+        return Standing(self.choice.executor, f"{self.choice.reason}; {told}")
 
     def loops(self) -> dict[str, Standing]:
         """Return what runs each loop of the graph now, by the name of its node."""

@@ -69,10 +69,10 @@ class Runner:
             return self.automatic.straight()
         return self.direct
 
-    def entry(self) -> Entry:
-        """Return the machine code that runs it, if there is, and until when."""
+    def entry(self, shapes: tuple[tuple[int, ...], ...]) -> Entry:
+        """Return the machine code that runs it for inputs of such shapes, if there is, and until when."""
         if self.automatic is not None:
-            return self.automatic.entry()
+            return self.automatic.entry(shapes)
         return Entry(self.run.entered if self.asked == "native" else None)  # type: ignore[attr-defined]
 
     @property

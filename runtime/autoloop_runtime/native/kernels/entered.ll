@@ -25,8 +25,54 @@ define internal ptr @pointer(ptr %at, i64 %k) alwaysinline {
   ret ptr %found
 }
 
-; whether an argument is what its record says; an array's address, or a scalar's value, is put where code looks for it
-define internal i1 @fits(ptr %object, ptr %record, ptr %words) {
+; how many elements there are of such extents
+define internal i64 @elements(ptr %dims, i64 %rank) {
+entry:
+  br label %axis
+axis:
+  %k = phi i64 [ 0, %entry ], [ %next, %times ]
+  %all = phi i64 [ 1, %entry ], [ %more, %times ]
+  %over = icmp eq i64 %k, %rank
+  br i1 %over, label %done, label %times
+times:
+  %one = call i64 @word(ptr %dims, i64 %k)
+  %more = mul i64 %all, %one
+  %next = add i64 %k, 1
+  br label %axis
+done:
+  ret i64 %all
+}
+
+; whether an extent that is none of those that came before may be the one with number k: that is put where code looks
+define internal i1 @may_be(i64 %one, i64 %k, ptr %table, ptr %values) {
+entry:
+  %count = call i64 @word(ptr %table, i64 0)
+  %bound.at = add i64 %k, 2
+  %bound = call i64 @word(ptr %table, i64 %bound.at)
+  %many = icmp ugt i64 %one, 1
+  %few = icmp ule i64 %one, %bound
+  %within = and i1 %many, %few
+  br i1 %within, label %before, label %no
+before:
+  %j = phi i64 [ 0, %entry ], [ %next, %earlier ]
+  %over = icmp eq i64 %j, %count
+  br i1 %over, label %yes, label %earlier
+earlier:
+  %other = call i64 @word(ptr %values, i64 %j)
+  %next = add i64 %j, 1
+  %same = icmp eq i64 %one, %other
+  br i1 %same, label %no, label %before
+yes:
+  %to = getelementptr i64, ptr %values, i64 %k
+  store i64 %one, ptr %to
+  ret i1 true
+no:
+  ret i1 false
+}
+
+; whether an argument is what its record says; an array's address, or a scalar's value, is put where code looks for it,
+; and so are extents that come with a call, which are less than 0 in the record
+define internal i1 @fits(ptr %object, ptr %record, ptr %words, ptr %table, ptr %values) {
 entry:
   %type_at = getelementptr i8, ptr %object, i64 8
   %type = load i64, ptr %type_at
@@ -71,19 +117,69 @@ extents:
   %known = call ptr @pointer(ptr %record, i64 3)
   br label %extent
 extent:
-  %k = phi i64 [ 0, %extents ], [ %next, %compare ]
+  %k = phi i64 [ 0, %extents ], [ %next, %exact ], [ %next, %first ]
   %over = icmp eq i64 %k, %rank
-  br i1 %over, label %yes, label %compare
+  br i1 %over, label %many, label %compare
 compare:
   %one = call i64 @word(ptr %dims, i64 %k)
-  %other = call i64 @word(ptr %known, i64 %k)
+  %said = call i64 @word(ptr %known, i64 %k)
   %next = add i64 %k, 1
+  %fixed = icmp sge i64 %said, 0
+  br i1 %fixed, label %exact, label %coming
+coming:
+  %e = xor i64 %said, -1
+  %before = call i64 @word(ptr %values, i64 %e)
+  %new = icmp eq i64 %before, 0
+  br i1 %new, label %first, label %exact
+first:
+  %taken = call i1 @may_be(i64 %one, i64 %e, ptr %table, ptr %values)
+  br i1 %taken, label %extent, label %no
+exact:
+  %other = phi i64 [ %said, %compare ], [ %before, %coming ]
   %equal = icmp eq i64 %one, %other
   br i1 %equal, label %extent, label %no
-yes:
-  ret i1 true
+many:
+  %most = call i64 @word(ptr %record, i64 5)
+  %all.elements = call i64 @elements(ptr %dims, i64 %rank)
+  %are.few = icmp ule i64 %all.elements, %most
+  ret i1 %are.few
 no:
   ret i1 false
+}
+
+; the arguments of what makes an array: a tuple of its extents, and its dtype; null where Python has raised
+define internal ptr @form(ptr %dims, i64 %rank, ptr %descr) {
+entry:
+  %shape = call ptr @PyTuple_New(i64 %rank)
+  %no.shape = icmp eq ptr %shape, null
+  br i1 %no.shape, label %no, label %axis
+axis:
+  %k = phi i64 [ 0, %entry ], [ %next, %put ]
+  %over = icmp eq i64 %k, %rank
+  br i1 %over, label %both, label %one
+one:
+  %extent = call i64 @word(ptr %dims, i64 %k)
+  %number = call ptr @PyLong_FromLongLong(i64 %extent)
+  %no.number = icmp eq ptr %number, null
+  br i1 %no.number, label %drop, label %put
+put:
+  %done = call i32 @PyTuple_SetItem(ptr %shape, i64 %k, ptr %number)
+  %next = add i64 %k, 1
+  br label %axis
+both:
+  %given = call ptr @PyTuple_New(i64 2)
+  %no.given = icmp eq ptr %given, null
+  br i1 %no.given, label %drop, label %fill
+fill:
+  %first = call i32 @PyTuple_SetItem(ptr %given, i64 0, ptr %shape)
+  call void @Py_IncRef(ptr %descr)
+  %second = call i32 @PyTuple_SetItem(ptr %given, i64 1, ptr %descr)
+  ret ptr %given
+drop:
+  call void @Py_DecRef(ptr %shape)
+  br label %no
+no:
+  ret ptr null
 }
 
 ; the object of a result, a new reference; null where Python has raised
@@ -125,6 +221,7 @@ define ptr @${name}(ptr %self, ptr %args, i64 %count) {
 entry:
   %words = alloca [${WORDS} x i64], align 16
   %made = alloca [${MADE} x ptr], align 16
+  %dims = alloca [${AXES} x i64], align 16
   %data_at = getelementptr i8, ptr %self, i64 16
   %d = load ptr, ptr %data_at
   %wanted = call i64 @word(ptr %d, i64 3)
@@ -133,10 +230,24 @@ entry:
   %busy = load i64, ptr %busy_at
   %free = icmp eq i64 %busy, 0
   %ready = and i1 %enough, %free
-  br i1 %ready, label %look, label %again
+  %table = call ptr @pointer(ptr %d, i64 10)
+  %coming = call i64 @word(ptr %table, i64 0)
+  %values.n = call i64 @word(ptr %table, i64 1)
+  %values = getelementptr i64, ptr %words, i64 %values.n
+  br i1 %ready, label %forget, label %again
+
+forget:
+  %f = phi i64 [ 0, %entry ], [ %f.next, %forgotten ]
+  %none.left = icmp eq i64 %f, %coming
+  br i1 %none.left, label %look, label %forgotten
+forgotten:
+  %value.at = getelementptr i64, ptr %values, i64 %f
+  store i64 0, ptr %value.at
+  %f.next = add i64 %f, 1
+  br label %forget
 
 look:
-  %k = phi i64 [ 0, %entry ], [ %k.next, %fitting ], [ %k.next, %apart ]
+  %k = phi i64 [ 0, %forget ], [ %k.next, %fitting ], [ %k.next, %apart ]
   %looked = icmp eq i64 %k, %count
   br i1 %looked, label %take, label %ask
 ask:
@@ -145,7 +256,7 @@ ask:
   %record.w = add i64 %record.n, 16
   %record = getelementptr i64, ptr %d, i64 %record.w
   %k.next = add i64 %k, 1
-  %fit = call i1 @fits(ptr %object, ptr %record, ptr %words)
+  %fit = call i1 @fits(ptr %object, ptr %record, ptr %words, ptr %table, ptr %values)
   br i1 %fit, label %fitting, label %again
 fitting:
   %distinct = call i64 @word(ptr %record, i64 7)
@@ -176,24 +287,55 @@ make:
   %all.made = icmp eq i64 %m, %makes
   br i1 %all.made, label %run, label %recipe
 recipe:
-  %recipe.w = mul i64 %m, 4
+  %recipe.w = mul i64 %m, 6
   %how = getelementptr i64, ptr %recipes, i64 %recipe.w
   %maker = call ptr @pointer(ptr %how, i64 0)
   %rank = call i64 @word(ptr %how, i64 1)
   %shape = call ptr @pointer(ptr %how, i64 2)
   %descr = call ptr @pointer(ptr %how, i64 3)
-  %plainly = icmp eq ptr %maker, null
-  br i1 %plainly, label %empty, label %asked
+  br label %size
+size:
+  %s = phi i64 [ 0, %recipe ], [ %s.next, %sized ]
+  %all.sized = icmp eq i64 %s, %rank
+  br i1 %all.sized, label %plainly, label %axis
+axis:
+  %told = call i64 @word(ptr %shape, i64 %s)
+  %comes = icmp slt i64 %told, 0
+  %which = xor i64 %told, -1
+  %number = select i1 %comes, i64 %which, i64 0
+  %came = call i64 @word(ptr %values, i64 %number)
+  br label %sized
+sized:
+  %extent = select i1 %comes, i64 %came, i64 %told
+  %extent.at = getelementptr i64, ptr %dims, i64 %s
+  store i64 %extent, ptr %extent.at
+  %s.next = add i64 %s, 1
+  br label %size
+plainly:
+  %itemsize = call i64 @word(ptr %how, i64 4)
+  %elements = call i64 @elements(ptr %dims, i64 %rank)
+  %bytes.made = mul i64 %elements, %itemsize
+  %over.fewest = icmp uge i64 %bytes.made, ${FEWEST}
+  %under.most = icmp ule i64 %bytes.made, ${MOST}
+  %worth = and i1 %over.fewest, %under.most
+  %has.maker = icmp ne ptr %maker, null
+  %aligned = and i1 %worth, %has.maker
+  br i1 %aligned, label %asked, label %empty
 empty:
   call void @Py_IncRef(ptr %descr)
   %rank32 = trunc i64 %rank to i32
-  %emptied = call ptr @autoloop_empty(i32 %rank32, ptr %shape, ptr %descr, i32 0)
+  %emptied = call ptr @autoloop_empty(i32 %rank32, ptr %dims, ptr %descr, i32 0)
   br label %check
 asked:
-  %answered = call ptr @PyObject_CallObject(ptr %maker, ptr %descr)
+  %asked.for = call ptr @form(ptr %dims, i64 %rank, ptr %descr)
+  %no.form = icmp eq ptr %asked.for, null
+  br i1 %no.form, label %raised, label %answer.it
+answer.it:
+  %answered = call ptr @PyObject_CallObject(ptr %maker, ptr %asked.for)
+  call void @Py_DecRef(ptr %asked.for)
   br label %check
 check:
-  %array = phi ptr [ %emptied, %empty ], [ %answered, %asked ]
+  %array = phi ptr [ %emptied, %empty ], [ %answered, %answer.it ]
   %none = icmp eq ptr %array, null
   br i1 %none, label %raised, label %keep
 keep:
@@ -249,11 +391,17 @@ move:
   %copy.at = getelementptr i64, ptr %copied, i64 %copy.w
   %to.n = call i64 @word(ptr %copy.at, i64 0)
   %from.n = call i64 @word(ptr %copy.at, i64 1)
-  %bytes = call i64 @word(ptr %copy.at, i64 2)
+  %each = call i64 @word(ptr %copy.at, i64 2)
   %to.array = call ptr @pointer(ptr %args, i64 %to.n)
   %from.array = call ptr @pointer(ptr %made, i64 %from.n)
   %to = call ptr @pointer(ptr %to.array, i64 2)
   %from = call ptr @pointer(ptr %from.array, i64 2)
+  %to.nd_at = getelementptr i8, ptr %to.array, i64 24
+  %to.nd32 = load i32, ptr %to.nd_at
+  %to.nd = zext i32 %to.nd32 to i64
+  %to.dims = call ptr @pointer(ptr %to.array, i64 4)
+  %to.elements = call i64 @elements(ptr %to.dims, i64 %to.nd)
+  %bytes = mul i64 %to.elements, %each
   call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %bytes, i1 false)
   %p.next = add i64 %p, 1
   br label %copy
@@ -291,7 +439,7 @@ drop:
   br label %clear
 
 raised:
-  %m.made = phi i64 [ %m, %check ], [ %makes, %run ]
+  %m.made = phi i64 [ %m, %asked ], [ %m, %check ], [ %makes, %run ]
   br label %clear
 clear:
   %answer = phi ptr [ %only, %single ], [ null, %tuple ], [ %packed, %item ], [ null, %drop ], [ null, %raised ]
