@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.fp_warnings import asked
+from autoloop_runtime.base.stand_ins import ShownByRun
 from autoloop_runtime.ir.array_views import dense_strides
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.followers import is_followed
@@ -29,7 +30,6 @@ from autoloop_runtime.ir.tracers import (
 from autoloop_runtime.running.prepare import prepare, run_graph, set_outputs, wrap
 
 from .given_arrays import whole_of
-from .left_to_python import LeftByRun
 from .returned_views import SharedMemory
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ class ConcreteFunction:
         """
         try:
             return (self.checked_runner if asked() else self.runner).run(values, EAGER)
-        except LeftByRun as left:
+        except ShownByRun as left:
             if not self.may_be_left:
                 raise
             raise CalledPlain from left

@@ -20,6 +20,7 @@ from autoloop_runtime.base import fp_warnings
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.profiler import active
 from autoloop_runtime.base.shapes import TensorShape
+from autoloop_runtime.base.stand_ins import ShownByRun
 from autoloop_runtime.ir.graph import default_graphs
 from autoloop_runtime.ir.number_operators import CARRIERS
 from autoloop_runtime.ir.plain_values import plain_array, plain_number
@@ -30,7 +31,6 @@ from autoloop_runtime.running.standing import Entry, Straight
 
 from .concrete import CalledPlain, ConcreteFunction
 from .keys import Number, is_input
-from .left_to_python import LeftByRun
 from .plain_python import PlainPython
 from .state.stateful import OtherWorld, StatefulFunction, Variant
 from .written_arguments import OtherMemory, OverlappingArguments, ReferringFunction
@@ -380,8 +380,8 @@ def _straight_on(
     else:
         text.say(1, "token = silence()", "try:", f"    results = function({', '.join(inputs)})")
         if core.may_be_left:
-            text.namespace["LeftByRun"] = LeftByRun
-            left = ["left = explained(error)", "if not isinstance(left, LeftByRun):", "    raise left"]
+            text.namespace["ShownByRun"] = ShownByRun
+            left = ["left = explained(error)", "if not isinstance(left, ShownByRun):", "    raise left"]
             text.say(1, "except Exception as error:", *["    " + line for line in left], "    results = None")
             text.say(1, "finally:", "    restore(token)")
             text.say(1, "if results is None:", "    return usual(args, kwargs)")

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.locations import Line, capture, users_line
+from autoloop_runtime.base.stand_ins import ShownByRun
 from autoloop_runtime.ir.graph import current_graph
 
 E = TypeVar("E", bound=Exception)
@@ -62,9 +63,8 @@ class LeftToPython(BaseException):
         self.is_once, self.is_endless = is_once, is_endless
 
 
-class LeftByRun(TypeError):
-    """Only the run has shown that plain Python gives something else: it runs the call again, from its beginning, unless
-    somebody would notice that, or wants the graph."""
+class LeftByRun(TypeError, ShownByRun):
+    """What only the run has shown of arrays and lists: see :class:`ShownByRun`."""
 
 
 def is_followed() -> bool:

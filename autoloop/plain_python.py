@@ -15,12 +15,13 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 from autoloop_runtime.base.dataclass import Protocol
 from autoloop_runtime.base.locations import Line
+from autoloop_runtime.base.stand_ins import ShownByRun
 from autoloop_runtime.ir.recorders import recorders
 
 from .concrete import CalledPlain, ConcreteFunction
 from .errors import user_stacklevel
 from .given_arrays import taken
-from .left_to_python import LeftByRun, LeftToPython
+from .left_to_python import LeftToPython
 from .parameters import Parameters
 
 T = TypeVar("T")
@@ -139,7 +140,7 @@ def taken_or_left(function: Named, leaves: list[Any], call: tuple[Any, ...]) -> 
 def unless_in_graph(plain: CalledPlain, needs_graph: bool, executor: str) -> None:
     """Raise why plain Python has to run a call where that is no way."""
     why = plain.__cause__
-    if why is not None and (needs_graph or (executor == "native" and isinstance(why, LeftByRun))):
+    if why is not None and (needs_graph or (executor == "native" and isinstance(why, ShownByRun))):
         raise why from None
 
 

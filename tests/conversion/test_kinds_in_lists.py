@@ -112,7 +112,14 @@ def test_what_needs_one_type_is_refused(body, words):
     refused_or_plain(made(_COLLECT + body, "x"), words, X)
 
 
-def test_ints_that_no_float_is_equal_to_are_an_error():
+def test_ints_that_no_float_is_equal_to_are_for_plain_python():
     body = "o = [0]\nwhile len(o) < x[3]:\n    o.append(2**53 + len(o))\no.append(2.5)\nreturn o"
+    f = made(body, "x")
+    assert al.function(f)(X) == f(X)
     with pytest.raises(OverflowError, match="an int too large for a list of floats"):
-        al.function(made(body, "x"))(X)
+        al.function(f).get_concrete_function(X)(X)
+
+
+def test_of_one_array_in_a_list_nothing_is_compared():
+    f = made("return max([x * k for k in range(4) if x[k] > x[3] - 1])", "x")
+    refused_or_plain(f, r"max\(\) of arrays, of which only the run knows how many", np.arange(4.0))

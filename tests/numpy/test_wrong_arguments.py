@@ -28,6 +28,10 @@ REFUSED_BY_NUMPY = [
     (lambda x: np.eye(x.astype(int)[0, 0] - 1), "negative dimensions are not allowed"),
     (lambda x: np.eye(x.astype(int)[0, 2], k=1.5), "cannot be interpreted as an integer"),
     (lambda x: np.eye(x.astype(int)[0, 2], order="Z"), "order must be one of"),
+    (lambda x: x[:1, :1].item(None), "cannot be interpreted as an integer"),
+    (lambda x: x.item(1.0), "cannot be interpreted as an integer"),
+    (lambda x: x.item(True), "an integer is required"),
+    (lambda x: x.item(x[0, 0]), "cannot be interpreted as an integer"),
     (lambda x: +(x > 1), "ufunc 'positive' did not contain a loop"),
     (lambda x: +(x[0, 0] > 1), "ufunc 'positive' did not contain a loop"),
 ]
@@ -78,10 +82,26 @@ OF_NONE = [
     lambda x: np.array(x, ndmin=None),
     lambda x: np.diff(x, prepend=None),
     lambda x: np.searchsorted(x[0], x, side=None),
+    lambda x: x.astype("f4", subok=None),
+    lambda x: np.vecdot(x, x, keepdims=None),
+    lambda x: np.vecdot(x, x, casting=None),
+    lambda x: np.sin(x, signature=None),
+    lambda x: np.add.reduce(x, keepdims=None),
     lambda x: np.histogram(x, None),
     lambda x: np.equal(x, None),
     lambda x: np.logical_and(x, None),
 ]
+
+
+def test_of_two_faults_numpy_says_which_is_first():
+    of_ints, two = X.astype(int), np.ones(2)
+    for f in (lambda x, y: np.clip(x, 0, y, out=x), lambda x, y: x.clip(0, y, out=x)):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".* runs as plain Python")
+            with pytest.raises(TypeError, match="Cannot cast ufunc 'clip'"):
+                al.function(f)(of_ints, two)
+        with pytest.raises(ValueError, match="broadcast"):
+            al.function(f)(X, two)
 
 
 def test_none_given_and_nothing_given_are_two_things():

@@ -308,6 +308,8 @@ def extreme_element(plain: Callable[..., Any], values: Tensor, kind: Kind, defau
     if known[0] == 0:
         return extreme_of(plain, [], None, default)
     if known[0] != 1 and builtins.any(extent != 1 for extent in known[1:]):
+        if known[0] is None:  # of one array nothing is compared
+            leave_unknown(f"{plain.__name__}() of arrays, of which only the run knows how many there are")
         truth(values)  # says that it is ambiguous
     if known[0] is None:
         there = marked(DecidedNumber if kind is Tensor else NumberTracer, ops.greater(ops.size(values), 0))

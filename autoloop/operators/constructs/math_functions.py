@@ -317,7 +317,8 @@ def converting_to(number: type[complex]) -> Callable[..., Any]:
 def as_index(value: Any) -> Any:
     """Return ``operator.index``: an integer as a Python number."""
     tried(operator.index, value)
-    return answer(ops.cast(one_element(int, value), dtypes.int64), value)
+    tensor = one_element(int, value)
+    return answer(ops.cast(tensor, dtypes.int64) if kind_of((value,)) is Tensor else truncated(tensor), value)
 
 
 def as_complex(real: Any, imag: Any = 0) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.stand_ins import IntTooLarge
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer
 
@@ -115,5 +116,5 @@ def widened(several: Several, mine: MixedNumber, values: Tensor, tags: Tensor | 
         tags = ops.full(ops.shape(values), np.int64(*mine.types))
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and several.carrier.kind in "fc":
         is_exact = ops.all(ops.less_equal(ops.abs(values), 2**53))
-        raise_unless(is_exact, Raising(OverflowError, lambda: OverflowError("an int too large for a list of floats")))
+        raise_unless(is_exact, Raising(IntTooLarge, lambda: IntTooLarge("an int too large for a list of floats")))
     return ops.cast(values, several.carrier), tags

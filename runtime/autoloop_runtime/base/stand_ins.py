@@ -25,6 +25,19 @@ class UnknownExtent(ValueError):
     """The same of a shape that is not known."""
 
 
+class ShownByRun(Exception):
+    """Only the run has shown that plain Python gives what no graph can hold: it may run the call again, from its
+    beginning, unless somebody would notice that, or wants the graph."""
+
+
+class IntTooLarge(OverflowError, ShownByRun):
+    """An int of Python's that does not fit what carries it."""
+
+
+class OfAnotherType(ValueError, ShownByRun):
+    """A number of Python's of another type than in other runs."""
+
+
 def called(words: str) -> Callable[[_K], _K]:
     """Return a decorator of a class whose objects are ``words`` to the user."""
 

@@ -5,6 +5,7 @@ Values have them where they are there; of what a graph computes only what does n
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -96,6 +97,7 @@ class Memory:
             refuse_leaving(self, "a Python number (item)", INSTEAD)
             return self.numpy().item(*args)
         at = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+        _check_places(at)
         if not at:
             count = self.shape.num_elements()
             if count not in (1, None):
@@ -192,6 +194,17 @@ class Memory:
 
 def _refuse_writing(method: str, instead: str) -> NoReturn:
     raise UnknownWhileTracing(f"x.{method} changes x in place, which tensors do not; write {instead}")
+
+
+def _check_places(at: tuple[Any, ...]) -> None:
+    for place in at:
+        if isinstance(place, bool | np.bool_) or getattr(place, "dtype", None) == np.bool_:
+            raise TypeError("an integer is required")
+        kind = getattr(place, "dtype", None)
+        if kind is None:
+            operator.index(place)  # which says that it is none
+        elif kind.kind not in "iu":
+            raise TypeError(f"what has dtype {kind} cannot be interpreted as an integer")
 
 
 def _as_number(tensor: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.dtypes import of_numbers
-from .numpy_arguments import refuse
+from .numpy_arguments import refuse, refuse_none
 from .numpy_protocols import counterpart_of
 from .op import call
 
@@ -101,6 +101,8 @@ class Methods:
         self, dtype: DTypeLike, order: Any = "K", casting: Any = "unsafe", subok: Any = True, copy: Any = True
     ) -> Tensor:
         """Return ``self`` with its elements converted to ``dtype``; what its order in memory is cannot be seen."""
+        if subok is None:
+            refuse_none("astype", "subok")
         if casting != "unsafe" and not np.can_cast(self.dtype, dtype, casting):
             raise TypeError(
                 f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} according to the rule {casting!r}"

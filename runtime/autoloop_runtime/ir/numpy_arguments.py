@@ -25,7 +25,7 @@ _RENAMED = {"a_min": "min", "a_max": "max", "offset": "k"}
 #: what is as good as not given: of arguments that NumPy gives no default for its users to see, and of ufuncs
 _NEUTRAL: dict[str, tuple[Any, ...]] = {
     "casting": ("same_kind",), "dtype": (None,), "keepdims": (False,), "order": ("K",), "out": (None, (None,)),
-    "signature": (None,), "subok": (True,), "where": (True,),
+    "subok": (True,), "where": (True,),
 }  # fmt: skip
 #: NumPy's names of operands, of which those that are lists or Python numbers are arrays of its own dtypes
 _OPERANDS = frozenset(("A", "a", "array", "b", "m", "v"))
@@ -94,9 +94,21 @@ def _refuse_none(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) 
         return
     for name, value in given.items():
         if value is None and name not in _MEANT_BY_NONE and signature.parameters[name].default is not None:
-            raise UnknownWhileTracing(
-                f"{full_name(theirs)}: what None for {name!r} means NumPy alone knows; give a value, or leave it out"
-            )
+            refuse_none(full_name(theirs), name)
+
+
+def refuse_none(function: str, argument: str) -> NoReturn:
+    """Raise ``TypeError``: None is given where nothing given means another thing."""
+    raise UnknownWhileTracing(
+        f"{function}: what None for {argument!r} means NumPy alone knows; give a value, or leave it out"
+    )
+
+
+def refuse_nones(function: str, kwargs: Mapping[str, Any]) -> None:
+    """Raise ``TypeError`` if an argument of a ufunc is None that means another thing than leaving it out."""
+    for name, value in kwargs.items():
+        if value is None and name not in _MEANT_BY_NONE:
+            refuse_none(function, name)
 
 
 def refuse_found(array: Any) -> None:

@@ -11,7 +11,16 @@ import numpy as np
 from ..base.stand_ins import UnknownWhileTracing
 from .asked_for_text import array_is_asked
 from .followers import refuse_leaving
-from .numpy_arguments import as_in_numpy, full_name, is_neutral, is_operator, refuse, refuse_found, telling_none_apart
+from .numpy_arguments import (
+    as_in_numpy,
+    full_name,
+    is_neutral,
+    is_operator,
+    refuse,
+    refuse_found,
+    refuse_nones,
+    telling_none_apart,
+)
 from .python_protocols import INSTEAD, refuse_symbolic
 
 #: ufunc of NumPy's -> our public function of its operands; filled while the ops floor is imported, as are the others
@@ -85,6 +94,7 @@ class NumpyProtocols:
                         return ours(*[as_in_numpy(x) if isinstance(x, (list, tuple)) else x for x in inputs])
                 return ours(*inputs)
         name = f"numpy.{ufunc.__name__}" if method == "__call__" else f"numpy.{ufunc.__name__}.{method}"
+        refuse_nones(name, kwargs)
         out = kwargs.pop("out", None)
         if out is not None:
             if not (out[0] is inputs[0] and is_operator(sys._getframe(1))):

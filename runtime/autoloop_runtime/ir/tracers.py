@@ -37,7 +37,15 @@ from .overlapping_copies import check_pieces
 from .plain_values import check_casts, plain_array, plain_number, plain_zero_dim
 from .tensor import Tensor
 from .tensor_operators import BINARY, COMPARISONS, GOES_FIRST, Operators, asked_first
-from .written_results import Changing, is_reference, place_of_out, refuse_array, without_out, written
+from .written_results import (
+    Changing,
+    is_reference,
+    place_of_out,
+    refuse_array,
+    refuse_first_of_two,
+    without_out,
+    written,
+)
 
 Kind: TypeAlias = type[Tensor]
 
@@ -128,7 +136,12 @@ class Tracer(Tensor):
         out, others, named = without_out(place_of_out(func), args, kwargs)
         if out is not None and is_reference(out, func):
             check_pieces(func, out, others)
-            return written(func, out, super().__array_function__(func, types, others, named))
+            try:
+                made = super().__array_function__(func, types, others, named)
+            except ValueError as error:
+                refuse_first_of_two(func, (*others, *named.values()), out, error)
+                raise
+            return written(func, out, made)
         if out is not None:
             refuse_array(func, out)
         made = super().__array_function__(func, types, args, kwargs)
@@ -401,7 +414,11 @@ def _kept(f: Callable[..., Any], of_arrays: bool = False, is_binary: bool = Fals
         if is_binary and _goes_after(self, (type(args[0]),)):
             return NotImplemented
         out, args, kwargs = without_out(place, args, kwargs)
-        made = f(self, *args, **kwargs)
+        try:
+            made = f(self, *args, **kwargs)
+        except ValueError as error:
+            refuse_first_of_two(getattr(np, name, f), (self, *args, *kwargs.values()), out, error)
+            raise
         if out is not None:
             return written(getattr(np, name, f), out, made)
         if made is NotImplemented:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -134,6 +134,14 @@ def check_fit(what: Any, made: Any, out: Any) -> None:
         f"{full_name(what)} does not take the argument 'out' with another dtype or shape than the result's, "
         f"{made.dtype} and {made.shape}, in a traced function: assign the result to out[...]"
     )
+
+
+def refuse_first_of_two(what: Any, operands: Iterable[Any], out: Any, error: ValueError) -> None:
+    """Raise if the operands do not fit, and what they would give may not fit ``out``: each function of NumPy's says
+    first which fault it likes."""
+    kinds = [one.dtype for one in operands if isinstance(one, np.ndarray | np.generic | Tensor)]
+    if isinstance(out, References) and not all(np.can_cast(kind, out.dtype, "same_kind") for kind in kinds):
+        raise UnknownWhileTracing(f"{full_name(what)} with the argument 'out' of dtype {out.dtype}: {error}")
 
 
 def refuse_array(what: Any, *arrays: Any) -> NoReturn:

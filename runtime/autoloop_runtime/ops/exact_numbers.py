@@ -1,7 +1,7 @@
 """Arithmetic of Python numbers that a graph computes, where Python raises: a divisor of zero, an int past 64 bits.
 
 What can be seen to stay within 64 bits (counters, lengths, what is made of few of them) is computed by the ops of
-arrays, which wrap; everything else by rows that raise ``OverflowError``, or whose results are looked at: past 64 bits
+arrays, which wrap; everything else by rows that raise ``IntTooLarge``, or whose results are looked at: past 64 bits
 Python goes on in exact arithmetic, and a graph has no values to carry.
 """
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from ..base.dtypes import DType, float64, int64, uint64
 from ..base.shapes import SCALAR
+from ..base.stand_ins import IntTooLarge, OfAnotherType
 from ..ir.apply import apply
 from ..ir.convert import as_constant
 from ..ir.op import function, ruled_in
@@ -40,9 +41,9 @@ _LOOKING = VIEWING.but(fails=Fails.MAYBE, raises=ArithmeticError)
 
 
 def fitting(made: Any, dtype: DType) -> Any:
-    """Return a number of Python's own as the scalar that carries it; ``OverflowError`` if it has more bits."""
+    """Return a number of Python's own as the scalar that carries it; ``IntTooLarge`` if it has more bits."""
     if dtype == int64 and not _LEAST <= made <= _MOST:
-        raise OverflowError(f"the Python int {made} has more than the 64 bits that an int has in a graph")
+        raise IntTooLarge(f"the Python int {made} has more than the 64 bits that an int has in a graph")
     return dtype.type(made)
 
 
@@ -50,7 +51,7 @@ def _exact(name: str, operation: Callable[[Any, Any], Any]) -> Any:
     def kernel(x: Any, y: Any) -> Any:
         made = operation(int(x), int(y))
         if isinstance(made, float):
-            raise ValueError(f"{x} ** {y} is a float, and an int in other iterations: write float({x}) ** {y}")
+            raise OfAnotherType(f"{x} ** {y} is a float, and an int in other iterations: write float({x}) ** {y}")
         return fitting(made, int64)
 
     return primitive(name, lambda x, y: (int64, SCALAR), kernel, NO_GRADIENT, traits=_RAISING)
@@ -100,7 +101,7 @@ SHIFT_COUNT = primitive("shift_count", lambda y: (y.dtype, y.shape), _count_kern
 
 def _exact_float_kernel(x: Any) -> Any:
     if float(x) != int(x):
-        raise OverflowError(f"the int {x} may be a float in other runs, and no float of 64 bits is equal to it")
+        raise IntTooLarge(f"the int {x} may be a float in other runs, and no float of 64 bits is equal to it")
     return np.float64(x)
 
 
@@ -114,7 +115,7 @@ def _power_kernel(z: Any, x: Any, y: Any) -> Any:
     if not np.isfinite(z):
         made = x.item() ** y.item()  # which may raise
         if isinstance(made, complex) and z.dtype.kind != "c":
-            raise ValueError(f"{x.item()!r} ** {y.item()!r} is complex: make the base complex before, complex(x)")
+            raise OfAnotherType(f"{x.item()!r} ** {y.item()!r} is complex: make the base complex before, complex(x)")
     return z
 
 

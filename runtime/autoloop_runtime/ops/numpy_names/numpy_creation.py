@@ -152,7 +152,7 @@ def eye(
     if device not in (None, "cpu"):
         refused(np.eye, "device")
     unsupported(np.eye, like=like)
-    if order not in ("K", "A", "C", "F"):
+    if order not in (None, "K", "A", "C", "F"):
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
     k = k if is_tensor(k) else operator.index(k)
     extents = [_extent(N), _extent(N if M is None else M)]
