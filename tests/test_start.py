@@ -173,6 +173,26 @@ assert f(np.arange(3.0), np.float64(1)).tolist() == [1, 1, 3]
     assert not loaded(tmp_path, ("optree",), code)
 
 
+def test_a_call_of_numpys_needs_nothing_of_what_builtins_and_lists_are_for(tmp_path):
+    constructs = ("builtins", "comprehensions", "for_statement", "generator_expressions", "math_functions", "text")
+    needless = (
+        *(f"autoloop.operators.constructs.{one}" for one in (*constructs, "mixed_operators", "if_statement")),
+        *(f"autoloop.operators.staging.{one}" for one in ("growing_list", "begun_lists", "maybe_numbers", "optional")),
+    )
+    code = """
+import numpy as np
+@al.function
+def f(n, x):
+    i, total = np.int64(0), np.float64(0)
+    while i < n:
+        i, total = i + 1, total + np.maximum(x, 2.5)
+    return total
+assert f(np.int64(3), np.float64(1)) == 7.5
+"""
+    call = "autoloop.operators.constructs.call_expression"
+    assert loaded(tmp_path, (call, *needless), code) == {call}
+
+
 def test_numbers_of_two_types_have_operators_in_the_first_trace_of_all(tmp_path):
     chosen = """
 import numpy as np

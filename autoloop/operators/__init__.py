@@ -44,15 +44,20 @@ from ..errors import hide_own_frames, refusals
 if TYPE_CHECKING:
     from .constructs.attempts import attempt, managed
     from .constructs.attributes import attribute, delete_attribute, set_attribute, update_attribute
+    from .constructs.attributes import getter as getter
     from .constructs.boolean_operators import and_, not_, or_
-    from .constructs.builtins import staged_for as staged_for
+    from .constructs.builtins import STAGED as STAGED
     from .constructs.call_expression import call
+    from .constructs.chosen_items import asking as asking
     from .constructs.comprehensions import elements, hashed, kept, listed
     from .constructs.container_comparisons import compare
     from .constructs.effect_statements import checked, raised
     from .constructs.for_statement import for_stmt
     from .constructs.generator_expressions import generated, listing
+    from .constructs.generator_expressions import next_of as next_of
+    from .constructs.generator_expressions import reduced as reduced
     from .constructs.if_statement import if_exp, if_return, if_stmt
+    from .constructs.if_statement import staged_choice as staged_choice
     from .constructs.items import (
         item,
         parts,
@@ -64,20 +69,31 @@ if TYPE_CHECKING:
         update_item_of,
         update_items,
     )
+    from .constructs.library_functions import staged_for as staged_for
     from .constructs.membership import in_, not_in
     from .constructs.mixed_operators import by_types as by_types
+    from .constructs.mixed_operators import of_mixed as of_mixed
     from .constructs.numpy_settings import is_under_settings as is_under_settings
     from .constructs.options import misplaced_options, set_loop_options
     from .constructs.overloads import binary, unary, update
     from .constructs.stateful_calls import told_of_effect as told_of_effect
+    from .constructs.text import formatted as formatted
     from .constructs.text import fstring, percent
+    from .constructs.text import joined as joined
+    from .constructs.text import of_known_text as of_known_text
+    from .constructs.text import shown as shown
     from .constructs.while_statement import while_stmt
     from .mutation.lifted_arrays import beside_unknown as beside_unknown
     from .mutation.texts_of_tracers import leave_key as leave_key
     from .mutation.texts_of_tracers import leave_or_refuse as leave_or_refuse
     from .mutation.texts_of_tracers import leave_value as leave_value
+    from .staging.begun_lists import example_of as example_of
+    from .staging.begun_lists import growing as growing
     from .staging.bytes_of_runs import FlagsOfArray as FlagsOfArray
     from .staging.bytes_of_runs import bytes_of as bytes_of
+    from .staging.growing_list import array_of as array_of
+    from .staging.growing_list import leave_empty as leave_empty
+    from .staging.maybe_numbers import given_exactly as given_exactly
     from .staging.optional import is_, is_not
     from .staging.staged_values import subject
     from .staging.undefined import Undefined, defined, returned, user_variables
@@ -140,32 +156,37 @@ __all__ = [
 _MODULES = {
     "autoloop.operators.constructs.attempts": ("attempt", "managed"),
     "autoloop.operators.constructs.boolean_operators": ("and_", "not_", "or_"),
-    "autoloop.operators.constructs.builtins": ("staged_for",),
+    "autoloop.operators.constructs.builtins": ("STAGED",),
     "autoloop.operators.constructs.attributes": (
-        "attribute", "delete_attribute", "set_attribute", "update_attribute",
+        "attribute", "delete_attribute", "getter", "set_attribute", "update_attribute",
     ),
     "autoloop.operators.constructs.call_expression": ("call",),
+    "autoloop.operators.constructs.chosen_items": ("asking",),
     "autoloop.operators.constructs.comprehensions": ("elements", "hashed", "kept", "listed"),
     "autoloop.operators.constructs.container_comparisons": ("compare",),
     "autoloop.operators.constructs.numpy_settings": ("is_under_settings",),
     "autoloop.operators.constructs.effect_statements": ("checked", "raised"),
     "autoloop.operators.constructs.for_statement": ("for_stmt",),
-    "autoloop.operators.constructs.generator_expressions": ("generated", "listing"),
-    "autoloop.operators.constructs.if_statement": ("if_exp", "if_return", "if_stmt"),
+    "autoloop.operators.constructs.generator_expressions": ("generated", "listing", "next_of", "reduced"),
+    "autoloop.operators.constructs.if_statement": ("if_exp", "if_return", "if_stmt", "staged_choice"),
     "autoloop.operators.constructs.items": (
         "item", "parts", "set_item", "set_item_of", "set_items", "unpack", "update_item", "update_item_of",
         "update_items",
     ),
+    "autoloop.operators.constructs.library_functions": ("staged_for",),
     "autoloop.operators.constructs.membership": ("in_", "not_in"),
-    "autoloop.operators.constructs.mixed_operators": ("by_types",),
+    "autoloop.operators.constructs.mixed_operators": ("by_types", "of_mixed"),
     "autoloop.operators.constructs.options": ("misplaced_options", "set_loop_options"),
     "autoloop.operators.constructs.overloads": ("binary", "unary", "update"),
     "autoloop.operators.constructs.stateful_calls": ("told_of_effect",),
-    "autoloop.operators.constructs.text": ("fstring", "percent"),
+    "autoloop.operators.constructs.text": ("formatted", "fstring", "joined", "of_known_text", "percent", "shown"),
     "autoloop.operators.constructs.while_statement": ("while_stmt",),
     "autoloop.operators.mutation.lifted_arrays": ("beside_unknown",),
     "autoloop.operators.mutation.texts_of_tracers": ("leave_key", "leave_or_refuse", "leave_value"),
+    "autoloop.operators.staging.begun_lists": ("example_of", "growing"),
     "autoloop.operators.staging.bytes_of_runs": ("FlagsOfArray", "bytes_of"),
+    "autoloop.operators.staging.growing_list": ("array_of", "leave_empty"),
+    "autoloop.operators.staging.maybe_numbers": ("given_exactly",),
     "autoloop.operators.staging.optional": ("is_", "is_not"),
     "autoloop.operators.staging.staged_values": ("subject",),
     "autoloop.operators.staging.undefined": ("Undefined", "defined", "returned", "user_variables"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import functools
 import operator
-import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -18,11 +17,9 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.text_operators import of_texts
 from autoloop_runtime.ir.tracers import Kind, NumberTracer, TextTracer, kind_of, marked
 
-from ... import operators
-from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobody, is_numpys
+from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS
 from ...errors import mark_programs_own, programs_own
 from ...left_to_python import leave_unknown, refuse_unknown
-from ..mutation import lifted_arrays
 from ..mutation.outside_world import stays
 from ..staging.clauses import clauses_of
 from ..staging.growing_list import GrowingList
@@ -47,14 +44,15 @@ from .comprehensions import (
     hashed_all,
 )
 from .container_comparisons import asks_the_run
-from .dispatching import dispatching
 from .effect_calls import staged_print
 from .folded_lists import extreme_of_several, folded
 from .for_statement import for_stmt
 from .generator_expressions import extreme_of_each, used_up
 from .if_statement import if_exp
 from .iterables import StagedIterable, as_staged, iterable_of, run_over, staged_range
+from .library_functions import called, library
 from .math_functions import (
+    STAGED_MATH,
     as_complex,
     as_index,
     converting_to,
@@ -65,7 +63,7 @@ from .math_functions import (
     tried,
 )
 from .membership import in_
-from .mixed_operators import holds_mixed, of_mixed
+from .mixed_operators import of_mixed
 from .overloads import binary
 from .side_by_side import staged_enumerate, staged_reversed, staged_zip
 from .sorted_lists import sorted_by, sorted_tensor
@@ -80,8 +78,6 @@ _SPECIAL: dict[Any, str] = {
 
 #: they ask each iterator that they are given for its elements, at once or when they are asked themselves
 _RUN_OVER = (all, any, dict, enumerate, filter, frozenset, list, map, max, min, set, sorted, sum, tuple, zip)
-#: what NumPy calls if it is given that
-_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
 _LAZY = (enumerate, filter, map, reversed, zip, range)  # they advance what they are given when somebody asks them
 _AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
 
@@ -129,7 +125,7 @@ def _applied(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[
     chosen = _with_staged(plain, staged)
 
     def with_function(function: Any, *iterables: Any) -> Any:
-        return chosen(_called(function), *iterables)
+        return chosen(called(function), *iterables)
 
     return with_function
 
@@ -174,7 +170,7 @@ def _iterated(plain: Callable[..., Any], staged: Callable[..., Any], over: Calla
         if len(args) == 1:
             of_one_kind(plain, args[0])
         if len(args) == 1 and plain is not sorted and (clauses := clauses_of(args[0], plain in (any, all))) is not None:
-            return used_up(plain, clauses, **({**kwargs, "key": _called(kwargs["key"])} if "key" in kwargs else kwargs))
+            return used_up(plain, clauses, **({**kwargs, "key": called(kwargs["key"])} if "key" in kwargs else kwargs))
         if len(args) == 1 and plain in (any, all) and iterable_of(args[0]) is not None:
             return used_up(plain, args[0])  # the functions in it are called until the answer is known
         if len(args) == 1 and isinstance(args[0], Iterable):
@@ -194,18 +190,13 @@ def _extreme(plain: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``max`` or ``min`` of what an iterable gives."""
 
     def extreme(values: Any, *, key: Any = None, **default: Any) -> Any:
-        return extreme_of(plain, values, _called(key), **default)
+        return extreme_of(plain, values, called(key), **default)
 
     return extreme
 
 
 def _sorted_of(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
-    return sorted_by(list(values), _called(key), reverse)
-
-
-def _called(function: Any) -> Any:
-    """Return what is called in place of a function that a builtin is given."""
-    return operators.call(function) if callable(function) else function
+    return sorted_by(list(values), called(key), reverse)
 
 
 def _reduced(plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -217,7 +208,7 @@ def _reduced(plain: Callable[..., Any]) -> Callable[..., Any]:
                 plain(0, 0, **default)  # says that it has no meaning
             return _extreme(plain)(args, key=key)
         if key is not None or iterable_of(args[0]) is not None:
-            return extreme_of_each(plain, args[0], key=_called(key), **default)
+            return extreme_of_each(plain, args[0], key=called(key), **default)
         if isinstance(args[0], GrowingList) and args[0].several:
             return extreme_of_several(plain, args[0], **default)
         array, kind = _gathered(args[0])
@@ -268,7 +259,7 @@ def _sum_of(values: Any, start: Any = 0) -> Any:
 def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     if key is not None:
         if has_known_length(values):
-            return sorted_by(list(elements(values)), _called(key), reverse)
+            return sorted_by(list(elements(values)), called(key), reverse)
         leave_unknown("sorted(..., key=...) of a list whose length only the run knows")
         raise TypeError("sorted(..., key=...) needs a number of elements that is known: use np.argsort of the keys")
     if iterable_of(values) is not None and has_known_length(values):
@@ -389,57 +380,7 @@ STAGED: dict[Any, Callable[..., Any]] = {
 }
 
 
-def staged_for(f: Any) -> Any:
-    """Return what takes tensors in place of a builtin or library function, None if there is nothing."""
-    try:
-        found = STAGED.get(f)
-    except TypeError:  # not hashable
-        return None
-    if isinstance(f, type) and issubclass(f, np.generic):
-        return _library(f, libraries.as_scalar(f))
-    if (chosen := dispatching(f)) is not None:
-        return chosen
-    if f is np.ndarray:
-        return _library(f, libraries.new_array)
-    if isinstance(f, np.vectorize):
-        again = np.vectorize(_called(f.pyfunc), f.otypes, f.__doc__, f.excluded, f.cache, f.signature)
-        return _library(again, libraries.vectorized(f))
-    if found is None and asks_nobody(f):
-        return _library(f, libraries.by_numpy(f))
-    if found is None and libraries.of_ufunc(f):
-        return _library(f, libraries.by_numpy(f), libraries.elements_not_asked)
-    return _library(f, libraries.by_numpy(f), libraries.not_asked) if found is None and is_numpys(f) else found
-
-
-def _handed(value: Any) -> Any:
-    """Return what a function of NumPy's is given in place of a function that it calls, or of a list of such."""
-    if type(value) is list and builtins.any(isinstance(one, _FUNCTIONS) for one in value):
-        return list(map(_handed, value))
-    return _called(value) if isinstance(value, _FUNCTIONS) else value
-
-
-def _library(
-    plain: Callable[..., Any],
-    staged: Callable[..., Any],
-    unasked: Callable[[tuple[Any, ...], dict[str, Any]], bool] = libraries.any_staged,
-) -> Any:
-    """Return a library function that takes another way when an argument is staged, which it does not ask itself."""
-
-    def chosen(*args: Any, **kwargs: Any) -> Any:
-        given = (*args, *kwargs.values())
-        if holds_mixed(given, {}):
-            return of_mixed(plain, chosen, args, kwargs)
-        if unasked(args, kwargs):
-            lifted_arrays.skipped()
-            return staged(*args, **kwargs)
-        for one in given:
-            stays(one)
-        named = {name: _handed(value) for name, value in kwargs.items()}
-        return lifted_arrays.called(plain, tuple(map(_handed, args)), named)
-
-    return chosen
-
-
 assert STAGED.keys() == STAGED_BUILTINS
-assert libraries.STAGED_FUNCTIONS.keys() == STAGED_FUNCTIONS
-STAGED.update((plain, _library(plain, staged)) for plain, staged in libraries.STAGED_FUNCTIONS.items())
+_FUNCTIONS = libraries.STAGED_FUNCTIONS | STAGED_MATH
+assert _FUNCTIONS.keys() == STAGED_FUNCTIONS
+STAGED.update((plain, library(plain, staged)) for plain, staged in _FUNCTIONS.items())

@@ -18,6 +18,7 @@ from autoloop_runtime.ir.records import CallRecord, record_call
 from autoloop_runtime.ir.text_operators import refused_by_numpy
 from autoloop_runtime.ir.tracers import ArrayTracer, TextTracer, Tracer
 
+from ... import operators
 from ...conversion.callables import calls_what_it_is_given, computes_with_values, function_parameters, is_foreign
 from ...conversion.expressions import OF_NAMESPACES
 from ...conversion.known_effects import consumes
@@ -27,25 +28,20 @@ from ...left_to_python import is_followed, traced_anyway
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import leave
 from ..mutation.rebinding import ask_namespace, inside, refuse_untold_inside
-from ..staging.begun_lists import example_of, growing
-from ..staging.growing_list import GrowingList
 from ..staging.maybe_same import are_some, lose_changed, watched
 from ..staging.mixed_numbers import settled
 from ..staging.staged_blocks import in_staged_block
 from ..staging.staged_values import full_name, is_staged, stands_for
+from ..staging.standins import is_growing
 from ..staging.taken_containers import grown_of
-from .builtins import staged_for
 from .called_special_methods import special_method
-from .chosen_items import asking
-from .comprehensions import elements, hashed
 from .constructions import constructing
 from .door import guarded, is_outside, shielded
 from .effect_calls import known_call
-from .generator_expressions import next_of, reduced
+from .library_functions import staged_for
 from .numpy_settings import setting_inside
 from .random_calls import drawing, leave_generators, unless_drawn
 from .stateful_calls import consumed, left_to_python, of_library
-from .text import formatted, joined, of_known_text
 
 _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
 
@@ -88,7 +84,7 @@ def _called(f: Any) -> Any:
     if (known := known_call(f)) is not None:
         return known
     if f is next and current_graph() is not None:
-        return next_of
+        return operators.next_of
     if type(f) is functools.partial and (inner := call(f.func)) is not f.func:
         return functools.partial(inner, *f.args, **f.keywords)
     if current_graph() is not None and calls_what_it_is_given(f):
@@ -104,11 +100,13 @@ def _called(f: Any) -> Any:
         return _calling_back(f, names)
     if isinstance(f, types.BuiltinFunctionType):
         if type(f.__self__) is str and f.__name__ == "format":
-            return functools.partial(formatted, f.__self__)
+            return functools.partial(operators.formatted, f.__self__)
         if type(f.__self__) is str and f.__name__ == "join":
-            return lambda parts: joined(f.__self__, parts if isinstance(parts, GrowingList) else list(elements(parts)))
+            return lambda parts: operators.joined(
+                f.__self__, parts if is_growing(parts) else list(operators.elements(parts))
+            )
         if type(f.__self__) is str:
-            return functools.partial(of_known_text, f)
+            return functools.partial(operators.of_known_text, f)
         if isinstance(f.__self__, dict | set | frozenset) and not (type(f.__self__) is dict and f.__name__ == "get"):
             return _keyed_method(f)
         if type(f.__self__) is np.ndarray and f.__name__ in _WRITING:
@@ -117,7 +115,7 @@ def _called(f: Any) -> Any:
             return functools.partial(_method_of_array, f)
         if type(f.__self__) is list and f.__name__ in ("insert", "pop", "sort"):
             return _list_method(f)
-        made = _looking(f, of_library(f) if computes_with_values(f) else asking(f))
+        made = _looking(f, of_library(f) if computes_with_values(f) else operators.asking(f))
         return consumed(made) if is_followed() else made
     if isinstance(f, functools._lru_cache_wrapper):
         return _cached(f)
@@ -174,7 +172,7 @@ def _calling_back(f: Any, names: tuple[str, ...]) -> Any:
         given = [made(v) if takes else v for v, takes in zip(args, positions, strict=False)]
         given += args[len(given) :]
         if f is functools.reduce and len(given) > 1:
-            return reduced(*given)
+            return operators.reduced(*given)
         named = {name: made(value) if name in names else value for name, value in kwargs.items()}
         with traced_anyway() if traces else nullcontext():
             return f(*given, **named)
@@ -246,10 +244,15 @@ def _keyed_method(f: Any) -> Any:
     """Return a method of a dict or a set that refuses keys which only the run knows."""
 
     def of_a_key(key: Any, *others: Any) -> Any:
-        return f(hashed(key), *others)
+        return f(operators.hashed(key), *others)
 
     def of_keys(*holders: Any) -> Any:
-        return f(*[one if isinstance(one, dict | set) else set(map(hashed, elements(one))) for one in holders])
+        return f(
+            *[
+                one if isinstance(one, dict | set) else set(map(operators.hashed, operators.elements(one)))
+                for one in holders
+            ]
+        )
 
     if f.__name__ in _OF_A_KEY:
         return of_a_key
@@ -259,7 +262,7 @@ def _keyed_method(f: Any) -> Any:
 def _method_of_array(method: Any, *args: Any, **kwargs: Any) -> Any:
     if any(isinstance(one, TextTracer) for one in (*args, *kwargs.values())):
         refused_by_numpy()
-    return (consumed(asking(method)) if is_followed() else asking(method))(*args, **kwargs)
+    return (consumed(operators.asking(method)) if is_followed() else operators.asking(method))(*args, **kwargs)
 
 
 #: methods of arrays that write to them what they are given, or where that tells
@@ -285,7 +288,7 @@ def _list_method(f: Any) -> Any:
             return f(*args)
         if not elements:
             return f(0, *args[1:])
-        rows = growing("list", elements, example_of(elements))
+        rows = operators.growing("list", elements, operators.example_of(elements))
         result = getattr(rows, f.__name__)(*args)
         elements[:] = [rows[index] for index in range(len(elements) + (1 if f.__name__ == "insert" else -1))]
         return result

@@ -11,9 +11,8 @@ from typing import Any
 from autoloop_runtime.ir.numpy_results import lacking
 from autoloop_runtime.ir.tracers import ArrayTracer, Tracer
 
+from ... import operators
 from ..staging.staged_values import stands_for
-from .builtins import STAGED
-from .membership import in_
 
 #: what Python would have of the value at once -> the function that the run answers
 _ASKING: dict[str, Any] = {
@@ -32,4 +31,8 @@ def special_method(f: Any) -> Callable[..., Any] | None:
     kind = stands_for(owner)
     if isinstance(owner, ArrayTracer) and not hasattr(kind, name):
         raise lacking(kind, name)
-    return functools.partial(STAGED[_ASKING[name]], owner) if name in _ASKING else lambda item: in_(item, owner)
+    return (
+        functools.partial(operators.STAGED[_ASKING[name]], owner)
+        if name in _ASKING
+        else lambda item: operators.in_(item, owner)
+    )

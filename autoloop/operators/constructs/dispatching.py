@@ -18,7 +18,6 @@ from ..mutation.rebinding import inside, refuse_untold_inside, refuse_untold_nam
 from ..staging.maybe_same import leave_shared
 from ..staging.staged_values import stands_for
 from ..staging.users_methods import method_of
-from .attributes import attribute, getter
 from .constructions import constructing
 from .random_calls import leave_generators
 
@@ -26,10 +25,10 @@ from .random_calls import leave_generators
 def dispatching(f: Any) -> Callable[..., Any] | None:
     """Return what asks and calls as converted code does in place of such an object; None if ``f`` is none."""
     if isinstance(f, operator.attrgetter):
-        return getter(f)
+        return operators.getter(f)
     if isinstance(f, operator.methodcaller):
         name, args, kwargs = _method_called(f)
-        return lambda owner: operators.call(attribute(owner, name))(*args, **kwargs)
+        return lambda owner: operators.call(operators.attribute(owner, name))(*args, **kwargs)
     if is_made_by(f, SINGLE_DISPATCH):
         return functools.partial(_dispatched, f, f.dispatch, lambda one: one)
     if is_made_by(f, METHOD_DISPATCH):

@@ -29,6 +29,7 @@ from autoloop_runtime.ir.tracers import NumberTracer
 from autoloop_runtime.ops.effects import Text, handed
 from autoloop_runtime.ops.python_functions import KNOWN_CALL
 
+from ... import operators
 from ...conversion.known_effects import CLOCKS, WARN, is_stream, known_result
 from ...errors import programs_own, user_stacklevel
 from ...left_to_python import is_followed
@@ -36,7 +37,6 @@ from ..mutation.outside_world import leave
 from ..staging.staged_blocks import in_staged_block
 from ..staging.staged_values import is_staged
 from ..staging.standins import StandIn
-from .text import shown
 
 _LATER = "of such a value only the run knows what to do; do it before or behind that"
 _SPECS = {int: (dtypes.int64, SCALAR), float: (dtypes.float64, SCALAR), bool: (dtypes.bool_, SCALAR)}
@@ -69,7 +69,7 @@ def _called(f: Any, gives: type, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if not in_staged_block() and any(isinstance(one, StandIn) for one in nest.flatten((args, kwargs))):
         leave(f"{name}() is given what it would have to look into", _LATER)
     try:
-        text = Text(shown((args, kwargs)))
+        text = Text(operators.shown((args, kwargs)))
     except TypeError:
         leave(f"{name}() is given what it would have to look into", _LATER)
     frames = _frames()
@@ -183,7 +183,7 @@ def staged_print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None
     if is_followed() and (flush or file not in (None, sys.stdout, sys.stderr)):
         return printed(values, {"sep": sep, "end": end, "file": file, "flush": flush})
     ops.print(
-        *map(shown, values),
+        *map(operators.shown, values),
         sep=" " if sep is None else sep,
         end="\n" if end is None else end,
         output_stream=file,

@@ -21,62 +21,59 @@ from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, a
 from autoloop_runtime.ir.written_results import is_reference, place_of_out, refuse_array, without_out, written
 from autoloop_runtime.ops.operands import fitted
 
+from ... import operators
 from ...errors import programs_own
 from ...left_to_python import refuse_unknown
-from ..staging.growing_list import GrowingList, array_of, leave_empty
-from ..staging.maybe_numbers import given_exactly
 from ..staging.staged_values import is_staged, stands_for
-from .attributes import attribute
-from .comprehensions import elements
-from .math_functions import STAGED_MATH
+from ..staging.standins import is_growing
 
 _MAKING_ARRAYS = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
 
 
 def _stack(arrays: Any, axis: Any = 0, *others: Any, **more: Any) -> Any:
-    if isinstance(arrays, GrowingList) and not (others or more):
-        leave_empty(arrays, "np.stack")
+    if is_growing(arrays) and not (others or more):
+        operators.leave_empty(arrays, "np.stack")
         made = ops.moveaxis(convert_to_tensor(arrays), 0, axis) if axis else arrays.stack()
         return marked(kind_of((arrays,), ArrayTracer), made)
     return by_numpy(np.stack)(arrays, axis, *others, **more)
 
 
 def _concatenate(arrays: Any, /, axis: Any = 0, *others: Any, **more: Any) -> Any:
-    if not isinstance(arrays, GrowingList):
+    if not is_growing(arrays):
         return by_numpy(np.concatenate)(arrays, axis, *others, **more)
     if axis != 0 or len(arrays.arrays) != 1 or others or more:
         raise TypeError(f"np.concatenate of the list {arrays.name!r}, which grows in a loop, works along axis 0 only")
-    leave_empty(arrays, "np.concatenate")
+    operators.leave_empty(arrays, "np.concatenate")
     return marked(kind_of((arrays,), ArrayTracer), arrays.arrays[0].concat())
 
 
 def _block(arrays: Any) -> Any:
-    if any(isinstance(leaf, GrowingList) for leaf in nest.flatten(arrays)):
+    if any(is_growing(leaf) for leaf in nest.flatten(arrays)):
         refuse_unknown("np.block of a list that grows in a loop on tensors", "use np.concatenate(values)")
     return by_numpy(np.block)(arrays)
 
 
 def _extents(function: Any, a: Any, *axis: Any) -> Any:
     """Return ``np.shape`` or ``np.size``: of an array numbers of Python's, whatever the run decides."""
-    array = array_of(a) if isinstance(a, GrowingList) else a
+    array = operators.array_of(a) if is_growing(a) else a
     if axis or not isinstance(array, ArrayTracer) or array.shape.rank is None:
         return by_numpy(function)(array, *axis)
-    return attribute(array, function.__name__)
+    return operators.attribute(array, function.__name__)
 
 
 def _numbers_given_dtype(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     """Return the arguments of ``np.array`` or the like, which asks nothing of a list whose dtype is given."""
     has_dtype = function in _MAKING_ARRAYS and (args[1] if len(args) > 1 else kwargs.get("dtype")) is not None
-    if not has_dtype or not args or not isinstance(args[0], GrowingList) or len(args[0].kinds) != 1:
+    if not has_dtype or not args or not is_growing(args[0]) or len(args[0].kinds) != 1:
         return args
     if args[0].arrays[0].element_shape.rank != 0:
-        return array_of(args[0]), *args[1:]
+        return operators.array_of(args[0]), *args[1:]
     return marked(kind_of(args[:1], ArrayTracer), args[0].numbers()), *args[1:]
 
 
 def from_iterable(iterable: Any, dtype: Any, count: int = -1, *, like: Any = None) -> Any:
     """Return ``np.fromiter``, of elements that may be for the graph."""
-    made = list(elements(iterable) if count < 0 else itertools.islice(elements(iterable), count))
+    made = list(operators.elements(iterable) if count < 0 else itertools.islice(operators.elements(iterable), count))
     if like is not None or not any(map(is_staged, made)):
         return np.fromiter(made, dtype, count, like=like)
     if len(made) < count:
@@ -90,7 +87,7 @@ def _counterpart(function: Any) -> Callable[..., Any]:
 
 def _as_array(value: Any) -> Any:
     """Return the array that NumPy makes of a list which holds tensors."""
-    (value,), _ = given_exactly(np.asarray, (value,), {})
+    (value,), _ = operators.given_exactly(np.asarray, (value,), {})
     return marked(kind_of((value,), ArrayTracer), _counterpart(np.asarray)(value))
 
 
@@ -107,7 +104,7 @@ def by_numpy(function: Any) -> Callable[..., Any]:
             is_index = function.__name__ == "at"  # whose tuple is one index of several axes
             made = [one if is_index and type(one) is tuple else _part(one) for one in args]
             return function(*made, **kwargs)
-        args, kwargs = given_exactly(function, _numbers_given_dtype(function, args, kwargs), kwargs)
+        args, kwargs = operators.given_exactly(function, _numbers_given_dtype(function, args, kwargs), kwargs)
         out, others, named = without_out(place_of_out(function), args, kwargs)
         if is_reference(out, function):
             check_pieces(function, out, others)
@@ -216,7 +213,6 @@ def vectorized(f: Any) -> Callable[..., Any]:
 
 
 STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    **STAGED_MATH,
     np.block: _block,
     np.shape: lambda a: _extents(np.shape, a),
     np.size: lambda a, axis=None: _extents(np.size, a, *([] if axis is None else [axis])),
@@ -240,5 +236,5 @@ STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {
 def holds_staged(value: Any) -> bool:
     """Return whether an argument is, or is a list or tuple that holds, something for the graph."""
     if isinstance(value, list | tuple):
-        return any(isinstance(leaf, GrowingList) or is_staged(leaf) for leaf in nest.flatten(value))
-    return isinstance(value, GrowingList) or is_staged(value)
+        return any(is_growing(leaf) or is_staged(leaf) for leaf in nest.flatten(value))
+    return is_growing(value) or is_staged(value)

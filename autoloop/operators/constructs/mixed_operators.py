@@ -23,12 +23,12 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, ZeroDimArray, kind_of
 from autoloop_runtime.ops.int_bounds import bits
 
+from ... import operators
 from ...left_to_python import leave_unknown
 from ..staging.mixed_numbers import PYTHON, TYPES, Code, MixedNumber, codes_of, name_of_code
 from ..staging.staged_values import stands_for
 from ..staging.standins import StandIn
 from .attributes import attribute
-from .if_statement import staged_choice
 
 _COMPUTED: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
@@ -71,7 +71,7 @@ def by_types(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str
         if not rest:
             return known(code)
         test = NumberTracer(ops.equal(number.tag, np.int64(code)))
-        return staged_choice(test, lambda: known(code), lambda: decided(*rest), _what(number))
+        return operators.staged_choice(test, lambda: known(code), lambda: decided(*rest), _what(number))
 
     try:
         return decided(*sorted(number.types))
@@ -104,11 +104,6 @@ def _what(number: MixedNumber) -> str:
         f"what this gives of a number that is {number.named()}, as only the run tells: write float(...) or int(...) of "
         f"the number. The results"
     )
-
-
-def holds_mixed(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-    """Return whether there is a mixed number among arguments."""
-    return any(isinstance(leaf, MixedNumber) for leaf in nest.flatten([*args, *kwargs.values()]))
 
 
 #: functions whose first argument becomes an array

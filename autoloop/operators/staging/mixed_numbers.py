@@ -318,3 +318,8 @@ class _AsComposite(Composite[MixedNumber]):
 
 register(MixedNumber, _AsComposite())
 ASKED_FIRST.add(MixedNumber)
+
+
+def holds_mixed(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Return whether there is a mixed number among arguments."""
+    return any(isinstance(leaf, MixedNumber) for leaf in nest.flatten([*args, *kwargs.values()]))
