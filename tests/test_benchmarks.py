@@ -98,7 +98,7 @@ def test_the_page_has_every_function_of_the_table():
 
 def test_the_table_of_kernels(tmp_path):
     page = tmp_path / "page.md"
-    page.write_text("before\n<!-- kernels -->\nold\n<!-- /kernels -->\nafter\n")
+    page.write_text("before\n<!-- kernels tiny 1 -->\nold\n<!-- /kernels tiny 1 -->\nafter\n")
     ways = ("--executors", "sequential", "--peer", f"numba={sys.executable}")  # which may not have it
     done = run("kernels.py", "--kernels", "correlation", *ways, "--update", str(page))
     text = page.read_text(encoding="utf-8")

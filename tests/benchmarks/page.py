@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 
@@ -19,3 +19,12 @@ def replace(path: Path, name: str, text: str) -> None:
     if not begin or not end:
         raise SystemExit(f"{path} has no place for the table: <!-- {name} --> and <!-- /{name} -->")
     path.write_text(f"{head}{begin}\n{text}\n{end}{tail}", encoding="utf-8")
+
+
+def replace_known(path: Path, texts: Mapping[str, str]) -> None:
+    """Put those of ``texts`` into a file that it has marks for, which is one at least."""
+    known = [name for name in texts if f"<!-- {name} -->" in path.read_text(encoding="utf-8")]
+    if not known:
+        raise SystemExit(f"{path} has no place for a table: {', '.join(f'<!-- {name} -->' for name in texts)}")
+    for name in known:
+        replace(path, name, texts[name])
