@@ -143,6 +143,7 @@ LAZY = {
     ("autoloop_runtime.python_code.node_expressions", "autoloop_runtime.python_code.buffer_reuse"),
     # through the package only: two threads that import different modules of it first wait for each other in a circle
     ("autoloop_runtime.running.tier_up", "autoloop_runtime.native"),
+    ("autoloop_runtime.running.tier_up", "autoloop_runtime.native.writer.called"),
     ("autoloop_runtime.running.tier_up", "autoloop_runtime.analysis.shape_classes"),
     ("autoloop_runtime.native.toolchain.compile_ir", "autoloop_runtime.native.toolchain.process"),
     ("autoloop_runtime.native.toolchain.cache", "tempfile"),

@@ -68,12 +68,6 @@ def test_a_matrix_that_becomes_singular(executor):
     assert "in iteration 1 of the loop" in "".join(failure.value.__notes__)
 
 
-def test_machine_code_refuses_by_name_and_line():
-    pytest.importorskip("llvmlite")
-    with pytest.raises(RuntimeError, match=r"native.*\(svd\) at .*test_numpy_linalg.py:\d+"):
-        al.function(lambda x: np.linalg.svd(x)[1], executor="native")(SQUARE)
-
-
 def test_eigenvalues_of_real_matrices_are_of_the_dtype_of_their_values():
     for f in (np.linalg.eig, np.linalg.eigvals):
         words = rf"numpy.linalg.{f.__name__} of a real matrix gives real or complex numbers"

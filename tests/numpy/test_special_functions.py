@@ -68,8 +68,8 @@ def test_machine_code():
     pytest.importorskip("llvmlite")
     f = al.function(lambda x: special.erf(x) * special.expit(x) + special.expm1(x), executor="native")
     np.testing.assert_allclose(f(X), special.erf(X) * special.expit(X) + special.expm1(X), rtol=1e-14)
-    with pytest.raises(RuntimeError, match="native.*special_gamma"):
-        al.function(lambda x: special.gamma(x), executor="native")(X)
+    gamma = al.function(lambda x: special.gamma(x), executor="native")
+    np.testing.assert_array_equal(gamma(X), special.gamma(X))
 
 
 @pytest.mark.parametrize(

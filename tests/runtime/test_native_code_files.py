@@ -95,10 +95,16 @@ def calls():
     return [code("entered", WORDS=64, MADE=16, name="{name}")]
 
 
+def called():
+    """What Python is called by."""
+    return [BODY, around(0, ""), code("python_call")]
+
+
 _PARTS = {"float": "f32", "double": "f64"}
 MODULES = {
     "collections": collections, "threads": threads, "no threads": no_threads, "reused blocks": blocks, "pages": pages,
     "dropping": dropping, "quotients": quotients, "matrices": matrices, "calls": calls,
+    "called": called,
     "sorting": sorted_by(ops.sort, ops.argsort, plainly), "searching": sorted_by(lambda x: ops.searchsorted(x, x)),
 }  # fmt: skip
 

@@ -23,7 +23,6 @@ from api import (
     native_call,
     while_loop,
 )
-from api import random_ops as random
 from each_case import each
 from native_checks import compile_native, graph_of
 
@@ -86,10 +85,6 @@ def test_all_loops_around_are_named():
 
 def array_of_three():
     return TensorArray(np.float32, 3, element_shape=[])
-
-
-def keys(seed):
-    return random.split(random.key(seed))
 
 
 @pytest.mark.parametrize(
@@ -193,7 +188,6 @@ def test_the_next_call_works_after_a_failure():
 @pytest.mark.parametrize(
     "build, example, words",
     [
-        (keys, np.int32(3), ["'random_key' (random_key)", "no machine code"]),
         (lambda x: call("expm1", call("cast", x, np.complex64)), np.ones(3, np.float32), ["complex64"]),
         (lambda x: call("print", x) or x, np.ones(3, np.float32), ["print"]),
         (lambda x: call("unique", x), np.ones(3, np.float32), ["depends on values"]),

@@ -198,7 +198,11 @@ def _made(graph: Graph, shapes: Served) -> Made:
         return Made(None, Exception, "it would need memory to sort a large array in, which NumPy sorts where it is")
     with undivided():
         from ..native import NativeRefusal, make, make_for  # not small, and most programs never need it
+        from ..native.writer.called import mostly_called
 
+    called = mostly_called(graph)
+    if called:
+        return Made(None, NativeRefusal, called)
     try:
         run = make_for(graph, shapes) if not isinstance(shapes, Sequence) else make(graph, shapes)
         return Made(run, NativeRefusal)
@@ -210,7 +214,11 @@ def _refusal(graph: Graph, shapes: Served) -> str:
     """Return why there can be no machine code for ``graph``; empty if there can be."""
     with undivided():
         from ..native import NativeRefusal, shapes_of, write_function
+        from ..native.writer.called import mostly_called
 
+    called = mostly_called(graph)
+    if called:
+        return called
     try:
         write_function(graph, shapes_of(shapes) if not isinstance(shapes, Sequence) else shapes, frozenset())
     except NativeRefusal as refusal:

@@ -20,12 +20,13 @@ from ..ir.writer import filled
 from ..kernels.ll_files import chosen, code, text_of
 from ..kernels.quick_sort import quick_sorter
 from ..typing.refusal import refuse
+from ..writer.called import is_called
 from ..writer.context import Context
 from ..writer.interrupts import SEARCHES, STEPS, Fuel, end_unless_zero, in_pieces, part_of
 from ..writer.memory import reverse, seen
 from ..writer.nests import Nest, store
 from ..writer.node_writer import array_of
-from ..writer.registry import rule
+from ..writer.registry import called_entry, rule
 from ..writer.values import Array, Count, Scalar, Shape, Value, is_dense, resolve, size_of
 from .indexing_rules import writable
 
@@ -123,8 +124,8 @@ def _sort(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     alike = node.attrs["kind"] != "stable" or ctx.type_of(node.outputs[0]).kind != "f"
     if node.op is SORT and alike and not node.attrs["descending"]:
         return [_sorted_in_place(ctx, node, values[0])]
-    if node.op is ARGSORT and node.attrs["kind"] != "stable":
-        refuse(node, "where NumPy puts equal elements is known to NumPy alone; kind='stable' has machine code")
+    if is_called(node):
+        return called_entry().write(ctx, node, values)
     x, tensor = array_of(ctx, values[0]), node.outputs[0]
     axis = node.attrs["axis"] % len(x.shape)
     n, positions = x.shape[axis], node.op is ARGSORT

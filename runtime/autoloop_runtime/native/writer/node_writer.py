@@ -12,7 +12,7 @@ from ..ir.elements import TYPES, literal
 from ..ir.moving import is_moving
 from .context import Block, Context, Target
 from .nests import same_place, store_all
-from .registry import entry_of, growing_rule_of
+from .registry import called_entry, entry_of, growing_rule_of
 from .storage_plan import make_plan
 from .values import Array, Buffer, Expr, Pending, Scalar, Shape, Splat, Value, dense, depth_of, resolve
 
@@ -50,10 +50,7 @@ def value_of(ctx: Context, tensor: Tensor) -> Value:
 
 def write_node(ctx: Context, node: Node) -> None:
     """Write one node."""
-    block, entry = ctx.block, entry_of(node.op)
-    if entry is None:
-        ctx.refuse(node, "it has no machine code")
-        return
+    block, entry = ctx.block, entry_of(node.op) or called_entry()
     if not entry.complexes and any(t.dtype.kind == "c" for t in (*node.inputs, *node.outputs)):
         ctx.refuse(node, "of complex numbers it has no machine code")
     values = [value_of(ctx, t) for t in node.inputs]

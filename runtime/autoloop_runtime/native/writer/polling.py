@@ -12,7 +12,7 @@ from ...ir.structured import COND, WHILE
 from ..ir.elements import TYPES
 from ..typing.facts import Types
 from .elementwise_ir import cost_of, template_of
-from .registry import entry_of
+from .registry import called_entry, entry_of
 from .values import size_of
 
 #: nanoseconds between two questions
@@ -51,7 +51,7 @@ def graph_cost(graph: Graph, types: Types) -> float:
 
 def _node_cost(node: Node, types: Types) -> float:
     sizes = [size_of(types.shapes[t]) for t in (*node.inputs, *node.outputs) if t in types.shapes]
-    entry = entry_of(node.op)
+    entry = entry_of(node.op) or called_entry()
     if entry is not None and entry.time is not None and all(t in types.shapes for t in node.inputs):
         rate = _PRODUCT if node.outputs[0].dtype.kind == "f" else _INTEGERS
         shapes = [types.shapes[t] for t in (*node.inputs, node.outputs[0])]

@@ -22,6 +22,8 @@ Time = Callable[[Node, list[Shape], float], float]
 
 #: the file with the rule of all ops whose rows have a template, but for those that say another
 TEMPLATES = "pointwise"
+#: the file with the rule of all that have none
+CALLED = "called_kernels"
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ _ENTRIES: dict[Op, Entry] = {}
 _GROWING_RULES: dict[Op, Callable[..., Sequence[Any]]] = {}
 #: what writes the ops whose rows have a template
 _OF_TEMPLATES: list[Callable[..., Any]] = []
+#: what writes a call of a kernel
+_OF_CALLED: list[Entry] = []
 
 
 def load(file: str) -> None:
@@ -108,6 +112,23 @@ def template_rule(f: Callable[..., Any]) -> Callable[..., Any]:
     """Register the rule of all ops whose rows have a template, unless they have one of their own."""
     _OF_TEMPLATES[:] = [f]
     return f
+
+
+def called_rule(time: Time) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register what writes a call of the kernel of an op that has no rule."""
+
+    def add(f: Callable[..., Any]) -> Callable[..., Any]:
+        _OF_CALLED[:] = [Entry(f, complexes=True, time=time)]
+        return f
+
+    return add
+
+
+def called_entry() -> Entry:
+    """Return the entry of all ops without one: NumPy's kernel is called."""
+    if not _OF_CALLED:
+        load(CALLED)
+    return _OF_CALLED[0]
 
 
 def entry_of(op: Op) -> Entry | None:

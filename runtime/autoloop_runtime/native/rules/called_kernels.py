@@ -1,0 +1,83 @@
+"""Operations without machine code of their own: NumPy's kernel does them, on the memory that machine code has them in.
+
+So one of them does not keep the loop around it out of machine code. It costs what it costs NumPy, and the lock of the
+interpreter is held meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...analysis.observable import is_pure
+from ...ir.graph import Node
+from ..ir.elements import INT64, TYPES
+from ..ir.moving import is_unsteady
+from ..kernels.called_kernel import CalledKernel, Window
+from ..kernels.ll_files import code
+from ..typing.facts import Shape
+from ..writer.context import Context
+from ..writer.interrupts import end_unless_zero
+from ..writer.memory import put, seen
+from ..writer.node_writer import array_of
+from ..writer.registry import called_rule
+from ..writer.values import Array, Scalar, Value, resolve, size_of
+
+#: nanoseconds of a call, and of each element of what is largest in it
+_CALL, _ELEMENT = 3000.0, 20.0
+
+
+def _time(node: Node, shapes: list[Shape], rate: float) -> float:
+    return _CALL + _ELEMENT * max(map(size_of, shapes), default=0)
+
+
+@called_rule(_time)
+def call_kernel(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    """Write a call of the kernel of ``node``."""
+    shapes = [ctx.types.shapes.get(t) for t in (*node.inputs, *node.outputs)]
+    known = all(shape is not None and not is_unsteady(shape) for shape in shapes)
+    if not known or not is_pure(node) or ctx.types.swaps():
+        ctx.refuse(node, "it has no machine code")
+    operands = [_in_memory(ctx, value) for value in values]
+    if any(is_unsteady(x.strides) for x in operands):
+        ctx.refuse(node, "it has no machine code")
+    made = [ctx.result(t, TYPES[t.dtype], ctx.shape_of(t)) for t in node.outputs]
+    tensors = (*node.inputs, *node.outputs)
+    windows = [_window(t.dtype, array) for t, array in zip(tensors, (*operands, *made))]
+    kernel = CalledKernel(node, windows[: len(operands)], windows[len(operands) :])
+    words = ctx.temporary(INT64, (len(windows) + 1,)).pointer
+    texts = [("ptr", x.pointer) for x in (*operands, *made)] + [("i64", "0")]
+    for position, (kind, text) in enumerate(texts):
+        place = ctx.writer.let(f"getelementptr i64, ptr {words}, i64 {position}")
+        ctx.writer.do(f"store {kind} {text}, ptr {place}, align 8")
+    ctx.module.define("python_call", lambda: code("python_call"))
+    given = f"ptr %thread, ptr {_held(ctx, kernel)}, ptr {words}"
+    end_unless_zero(ctx, ctx.writer.let(f"call i32 @python_call({given})"))
+    failed = ctx.writer.let(f"load i64, ptr {place}, align 8")
+    ctx.check(ctx.writer.let(f"icmp eq i64 {failed}, 0"), node, values)
+    return [seen(ctx, array) for array in made]
+
+
+def _in_memory(ctx: Context, value: Value) -> Array:
+    value = resolve(value)
+    if not isinstance(value, Scalar):
+        return array_of(ctx, value)
+    place = ctx.temporary(value.t, ())
+    put(ctx, value, place)
+    return place
+
+
+def _held(ctx: Context, kernel: CalledKernel) -> str:
+    """Return the register of the object that is called, which the table of constants holds."""
+    holder = np.empty(1, object)
+    holder[0] = kernel
+    with ctx.writer.at(ctx.entry):
+        slot = ctx.writer.let(f"getelementptr ptr, ptr %table, i64 {len(ctx.table)}")
+        pointer = ctx.writer.let(f"load ptr, ptr {ctx.writer.let(f'load ptr, ptr {slot}')}")
+    ctx.table.append(holder)
+    return pointer
+
+
+def _window(dtype: np.dtype, array: Array) -> Window:
+    return Window(np.dtype(dtype), tuple(array.shape), tuple([int(s) * array.t.size for s in array.strides]))

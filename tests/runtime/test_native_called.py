@@ -1,0 +1,155 @@
+"""Operations that machine code has NumPy's kernels do: values, failures, stopping, and when ``auto`` leaves them."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+import autoloop as al
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+
+
+def ordered(x, n):
+    for _ in range(n):
+        x = x[np.argsort(x)] * 0.5 + x
+    return x
+
+
+def interpolated(x, n):
+    grid = np.linspace(0, 1, 4)
+    for k in range(n):
+        x = np.interp(x, grid, grid**2) + k
+    return x
+
+
+def transformed(x, n):
+    z = x.astype(complex)
+    for _ in range(n):
+        z = np.fft.fft(z)[::-1] / len(x)
+    return z, np.fft.rfft(x)
+
+
+def one_number(x, n):
+    total = 0.0
+    for k in range(n):
+        total += np.median(x[k:]) * np.percentile(x, 10.0 * k)
+    return total
+
+
+def several_results(x, n):
+    a = np.outer(x[:3], x[:3]) + np.eye(3)
+    for _ in range(n):
+        w, u = np.linalg.eigh(a)
+        a = u * w
+    return a, w
+
+
+def of_parts(x, n):
+    a = np.repeat(x, 4).reshape(-1, 4)
+    for k in range(n):
+        a = a + np.argsort(a[::-1, 1:3].T, axis=1).sum() + np.argsort(a.T[k]).sum()
+    return a
+
+
+def without_elements(x, n):
+    for _ in range(n):
+        x = x + np.argsort(x[:0]).size
+    return x, np.argsort(x[:0])
+
+
+def small_numbers(x, n):
+    y = (x * 10).astype(np.int8)
+    for _ in range(n):
+        y = y[np.argsort(y > 2)] + np.argsort(y).astype(np.int8)
+    return y, y > 1
+
+
+def several(results):
+    return results if isinstance(results, tuple) else (results,)
+
+
+PROGRAMS = [
+    ordered, interpolated, transformed, one_number, several_results, of_parts, without_elements, small_numbers,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", PROGRAMS)
+def test_values_are_those_of_plain_numpy(function):
+    x = np.array([0.3, 0.9, 0.1, 0.3, 0.7])
+    run = al.function(function, executor="native")
+    for _ in range(3):
+        for ours, plain in zip(several(run(x, 3)), several(function(x, 3)), strict=True):
+            assert type(ours) is type(plain)
+            np.testing.assert_allclose(ours, plain, rtol=1e-12, strict=True)
+        x = x * 0.9 + 0.01
+
+
+def test_what_a_kernel_raises_is_told_as_everywhere():
+    def solved(x, n):
+        for k in range(n):
+            x = x - k * np.linalg.svd(x)[1]
+            x = np.where(k == 1, np.nan, x)
+        return x
+
+    def failure(executor):
+        with pytest.raises(np.linalg.LinAlgError) as caught:
+            al.function(solved, executor=executor)(np.eye(2), np.int64(5))
+        return str(caught.value), caught.value.__notes__, [str(t.path) for t in caught.traceback][-1:]
+
+    assert failure("native") == failure("sequential")
+    assert "iteration 2 of the loop" in failure("native")[1][0]
+
+
+def test_calls_of_several_threads_have_their_own_arrays():
+    run = al.function(ordered, executor="native")
+    given = [np.random.default_rng(k).random(50) for k in range(4)]
+    wanted, found = [ordered(x, 200) for x in given], {}
+    run(given[0], 200)
+
+    def work(k):
+        found[k] = all(np.array_equal(run(given[k], 200), wanted[k]) for _ in range(5))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == dict.fromkeys(range(4), True)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, ValueError])
+def test_a_signal_handler_ends_the_run(kind):
+    def stop(*_):
+        raise kind
+
+    run = al.function(ordered, executor="native")
+    x = np.linspace(0, 1, 64)
+    run(x, np.int64(1))
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        with pytest.raises(kind):
+            run(x, np.int64(10**8))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    np.testing.assert_array_equal(run(x, np.int64(2)), ordered(x, 2))
+
+
+def test_auto_leaves_what_would_mostly_be_called():
+    def busy(x, n):
+        for _ in range(n):
+            for _ in range(50):
+                x = np.sin(x) * 0.5 + x[0] * 0.1
+            x = x[np.argsort(x)]
+        return x
+
+    def why(function):
+        return al.function(function).get_concrete_function(np.ones(4), np.int64(9)).runner.reason
+
+    assert "would call NumPy" in why(ordered)
+    assert "would call NumPy" not in why(busy)
