@@ -20,6 +20,7 @@ from ..ir.graph import Graph, Node, current_graph
 from ..ir.op import Op
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, NoRule
+from ..ops.indexing import added_there, is_of_part
 from ..ops.python_functions import PY_FUNCTION
 from .activity import Key, Marks
 from .rematerialize import BackwardGraph
@@ -60,13 +61,25 @@ class Adjoints:
             return None
         count, total = self._sums.get(key, (1, parts[0]))
         for part in parts[count:]:
-            total = adjoint_table.merge(total, part) if part.dtype == dtypes.variant else ops.add(total, part)
+            total = added(total, part)
         self._sums[key] = len(parts), total
         return total
 
     def parts(self, key: Key) -> list[Tensor]:
         """Return what ``total`` sums up."""
         return self._parts.get(key, [])
+
+
+def added(total: Tensor, part: Tensor) -> Tensor:
+    """Return the sum of two gradients of one tensor; one of a part of it, ``x[i]``, is added there and nowhere else."""
+    if part.dtype == dtypes.variant:
+        return adjoint_table.merge(total, part)
+    if not is_of_part(part):
+        total, part = part, total
+    if is_of_part(part) and total.dtype == part.dtype and total.shape == part.shape:
+        return added_there(total, part)
+    made: Tensor = ops.add(total, part)
+    return made
 
 
 @dataclass(frozen=True)

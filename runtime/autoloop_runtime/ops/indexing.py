@@ -126,6 +126,19 @@ INDEX_ADD = primitive(
 )  # fmt: skip
 
 
+def is_of_part(g: Tensor) -> bool:
+    """Return true for the gradient of ``x[i]`` with regard to ``x``: zeros but for a part."""
+    return g.node is not None and g.node.op is INDEX_ADD
+
+
+def added_there(total: Tensor, g: Tensor) -> Tensor:
+    """Return ``total + g`` for a ``g`` that is that of a part, of which the zeros are never made."""
+    assert g.node is not None
+    _, values, *rest = g.node.inputs
+    made: Tensor = apply(ADD_AT, [total, values, *rest], {"index": g.node.attrs["index"]})
+    return made
+
+
 @public()
 def getitem(x: ArrayLike, index: IndexLike, name: str | None = None) -> Tensor:
     """Return ``x[index]``.
