@@ -248,8 +248,8 @@ def _set_item_infer(x: Tensor, value: Tensor, *inputs: Tensor, index: Index) -> 
 def _set_item_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     _, value, *rest = inputs
     zero = convert_to_tensor(g.dtype.type(0))
+    part = apply(GETITEM, [g, *rest], attrs)  # before it is written to
     cleared = apply(SET_ITEM, [g, zero, *rest], attrs)
-    part = apply(GETITEM, [g, *rest], attrs)
     if any(map(may_repeat, rest)):
         # of values assigned to one place only the last counts: it finds its own number there
         numbers = reshape_like(later_rows.arange(size(part)), part)
