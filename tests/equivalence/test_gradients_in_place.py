@@ -261,3 +261,26 @@ def test_an_array_that_is_written_to_is_not_read_afterwards_as_it_was():
             way(lambda x: held["by name"](x)[3] + x.sum())(X.copy())
     for k, expected in enumerate((2 * np.eye(5), 2 * np.eye(5)[1:], 2 * np.eye(5))):
         np.testing.assert_array_equal(al.jacobian(lambda x, k=k: doubled(x)[k])(X.copy()), expected)
+
+
+def test_a_variable_that_is_kept_by_what_is_differentiated_is_kept_itself():
+    class Box:
+        def __init__(self):
+            self.kept, self.log, self.v = None, [], al.Variable(np.ones(2))
+
+    def keeps(box):
+        def loss(v):
+            box.kept, box.pair = v, (v, 1)
+            box.log.append(v)
+            return (v * v).sum()
+
+        gradient = al.grad(loss)(box.v)
+        box.kept.assign_add(gradient)
+        return gradient
+
+    for keep in (keeps, al.function(keeps)):
+        box = Box()
+        for k in (1, 3):
+            np.testing.assert_array_equal(keep(box), np.full(2, 2.0 * k))
+        assert box.kept is box.v and box.pair[0] is box.v and [one is box.v for one in box.log] == [True, True]
+        np.testing.assert_array_equal(box.v.numpy(), np.full(2, 9.0))

@@ -370,3 +370,22 @@ def test_attributes_of_modules_and_of_objects_of_pythons_own(name, body, top, st
     found, reasons = played(name, text, "sequential")
     assert found == played(name, text)[0]
     assert bool(reasons) == is_left
+
+
+LOOKING = """
+class C:
+    def __init__(self): self.d = {'c': 1}
+    def __getattr__(self, n):
+        if n[:1] == '_' or n == 'd': raise AttributeError(n)
+        return self.d[n]
+o = C()
+"""
+
+
+def test_what_getattr_gives_is_changed_and_put_back_beside_an_attribute_that_only_the_run_knows():
+    for name, asking, is_left in (("asked", "o.c", True), ("by_name", "getattr(o, 'c')", True), ("not", "0", False)):
+        body = f"if x[0] > 2: o.c = 3\nold = o.d['c']\no.d['c'] = 9\ns = {asking}\no.d['c'] = old\nreturn s, o.c"
+        text = module(body, LOOKING, "vars(o)")
+        found, reasons = played(name, text, "sequential")
+        assert bool(reasons) == is_left
+        assert found == played(name, text)[0]

@@ -50,6 +50,10 @@ def no_tensors_left(roots: Sequence[Any], same: Sequence[tuple[Tensor, Any]] = (
     if current_graph() is not None or FOUND.get() is not None:  # whoever is around looks at it all
         if (around := _SAME.get()) is not None:
             around.extend(same)
+        elif same:
+            yield
+            _Left(roots, {}, same).put_given()
+            return
         yield
         return
     every = list(same)
@@ -90,6 +94,7 @@ class _Left:
     def __init__(self, roots: Sequence[Any], known: Known, same: Sequence[tuple[Tensor, Any]]) -> None:
         self._known = known
         self._found, self._variables, _ = without_arrays(roots)
+        self._is_trace = False
         self._values = {id(one): (one, given) for one, given in same}
         self.symbolic = next((name for name, one in self._held() if one.is_symbolic), None)
 
@@ -124,6 +129,11 @@ class _Left:
                     if (new := self._plain(value, kind)) is not value:
                         plain.__setitem__(one.value, k, new)
 
+    def put_given(self) -> None:
+        """Put what was given where a tensor in its place was left, and let all else be: the trace looks at it."""
+        self._is_trace = True
+        self.put_values(Tensor)
+
     def _put(self, slot: Slot, value: Any, kind: Kind) -> None:
         if (new := self._plain(value, kind)) is not value:
             slot.set(new)
@@ -131,7 +141,9 @@ class _Left:
     def _plain(self, value: Any, kind: Kind) -> Any:
         """Return what plain Python would have in place of ``value``: the same for the same tensor."""
         if isinstance(value, Tensor):
-            if id(value) in self._known or value.is_symbolic:
+            if self._is_trace and id(value) in self._values:
+                return self._values[id(value)][1]
+            if self._is_trace or id(value) in self._known or value.is_symbolic:
                 return value
             if id(value) not in self._values:
                 self._values[id(value)] = value, marked(kind, marked(kind_of((value,)), value))

@@ -27,6 +27,10 @@ from .slots import Attribute, Contents, PerhapsOwn, Slot, is_another, note_asked
 
 _UNSET: Any = object()
 _OTHER_ELSEWHERE = "{0!r} is set in the class, where a loop or branch decides whether an object has its own"
+_OTHER_ANSWER = (
+    "{0!r} is found elsewhere, by __getattr__, say, which gives something else now, where a loop or branch decides "
+    "whether an object has its own"
+)
 _MADE_OWN = "{0!r} is an array of the class, which a loop or branch on tensors may have made the object's own, and {1}"
 _OWN_BEFORE = "give the object an array of its own before"
 
@@ -222,6 +226,21 @@ def leave_covered(cls: type, name: str) -> None:
         kind = slot.owner if isinstance(slot.owner, type) else type(slot.owner)
         if slot.attribute == name and slot.owner is not cls and cls in kind.__mro__:
             leave(_OTHER_ELSEWHERE.format(slot.name), "let the two have names of their own")
+
+
+def leave_answered(owner: Any, name: str) -> None:
+    """Do the same of one who asks for it where ``__getattr__`` no longer gives what it gave to the loop or branch.
+
+    What that looks into, a dict of the object's, say, may be changed, and put back before the function is over.
+
+    Raises
+    ------
+    LeftToPython
+    TypeError
+    """
+    for slot, before in _perhaps_own():
+        if slot.owner is owner and slot.attribute == name and is_another(slot.found_elsewhere(), before):
+            leave(_OTHER_ANSWER.format(slot.name), "let what __getattr__ gives have a name of its own")
 
 
 def _perhaps_own() -> list[tuple[Attribute, Any]]:

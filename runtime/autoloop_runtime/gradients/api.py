@@ -12,6 +12,7 @@ from .. import ops
 from ..base import nest
 from ..base.callbacks import watched
 from ..base.dataclass import dataclass
+from ..collections.variables import Variable
 from ..ir.array_storage import give_in_place_of
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, current_graph
@@ -150,7 +151,9 @@ def _evaluate(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
     graph = current_graph()
     if graph is not None:
         give_in_place_of([given for _, given in same], [tensor for tensor, _ in same])
-        value = f(*made, **kwargs)
+        # what is no array has no memory to note that in: the caller gets what was given, as soon as this is over
+        with watched(f, args, kwargs, same=[pair for pair in same if isinstance(pair[1], Variable)]):
+            value = f(*made, **kwargs)
 
         def back(ys: Sequence[Tensor], gs: Sequence[Any]) -> list[Tensor | None]:
             seeds = [seed(y, g) for y, g in zip(ys, gs)]
