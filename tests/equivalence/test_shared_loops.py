@@ -83,8 +83,34 @@ def no_rounds(a, b, n):
             a[i, j] += b[j, i]
 
 
+def some_rows(a, b, n):
+    for i in range(1, n - 7, 7):
+        a[i : i + 7, 1:] = a[i : i + 7, :-1] * b[i + 3, 1:]
+
+
+def pairs_of_rows(a, b, n):
+    for i in range(1, n, 2):
+        a[i] = b[i] + a[i - 1]
+        a[i - 1] = b[i - 1] * a[i]
+
+
+def some_of_both(a, b, n):
+    for i in range(0, n - 3, 3):
+        a[i:, i : i + 3] = b[i:, i : i + 3] * 2
+        a[i : i + 3, i:] += b[i : i + 3, i:]
+
+
+def over_columns(a, b, n):
+    """What is done for a few rows at a time."""
+    for j in range(2, n):
+        a[1:, j] = b[:-1, j] * a[1:, j - 1] + a[1:, j - 2]
+
+
 NESTED = [rows, columns, in_branches]
-SHARED = [*NESTED, of_both, from_the_next, downwards, with_slices, no_rounds]
+SHARED = [
+    *NESTED, of_both, from_the_next, downwards, with_slices, no_rounds, some_rows, pairs_of_rows, some_of_both,
+    over_columns,
+]  # fmt: skip
 
 
 def of_the_row_before(a, b, n):
@@ -126,7 +152,25 @@ def of_both_halves(a, b, n):
         a[i - 1 :, i] = a[i, i - 1 :] + b[i - 1 :, i]
 
 
-NOT = [of_the_row_before, of_all_rows, to_one_row, behind_the_last, of_a_sum, from_the_end, of_both_halves]
+def more_rows_than_it_steps(a, b, n):
+    for i in range(0, n - 8, 7):
+        a[i : i + 8] = a[i : i + 8] * b[i : i + 8]
+
+
+def the_row_behind(a, b, n):
+    for i in range(0, n - 8, 2):
+        a[i] = b[i] + a[i + 2]
+
+
+def more_of_both(a, b, n):
+    for i in range(0, n - 4, 3):
+        a[i:, i : i + 4] = a[i : i + 4, i:].T + b[i:, i : i + 4]
+
+
+NOT = [
+    more_rows_than_it_steps, the_row_behind, more_of_both,
+    of_the_row_before, of_all_rows, to_one_row, behind_the_last, of_a_sum, from_the_end, of_both_halves,
+]  # fmt: skip
 
 
 def given(n):

@@ -53,6 +53,15 @@ def in_turns(x, a, row, k):
     return None
 
 
+def counting(x, a, row, k):
+    """What is counted by a constant is told without the blocks."""
+    other = k + 3
+    for j in range(1, COLUMNS):
+        x[:, j] = x[:, j - 1] * a[:, j] + other
+        other = other - 5
+    return row, other
+
+
 def between_rows(x, a, row, k):
     for j in range(1, COLUMNS):
         x[1:, j] = x[:-1, j - 1] + a[1:, j]
@@ -94,7 +103,7 @@ def loops_of(function):
     return [sum(node.op.name == "While" for node in nodes_inside(g)) for g in (graph, with_blocks(graph))]
 
 
-@each([forth_and_back, carried, shifted, planes, in_turns])
+@each([forth_and_back, carried, shifted, planes, in_turns, counting])
 def test_blocks_of_rows_become_what_all_rows_do(function):
     before, after = loops_of(function)
     assert after > before

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.failure import can_fail
-from ..analysis.induction import trip_count
+from ..analysis.induction import constant_step, trip_count
 from ..analysis.inside import loops_inside
 from ..analysis.observable import is_pure
 from ..base.dataclass import dataclass, field
@@ -47,10 +47,9 @@ def with_blocks(graph: Graph) -> Graph:
     if not loops_inside(graph):
         return graph
     made = rewrite(graph, _visit)
-    if made is graph:
-        return graph
-    made = detached(made)
-    made.donated = graph.donated
+    if made is not graph:
+        made = detached(made)
+        made.donated = graph.donated
     return made
 
 
@@ -343,27 +342,33 @@ def _sum(graph: Graph, like: Node, at: Tensor, added: int, known: dict[Any, Tens
 
 def _in_blocks(graph: Graph, rows: _Rows, inputs: Sequence[Tensor]) -> list[Tensor]:
     """Write the loop for one block after the other, and for what rows are left; gives its results."""
-    loop, count, size = rows.loop, rows.variables, rows.block
-    whole = rows.count // size * size
-    names = ("block", *loop.attrs["names"])
+    loop, count, size, whole = rows.loop, rows.variables, rows.block, rows.count // rows.block * rows.block
+    # what is counted by a constant ends the same whatever a block does: the blocks have nothing but rows of their own
+    steps = [None if t.shape.rank else constant_step(loop, k) for k, t in enumerate(inputs[:count])]
+    kept = [k for k, step in enumerate(steps) if step is None]
     begins = [t for t in inputs[:count] if not t.shape.rank]  # each block begins with these anew
-    given = [_number(graph, 0), *inputs[:count], *begins, *inputs[count:]]
+    given = [_number(graph, 0), *[inputs[k] for k in kept], *begins, *inputs[count:]]
     body, cond = (Graph(_name(graph, loop), graph) for _ in range(2))
     for sub in (body, cond):
         for tensor in given:
             sub.parameter(tensor.dtype, tensor.shape, "block", loop.location)
-    at, more = body.inputs[0], iter(body.inputs[count + 1 :])
-    start = [t if t.shape.rank else next(more) for t in body.inputs[1 : count + 1]]
-    body.outputs = [_sum(body, loop, at, size, rows.sums), *_of_block(body, rows, at, [*start, *more])]
-    less = _node(cond, loop, LESS, (cond.inputs[0], _number(cond, whole)), (np.dtype(bool), SCALAR))
-    cond.outputs = [less]
-    blocks = _loop(graph, loop, cond, body, given, count + 1, names)
-    results = list(blocks[1:])
-    if whole == rows.count:
-        return results
-    rows.block = rows.count - whole
-    start = [t if t.shape.rank else f for t, f in zip(results, inputs)]
-    return _of_block(graph, rows, whole, [*start, *inputs[count:]])
+    at, arrays, more = body.inputs[0], dict(zip(kept, body.inputs[1:])), iter(body.inputs[len(kept) + 1 :])
+    begun = [arrays[k] if t.shape.rank else next(more) for k, t in enumerate(inputs[:count])]
+    ends = _of_block(body, rows, at, [*begun, *more])
+    body.outputs = [_sum(body, loop, at, size, rows.sums), *[ends[k] for k in kept]]
+    cond.outputs = [_node(cond, loop, LESS, (cond.inputs[0], _number(cond, whole)), (np.dtype(bool), SCALAR))]
+    names = ("block", *[loop.attrs["names"][k] for k in kept])
+    blocks = dict(zip(kept, _loop(graph, loop, cond, body, given, len(names), names)[1:]))
+    trips, results = trip_count(loop) or 0, [blocks.get(k, t) for k, t in enumerate(inputs[:count])]
+    for k, step in enumerate(steps):
+        if step is not None:
+            both = inputs[k], graph.constant(np.int64(trips * step).astype(inputs[k].dtype))
+            results[k] = _node(graph, loop, ADD, both, (inputs[k].dtype, SCALAR))
+    if whole < rows.count:
+        rows.block = rows.count - whole
+        begun = [t if t.shape.rank else f for t, f in zip(results, inputs)]
+        return _of_block(graph, rows, whole, [*begun, *inputs[count:]])
+    return results
 
 
 def _loop(

@@ -7,19 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ...ir.graph import Node
-from ...ir.tensor import Tensor
-from ...ops.arithmetic import ADD, SUBTRACT
 from ...ops.index import Input, Slice
 from .facts import Types
+from .intervals import Sum, sum_of
 from .moving_extents import entries_of
-
-#: sums of this dtype are looked into: where one wraps round, no index that it would be is one
-_COUNTED = np.dtype(np.int64)
-#: an index as a tensor (none: it is known) and what is added to it
-_Sum = tuple[Tensor | None, int]
 
 
 def is_whole(node: Node) -> bool:
@@ -50,31 +42,16 @@ def _differ(one: tuple[Node, int, Any], other: tuple[Node, int, Any], extent: in
     return taken[1] <= other_taken[0] or other_taken[1] <= taken[0]
 
 
-def _index(node: Node, first: int, entry: Any, types: Types) -> _Sum | None:
+def _index(node: Node, first: int, entry: Any, types: Types) -> Sum | None:
     """Return the index of one place along an axis; None if ``entry`` is a slice or cannot be told."""
     if isinstance(entry, Slice):
         return None
     if not isinstance(entry, Input):
         return None, int(entry)
-    tensor, added = node.inputs[first + entry.position], 0
-    while True:
-        while tensor in types.outside:
-            tensor = types.outside[tensor]
-        if tensor in types.constants:
-            return None, int(types.constants[tensor]) + added
-        made = tensor.op
-        if made.op not in (ADD, SUBTRACT) or tensor.dtype != _COUNTED:
-            return tensor, added
-        left, right = made.inputs
-        if made.op is ADD and left in types.constants:
-            left, right = right, left
-        if right not in types.constants:
-            return tensor, added
-        added += int(types.constants[right]) * (1 if made.op is ADD else -1)
-        tensor = left
+    return sum_of(node.inputs[first + entry.position], types)
 
 
-def _places(entry: Any, index: _Sum | None, extent: int) -> tuple[int, int] | None:
+def _places(entry: Any, index: Sum | None, extent: int) -> tuple[int, int] | None:
     """Return the first place along an axis that ``entry`` may name and the one behind the last, if they are known."""
     if index is not None:
         base, at = index

@@ -21,6 +21,11 @@ from .facts import Types
 #: the least and the greatest value
 Interval: TypeAlias = tuple[int, int]
 
+#: sums of this dtype are told apart by what is added: where one wraps round, no index that it would be is one
+_COUNTED = np.dtype(np.int64)
+#: an integer as a tensor (none: it is known) and what is added to it
+Sum: TypeAlias = tuple[Tensor | None, int]
+
 #: how deep sums are looked into
 _DEPTH = 8
 
@@ -117,6 +122,25 @@ def outermost(tensor: Tensor, types: Types) -> Tensor:
     while tensor in types.outside:
         tensor = types.outside[tensor]
     return tensor
+
+
+def sum_of(tensor: Tensor, types: Types) -> Sum:
+    """Return what ``tensor`` is, where that was made, and which constant is added to it."""
+    added = 0
+    while True:
+        tensor = outermost(tensor, types)
+        if tensor in types.constants:
+            return None, int(types.constants[tensor]) + added
+        made = tensor.op
+        if made.op not in (ADD, SUBTRACT) or tensor.dtype != _COUNTED:
+            return tensor, added
+        left, right = made.inputs
+        if made.op is ADD and left in types.constants:
+            left, right = right, left
+        if right not in types.constants:
+            return tensor, added
+        added += int(types.constants[right]) * (1 if made.op is ADD else -1)
+        tensor = left
 
 
 def _variable(loop: Node, tensor: Tensor) -> tuple[Node, int] | None:

@@ -3,18 +3,18 @@
 What a loop changes from one iteration to the next is then counters and arrays, of which an iteration only touches what
 has its counter's value as index along one axis: ``c[i, : i + 1] += a[i, k] * a[: i + 1, k]`` for each ``i``. Or it only
 touches what is in row ``i`` from column ``i`` on, and in column ``i`` from row ``i`` on, as where a symmetric matrix is
-filled. So it makes no difference in which order iterations are done, or whether at the same time.
+filled. Where the counter is counted by more than one, that many rows are an iteration's own: ``x[i : i + 8]`` for every
+eighth ``i``. So it makes no difference in which order iterations are done, or whether at the same time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ...analysis.induction import Induction, constant_step, inductions
 from ...analysis.observable import has_effect
-from ...analysis.uses import place_of
 from ...base.dataclass import dataclass
 from ...base.dtypes import variant
 from ...ir.graph import Graph, Node
@@ -24,11 +24,12 @@ from ...ops.arithmetic import ADD
 from ...ops.index import Input, Slice
 from ...ops.indexing import GETITEM, SET_ITEM
 from .facts import Types
-from .intervals import interval, outermost
+from .intervals import interval, sum_of
 from .moving_extents import entries_of
 
-#: what an iteration touches: the axes along which that is at the counter, and those along which it is from it on
-Touched: TypeAlias = tuple[frozenset[int], frozenset[int]]
+#: what an iteration touches: along which axes which places, from the first behind the counter to the one behind the
+#: last, and the axes along which it is from the counter on
+Touched: TypeAlias = tuple[dict[int, tuple[int, int]], frozenset[int]]
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,9 @@ def independent(loop: Node, types: Types, around: Sequence[Node]) -> Independent
     for test in tests:
         for index in _indices(body, test.variable, types):
             found = interval(index, types, [*around, loop])
-            if found is not None and found[0] >= 0 and _apart(body, changed, index, types, test.step > 0):
+            if found is None or found[0] < 0:
+                continue
+            if _apart(body, changed, _Versions(index, found[0], types), abs(test.step)):
                 return Independent(tests, counters, arrays)
     return None
 
@@ -86,41 +89,43 @@ def _indices(body: Graph, k: int, types: Types) -> Iterator[Tensor]:
                 yield node.outputs[0]
 
 
-def _apart(body: Graph, arrays: Sequence[int], index: Tensor, types: Types, grows: bool) -> bool:
-    """Return whether iterations that differ in ``index`` touch different parts of the variables ``arrays``."""
-    found = _Versions(index, types, grows)
+def _apart(body: Graph, arrays: Sequence[int], found: _Versions, step: int) -> bool:
+    """Return whether iterations touch different parts of the variables ``arrays``, as the counter differs by ``step``
+    or more."""
     found.of.update((body.inputs[k], k) for k in arrays)
     if not found.follow(body):
         return False
     ends = [found.of.get(tensor) for tensor in body.outputs]
     return [k for k in ends if k is not None] == list(arrays) and all(
-        ends[k] == k and _disjoint(found.touched[k]) for k in arrays
+        ends[k] == k and _disjoint(found.touched[k], step) for k in arrays
     )
 
 
-def _disjoint(touched: Sequence[Touched]) -> bool:
-    """Return whether what is touched with one index is never touched with another."""
-    at = [points for points, _ in touched]
-    if at and frozenset.intersection(*at):
+def _disjoint(touched: Sequence[Touched], step: int) -> bool:
+    """Return whether what is touched with one index is never touched with another, ``step`` or more from it."""
+    at = [places for places, _ in touched]
+    within = {axis: [places[axis] for places in at if axis in places] for axis in frozenset[int]().union(*at)}
+    if any(len(all_) == len(at) and _width(all_) <= step for all_ in within.values()):
         return True
-    axes = sorted(frozenset().union(*at))
+    axes = sorted(axis for axis, all_ in within.items() if all(a >= 0 and b <= step for a, b in all_))
     return any(
         all(
-            (p in points and q in points | beyond) or (q in points and p in points | beyond)
-            for points, beyond in touched
+            (p in places and (q in places or q in beyond)) or (q in places and p in beyond)
+            for places, beyond in touched
         )
         for p, q in combinations(axes, 2)
     )
 
 
+def _width(places: Sequence[tuple[int, int]]) -> int:
+    return max(b for _, b in places) - min(a for a, _ in places)
+
+
 class _Versions:
     """What an array becomes from one assignment to the next, and which parts of it are touched."""
 
-    def __init__(self, index: Tensor, types: Types, grows: bool) -> None:
-        self._index, self._types = index, types
-        body = index.op.graph
-        #: what a slice that begins there has nothing before the index
-        self._from = [index] + [b for a, b in zip(body.inputs, body.outputs) if a is index and grows]
+    def __init__(self, index: Tensor, least: int, types: Types) -> None:
+        self._index, self._least, self._types = sum_of(index, types), least, types
         #: tensor -> the variable that it is a version of
         self.of: dict[Tensor, int] = {}
         self.touched: dict[int, list[Touched]] = {}
@@ -182,15 +187,27 @@ class _Versions:
         """Return which part ``node`` touches; ``None`` if its index is not of numbers and slices."""
         if any(self._types.shapes.get(t) != () or t.dtype.kind not in "iu" for t in node.inputs[first:]):
             return None
-        points, beyond, axis = set[int](), set[int](), 0
+        places, beyond, axis = dict[int, tuple[int, int]](), set[int](), 0
         for entry in entries_of(node, len(self._types.shapes[node.inputs[0]])):
             if entry is None:
                 continue
-            given = entry.start if isinstance(entry, Slice) and entry.step in (None, 1) else entry
-            tensor = outermost(node.inputs[first + given.position], self._types) if isinstance(given, Input) else None
-            if tensor is self._index and given is entry:
-                points.add(axis)
-            elif tensor is not None and given is not entry and place_of(self._from, tensor) is not None:
+            if not isinstance(entry, Slice):
+                begin = self._behind(node, first, entry)
+                end = None if begin is None else begin + 1
+            elif entry.step in (None, 1):
+                begin, end = (self._behind(node, first, at) for at in (entry.start, entry.stop))
+            else:
+                begin = end = None
+            if begin is not None and end is not None and self._least + begin >= 0 and begin <= end:
+                places[axis] = begin, end
+            elif begin is not None and begin >= 0 and isinstance(entry, Slice):
                 beyond.add(axis)
             axis += 1
-        return frozenset(points), frozenset(beyond)
+        return places, frozenset(beyond)
+
+    def _behind(self, node: Node, first: int, at: Any) -> int | None:
+        """Return how far behind the index the number ``at`` is that an index has, if that is known."""
+        if not isinstance(at, Input):
+            return None
+        base, added = sum_of(node.inputs[first + at.position], self._types)
+        return added - self._index[1] if base is not None and base is self._index[0] else None
