@@ -93,6 +93,17 @@ OF_NONE = [
 ]
 
 
+def test_what_is_no_integer_numpy_alone_knows():
+    for f in (
+        lambda n: np.tri(n, 1.5),
+        lambda n: np.tril_indices(n, m=1.5),
+        lambda n: np.triu_indices(n, k=1.5),
+        lambda n: np.triu_indices(n, m=1.5),
+        lambda n: np.tri(n, k=n * 0.5),
+    ):
+        refused_or_plain(f, "must be an integer", np.array(3))
+
+
 def test_of_two_faults_numpy_says_which_is_first():
     of_ints, two = X.astype(int), np.ones(2)
     for f in (lambda x, y: np.clip(x, 0, y, out=x), lambda x, y: x.clip(0, y, out=x)):

@@ -100,6 +100,14 @@ def _known(theirs: Any, argument: str, value: Any) -> Any:
     return found[()]
 
 
+def whole(theirs: Any, argument: str, value: Any) -> Any:
+    """Return an argument that is an integer, or will be; what NumPy makes of anything else it alone knows."""
+    kind = value.dtype.kind if is_tensor(value) else "i" if hasattr(type(value), "__index__") else ""
+    if isinstance(value, bool | np.bool_) or kind not in ("i", "u"):
+        raise UnknownWhileTracing(f"{full_name(theirs)}: the argument {argument!r} must be an integer, got {value!r}")
+    return value
+
+
 def as_operand(value: Any, dtype: Any = None) -> Tensor:
     """Return what ``np.asarray(value, dtype)`` is, as a tensor: Python numbers are int64, float64 and complex128.
 

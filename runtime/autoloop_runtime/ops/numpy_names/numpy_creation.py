@@ -19,7 +19,7 @@ from ..broadcasting import broadcast_to
 from ..operands import as_dtype, is_tensor
 from ..reducing import sum as total
 from ..shape_queries import dim, shape_of
-from .counterparts import as_operand, counterpart, refused, unsupported
+from .counterparts import as_operand, counterpart, refused, unsupported, whole
 from .library_rows import LIBRARY, library
 
 
@@ -169,7 +169,7 @@ def identity(n: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
 
 
 def _extent(n: Any) -> Any:
-    return n if is_tensor(n) else int(n)
+    return n if is_tensor(n) else int(whole(np.eye, "M", n))
 
 
 # -- of other arrays --------------------------------------------------------------------------------------

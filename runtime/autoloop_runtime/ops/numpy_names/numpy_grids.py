@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -21,8 +20,8 @@ from ..composed import nonzero as places_of
 from ..filled import ones
 from ..joining import stack, unstack
 from ..logic import logical_not
-from ..operands import as_dtype, cast, is_tensor
-from .counterparts import as_operand, counterpart, known, unsupported
+from ..operands import as_dtype, cast
+from .counterparts import as_operand, counterpart, known, unsupported, whole
 from .library_rows import library
 
 _INT = np.dtype(np.int64)
@@ -34,8 +33,8 @@ def _vector(extent: Any) -> Tensor:
 
 def _below(n: Any, m: Any, k: Any) -> Tensor:
     """Return true at and below a diagonal."""
-    rows, columns = _vector(n), _vector(n if m is None else m)
-    return arrays.expand_dims(rows, 1) + as_operand(k if is_tensor(k) else operator.index(k), np.int64) >= columns
+    rows, columns = (_vector(whole(np.tri, "M", one)) for one in (n, n if m is None else m))
+    return arrays.expand_dims(rows, 1) + as_operand(whole(np.tri, "k", k), np.int64) >= columns
 
 
 @counterpart(np.tri)
@@ -54,7 +53,7 @@ def tril_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
 @counterpart(np.triu_indices)
 def triu_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
     """Return ``np.triu_indices``."""
-    return places_of(logical_not(_below(n, m, as_operand(k, np.int64) - 1)))
+    return places_of(logical_not(_below(n, m, as_operand(whole(np.triu_indices, "k", k), np.int64) - 1)))
 
 
 def _extents(theirs: Any, arr: Any) -> tuple[Any, Any]:
