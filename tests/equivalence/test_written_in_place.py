@@ -72,6 +72,32 @@ def part_in_a_loop(a, n):
     rows[0] = 3.0
 
 
+def product_and_a_loop(m, p, q, n):
+    np.matmul(p, q, out=m)
+    for i in range(n):
+        m[i] += 1
+
+
+def root_and_a_loop(a, b, n):
+    np.sqrt(a, out=b)
+    for i in range(n):
+        b[i] += b[i + 1]
+
+
+def put_before_what_may_fail(a, b, n):
+    np.multiply(a, 2, out=b)
+    b[5] = b[n]
+
+
+def put_after_what_may_fail(a, b, n):
+    x = np.sqrt(a)
+    v = a[n]
+    np.sqrt(a, out=b)
+    for i in range(n):
+        b[i] += v
+    return x.sum()
+
+
 def parts_of_the_run(a, n, v):
     part = a[n:]
     part[0] = v
@@ -201,6 +227,8 @@ WITHOUT_MEMORY = [
     (columns_exchanged, lambda: (rows(), I, V)),
     (parts_added, lambda: (array(), array(), I)),
     (in_order, lambda: (array()[::-1].copy(), array())),
+    (product_and_a_loop, lambda: (matrix(), np.ones((len(matrix()), 2)), np.ones((2, matrix().shape[1])), np.int64(3))),
+    (root_and_a_loop, lambda: (array(), array(), np.int64(3))),
 ]
 #: the same, of which machine code must not need any either, though it gives up where a slice is cut short
 CUT_SHORT = [
@@ -213,6 +241,7 @@ CUT_SHORT = [
 NOT_IN_MACHINE_CODE = [
     (parts_of_the_run, lambda: (array(), I, V)),
     (parts_of_complex, lambda: (np.arange(SIZE) * (2 - 1j), I, V)),
+    (put_before_what_may_fail, lambda: (array(), array(), I)),
 ]
 #: (function, what its arguments are), of which NumPy needs memory for some arrays
 WITH_MEMORY = [
@@ -253,6 +282,22 @@ def test_a_write_to_an_argument_copies_nothing(executor):
     programs = WITHOUT_MEMORY + (NOT_IN_MACHINE_CODE if executor != "native" else [])
     most = {f.__name__: used for f, make in programs if (used := needs(f, make, executor)) > SMALL}
     assert not most
+
+
+@pytest.mark.parametrize("executor", INTERPRETED)
+@pytest.mark.parametrize("function", [put_before_what_may_fail, put_after_what_may_fail])
+def test_what_is_put_into_an_argument_before_an_exception_is_there(function, executor):
+    decorated = al.function(function, executor=executor)
+    for n in (3, SIZE):
+        plain, ours = (array(), array(), np.int64(n)), (array(), array(), np.int64(n))
+        for called, given in ((function, plain), (decorated, ours)):
+            try:
+                called(*given)
+            except IndexError:
+                assert n == SIZE
+            else:
+                assert n == 3
+        assert all(map(np.array_equal, plain, ours)), n
 
 
 @needs_native

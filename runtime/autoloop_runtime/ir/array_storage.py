@@ -4,6 +4,8 @@ NumPy's arrays are references: what is written through one name is seen through 
 graph knows values only. So each array has a ``Storage`` that holds its present value, and a write puts another value
 there. A block of a staged loop or branch is traced once for all its runs: what it writes to arrays from outside is
 noted in a ``Block``, put back when the trace of the block ends, and carried by whoever builds the loop or branch.
+
+One file: a storage, the block that it is written in and what it refuses are asked of one another.
 """
 
 from __future__ import annotations
@@ -204,8 +206,10 @@ class Storage:
                     "whether this is an array that setflags has made read-only, only the run knows"
                 )
             one.lose(_BY_ORDER if self.is_by_order else f"{_BY_PATH}, and that is written to")
-        self.touched = True
+        before, self.touched = self.tensor, True
         self.carry(tensor)
+        if self.argument is not None and self.graph is not None:
+            self.graph.put_in(self.argument, before, tensor)
 
     def carry(self, tensor: Tensor) -> None:
         """Let the array hold what a loop or branch has made of it, or gives to its block."""

@@ -60,6 +60,8 @@ class _Seldom:
     no_new_variables = False  # of a root: no variable may be created while it is traced
     strict = False  # of a root: what may raise is computed although no output needs it
     is_silenced = False  # of a root: floating-point errors of parts of it are nobody's business
+    #: of a root: values that were put into arrays of the caller's as soon as they were made -> the input
+    put_at_once: dict[Tensor, int] | None = None
     gradient_memory: str | int | None = None  # of a root: how its loops keep what their gradients need
     #: the user's lines of what is made without any named; by default those that are running
     location: Location | None = None
@@ -116,6 +118,14 @@ class Graph(_Seldom, NamedLookup):
     def unique_name(self, name: str) -> str:
         """Return ``name`` below this graph's prefix, made unique: ``add``, ``add_1``, ..."""
         return self._names.unique(f"{self.prefix}/{name}" if self.prefix else name)
+
+    def put_in(self, position: int, before: Tensor, tensor: Tensor) -> None:
+        """Note what the program puts into an array of the caller's, an input, in place of what was there *before*: it
+        is there whatever fails later, if it was made last. What is made of what was there needs no note."""
+        made = tensor.node
+        if made is not None and self.nodes and self.nodes[-1] is made and not any(t is before for t in made.inputs):
+            self.put_at_once = self.put_at_once or {}
+            self.put_at_once[tensor] = position
 
     @contextmanager
     def name_scope(self, name: str) -> Iterator[str]:

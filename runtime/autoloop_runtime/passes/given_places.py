@@ -36,7 +36,7 @@ def with_given_places(graph: Graph) -> Graph:
     donated = graph.donated
     for position in put_elsewhere(graph):
         there = left_in_place(graph, donated)
-        for node in [*_makers(graph, position)][::-1]:
+        for node in [*_put_at_once(graph, position), *[*_makers(graph, position)][::-1]]:
             made = rewrite(graph, functools.partial(_visit, node, graph.inputs[position]))
             if left_in_place(made, donated) > there:
                 graph = made
@@ -64,6 +64,15 @@ def _makers(graph: Graph, position: int) -> Iterator[Node]:
         if not made or not may_overwrite(node):
             return
         tensor = made[0]
+
+
+def _put_at_once(graph: Graph, position: int) -> Iterator[Node]:
+    """Yield what may write to an input what the program has put there before anything after it could fail."""
+    given = graph.inputs[position]
+    wanted = [t for t, k in (graph.put_at_once or {}).items() if k == position and _same_form(t, given)]
+    if wanted:
+        here, seen = {*graph.nodes}, with_views(graph, [given])
+        yield from [t.op for t in wanted if t.op in here and _has_place(t.op) and seen.isdisjoint(t.op.inputs)]
 
 
 def _has_place(node: Node) -> bool:

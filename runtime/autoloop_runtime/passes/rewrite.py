@@ -7,7 +7,8 @@ a graph, of the same ``lineage``; ``detached`` makes a graph that shares nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import is_
 from typing import Any
 
@@ -179,7 +180,17 @@ class Copy:
         if stays and graph.nodes == source.nodes and all(_identical(a, b) for a, b in ends):
             return source
         graph.token = None if source.token is None else self.stands(source.token)
+        if source.put_at_once:
+            graph.put_at_once = dict(self._put_at_once())
         return graph
+
+    def _put_at_once(self) -> Iterator[tuple[Tensor, int]]:
+        """Yield what stands for such values alone: what is computed for others, too, may be there too early."""
+        stand = Counter(map(id, self.of.values()))
+        for tensor, position in (self.source.put_at_once or {}).items():
+            made = self.stands(tensor)
+            if made is tensor or (made.op.graph is self.graph and stand[id(made)] == 1):
+                yield made, position
 
     def _parameter(self, tensor: Tensor) -> Tensor:
         """Return the parameter in place of ``tensor``: itself, if what is read in its place is a constant."""
@@ -230,6 +241,8 @@ def detached(graph: Graph, parent: Graph | None = None) -> Graph:
     made.inputs = [of.get(t, t) for t in graph.inputs]
     made.outputs = [of.get(t, t) for t in graph.outputs]
     made.token = None if graph.token is None else of.get(graph.token, graph.token)
+    if graph.put_at_once:
+        made.put_at_once = {of.get(t, t): position for t, position in graph.put_at_once.items()}
     return made
 
 

@@ -76,8 +76,8 @@ def emit(graph: Graph, counted: bool = False, sites: SiteFactory | None = None) 
     ValueError
         If a placeholder is needed that is no input.
     """
-    if sites is None or not loops_inside(graph):  # else others know the loops by their nodes
-        graph = _computed_there(graph)
+    # machine code that is to take over a loop knows no operations on parts
+    graph = _computed_there(graph, sites is None or not loops_inside(graph))
     stateful = any(node.op.stateful for node in nodes_inside(graph))
     chains = find_chains(graph)
     owned = find_owned(graph, chains)
@@ -98,15 +98,16 @@ def emit(graph: Graph, counted: bool = False, sites: SiteFactory | None = None) 
     return Emitted("\n".join(texts) + "\n", out.expressions.namespace, line_map, stateful)
 
 
-def _computed_there(graph: Graph) -> Graph:
-    """Return ``graph``, in which what the caller's arrays hold in the end is computed there, where it can be."""
+def _computed_there(graph: Graph, with_parts: bool) -> Graph:
+    """Return ``graph``, in which what the caller's arrays hold in the end is computed there, where it can be; parts of
+    them, too, if that is asked for."""
     made, donated = graph, graph.donated
     if put_elsewhere(graph):
         with undivided():
             from ..passes.given_places import with_given_places
 
         made = with_given_places(graph)
-    if donated and any(map(changes_part, nodes_inside(graph))):
+    if donated and with_parts and any(map(changes_part, nodes_inside(graph))):
         with undivided():
             from ..passes.parts_in_place import with_parts_in_place
 
