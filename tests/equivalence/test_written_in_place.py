@@ -301,6 +301,14 @@ def test_what_is_put_into_an_argument_before_an_exception_is_there(function, exe
 
 
 @needs_native
+def test_a_stable_sort_in_machine_code_takes_half_of_a_line():
+    def in_stable_order(a):
+        a.sort(kind="stable")
+
+    assert needs(in_stable_order, lambda: (array() % 1000 - 500,), "native") <= 4 * SIZE + SMALL
+
+
+@needs_native
 def test_machine_code_that_gives_up_before_it_writes_copies_nothing():
     for number, (source, make) in enumerate(CUT_SHORT):
         name = f"<cut short {number}>"

@@ -3,8 +3,8 @@
 What need not be stable, or where equal elements are alike, is sorted where it is: lines of more than some elements by
 NumPy's own function for memory of a dtype, where that uses the processor's vectors (``Libraries.vector_sort``), which
 are 2 to 10 times as fast as ours for 1,000 numbers and more; others by a quicksort of ours. What must be stable is
-merged, which takes memory; NumPy's stable sorts have no vectors either, and the C library's calls a function for each
-comparison and is not stable (``python tests/benchmarks/own_parts.py sorting``).
+merged, with memory for half of a line; NumPy's stable sorts have no vectors either, and the C library's calls a
+function for each comparison and is not stable (``python tests/benchmarks/own_parts.py sorting``).
 """
 
 from __future__ import annotations
@@ -92,6 +92,16 @@ def _sorter(ctx: Context, t: LType, positions: bool, is_long: bool) -> str:
     return f"sort.{name}"
 
 
+def _merger(ctx: Context, t: LType, is_long: bool) -> str:
+    """Return the stable sort of a line where it is."""
+    name = f"{_name(t)}{'_long' if is_long else ''}"
+    text = chosen(text_of("merge_in_place"), {"s": is_long, "m": not is_long})
+    _defined(ctx, t, f"merge.{name}", text, run=_RUN, most=STEPS, insertions=2 * _RUN, name=name)
+    if is_long:
+        ctx.module.define("asking_copy", lambda: code("asking_copy", most=STEPS))
+    return f"merge.{name}"
+
+
 def _each_lane(ctx: Context, arrays: Sequence[Array], axis: int, write: Callable[[list[Array]], None]) -> None:
     """Write something for each line of elements along ``axis`` of ``arrays``, which have one shape."""
 
@@ -120,9 +130,7 @@ def _search_time(node: Node, shapes: list[Shape], rate: float) -> float:
 def _sort(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if isinstance(values[0], Scalar):  # of which only the run knew that it has no axes
         refuse(node, "a value without axes is sorted, of which NumPy makes an array of one axis")
-    # equal numbers are alike, but for zeros and nan
-    alike = node.attrs["kind"] != "stable" or ctx.type_of(node.outputs[0]).kind != "f"
-    if node.op is SORT and alike and not node.attrs["descending"]:
+    if node.op is SORT and not node.attrs["descending"]:
         return [_sorted_in_place(ctx, node, values[0])]
     if is_called(node):
         return called_entry().write(ctx, node, values)
@@ -162,21 +170,26 @@ def _sort(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 
 def _sorted_in_place(ctx: Context, node: Node, value: Value) -> Value:
-    """Sort along an axis without memory of its own, but for lines whose elements lie apart: of one of them."""
+    """Sort along an axis without memory of its own, but for lines whose elements lie apart, of one of them, and for
+    half of one where the order of equal elements is to stay."""
     out = writable(ctx, node, value, ())
     axis = node.attrs["axis"] % len(out.shape)
     n, is_next = out.shape[axis], out.strides[axis] == 1
     if size_of(out.shape) < 2:
         return out
     fuel = Fuel(ctx, STEPS) if _steps(size_of(out.shape), n) > STEPS else None
-    name, asks = _quick_sorter(ctx, out.t, fuel is not None), "null" if fuel is None else fuel.pointer
+    # equal numbers are alike, but for zeros and nan
+    merged = node.attrs["kind"] == "stable" and out.t.kind == "f"
+    name = (_merger if merged else _quick_sorter)(ctx, out.t, fuel is not None)
+    other = f"ptr {ctx.temporary(out.t, (max(1, n // 2),)).pointer}, " if merged else ""
+    asks = "null" if fuel is None else fuel.pointer
     keys = None if is_next else ctx.temporary(out.t, (n,))
     move = store if fuel is None else _store_in_pieces
 
     def lane(parts: list[Array]) -> None:
         if keys is not None:
             move(ctx, parts[0], keys)
-        given = f"ptr {(keys or parts[0]).pointer}, i64 {_length(ctx, n)}, ptr %thread, ptr {asks}"
+        given = f"ptr {(keys or parts[0]).pointer}, {other}i64 {_length(ctx, n)}, ptr %thread, ptr {asks}"
         answer = ctx.writer.let(f"call i32 @{name}({given})")
         if fuel is not None:
             end_unless_zero(ctx, answer)
