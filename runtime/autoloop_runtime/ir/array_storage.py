@@ -209,7 +209,7 @@ class Storage:
         before, self.touched = self.tensor, True
         self.carry(tensor)
         if self.argument is not None and self.graph is not None:
-            self.graph.put_in(self.argument, before, tensor)
+            _note_put(self.graph, self.argument, before, tensor)
 
     def carry(self, tensor: Tensor) -> None:
         """Let the array hold what a loop or branch has made of it, or gives to its block."""
@@ -303,6 +303,15 @@ class Storage:
             if not np.array_equal(array, held, equal_nan=array.dtype.kind in "fc"):
                 array_written(array)
                 refuse_lost("it is, or is a part of, an array that was written to since")
+
+
+def _note_put(graph: Graph, position: int, before: Tensor, tensor: Tensor) -> None:
+    """Note what the program puts into an array of the caller's, an input, in place of what was there *before*: it is
+    there whatever fails later, if it was made last. What is made of what was there needs no note."""
+    made = tensor.node
+    if made is not None and graph.nodes and graph.nodes[-1] is made and not any(t is before for t in made.inputs):
+        graph.put_at_once = graph.put_at_once or {}
+        graph.put_at_once[tensor] = position
 
 
 _BY_PATH = "whether an array is this one or another depends on a loop or branch"

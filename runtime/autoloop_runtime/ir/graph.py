@@ -119,14 +119,6 @@ class Graph(_Seldom, NamedLookup):
         """Return ``name`` below this graph's prefix, made unique: ``add``, ``add_1``, ..."""
         return self._names.unique(f"{self.prefix}/{name}" if self.prefix else name)
 
-    def put_in(self, position: int, before: Tensor, tensor: Tensor) -> None:
-        """Note what the program puts into an array of the caller's, an input, in place of what was there *before*: it
-        is there whatever fails later, if it was made last. What is made of what was there needs no note."""
-        made = tensor.node
-        if made is not None and self.nodes and self.nodes[-1] is made and not any(t is before for t in made.inputs):
-            self.put_at_once = self.put_at_once or {}
-            self.put_at_once[tensor] = position
-
     @contextmanager
     def name_scope(self, name: str) -> Iterator[str]:
         """Nodes made inside get the prefix ``name``."""

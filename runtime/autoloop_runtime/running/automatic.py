@@ -352,12 +352,10 @@ class Automatic:
 
     def loops(self) -> dict[str, Standing]:
         """Return what runs each loop of the graph now, by the name of its node."""
-        whole = self.standing()
-        found: dict[str, Standing] = {}
+        whole, found = self.standing(), dict[str, Standing]()
         sites = {node.name: site for node, site in self.sites.items()}  # of another version of the graph, perhaps
         for node in loops_inside(self.graph):
-            site = sites.get(node.name)
-            mine = found.get(node.name, whole) if site is None else _site_standing(site, whole)
+            mine = _site_standing(sites[node.name], whole) if node.name in sites else found.get(node.name, whole)
             inner = loops_inside(*node.subgraphs)
             found.update((n.name, whole if whole.executor == "native" else mine) for n in (node, *inner))
         return found
