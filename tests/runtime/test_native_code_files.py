@@ -92,7 +92,7 @@ def quotients():
 
 def calls():
     """What Python calls with the objects of a call."""
-    return [code("entered", WORDS=64, MADE=16, name="{name}")]
+    return [code("entered", WORDS=64, MADE=16, AXES=64, FEWEST=2, MOST=2**62, name="{name}")]
 
 
 def called():
