@@ -75,6 +75,15 @@ def test_the_table_of_gradients(tmp_path):
     assert text.count("x = a sin x, a scalar") == 5 and "refused" not in text
 
 
+def test_the_table_of_gradients_of_kernels(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- kernel gradients -->\nold\n<!-- /kernel gradients -->\nafter\n")
+    done = run("kernel_gradients.py", "--kernels", "atax", "--ways", "auto", "--update", str(page))
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
+    assert re.search(r"^\| atax \| \d", text, re.MULTILINE), done.stdout
+
+
 @pytest.mark.nightly
 def test_the_table_of_functions(tmp_path):
     page = tmp_path / "page.md"
