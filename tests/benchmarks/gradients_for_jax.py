@@ -7,9 +7,10 @@ arguments that the kernel writes to. Counts of turns and sizes are Python's numb
 from __future__ import annotations
 
 
-def made(jax):
-    """The kernels by name."""
-    jnp, loop = jax.numpy, jax.lax.fori_loop
+def stencils(jax):
+    """Stencils."""
+    jnp = jax.numpy
+    loop = jax.lax.fori_loop
 
     def heat_3d(turns, a, b):
         def turn(_, state):
@@ -48,6 +49,13 @@ def made(jax):
         flux = jnp.where(res * (field[2:-1, 2:-2] - field[1:-2, 2:-2]) > 0, 0, res)
         return field[2:-2, 2:-2] - weight * (flux[1:] - flux[:-1])
 
+    return heat_3d, jacobi_1d, jacobi_2d, hdiff
+
+
+def networks(jax):
+    """Layers of networks."""
+    jnp = jax.numpy
+
     def conv2d(images, weights):
         return jax.lax.conv_general_dilated(
             images, weights, (1, 1), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC")
@@ -59,6 +67,13 @@ def made(jax):
 
     def mlp(x, w1, b1, w2, b2):
         return softmax(jnp.maximum(x @ w1 + b1, 0) @ w2 + b2)
+
+    return conv2d, softmax, mlp
+
+
+def products(jax):
+    """Products of matrices, and statistics."""
+    jnp = jax.numpy
 
     def gemm(alpha, beta, c, a, b):
         return alpha * a @ b + beta * c
@@ -90,6 +105,13 @@ def made(jax):
         number = jnp.repeat(jnp.arange(rows.size - 1), rows[1:] - rows[:-1], total_repeat_length=values.size)
         return jax.ops.segment_sum(values * x[columns], number, rows.size - 1)
 
+    return gemm, atax, mvt, k2mm, doitgen, covariance, correlation, spmv
+
+
+def scans(jax):
+    """Filters along rows."""
+    jnp = jax.numpy
+
     def deriche(alpha, image):
         k = (1 - jnp.exp(-alpha)) * (1 - jnp.exp(-alpha)) / (1 + alpha * jnp.exp(-alpha) - jnp.exp(2 * alpha))
         b1, b2 = 2.0 ** (-alpha), -jnp.exp(-2 * alpha)
@@ -110,6 +132,14 @@ def made(jax):
         second = jax.lax.scan(back, (before, last), (rows[1:-1], rows[2:]), reverse=True)[1]
         ends = jnp.stack([one, two]), jnp.stack([before, last])
         return (jnp.concatenate([ends[0], first]) + jnp.concatenate([second, ends[1]])).T
+
+    return (deriche,)
+
+
+def steps(jax):
+    """Steps in time."""
+    jnp = jax.numpy
+    loop = jax.lax.fori_loop
 
     def acceleration(pos, mass):
         x, y, z = pos[:, 0:1], pos[:, 1:2], pos[:, 2:3]
@@ -155,6 +185,10 @@ def made(jax):
 
         return loop(0, turns, turn, u)
 
-    kernels = (heat_3d, jacobi_1d, jacobi_2d, hdiff, conv2d, softmax, mlp, gemm, atax, mvt, k2mm, doitgen, covariance,
-               correlation, spmv, deriche, nbody, adi)  # fmt: skip
-    return {kernel.__name__: kernel for kernel in kernels}
+    return nbody, adi
+
+
+def made(jax):
+    """The kernels by name."""
+    groups = stencils, networks, products, scans, steps
+    return {kernel.__name__: kernel for group in groups for kernel in group(jax)}
