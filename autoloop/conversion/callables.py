@@ -323,11 +323,8 @@ class Environment:
         return isinstance(target, type) and is_users_class(target)
 
     def is_property(self, name: str) -> bool:
-        """Return whether a class of the user's in reach has a property of this name, another descriptor, or
-        ``__getattr__``."""
-        return name in self._members[0] or (
-            not self.inner_members.isdisjoint(_OF_DESCRIPTORS) or self.is_overloaded("__getattr__")
-        )
+        """Return whether a class of the user's in reach has a property of this name, or another descriptor."""
+        return name in self._members[0] or not self.inner_members.isdisjoint(_OF_DESCRIPTORS)
 
     def is_overloaded(self, *names: str) -> bool:
         """Return whether a class of the user's in reach has one of these special methods."""

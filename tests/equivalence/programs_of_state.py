@@ -513,7 +513,6 @@ INHERITED = [
     ("array_set", WHILE + "h.w = h.w + x\nreturn h.w*1"),
     ("number_in_a_branch", IF + "h.n += 1\nreturn x*h.n"),
     ("number_in_a_loop", WHILE + "h.n += j\nreturn x*h.n"),
-    ("number_of_getattr", IF + "h.k += 1\nreturn x*h.k"),
     ("none", IF + "h.best = x.sum()\nreturn x if h.best is None else x*h.best"),
     ("list_set", IF + "h.items = h.items + [x[0]]\nreturn len(h.items)"),
     ("list_appended_to", WHILE + "h.items.append(x[0])\nreturn len(h.items)"),

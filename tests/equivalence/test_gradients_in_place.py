@@ -268,17 +268,26 @@ def test_a_variable_that_is_kept_by_what_is_differentiated_is_kept_itself():
         def __init__(self):
             self.kept, self.log, self.v = None, [], al.Variable(np.ones(2))
 
-    def keeps(box):
+    def loss_of(box):
         def loss(v):
             box.kept, box.pair = v, (v, 1)
             box.log.append(v)
             return (v * v).sum()
 
-        gradient = al.grad(loss)(box.v)
+        return loss
+
+    def keeps(box):
+        gradient = al.grad(loss_of(box))(box.v)
         box.kept.assign_add(gradient)
         return gradient
 
-    for keep in (keeps, al.function(keeps)):
+    @al.function
+    def moves(box):
+        moved = al.jvp(loss_of(box), [box.v], [np.ones(2)])[1] * np.full(2, 0.5)
+        box.kept.assign_add(moved)
+        return moved
+
+    for keep in (keeps, al.function(keeps), moves):
         box = Box()
         for k in (1, 3):
             np.testing.assert_array_equal(keep(box), np.full(2, 2.0 * k))

@@ -297,6 +297,16 @@ def with_a_class_that_a_branch_changes(x):
     return "k" in dir(o), "k" in Own.__dict__
 
 
+def changed_and_put_back(o, x):
+    if x[0] > 2:
+        o.c = x[1]
+    old = o.d["c"]
+    o.d["c"] = 9
+    found = o.c
+    o.d["c"] = old
+    return found
+
+
 def with_a_namespace(x):
     o = types.SimpleNamespace()
     if x.sum() > 1:
@@ -373,19 +383,63 @@ def test_attributes_of_modules_and_of_objects_of_pythons_own(name, body, top, st
 
 
 LOOKING = """
-class C:
-    def __init__(self): self.d = {'c': 1}
-    def __getattr__(self, n):
-        if n[:1] == '_' or n == 'd': raise AttributeError(n)
-        return self.d[n]
-o = C()
+import types
+D = {'c': 1}
+def looked(n):
+    if n not in D: raise AttributeError(n)
+    return D[n]
+class Asked:
+    def __getattr__(self, n): return looked(n)
+class Slots(Asked): __slots__ = ('c', 'z')
+class Always:
+    def __getattribute__(self, n):
+        own = object.__getattribute__(self, '__dict__')
+        return looked(n) if n in 'cz' and n not in own else object.__getattribute__(self, n)
+class Meta(type):
+    def __getattr__(cls, n): return looked(n)
+def hidden():
+    if kind == 'class':
+        class Of(metaclass=Meta): pass
+        return Of
+    if kind == 'module':
+        made = types.ModuleType('made')
+        made.__getattr__ = looked
+        return made
+    return {'instance': Asked, 'slots': Slots, 'always': Always}[kind]()
 """
+ANSWERED = [
+    (kind, asking)
+    for kind in ("instance", "slots", "always", "class", "module")
+    for asking in ("o.c", "getattr(o, 'c')", "hasattr(o, 'z')", "0")
+]
 
 
-def test_what_getattr_gives_is_changed_and_put_back_beside_an_attribute_that_only_the_run_knows():
-    for name, asking, is_left in (("asked", "o.c", True), ("by_name", "getattr(o, 'c')", True), ("not", "0", False)):
-        body = f"if x[0] > 2: o.c = 3\nold = o.d['c']\no.d['c'] = 9\ns = {asking}\no.d['c'] = old\nreturn s, o.c"
-        text = module(body, LOOKING, "vars(o)")
-        found, reasons = played(name, text, "sequential")
-        assert bool(reasons) == is_left
-        assert found == played(name, text)[0]
+@each(ANSWERED)
+def test_methods_of_the_users_answer_for_an_attribute_that_only_the_run_knows_to_be_the_objects_own(kind, asking):
+    body = f"""\
+o = hidden()
+if x[0] > 2: o.c = o.z = 3
+D['c'] = D['z'] = 9
+s = {asking}
+del D['z']
+D['c'] = 1
+return s, o.c, getattr(o, 'z', 0)"""
+    top = f"{LOOKING}kind = {kind!r}\n"
+    text = module(body, top, "D")
+    found, reasons = played(f"{kind}_{len(asking)}", text, "sequential")
+    assert found == played(f"{kind}_{len(asking)}", text)[0]
+    assert reasons
+
+
+def test_classes_with_getattr_that_the_names_of_the_function_do_not_lead_to():
+    class Asked:
+        def __init__(self):
+            self.d = {"c": 1}
+
+        def __getattr__(self, name):
+            if name[:1] == "_" or name not in self.d:
+                raise AttributeError(name)
+            return self.d[name]
+
+    with pytest.warns(UserWarning, match="'Asked.c' is there only the run knows.*__getattr__"):
+        assert al.function(changed_and_put_back)(Asked(), np.ones(2)) == 9

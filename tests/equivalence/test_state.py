@@ -130,6 +130,7 @@ def test_what_getattr_counts_is_counted_by_plain_python():
     check("always asked", "if x[0] > 1: o.p += x[1]\nreturn x * o.p", always, "C.asked", is_left=True)
     with pytest.raises(TypeError, match="is asked, which may change something: set it before"):
         al.function(world("asked", module(body, asking))["f"])(al.ones([3]))
+    check("number", "if x[0] > 1: h.k += 1\nreturn x * h.k", CLASS, "vars(h)", is_left=True)
     check("any", "return x * o.p", "class C:\n    def __getattr__(self, n): return 2.0\no = C()", "o.q")
 
 

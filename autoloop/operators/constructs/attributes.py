@@ -23,7 +23,7 @@ from ...conversion.expressions import OF_GENERATORS, OF_NAMESPACES
 from ...conversion.pipeline import convert_callee
 from ...left_to_python import refuse_unknown
 from ..mutation.parts_of_objects import in_class, is_data_descriptor
-from ..mutation.rebinding import ask_names, ask_namespace, leave_answered, leave_covered
+from ..mutation.rebinding import ask_names, ask_namespace, leave_covered
 from ..staging.maybe_numbers import MaybeNumber
 from ..staging.mixed_numbers import MixedNumber, class_of_code
 from ..staging.staged_values import stands_for
@@ -76,7 +76,6 @@ def attribute(owner: Any, name: str) -> Any:
             vars(owner)[name] = convert_callee(found.func)(owner)
     if (method := method_of(found, "__get__")) is not None and _is_asked_first(owner, name, found):
         return method(owner, type(owner))
-    leave_answered(owner, name)
     return getattr(owner, name)
 
 

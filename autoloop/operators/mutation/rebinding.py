@@ -27,10 +27,6 @@ from .slots import Attribute, Contents, PerhapsOwn, Slot, is_another, note_asked
 
 _UNSET: Any = object()
 _OTHER_ELSEWHERE = "{0!r} is set in the class, where a loop or branch decides whether an object has its own"
-_OTHER_ANSWER = (
-    "{0!r} is found elsewhere, by __getattr__, say, which gives something else now, where a loop or branch decides "
-    "whether an object has its own"
-)
 _MADE_OWN = "{0!r} is an array of the class, which a loop or branch on tensors may have made the object's own, and {1}"
 _OWN_BEFORE = "give the object an array of its own before"
 
@@ -160,6 +156,8 @@ class IsOther:
     def settle(self) -> None:
         """Let, after a block, an object have as its own what may have become that."""
         if isinstance(self.slot, Attribute) and self._is_other is not False:
+            if self._is_other is not True:
+                self.slot.refuse_answered()
             if self.slot.is_inherited and self._is_other is not True:
                 refuse_if_asked(self.slot.owner, self.slot.attribute)
                 self.slot.note_perhaps_own()
@@ -226,21 +224,6 @@ def leave_covered(cls: type, name: str) -> None:
         kind = slot.owner if isinstance(slot.owner, type) else type(slot.owner)
         if slot.attribute == name and slot.owner is not cls and cls in kind.__mro__:
             leave(_OTHER_ELSEWHERE.format(slot.name), "let the two have names of their own")
-
-
-def leave_answered(owner: Any, name: str) -> None:
-    """Do the same of one who asks for it where ``__getattr__`` no longer gives what it gave to the loop or branch.
-
-    What that looks into, a dict of the object's, say, may be changed, and put back before the function is over.
-
-    Raises
-    ------
-    LeftToPython
-    TypeError
-    """
-    for slot, before in _perhaps_own():
-        if slot.owner is owner and slot.attribute == name and is_another(slot.found_elsewhere(), before):
-            leave(_OTHER_ANSWER.format(slot.name), "let what __getattr__ gives have a name of its own")
 
 
 def _perhaps_own() -> list[tuple[Attribute, Any]]:
@@ -341,7 +324,7 @@ def may_be_other(slot: Slot, value: Any) -> bool:
     """Return whether it matters if a slot still holds this value: which object it is, or what nobody has looked at."""
     if isinstance(slot, Contents):
         return False
-    if isinstance(slot, Attribute) and (slot.is_inherited or is_perhaps_own(slot)):
+    if isinstance(slot, Attribute) and (slot.is_inherited or slot.is_answered or is_perhaps_own(slot)):
         return True
     if isinstance(value, CONTAINERS) or (kept(value) is not None and value.shape.rank != 0):
         return True

@@ -22,6 +22,7 @@ from ..staging.undefined import MaybeUnset, Undefined
 from .parts_of_objects import in_class, is_property
 
 _NOTHING: Any = object()
+_OF_SLOTS = types.MemberDescriptorType
 
 
 class Cell:
@@ -163,17 +164,48 @@ class Attribute:
         self.inherited = _NOTHING
         if self._can_inherit and not (self._is_there() if is_own is None else is_own):
             self.inherited = self.found_elsewhere()
+        #: whether methods of the user's answer for it where the owner has none
+        self.is_answered = not (self._has_own() if is_own is None else is_own) and self._answers()
         self._was_put = False
 
     def _is_there(self) -> bool:
         return self.attribute in self.owner.__dict__
+
+    def _has_own(self) -> bool:
+        in_slots = in_class(type(self.owner), self.attribute)
+        if type(in_slots) is not _OF_SLOTS:
+            return self.attribute in getattr(self.owner, "__dict__", ())
+        try:
+            in_slots.__get__(self.owner)
+        except AttributeError:
+            return False
+        return True
+
+    def _answers(self) -> bool:
+        if isinstance(self.owner, Maybe):
+            return False
+        ways = [type(self.owner).__getattribute__]
+        if self.class_with_it() is None or type(in_class(type(self.owner), self.attribute)) is _OF_SLOTS:
+            is_module = isinstance(self.owner, types.ModuleType)
+            ways.append(vars(self.owner).get("__getattr__") if is_module else _asked_last(self.owner))
+        return any(isinstance(one, types.FunctionType) for one in ways)
+
+    def refuse_answered(self) -> None:
+        """Let plain Python run a function in which only the run knows whether the owner has one, or raise, if methods
+        of the user's answer where it has none: what they look into may be changed, and put back, at any time."""
+        if self.is_answered:
+            refuse_unknown(
+                f"whether {self.name!r} is there only the run knows, and where it is not, '__getattr__' or "
+                "'__getattribute__' of its owner answers",
+                f"set {self.attribute!r} before the loop or branch, too",
+            )
 
     def found_elsewhere(self) -> Any:
         """Return what the owner would find elsewhere, had it none of its own; a marker if that is nothing."""
         if (cls := self.class_with_it()) is not None:
             found = vars(cls)[self.attribute]
             return _NOTHING if hasattr(type(found), "__get__") else found
-        asked = getattr(type(self.owner), "__getattr__", None)
+        asked = _asked_last(self.owner)
         try:
             return _NOTHING if asked is None else asked(self.owner, self.attribute)
         except AttributeError:
@@ -228,6 +260,7 @@ class Attribute:
         else:
             self._was_put = self.is_inherited
             if type(value) is MaybeUnset:
+                self.refuse_answered()
                 refuse_if_asked(self.owner, self.attribute)
                 self.note_perhaps_own()
             if value is not current:
@@ -237,6 +270,10 @@ class Attribute:
         """Let the owner have what it finds elsewhere as an attribute of its own."""
         if self.is_inherited and not self._is_there():
             self._plain.__setattr__(self.owner, self.attribute, self.inherited)
+
+
+def _asked_last(owner: Any) -> Any:
+    return getattr(type(owner), "__getattr__", None)
 
 
 class Contents:

@@ -16,6 +16,7 @@ from ..analysis.needed import needed_nodes
 from ..base import nest
 from ..base.callbacks import watched
 from ..collections import accumulators
+from ..collections.variables import Variable
 from ..ir.array_storage import give_in_place_of
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import PARAMETER, Graph, Node, current_graph
@@ -229,7 +230,10 @@ def _jvp(
 ) -> tuple[Any, Any]:  # fmt: skip
     primals = list(map(marked, kinds, xs))
     give_in_place_of(arrays, primals)
-    value = f(*nest.unflatten(structure, primals))
+    # what is no array has no memory to note that in: the caller gets what was given, as soon as this is over
+    same = [pair for pair in zip(primals, arrays) if isinstance(pair[1], Variable)]
+    with watched(f, arrays, same=same):
+        value = f(*nest.unflatten(structure, primals))
     leaves, form = nest.flatten_with_structure(value)
     ys = [convert_to_tensor(y) for y in leaves]
     wanted = [y for y in ys if is_differentiable(y)]
