@@ -8,6 +8,7 @@ import threading
 import autoloop as al
 import numpy as np
 import pytest
+from api import NativeRefusal
 
 pytest.importorskip("llvmlite")
 
@@ -67,12 +68,37 @@ def small_numbers(x, n):
     return y, y > 1
 
 
+def drawn_numbers(x, n):
+    for k in range(n):
+        if RNG.random() < 0.6:
+            x = x + RNG.normal(0.5, 0.1) * RNG.integers(3)
+    return x
+
+
+def drawn_arrays(x, n):
+    for k in range(n):
+        x = np.where(x > 0, x + RNG.standard_normal(len(x)), RNG.permutation(x)) + RNG.normal(x, 0.1 * k)
+    return x, RNG.choice(x)
+
+
+def drawn_in_turn(x, n):
+    np.random.seed(3)
+    for k in range(n):
+        x = x * np.random.rand() if np.random.randint(2) else x + np.random.uniform(-1, 1, 5)
+    return x
+
+
+#: a generator that traces of functions look up by each run
+RNG = np.random.default_rng(3)
+
+
 def several(results):
     return results if isinstance(results, tuple) else (results,)
 
 
 PROGRAMS = [
     ordered, interpolated, transformed, one_number, several_results, of_parts, without_elements, small_numbers,
+    drawn_numbers, drawn_arrays, drawn_in_turn,
 ]  # fmt: skip
 
 
@@ -81,7 +107,12 @@ def test_values_are_those_of_plain_numpy(function):
     x = np.array([0.3, 0.9, 0.1, 0.3, 0.7])
     run = al.function(function, executor="native")
     for _ in range(3):
-        for ours, plain in zip(several(run(x, 3)), several(function(x, 3)), strict=True):
+        before = RNG.bit_generator.state
+        wanted, after = several(function(x, 3)), RNG.bit_generator.state
+        RNG.bit_generator.state = before
+        found = several(run(x, 3))
+        assert RNG.bit_generator.state == after
+        for ours, plain in zip(found, wanted, strict=True):
             assert type(ours) is type(plain)
             np.testing.assert_allclose(ours, plain, rtol=1e-12, strict=True)
         x = x * 0.9 + 0.01
@@ -101,6 +132,47 @@ def test_what_a_kernel_raises_is_told_as_everywhere():
 
     assert failure("native") == failure("sequential")
     assert "iteration 2 of the loop" in failure("native")[1][0]
+
+
+def spread(x, n):
+    for k in range(n):
+        x = x + RNG.normal(x, 1.0 - k)
+    return x
+
+
+def numbers_of_another(x, n):
+    for _ in range(n):
+        x = x + RNG.random()
+    return x
+
+
+@pytest.mark.parametrize("function", [spread, numbers_of_another])
+def test_what_a_generator_raises_is_told_as_everywhere_and_nothing_is_drawn_twice(function, monkeypatch):
+    x = np.ones(3)
+
+    def failure(executor):
+        generator = np.random.default_rng(3)
+        monkeypatch.setitem(globals(), "RNG", generator)
+        run = al.function(function, executor=executor)
+        run(x, np.int64(1))
+        if function is numbers_of_another:
+            monkeypatch.setitem(globals(), "RNG", None)
+        with pytest.raises((ValueError, AttributeError)) as caught:
+            run(x, np.int64(5))
+        return type(caught.value), str(caught.value), caught.value.__notes__, generator.bit_generator.state
+
+    assert failure("native") == failure("sequential")
+
+
+def test_what_may_be_given_up_does_not_draw_before():
+    def broadcast(x, n):
+        for _ in range(n):
+            x = x + RNG.random()
+        kept = x[x > 1]
+        return kept * x[x > 2]
+
+    with pytest.raises(NativeRefusal, match="draws random numbers"):
+        al.function(broadcast, executor="native")(np.ones(3), np.int64(2))
 
 
 def test_calls_of_several_threads_have_their_own_arrays():

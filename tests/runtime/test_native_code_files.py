@@ -97,7 +97,9 @@ def calls():
 
 def called():
     """What Python is called by."""
-    return [BODY, around(0, ""), code("python_call")]
+    numbers = {"double": "PyFloat_AsDouble", "i64": "PyLong_AsLongLong"}
+    asked = [code("python_number", TYPE=t, READ=read) for t, read in numbers.items()]
+    return [BODY, around(0, ""), code("python_objects"), code("python_call"), *asked]
 
 
 _PARTS = {"float": "f32", "double": "f64"}

@@ -271,8 +271,14 @@ def _draw(
     def as_written() -> Any:
         return checked(found()(*args, **kwargs))
 
+    asked, follows = (method, "") if holder is None else (found, "()")
     if not places and _is_always_new(method.__self__, sample):
-        draw = _written_out(method if holder is None else found, args, kwargs, holder is not None)
+        draw = _written_out(f"lambda: (asked{follows}(GIVEN),)", {"asked": asked}, args, kwargs)
+    elif not places and isinstance(sample, (*_NUMBERS, np.generic)):
+        carrier = np.asarray(sample).dtype.type
+        words = {"asked": asked, "kind": type(sample), "carrier": carrier, "checked": checked}
+        text = f"lambda: (carrier(made),) if type(made := asked{follows}(GIVEN)) is kind else checked(made)"
+        draw = _written_out(text, words, args, kwargs)
     else:
         draw = with_inputs if places else as_written
     draw.__name__ = method.__name__
@@ -280,16 +286,14 @@ def _draw(
 
 
 def _written_out(
-    method: Any, args: Sequence[Any], kwargs: dict[str, Any], found: bool = False
-) -> Callable[[], tuple[Any]]:
-    """Return what asks a generator: by a call as the user wrote it, for one by ``*`` and ``**`` takes half as long as a
-    short draw."""
+    text: str, words: dict[str, Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> Callable[[], tuple[Any, ...]]:
+    """Return what asks a generator, ``text`` with ``GIVEN`` as the user wrote it: a call by ``*`` and ``**`` takes half
+    as long as a short draw."""
     places = [f"given_{k}" for k in range(len(args) + len(kwargs))]
     call = ", ".join(places[: len(args)] + [f"{k}={one}" for k, one in zip(kwargs, places[len(args) :], strict=True)])
-    make = eval(
-        f"lambda {', '.join(['method', *places])}: lambda: (method{'()' * found}({call}),)"
-    )  # NumPy knows the keywords
-    made: Callable[[], tuple[Any]] = make(method, *args, *kwargs.values())
+    make = eval(f"lambda {', '.join([*words, *places])}: {text.replace('GIVEN', call)}")  # NumPy knows the keywords
+    made: Callable[[], tuple[Any, ...]] = make(*words.values(), *args, *kwargs.values())
     return made
 
 

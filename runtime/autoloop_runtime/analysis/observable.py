@@ -31,6 +31,12 @@ def may_repeat(graph: Graph) -> bool:
     return all(node.op.ends_run or node.op.only_looks for node in effects(graph))
 
 
+def may_go_on(graph: Graph) -> bool:
+    """Return whether machine code may go on with ``graph``: it draws from generators, too, and once it has done so it
+    is not given up."""
+    return all(node.op.ends_run or node.op.only_looks or node.op.draws for node in effects(graph))
+
+
 def only_computes(node: Node) -> bool:
     """Return whether the plain ``node`` computes its outputs from its inputs, waits for nothing else, and has no
     effect."""

@@ -89,6 +89,8 @@ class Op:
         Of an op with an effect: that can be nothing but that the run fails.
     only_looks : bool
         Of an op with an effect: it reads what others change, and changes nothing.
+    draws : bool
+        Of an op with an effect: it asks a generator of random numbers, and needs nothing but its inputs for that.
     stateful : bool
         The kernel wants the run's state (variable storage, output streams).
     several : bool
@@ -144,6 +146,7 @@ class Op:
     taking: Taking | None = None
     ends_run: bool = False
     only_looks: bool = False
+    draws: bool = False
 
     def specs(self, *tensors: Any, **attrs: Any) -> list[Spec]:
         """Return the ``(dtype, shape)`` of each output, without the effect token."""

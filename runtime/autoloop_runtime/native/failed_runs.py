@@ -49,6 +49,10 @@ def failure_of(
     if check.node.op in TABLES:
         return refusal(check.node, may_refuse(check))
     look = _copy_of if function.stacks else partial(_seen, owners)
+    if check.raised is not None:
+        if function.stacks:
+            give_back()
+        return annotate(check.raised(), check.node, frames)
     operands = [_operand(o, start, look) for o in check.operands]
     if function.stacks:
         give_back()

@@ -278,6 +278,7 @@ def _written(
     block.targets = spread_targets(graph, dict(targets), block.plan.uses)
     write_nodes(ctx)
     _finish(ctx, [*[value_of(ctx, t) for t in graph.outputs], *[ctx.variables[v] for v in assigned]], places)
+    _refuse_giving_up(ctx, assigned)
     words = _HEAD + _words(outputs) + 2 + ctx.report_slots
     return Function(
         _assemble(ctx, outputs, libraries), inputs, outputs, tuple(ctx.table), ctx.arena.size + ALIGNMENT, 8 * words,
@@ -285,6 +286,22 @@ def _written(
         ctx.uses_stacks, ctx.module.declares(SHARE), ctx.uses_stacks and types.swaps(), placed,
         frozenset([j for j, t in enumerate(graph.outputs) if _is_filled(t)]), extents,
     )  # fmt: skip
+
+
+def _refuse_giving_up(ctx: Context, assigned: Sequence[Variable]) -> None:
+    """Refuse code that might begin anew after it has drawn random numbers, which would draw others then."""
+    if ctx.drawn is None:
+        return
+    node, before, loops = ctx.drawn
+    if assigned:
+        refuse(
+            node, f"it draws random numbers, and the run begins anew if another changes {assigned[0].name!r} meanwhile"
+        )
+    for place, check in enumerate(ctx.checks):
+        if may_refuse(check) and (place >= before or {*loops} & {*check.loops}):
+            where = f" at {check.node.location[-1]}" if check.node.location else ""
+            told = f"{check.node.name!r}{where} may be left to plain Python"
+            refuse(node, f"it draws random numbers, and behind that {told}: {may_refuse(check)}")
 
 
 def _variables_of(graph: Graph) -> tuple[list[Variable], list[Variable]]:

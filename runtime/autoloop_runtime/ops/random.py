@@ -190,7 +190,9 @@ class _Distribution:
         kernel = _kernel(draw)
         self.name = name
         self.pure = primitive(f"random_{name}", _infer, kernel, NO_GRADIENT, traits=traits)
-        self.effect = primitive(f"random_{name}_process", _infer, kernel, NO_GRADIENT, traits=traits, effect=True)
+        self.effect = primitive(
+            f"random_{name}_process", _infer, kernel, NO_GRADIENT, traits=traits, effect=True, draws=True
+        )
 
     def __call__(
         self, shape: Any, dtype: Any, key: Any, name: str | None, inputs: Sequence[Tensor] = (), **options: Any

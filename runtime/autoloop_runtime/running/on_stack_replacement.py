@@ -33,7 +33,7 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.observable import may_repeat
+from ..analysis.observable import may_go_on
 from ..base import background
 from ..base.dtypes import variant
 from ..base.forks import undivided
@@ -294,4 +294,4 @@ def is_replaceable(node: Node) -> bool:
     """Return false if it is plain that machine code cannot go on with the loop ``node``."""
     if any(t.dtype == variant or t.dtype.kind == "O" for t in node.inputs):
         return False
-    return all(map(may_repeat, node.subgraphs))
+    return all(map(may_go_on, node.subgraphs))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,8 @@ class CalledKernel:
 
     The windows of a few calls are kept: machine code has its arrays mostly where it had them before. Calls of several
     threads have other addresses.
+
+    What draws random numbers is not asked twice: what it has raised is kept for who tells of it, by thread.
     """
 
     def __init__(self, node: Node, operands: Sequence[Window], results: Sequence[Window]) -> None:
@@ -49,6 +52,7 @@ class CalledKernel:
         self._words = ctypes.c_int64 * (len(self._operands) + len(self._results) + 1)
         self._numbers = any(not w.shape for w in operands)
         self._known: dict[bytes, tuple[list[Any], list[Any]]] = {}
+        self._raised: dict[int, BaseException] = {}
 
     def __call__(self, address: int) -> None:
         """Run; an exception of the kernel's is not raised, who asked for it runs it again to have it told."""
@@ -70,12 +74,24 @@ class CalledKernel:
             made = op.kernel(*operands, **self._node.attrs)
             for into, value in zip(results, op.results(made, len(results))):
                 into[...] = value
-        except Exception:
-            if not self._fails(operands):  # it was a signal handler that raised
+        except Exception as error:
+            if op.draws:
+                self._raised[get_ident()] = error.with_traceback(None)
+            elif not self._fails(operands):  # it was a signal handler that raised
                 raise
             words[len(words) - 1] = 1
         finally:
             restore(token)
+
+    def keep(self, error: BaseException) -> None:
+        """Take ``error`` down as what was raised by who asked for a number; what is no failure goes on."""
+        if not isinstance(error, Exception):
+            raise error.with_traceback(None) from None
+        self._raised[get_ident()] = error.with_traceback(None)
+
+    def raised(self) -> BaseException:
+        """Return what the last call of this thread has raised."""
+        return self._raised.pop(get_ident())
 
     def _fails(self, operands: list[Any]) -> bool:
         try:

@@ -1,8 +1,5 @@
 ;; calls a function of Python with one number, with the interpreter's lock, as ``autoloop_poll`` takes it; not 0 if
 ;; something was raised that ends the run, by a signal handler
-declare ptr @PyLong_FromVoidPtr(ptr)
-declare ptr @PyObject_CallFunctionObjArgs(ptr, ...)
-declare void @Py_DecRef(ptr)
 
 define internal i32 @python_call(ptr %thread, ptr %function, ptr %words) noinline nounwind {
 entry:

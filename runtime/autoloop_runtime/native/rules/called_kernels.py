@@ -26,6 +26,8 @@ from ..writer.values import Array, Scalar, Value, resolve, size_of
 
 #: nanoseconds of a call, and of each element of what is largest in it
 _CALL, _ELEMENT = 3000.0, 20.0
+#: how a number of Python's is read
+_READ = {np.dtype(np.float64): "PyFloat_AsDouble", np.dtype(np.int64): "PyLong_AsLongLong"}
 
 
 def _time(node: Node, shapes: list[Shape], rate: float) -> float:
@@ -37,13 +39,17 @@ def call_kernel(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value
     """Write a call of the kernel of ``node``."""
     shapes = [ctx.types.shapes.get(t) for t in (*node.inputs, *node.outputs)]
     known = all(shape is not None and not is_unsteady(shape) for shape in shapes)
-    if not known or not is_pure(node) or ctx.types.swaps():
+    if not known or not (is_pure(node) or _only_draws(node)):
         ctx.refuse(node, "it has no machine code")
-    operands = [_in_memory(ctx, value) for value in values]
+    if node.op.draws and ctx.drawn is None:
+        ctx.drawn = node, len(ctx.checks), tuple([loop for loop, _ in ctx.loops])
+    if _is_number(node):
+        return [_number(ctx, node, values)]
+    operands = [_in_memory(ctx, value) for value in values[: len(node.operands)]]
     if any(is_unsteady(x.strides) for x in operands):
         ctx.refuse(node, "it has no machine code")
-    made = [ctx.result(t, TYPES[t.dtype], ctx.shape_of(t)) for t in node.outputs]
-    tensors = (*node.inputs, *node.outputs)
+    made = [ctx.result(t, TYPES[t.dtype], ctx.shape_of(t)) for t in node.results]
+    tensors = (*node.operands, *node.results)
     windows = [_window(t.dtype, array) for t, array in zip(tensors, (*operands, *made))]
     kernel = CalledKernel(node, windows[: len(operands)], windows[len(operands) :])
     words = ctx.temporary(INT64, (len(windows) + 1,)).pointer
@@ -51,12 +57,37 @@ def call_kernel(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value
     for position, (kind, text) in enumerate(texts):
         place = ctx.writer.let(f"getelementptr i64, ptr {words}, i64 {position}")
         ctx.writer.do(f"store {kind} {text}, ptr {place}, align 8")
+    ctx.module.define("python_objects", lambda: code("python_objects"))
     ctx.module.define("python_call", lambda: code("python_call"))
     given = f"ptr %thread, ptr {_held(ctx, kernel)}, ptr {words}"
     end_unless_zero(ctx, ctx.writer.let(f"call i32 @python_call({given})"))
     failed = ctx.writer.let(f"load i64, ptr {place}, align 8")
-    ctx.check(ctx.writer.let(f"icmp eq i64 {failed}, 0"), node, values)
+    ctx.check(ctx.writer.let(f"icmp eq i64 {failed}, 0"), node, values, raised=kernel.raised if node.op.draws else None)
     return [seen(ctx, array) for array in made]
+
+
+def _only_draws(node: Node) -> bool:
+    return node.op.draws and not (node.op.stateful or node.control_inputs or node.declared)
+
+
+def _is_number(node: Node) -> bool:
+    """Return whether ``node`` asks a function that takes nothing for one number."""
+    asks = node.op.callee is not None and node.op.draws and not node.operands and len(node.results) == 1
+    return asks and node.results[0].shape.rank == 0 and node.results[0].dtype in _READ
+
+
+def _number(ctx: Context, node: Node, values: list[Value]) -> Scalar:
+    t = TYPES[node.results[0].dtype]
+    kernel = CalledKernel(node, (), ())
+    place = ctx.temporary(t, ()).pointer
+    words = {"TYPE": t.name, "READ": _READ[node.results[0].dtype]}
+    ctx.module.define("python_objects", lambda: code("python_objects"))
+    ctx.module.define(f"python_number_{t.name}", lambda: code("python_number", **words))
+    asked = f"ptr {_held(ctx, node.attrs[node.op.callee or ''])}, ptr {_held(ctx, kernel.keep)}, ptr {place}"
+    answer = ctx.writer.let(f"call i32 @python_number_{t.name}(ptr %thread, {asked})")
+    end_unless_zero(ctx, ctx.writer.let(f"ashr i32 {answer}, 31"))
+    ctx.check(ctx.writer.let(f"icmp eq i32 {answer}, 0"), node, values, raised=kernel.raised)
+    return Scalar(ctx.writer.let(f"load {t.name}, ptr {place}, align 8"), t)
 
 
 def _in_memory(ctx: Context, value: Value) -> Array:
@@ -68,7 +99,7 @@ def _in_memory(ctx: Context, value: Value) -> Array:
     return place
 
 
-def _held(ctx: Context, kernel: CalledKernel) -> str:
+def _held(ctx: Context, kernel: object) -> str:
     """Return the register of the object that is called, which the table of constants holds."""
     holder = np.empty(1, object)
     holder[0] = kernel

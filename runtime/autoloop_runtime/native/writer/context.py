@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 from ...base.dataclass import dataclass, field
 from ...base.dtypes import DType
@@ -39,6 +39,8 @@ from .values import (
 
 #: what the function returns when there is no memory
 OUT_OF_MEMORY = -2
+#: gives what a kernel has raised that cannot be asked again
+Raised: TypeAlias = "Callable[[], BaseException] | None"
 
 
 class Target:
@@ -126,13 +128,15 @@ class Operand:
 class Check:
     """What a return code means: the node that failed, its operands, and the loops around it, innermost last.
 
-    ``refuses`` is why it may fail where the kernel raises nothing, beside what the rule of the op says of that.
+    ``refuses`` is why it may fail where the kernel raises nothing, beside what the rule of the op says of that;
+    ``raised`` gives what was raised, of a kernel that cannot be asked again.
     """
 
     node: Node
     operands: tuple[Operand, ...]
     loops: tuple[Node, ...]
     refuses: str = ""
+    raised: Raised = None
 
 
 class Context:
@@ -173,6 +177,8 @@ class Context:
         #: the loops around, with their iteration counters
         self.loops: list[tuple[Node, str]] = []
         self.checks: list[Check] = []
+        #: the first node that draws random numbers, the checks before it, and the loops around it
+        self.drawn: tuple[Node, int, tuple[Node, ...]] | None = None
         #: blocks that are reached on failure only, written behind the function
         self.failures: list[Any] = []
         self.report_slots = 0
@@ -317,10 +323,11 @@ class Context:
     # -- failing ------------------------------------------------------------------------------------------
 
     def check(
-        self, passed: str, node: Node, values: Sequence[Value], out_of_memory: bool = False, refuses: str = ""
+        self, passed: str, node: Node, values: Sequence[Value], out_of_memory: bool = False, refuses: str = "",
+        raised: Raised = None,
     ) -> None:  # fmt: skip
         """End the function unless ``passed``, so that ``node``'s kernel can say what is wrong with ``values``;
-        ``refuses``: why that may be nothing."""
+        ``refuses``: why that may be nothing; ``raised`` gives what was raised, if it cannot be asked."""
         writer = self.writer
         go_on, fail = writer.label("ok"), writer.label("fail")
         never = self.module.metadata('!{!"branch_weights", i32 1048576, i32 1}')
@@ -331,11 +338,11 @@ class Context:
             if out_of_memory:
                 writer.do(f"ret i32 {OUT_OF_MEMORY}")
             else:
-                self._report(node, values, refuses)
+                self._report(node, values, refuses, raised)
         writer.block = block
         writer.start(go_on)
 
-    def _report(self, node: Node, values: Sequence[Value], refuses: str) -> None:
+    def _report(self, node: Node, values: Sequence[Value], refuses: str, raised: Raised) -> None:
         writer = self.writer
         slots: list[tuple[str, str]] = [("i64", counter) for _, counter in self.loops]
         operands = []
@@ -369,7 +376,7 @@ class Context:
                 place = writer.let(f"getelementptr i64, ptr %report, i64 {slot}")
                 writer.do(f"store {type_name} {text}, ptr {place}, align 8")
         self.report_slots = max(self.report_slots, len(slots))
-        self.checks.append(Check(node, tuple(operands), tuple([n for n, _ in self.loops]), refuses))
+        self.checks.append(Check(node, tuple(operands), tuple([n for n, _ in self.loops]), refuses, raised))
         writer.do(f"ret i32 {len(self.checks)}")
 
     def _report_extents(self, shape: Shape, slots: list[tuple[str, str]]) -> tuple[tuple[int, int], ...]:
