@@ -118,7 +118,9 @@ class Function(SentByName):
                 concrete = self._quick.get(key)
                 if concrete is None or recorders():
                     return self._call_nested(call)
-                self._paths.passed(-1 if kwargs else len(args), concrete, call, call, self._instance)
+                self._paths.passed(
+                    self._parameters.plain if kwargs else len(args), concrete, call, call, self._instance
+                )
                 return concrete.run(values, arrays)
             except OtherMemory as other:
                 return called_again(call, self._call_nested, self._call_with_memory, other.exactly)
@@ -171,9 +173,12 @@ class Function(SentByName):
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         try:
-            return self._parameters.bind(args, kwargs)
+            made = self._parameters.bind(args, kwargs)
         except TypeError as error:
             raise TypeError(f"{self.name}: {error}") from None
+        if kwargs:
+            self._paths.named(self._parameters, len(args), kwargs)
+        return made
 
     def _lookup(self, call: tuple[Any, ...]) -> tuple[Trace, list[Any]]:
         """Return the trace for a call in canonical form, made if need be, and the leaves as the trace takes them."""

@@ -6,7 +6,7 @@ instance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from autoloop_runtime.base.forks import undivided
@@ -14,6 +14,7 @@ from autoloop_runtime.base.forks import undivided
 from .concrete import ConcreteFunction
 from .errors import let_through
 from .keys import is_input
+from .parameters import Parameters
 from .plain_python import PlainPython
 from .state.stateful import TRACING, StatefulFunction, Variant, with_variant
 
@@ -24,6 +25,8 @@ Trace: TypeAlias = ConcreteFunction | StatefulFunction
 FIRST_WAIT = 16
 #: the same where machine code is asked for: the first call has taken so long that others are to come
 FIRST_OF_CODE = 3
+#: so many ways to name arguments have fronts, see ``named_calls``
+MOST_FRONTS = 4
 #: so many kinds of calls have fast paths, which are asked one after the other
 MOST_PATHS = 4
 
@@ -129,6 +132,27 @@ class FastPaths:
         self._entry, self._usual, self._python_function = entry, usual, python_function
         self._newest, self._count = usual, 0
         self._wait = self._left = wait
+        #: fronts of calls that name arguments, the last first; what these name -> how many calls there were
+        self._fronts: list[Callable[..., Any]] = []
+        self._named: dict[Any, int] = {}
+
+    def named(self, parameters: Parameters, count: int, names: Iterable[str]) -> None:
+        """Note a call with ``count`` positional arguments and others by their names, and make a front for its kind if
+        there were enough."""
+        kind = count, frozenset(names)
+        if len(self._fronts) >= MOST_FRONTS or len(self._named) >= 2 * MOST_FRONTS:
+            return
+        self._named[kind] = calls = self._named.get(kind, 0) + 1
+        if calls != FIRST_OF_CODE:
+            return
+        with undivided():
+            from .named_calls import front
+
+        first = self._fronts[0] if self._fronts else self._newest
+        made = front(self._python_function, parameters, count, sorted(kind[1]), self._newest, first)
+        if made is not None:
+            self._fronts.insert(0, made)
+            let_through(self._entry, made)
 
     def passed(
         self, count: int, trace: Trace, given: Sequence[Any], leaves: Sequence[Any],
@@ -165,4 +189,8 @@ class FastPaths:
         made = fast_path(Way(trace, plain, self._usual, self._usual if is_full else self._newest), count, given, leaves)
         if made is not None:
             self._newest, self._count = made, 1 if is_full else self._count + 1
-            let_through(self._entry, made)
+            first = made
+            for front in reversed(self._fronts):
+                front.__globals__.update(placed=made, otherwise=first)
+                first = front
+            let_through(self._entry, first)

@@ -100,6 +100,14 @@ class Parameters:
         place = self._places.get(name)
         return _MISSING if place is None else self._defaults[place]
 
+    def from_place(self, count: int, names: Sequence[str]) -> list[tuple[str | None, Any]] | None:
+        """Return what stands for each parameter behind ``count`` of them in calls that name some: a name of these, or a
+        default; None if no call with such names is right."""
+        made = [(name if name in names else None, self.default(name)) for name in self.names[count:]]
+        known = sum(name is not None and name in self._places for name, _ in made)
+        is_whole = all(name is not None or default is not _MISSING for name, default in made)
+        return made if is_whole and known == len(names) else None
+
     def leaf_names(self, call: tuple[Any, ...]) -> list[str]:
         """Return one readable name per leaf of a call in canonical form."""
         pairs = self._starred_names(*call) if self.starred else zip(self.names, call)

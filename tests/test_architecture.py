@@ -79,6 +79,7 @@ LAZY = {
     ("autoloop.function", "autoloop.joined_arguments"),
     ("autoloop.number_inputs", "autoloop.extent_inputs"),
     ("autoloop.known_traces", "autoloop.fast_path"),
+    ("autoloop.known_traces", "autoloop.named_calls"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.dataflow.compile_dataflow"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.python_code.compile_python"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.running.automatic"),

@@ -1,0 +1,74 @@
+"""Calls that name arguments, of which there were many, do what the first one did."""
+
+from __future__ import annotations
+
+import functools
+
+import autoloop as al
+import pytest
+from autoloop.parameters import Parameters
+from each_case import each
+from test_fast_path import A, F, I, add, keyed, often, read, told
+
+
+class Scaled:
+    factor = 3.0
+
+    @al.function
+    def times(self, x, by=2.0):
+        return x * by * self.factor
+
+
+@functools.wraps(add)
+def telling(*args, **kwargs):
+    return args[0] + len(args) + len(kwargs)
+
+
+def later(x, y, z=1, *, w=0):
+    return x + y * z + w
+
+
+def placed(x, /, y=1, z=2):
+    return x * y - z
+
+
+CASES = {
+    "one name": (add, (F(1),), {"y": F(2)}),
+    "names only": (add, (), {"y": A(3.0), "x": F(2)}),
+    "a default between": (placed, (F(1),), {"z": F(2)}),
+    "a number": (placed, (A(3.0),), {"y": 2}),
+    "names only they may have": (keyed, (F(1),), {"y": F(2)}),
+    "some of these": (later, (F(1),), {"y": F(2), "w": F(3)}),
+    "another function's names": (telling, (), {"x": F(1), "y": F(2)}),
+    "plain Python": (read, (), {"x": 3}),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.* runs as plain Python", "ignore:.* was traced")
+@each(CASES)
+def test_named_arguments_are_the_ones_they_name(case):
+    kind, args, named = CASES[case]
+    f, usual = al.function(kind), al.function(kind)
+    usual._paths._left, usual._paths._fronts = 1 << 30, [None] * 4
+    often(f, args, named)
+    full = [*args, *named.values()]
+    others = [
+        (args, named), (full, {}), ((), {}), (args, {}), ((), named), (full, named), ((*args, F(1)), named),
+        (args, {**named, "q": 1}), (args, {**named, "w": F(2)}), (args, {**named, "x": F(3)}), (full[:1], {"z": F(4)}),
+        (args, {name: F(7) for name in named}), (args, {name: A(4.0) for name in named}), (args, dict.fromkeys(named)),
+        (args, {name: -1 for name in named}), (full[:1], {"y": I(4)}), (full[:1], {"y": I(4), "z": 3.0}),
+    ]  # fmt: skip
+    for other, given in [*others, *others]:
+        assert told(f, other, given) == told(usual, other, given), (other, given)
+        assert told(f, args, named) == told(usual, args, named)
+
+
+def test_named_arguments_go_straight(monkeypatch):
+    f, made = al.function(add), Scaled()
+    often(f, (F(1),), {"y": F(2)})
+    often(made.times, (F(1),), {"by": F(4)})
+    monkeypatch.setattr(Parameters, "bind", None)  # what the usual way asks
+    assert f(F(3), y=F(5)) == 8
+    assert made.times(F(2), by=F(5)) == 30
+    with pytest.raises(TypeError):
+        f(y=F(5), x=F(3))
