@@ -174,7 +174,10 @@ assert f(np.arange(3.0), np.float64(1)).tolist() == [1, 1, 3]
 
 
 def test_a_call_of_numpys_needs_nothing_of_what_builtins_and_lists_are_for(tmp_path):
-    constructs = ("builtins", "comprehensions", "for_statement", "generator_expressions", "math_functions", "text")
+    constructs = (
+        "builtins", "comprehensions", "effect_calls", "for_statement", "generator_expressions", "math_functions",
+        "random_calls", "text",
+    )  # fmt: skip
     needless = (
         *(f"autoloop.operators.constructs.{one}" for one in (*constructs, "mixed_operators", "if_statement")),
         *(f"autoloop.operators.staging.{one}" for one in ("growing_list", "begun_lists", "maybe_numbers", "optional")),
@@ -191,6 +194,25 @@ assert f(np.int64(3), np.float64(1)) == 7.5
 """
     call = "autoloop.operators.constructs.call_expression"
     assert loaded(tmp_path, (call, *needless), code) == {call}
+
+
+def test_a_builtin_loads_nothing_of_what_others_are_for(tmp_path):
+    constructs = ("chosen_elements", "effect_calls", "folded_lists", "mixed_operators", "random_calls")
+    needless = (*(f"autoloop.operators.constructs.{one}" for one in (*constructs, "type_questions")), "random")
+    code = """
+import numpy as np
+@al.function
+def f(x, y):
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i]
+    return total{}
+assert f(np.ones(4), np.ones(4)) == 4
+"""
+    zipped = "autoloop.operators.constructs.side_by_side"
+    assert loaded(tmp_path, (*needless, zipped), code.format("")) == set()
+    two = code.format(" + sum(a - b for a, b in zip(x, y))")
+    assert loaded(tmp_path, (*needless, zipped), two) == {zipped}
 
 
 def test_numbers_of_two_types_have_operators_in_the_first_trace_of_all(tmp_path):

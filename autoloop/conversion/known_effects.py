@@ -298,6 +298,13 @@ def known_result(f: Any) -> type | None:
     return STREAM.get(f.__name__) if is_stream(owner) else None
 
 
+def has_known_effect(f: Any) -> bool:
+    """Return whether a function or method, or what a partial is of, has a known effect."""
+    while isinstance(f, functools.partial):
+        f = f.func
+    return known_result(f) is not None
+
+
 def _is_logger(kind: type) -> bool:
     return any(cls.__module__ == "logging" and cls.__name__ in ("Logger", "LoggerAdapter") for cls in kind.__mro__)
 

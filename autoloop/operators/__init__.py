@@ -48,14 +48,22 @@ if TYPE_CHECKING:
     from .constructs.boolean_operators import and_, not_, or_
     from .constructs.builtins import STAGED as STAGED
     from .constructs.call_expression import call
+    from .constructs.chosen_elements import staged_filter as staged_filter
+    from .constructs.chosen_elements import staged_map as staged_map
     from .constructs.chosen_items import asking as asking
     from .constructs.comprehensions import elements, hashed, kept, listed
     from .constructs.container_comparisons import compare
+    from .constructs.effect_calls import known_call as known_call
+    from .constructs.effect_calls import staged_print as staged_print
     from .constructs.effect_statements import checked, raised
+    from .constructs.folded_lists import extreme_of_several as extreme_of_several
+    from .constructs.folded_lists import folded as folded
     from .constructs.for_statement import for_stmt
+    from .constructs.generator_expressions import extreme_of_each as extreme_of_each
     from .constructs.generator_expressions import generated, listing
     from .constructs.generator_expressions import next_of as next_of
     from .constructs.generator_expressions import reduced as reduced
+    from .constructs.generator_expressions import used_up as used_up
     from .constructs.if_statement import if_exp, if_return, if_stmt
     from .constructs.if_statement import staged_choice as staged_choice
     from .constructs.items import (
@@ -76,12 +84,25 @@ if TYPE_CHECKING:
     from .constructs.numpy_settings import is_under_settings as is_under_settings
     from .constructs.options import misplaced_options, set_loop_options
     from .constructs.overloads import binary, unary, update
+    from .constructs.random_calls import drawing as drawing
+    from .constructs.random_calls import leave_generators as leave_generators
+    from .constructs.random_calls import unless_drawn as unless_drawn
+    from .constructs.side_by_side import staged_enumerate as staged_enumerate
+    from .constructs.side_by_side import staged_reversed as staged_reversed
+    from .constructs.side_by_side import staged_zip as staged_zip
     from .constructs.stateful_calls import told_of_effect as told_of_effect
     from .constructs.text import formatted as formatted
     from .constructs.text import fstring, percent
     from .constructs.text import joined as joined
     from .constructs.text import of_known_text as of_known_text
     from .constructs.text import shown as shown
+    from .constructs.type_questions import attribute_or as attribute_or
+    from .constructs.type_questions import has_attribute as has_attribute
+    from .constructs.type_questions import is_callable as is_callable
+    from .constructs.type_questions import is_instance_of as is_instance_of
+    from .constructs.type_questions import names_in as names_in
+    from .constructs.type_questions import namespace_of as namespace_of
+    from .constructs.type_questions import type_of as type_of
     from .constructs.while_statement import while_stmt
     from .mutation.lifted_arrays import beside_unknown as beside_unknown
     from .mutation.texts_of_tracers import leave_key as leave_key
@@ -155,19 +176,23 @@ __all__ = [
 #: a construct is loaded by the first code that holds it
 _MODULES = {
     "autoloop.operators.constructs.attempts": ("attempt", "managed"),
-    "autoloop.operators.constructs.boolean_operators": ("and_", "not_", "or_"),
-    "autoloop.operators.constructs.builtins": ("STAGED",),
     "autoloop.operators.constructs.attributes": (
         "attribute", "delete_attribute", "getter", "set_attribute", "update_attribute",
     ),
+    "autoloop.operators.constructs.boolean_operators": ("and_", "not_", "or_"),
+    "autoloop.operators.constructs.builtins": ("STAGED",),
     "autoloop.operators.constructs.call_expression": ("call",),
+    "autoloop.operators.constructs.chosen_elements": ("staged_filter", "staged_map"),
     "autoloop.operators.constructs.chosen_items": ("asking",),
     "autoloop.operators.constructs.comprehensions": ("elements", "hashed", "kept", "listed"),
     "autoloop.operators.constructs.container_comparisons": ("compare",),
-    "autoloop.operators.constructs.numpy_settings": ("is_under_settings",),
+    "autoloop.operators.constructs.effect_calls": ("known_call", "staged_print"),
     "autoloop.operators.constructs.effect_statements": ("checked", "raised"),
+    "autoloop.operators.constructs.folded_lists": ("extreme_of_several", "folded"),
     "autoloop.operators.constructs.for_statement": ("for_stmt",),
-    "autoloop.operators.constructs.generator_expressions": ("generated", "listing", "next_of", "reduced"),
+    "autoloop.operators.constructs.generator_expressions": (
+        "extreme_of_each", "generated", "listing", "next_of", "reduced", "used_up",
+    ),
     "autoloop.operators.constructs.if_statement": ("if_exp", "if_return", "if_stmt", "staged_choice"),
     "autoloop.operators.constructs.items": (
         "item", "parts", "set_item", "set_item_of", "set_items", "unpack", "update_item", "update_item_of",
@@ -176,10 +201,16 @@ _MODULES = {
     "autoloop.operators.constructs.library_functions": ("staged_for",),
     "autoloop.operators.constructs.membership": ("in_", "not_in"),
     "autoloop.operators.constructs.mixed_operators": ("by_types", "of_mixed"),
+    "autoloop.operators.constructs.numpy_settings": ("is_under_settings",),
     "autoloop.operators.constructs.options": ("misplaced_options", "set_loop_options"),
     "autoloop.operators.constructs.overloads": ("binary", "unary", "update"),
+    "autoloop.operators.constructs.random_calls": ("drawing", "leave_generators", "unless_drawn"),
+    "autoloop.operators.constructs.side_by_side": ("staged_enumerate", "staged_reversed", "staged_zip"),
     "autoloop.operators.constructs.stateful_calls": ("told_of_effect",),
     "autoloop.operators.constructs.text": ("formatted", "fstring", "joined", "of_known_text", "percent", "shown"),
+    "autoloop.operators.constructs.type_questions": (
+        "attribute_or", "has_attribute", "is_callable", "is_instance_of", "names_in", "namespace_of", "type_of",
+    ),
     "autoloop.operators.constructs.while_statement": ("while_stmt",),
     "autoloop.operators.mutation.lifted_arrays": ("beside_unknown",),
     "autoloop.operators.mutation.texts_of_tracers": ("leave_key", "leave_or_refuse", "leave_value"),

@@ -18,6 +18,7 @@ from autoloop_runtime.ir.numpy_results import lacking
 from autoloop_runtime.ir.text_operators import called_method
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, Tracer, ZeroDimArray
 
+from ... import operators
 from ...conversion.callables import is_users_class
 from ...conversion.expressions import OF_GENERATORS, OF_NAMESPACES
 from ...conversion.pipeline import convert_callee
@@ -31,7 +32,6 @@ from ..staging.standins import StandIn, instances_have, known_class
 from ..staging.undefined import MaybeUnset
 from ..staging.users_methods import method_of
 from .overloads import update_in_place
-from .random_calls import leave_generators
 
 
 def attribute(owner: Any, name: str) -> Any:
@@ -57,7 +57,7 @@ def attribute(owner: Any, name: str) -> Any:
     if type(owner) in _OF_NUMPY_AND_PYTHON:
         return _of_array(owner, name)
     if name in OF_NAMESPACES or name in OF_GENERATORS:
-        leave_generators((owner,), f"{name!r} of a generator of random numbers is asked for")
+        operators.leave_generators((owner,), f"{name!r} of a generator of random numbers is asked for")
     if name in OF_NAMESPACES:
         (ask_names if name == "__dir__" else ask_namespace)(owner)
     plain: Any = object.__getattribute__

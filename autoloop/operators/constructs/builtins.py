@@ -17,6 +17,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.text_operators import of_texts
 from autoloop_runtime.ir.tracers import Kind, NumberTracer, TextTracer, kind_of, marked
 
+from ... import operators
 from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS
 from ...errors import mark_programs_own, programs_own
 from ...left_to_python import leave_unknown, refuse_unknown
@@ -30,9 +31,7 @@ from ..staging.staged_values import answer, asked, is_staged, truth
 from ..staging.standins import Face, IteratorFace, present
 from ..staging.users_methods import method_of, says_itself
 from . import library_calls as libraries
-from .attributes import delete_attribute, set_attribute
 from .boolean_operators import not_
-from .chosen_elements import staged_filter, staged_map
 from .comprehensions import (
     all_of,
     any_of,
@@ -44,10 +43,7 @@ from .comprehensions import (
     hashed_all,
 )
 from .container_comparisons import asks_the_run
-from .effect_calls import staged_print
-from .folded_lists import extreme_of_several, folded
 from .for_statement import for_stmt
-from .generator_expressions import extreme_of_each, used_up
 from .if_statement import if_exp
 from .iterables import StagedIterable, as_staged, iterable_of, run_over, staged_range
 from .library_functions import called, library
@@ -62,14 +58,10 @@ from .math_functions import (
     staged_round,
     tried,
 )
-from .membership import in_
-from .mixed_operators import of_mixed
 from .overloads import binary
-from .side_by_side import staged_enumerate, staged_reversed, staged_zip
 from .sorted_lists import sorted_by, sorted_tensor
 from .text import formatted_as, repr_of, text_of
 from .text import holds_staged as holds_text_to_come
-from .type_questions import attribute_or, has_attribute, is_callable, is_instance_of, names_in, namespace_of, type_of
 
 _SPECIAL: dict[Any, str] = {
     one: f"__{one.__name__}__" for one in (abs, bool, complex, divmod, float, int, len, pow, reversed, round)
@@ -80,6 +72,15 @@ _SPECIAL: dict[Any, str] = {
 _RUN_OVER = (all, any, dict, enumerate, filter, frozenset, list, map, max, min, set, sorted, sum, tuple, zip)
 _LAZY = (enumerate, filter, map, reversed, zip, range)  # they advance what they are given when somebody asks them
 _AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+
+
+def _later(name: str) -> Callable[..., Any]:
+    """Return an operator whose module is loaded when it is first called: most programs call few of all builtins."""
+
+    def later(*args: Any, **kwargs: Any) -> Any:
+        return getattr(operators, name)(*args, **kwargs)
+
+    return later
 
 
 def _is_mixed(value: Any) -> bool:
@@ -106,7 +107,7 @@ def _with_staged(plain: Callable[..., Any], staged: Callable[..., Any]) -> Calla
             refuse_moved(one if plain in _LAZY else stays(one))
         is_mixed = any(map(_is_mixed, args)) or any(map(_is_mixed, kwargs.values()))
         if is_mixed and plain not in (dict, max, min):
-            return of_mixed(plain, chosen, args, kwargs)
+            return operators.of_mixed(plain, chosen, args, kwargs)
         if is_mixed or any(map(is_for_graph, args)) or any(map(is_for_graph, kwargs.values())):
             return staged(*args, **kwargs)
         if special is not None and args and (method := method_of(args[0], special)) is not None:
@@ -170,9 +171,11 @@ def _iterated(plain: Callable[..., Any], staged: Callable[..., Any], over: Calla
         if len(args) == 1:
             of_one_kind(plain, args[0])
         if len(args) == 1 and plain is not sorted and (clauses := clauses_of(args[0], plain in (any, all))) is not None:
-            return used_up(plain, clauses, **({**kwargs, "key": called(kwargs["key"])} if "key" in kwargs else kwargs))
+            return operators.used_up(
+                plain, clauses, **({**kwargs, "key": called(kwargs["key"])} if "key" in kwargs else kwargs)
+            )
         if len(args) == 1 and plain in (any, all) and iterable_of(args[0]) is not None:
-            return used_up(plain, args[0])  # the functions in it are called until the answer is known
+            return operators.used_up(plain, args[0])  # the functions in it are called until the answer is known
         if len(args) == 1 and isinstance(args[0], Iterable):
             by_key = kwargs.get("key") is not None or iterable_of(args[0]) is not None
             if not (by_key and plain in (max, min) and has_known_length(args[0])) and _is_staged(args[0]):
@@ -208,9 +211,9 @@ def _reduced(plain: Callable[..., Any]) -> Callable[..., Any]:
                 plain(0, 0, **default)  # says that it has no meaning
             return _extreme(plain)(args, key=key)
         if key is not None or iterable_of(args[0]) is not None:
-            return extreme_of_each(plain, args[0], key=called(key), **default)
+            return operators.extreme_of_each(plain, args[0], key=called(key), **default)
         if isinstance(args[0], GrowingList) and args[0].several:
-            return extreme_of_several(plain, args[0], **default)
+            return operators.extreme_of_several(plain, args[0], **default)
         array, kind = _gathered(args[0])
         return extreme_element(plain, convert_to_tensor(array), kind, **default)
 
@@ -229,7 +232,7 @@ def _sum(values: Any, start: Any = 0) -> Any:
     if not _is_staged(values):
         return functools.reduce(lambda total, one: binary(total, "+", one), values, start)
     if isinstance(values, GrowingList) and values.several:
-        return folded(values, start, lambda total, one: binary(total, "+", one))
+        return operators.folded(values, start, lambda total, one: binary(total, "+", one))
     gathered, kind = _gathered(values)
     array = convert_to_tensor(gathered)
     if array.shape.rank == 0:
@@ -249,7 +252,7 @@ def _sum(values: Any, start: Any = 0) -> Any:
 def _sum_of(values: Any, start: Any = 0) -> Any:
     """Return ``sum``; elements of the user's classes say themselves what adding them is."""
     if (clauses := clauses_of(values)) is not None:
-        return used_up(sum, clauses, start)
+        return operators.used_up(sum, clauses, start)
     of_one_kind(sum, values)
     refuse_moved(stays(values))
     own = isinstance(values, list | tuple) and builtins.any(method_of(one, "__radd__") for one in values)
@@ -276,7 +279,7 @@ def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
 def _list(values: Any) -> Any:
     """Return ``list``: one of Python's where the number of elements is known, else one that grows in a loop."""
     if (clauses := clauses_of(values)) is not None:
-        return used_up(list, clauses)
+        return operators.used_up(list, clauses)
     items = as_staged(values)
     assert items is not None
     if isinstance(items.length, int) and items.keep is None:
@@ -332,51 +335,51 @@ STAGED: dict[Any, Callable[..., Any]] = {
     any: _iterated(any, lambda x: answer(ops.any(_numbers(_gathered(x)[0])), x), any_of),
     bin: _with_staged(bin, of_number(bin, str)),
     bool: _with_staged(bool, lambda x: truth(asked(x))),
-    callable: is_callable,
+    callable: _later("is_callable"),
     chr: _with_staged(chr, of_number(chr, str)),
     complex: _with_staged(complex, as_complex),
-    delattr: delete_attribute,
+    delattr: _later("delete_attribute"),
     dict: _with_staged(dict, _dict),
-    dir: names_in,
+    dir: _later("names_in"),
     divmod: _with_staged(divmod, lambda a, b: (a // b, a % b)),
-    enumerate: _with_staged(enumerate, staged_enumerate),
-    filter: _applied(filter, staged_filter),
+    enumerate: _with_staged(enumerate, _later("staged_enumerate")),
+    filter: _applied(filter, _later("staged_filter")),
     float: _with_staged(float, converting_to(float)),
     format: _as_text(format, formatted_as),
     frozenset: _with_staged(frozenset, functools.partial(hashed_all, frozenset)),
     hex: _with_staged(hex, of_number(hex, str)),
     id: identity_of,
     int: _with_staged(int, converting_to(int)),
-    getattr: attribute_or,
-    hasattr: has_attribute,
+    getattr: _later("attribute_or"),
+    hasattr: _later("has_attribute"),
     hash: _with_staged(hash, of_number(hash, int)),
-    isinstance: is_instance_of,
+    isinstance: _later("is_instance_of"),
     len: _with_staged(len, _len),
     list: _with_staged(list, _list),
-    map: _applied(map, staged_map),
+    map: _applied(map, _later("staged_map")),
     max: _iterated(max, _reduced(max), _extreme(max)),
     min: _iterated(min, _reduced(min), _extreme(min)),
     oct: _with_staged(oct, of_number(oct, str)),
     np.fromiter: libraries.from_iterable,
-    operator.contains: lambda container, item: in_(item, container),
+    operator.contains: lambda container, item: operators.in_(item, container),
     operator.index: _with_staged(operator.index, as_index),
     operator.not_: not_,
     operator.truth: _with_staged(operator.truth, lambda x: truth(asked(x))),
     pow: _with_staged(pow, staged_pow),
-    print: staged_print,
+    print: _later("staged_print"),
     repr: _as_text(repr, repr_of),
     range: _with_staged(range, staged_range),
-    reversed: _with_staged(reversed, staged_reversed),
+    reversed: _with_staged(reversed, _later("staged_reversed")),
     round: _with_staged(round, staged_round),
     set: _with_staged(set, functools.partial(hashed_all, set)),
-    setattr: set_attribute,
+    setattr: _later("set_attribute"),
     sorted: _iterated(sorted, _sorted, _sorted_of),
     str: _as_text(str, text_of),
     sum: _sum_of,
     tuple: _with_staged(tuple, _tuple),
-    type: type_of,
-    vars: namespace_of,
-    zip: _with_staged(zip, staged_zip),
+    type: _later("type_of"),
+    vars: _later("namespace_of"),
+    zip: _with_staged(zip, _later("staged_zip")),
 }
 
 

@@ -19,13 +19,20 @@ from autoloop_runtime.ir.text_operators import refused_by_numpy
 from autoloop_runtime.ir.tracers import ArrayTracer, TextTracer, Tracer
 
 from ... import operators
-from ...conversion.callables import calls_what_it_is_given, computes_with_values, function_parameters, is_foreign
+from ...conversion.callables import (
+    calls_what_it_is_given,
+    computes_with_values,
+    function_parameters,
+    is_foreign,
+    makes_generator,
+)
 from ...conversion.expressions import OF_NAMESPACES
-from ...conversion.known_effects import consumes
+from ...conversion.known_effects import consumes, has_known_effect
 from ...conversion.pipeline import convert_callee, mutated_parameters_of
 from ...errors import programs_own
 from ...left_to_python import is_followed, traced_anyway
 from ..mutation import lifted_arrays
+from ..mutation.heap_snapshot import is_random
 from ..mutation.outside_world import leave
 from ..mutation.rebinding import ask_namespace, inside, refuse_untold_inside
 from ..staging.maybe_same import are_some, lose_changed, watched
@@ -37,10 +44,8 @@ from ..staging.taken_containers import grown_of
 from .called_special_methods import special_method
 from .constructions import constructing
 from .door import guarded, is_outside, shielded
-from .effect_calls import known_call
 from .library_functions import staged_for
 from .numpy_settings import setting_inside
-from .random_calls import drawing, leave_generators, unless_drawn
 from .stateful_calls import consumed, left_to_python, of_library
 
 _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
@@ -59,11 +64,21 @@ def call(f: Any) -> Any:
     owner: Any = f.__self__ if isinstance(f, types.BuiltinMethodType) else None
     if grown_of(owner) is not None:
         owner[0].refuse()
-    drawn = drawing(f)
-    if drawn is not None:
+    if _may_draw(f) and (drawn := operators.drawing(f)) is not None:
         return drawn
     made = _called(f)
     return _changing(made) if are_some() else made
+
+
+def _may_draw(f: Any) -> bool:
+    """Return whether a callable is for what follows random numbers, which is loaded with the first such."""
+    graph = current_graph()
+    if graph is None or not graph.root.ordered:
+        return False
+    if getattr(f, "__module__", None) == "numpy.random":
+        return True
+    owner = getattr(f, "__self__", None)
+    return makes_generator(f) if owner is None or isinstance(owner, type) else is_random(owner)
 
 
 def _changing(f: Any) -> Any:
@@ -81,7 +96,7 @@ def _changing(f: Any) -> Any:
 
 def _called(f: Any) -> Any:
     """Return what ``call`` does, of what sets nothing of NumPy's and draws no random numbers."""
-    if (known := known_call(f)) is not None:
+    if is_followed() and has_known_effect(f) and (known := operators.known_call(f)) is not None:
         return known
     if f is next and current_graph() is not None:
         return operators.next_of
@@ -147,8 +162,8 @@ def _looking(f: Any, made: Callable[..., Any]) -> Callable[..., Any]:
 def _of_objects(made: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     given = (*args, *kwargs.values())
     refuse_untold_inside(*given)
-    leave_generators(inside(given), "a library's own code is given a generator of random numbers")
-    with unless_drawn():
+    operators.leave_generators(inside(given), "a library's own code is given a generator of random numbers")
+    with operators.unless_drawn():
         return made(*args, **kwargs)
 
 

@@ -19,7 +19,6 @@ from ..staging.maybe_same import leave_shared
 from ..staging.staged_values import stands_for
 from ..staging.users_methods import method_of
 from .constructions import constructing
-from .random_calls import leave_generators
 
 
 def dispatching(f: Any) -> Callable[..., Any] | None:
@@ -52,7 +51,9 @@ def _copied(f: Any, value: Any, *memo: Any) -> Any:
             leave_shared(value)
             refuse_untold_inside(value, are_copied=True)
         refuse_untold_names(value, is_copied=True)
-        leave_generators((value,) if f is copy.copy else inside((value,)), "a generator of random numbers is copied")
+        operators.leave_generators(
+            (value,) if f is copy.copy else inside((value,)), "a generator of random numbers is copied"
+        )
         return f(value, *memo)
     return method() if f is copy.copy else method(*(memo or ({},)))
 
