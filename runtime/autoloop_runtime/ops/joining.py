@@ -164,7 +164,8 @@ def _unstack_infer(x: Tensor, num: int, axis: int) -> Any:
 def _unstack_kernel(x: Any, num: int, axis: int) -> Any:
     if x.shape[axis] != num:
         raise ValueError(f"unstack: axis {axis} of a tensor of shape {x.shape} has not {num} elements")
-    return tuple([part[()] for part in np.moveaxis(x, axis, 0)])
+    before = (slice(None),) * (axis % x.ndim)
+    return tuple([x[(*before, k)] for k in range(num)])
 
 
 def _filled(g: Any, outputs: Sequence[Tensor]) -> list[Tensor]:

@@ -21,9 +21,16 @@ from .operands import as_dtype, operands
 
 __all__ = ["argwhere", "where"]
 
+
+def _argwhere_kernel(x: Any) -> Any:
+    if x.ndim != 1:
+        return np.argwhere(x)
+    return x.nonzero()[0][:, np.newaxis]  # what NumPy's does for any number of axes takes several times as long
+
+
 ARGWHERE = primitive(
     "argwhere", lambda x: (dtypes.int64, TensorShape([None, x.shape.rank])),
-    lambda x: np.argwhere(x), NO_GRADIENT, traits=OPAQUE,
+    _argwhere_kernel, NO_GRADIENT, traits=OPAQUE,
 )  # fmt: skip
 
 
