@@ -164,6 +164,7 @@ def finished(
         made = ConcreteFunction(name, graph, value, executor, told=told)
     else:
         made = ReferringFunction(name, graph, value, executor, references, told)
+    made.has_tensors |= any(type(one) is Tensor for one in inputs)
     fresh = FreshResults(made.values, roots)
     if fresh.places:
         made.fresh = fresh

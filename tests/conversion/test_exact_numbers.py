@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import autoloop as al
 import numpy as np
 import pytest
@@ -170,6 +172,23 @@ def test_a_run_that_others_notice_refuses_an_int_of_more_than_64_bits():
     with pytest.raises(OverflowError, match="more than the 64 bits"):
         al.function(f)(x, np.array([25]))
     assert x[0] == 0
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_where_tensors_take_part_an_int_of_more_than_64_bits_is_refused(executor):
+    """Plain Python gives an int where ``1 if t > 0 else 2`` is a tensor in all other calls."""
+
+    def several(t, n):
+        return t * 2, int(n[0]) * 2, 1 if t > 0 else 2
+
+    f = al.function(several, executor=executor)
+    assert type(f(al.constant(3), np.array([5]))[2]) is al.Tensor
+    with pytest.raises(OverflowError, match="more than the 64 bits"):
+        f(al.constant(3), np.array([2**62]))
+    top = al.constant(np.uint64(2**63))
+    for one in (lambda t: int(t) + 1, lambda t: operator.index(t) + 1, lambda t: round(t * 1.0) + 1):
+        with pytest.raises(OverflowError, match="more than the 64 bits"):
+            al.function(one, executor=executor)(top)
 
 
 def last_below(x, n):

@@ -278,7 +278,7 @@ def staged_round(number: Any, ndigits: Any = None) -> Any:
     tried(round, number)
     if ndigits is None:
         made = ops.round(number)
-        return answer(ops.cast(made, dtypes.int64) if kind_of((number,)) is Tensor else truncated(made), number)
+        return answer(ops.cast(made, dtypes.int64) if made.shape.rank else truncated(made), number)
     return marked(kind_of((number,)), ops.round(number, ndigits))
 
 
@@ -307,7 +307,7 @@ def converting_to(number: type[complex]) -> Callable[..., Any]:
             if not isinstance(value, NumberTracer):  # NumPy gives the real part, and warns
                 raise UnknownWhileTracing(f"{said} 'numpy.{tensor.dtype}': write {number.__name__}(x.real)")
             raise programs_own(TypeError(f"{said} 'complex'"))
-        if number is int and kind_of((value,)) is not Tensor:
+        if number is int:
             return answer(truncated(tensor), value)
         return answer(ops.cast(tensor, CARRIERS[number]), value)
 
@@ -317,8 +317,7 @@ def converting_to(number: type[complex]) -> Callable[..., Any]:
 def as_index(value: Any) -> Any:
     """Return ``operator.index``: an integer as a Python number."""
     tried(operator.index, value)
-    tensor = one_element(int, value)
-    return answer(ops.cast(tensor, dtypes.int64) if kind_of((value,)) is Tensor else truncated(tensor), value)
+    return answer(truncated(one_element(int, value)), value)
 
 
 def as_complex(real: Any, imag: Any = 0) -> Any:
