@@ -111,8 +111,7 @@ class ConcreteFunction:
         self._arrays = [
             (k, id(t)) for k, (kind, t) in enumerate(zip(kinds, tensors)) if kind is ArrayTracer and t.shape.rank != 0
         ]
-        #: whether tensors take part: plain Python gives numbers where what they decide or give is a tensor here
-        self.has_tensors = DecidedNumber in kinds
+        self.has_tensors = DecidedNumber in kinds  # or among inputs: plain Python gives numbers where these decide
         self._told = told
         codes = [] if told is None else told.codes
         #: the outputs that say which arrays results are
@@ -199,18 +198,11 @@ class ConcreteFunction:
 
     @property
     def may_be_left(self) -> bool:
-        """Whether plain Python may run a call from its beginning that a run has begun: nobody notices that, and it
-        gives results of the same kinds."""
+        """Whether plain Python may run a call from its beginning that a run has begun: nobody notices that."""
         return not (self._donated or self.has_tensors) and self.runner.may_repeat
 
     def results(self, values: list[Any]) -> list[Any]:
-        """Return what a run on raw values gives.
-
-        Raises
-        ------
-        CalledPlain
-            If the run has shown that plain Python has to do it.
-        """
+        """Return what a run on raw values gives; ``CalledPlain`` if it has shown that plain Python has to do it."""
         try:
             return (self.checked_runner if asked() else self.runner).run(values, EAGER)
         except ShownByRun as left:

@@ -72,6 +72,7 @@ ARROWS = {
 }
 #: what most processes do without, and what would be felt at every start: (module, what it may import inside a function)
 LAZY = {
+    ("autoloop_runtime.ir.numpy_arguments", "autoloop_runtime.ir.odd_arguments"),
     ("autoloop_runtime.running.prepare", "autoloop_runtime.running.runner"),
     ("autoloop.function", "autoloop.tracing"),
     ("autoloop.function", "autoloop.state.retrials"),
@@ -727,6 +728,7 @@ OTHER_NAMES = {
     "autoloop_runtime.ir.number_attributes": ("real imag",),
     # arguments of NumPy's functions
     "autoloop_runtime.ir.numpy_arguments": ("max min",),
+    "autoloop_runtime.ir.odd_arguments": ("mean where",),
     # Python's operators
     "autoloop.operators.constructs.mixed_operators": ("mod pow matmul",),
     "autoloop.operators.staging.standins": ("add mod pow matmul", "abs invert getitem"),

@@ -32,6 +32,23 @@ REFUSED_BY_NUMPY = [
     (lambda x: x.item(1.0), "cannot be interpreted as an integer"),
     (lambda x: x.item(True), "an integer is required"),
     (lambda x: x.item(x[0, 0]), "cannot be interpreted as an integer"),
+    (lambda x: np.zeros_like(x, subok="foo"), "cannot be interpreted as an integer"),
+    (lambda x: np.array(x, ndmin=1.5), "integer argument expected, got float"),
+    (lambda x: np.array(x, order=1.5), "order must be str, not float"),
+    (lambda x: np.require(x, requirements=1.5), "not iterable"),
+    (lambda x: np.require(x, requirements=(0,)), "no attribute 'upper'"),
+    (lambda x: np.append(x, x, axis=True), "an integer is required"),
+    (lambda x: np.vecdot(x, x, axis=True), "an integer is required"),
+    (lambda x: np.vecdot(x, x, keepdims=1j), "'keepdims' must be a boolean"),
+    (lambda x: np.fft.fft(x, n=True), "an integer is required"),
+    (lambda x: np.einsum("ij,kj", x, x, optimize=2), "has no len"),
+    (lambda x: np.cross(x, x, axis=(0,)), "cannot be interpreted as an integer"),
+    (lambda x: np.sum(x, where=np.array(1)), "Cannot cast scalar from"),
+    (lambda x: np.sort(x, kind=2), "sort kind must be str"),
+    (lambda x: np.std(x, ddof=[]), "truth value of an empty array"),
+    (lambda x: np.vander(x[0], N=-7), "negative dimensions are not allowed"),
+    (lambda x: x.astype(float, subok=[]), "cannot be interpreted as an integer"),
+    (lambda x: x.copy(order="Z"), "order must be one of"),
     (lambda x: +(x > 1), "ufunc 'positive' did not contain a loop"),
     (lambda x: +(x[0, 0] > 1), "ufunc 'positive' did not contain a loop"),
 ]
@@ -101,7 +118,7 @@ def test_what_is_no_integer_numpy_alone_knows():
         lambda n: np.triu_indices(n, m=1.5),
         lambda n: np.tri(n, k=n * 0.5),
     ):
-        refused_or_plain(f, "must be an integer", np.array(3))
+        refused_or_plain(f, "must be an integer|NumPy alone knows", np.array(3))
 
 
 def test_of_two_faults_numpy_says_which_is_first():
@@ -154,10 +171,30 @@ def test_booleans_are_computed_with_in_the_dtype_asked_for():
 
 def test_what_numpy_refuses_is_refused_with_its_words():
     for f, words in REFUSED_BY_NUMPY:
-        with pytest.raises((TypeError, ValueError), match=words) as plain:
+        with pytest.raises((TypeError, ValueError, AttributeError), match=words) as plain:
             f(X)
         with pytest.raises(plain.type, match=words):
             al.function(f)(X)
+
+
+#: arguments of odd types that NumPy takes, for what it alone knows
+TAKEN_BY_NUMPY = [
+    lambda x: np.zeros(x.astype(int)[0, 2], dtype=[]),
+    lambda x: np.mean(x, where=2),
+    lambda x: np.var(x, mean=1j),
+    lambda x: np.argmax(x, keepdims="yes"),
+    lambda x: np.ravel(x, order="f"),
+    lambda x: np.histogram(x, bins=True),
+    lambda x: np.take(x, [9], mode=1),
+    lambda x: np.linalg.matrix_rank(x, tol=[0.1]),
+]
+
+
+def test_what_numpy_takes_for_what_it_alone_knows_is_left_to_plain_python():
+    for f in TAKEN_BY_NUMPY:
+        refused_or_plain(f, "NumPy alone knows", X)
+    count = al.function(lambda t: np.fromiter([t, 2.0], float, count=-7))(X[0, 1])
+    assert count.shape == (0,)
 
 
 def test_dtypes_that_tensors_do_not_have_are_refused():

@@ -78,7 +78,7 @@ def from_iterable(iterable: Any, dtype: Any, count: int = -1, *, like: Any = Non
         return np.fromiter(made, dtype, count, like=like)
     if len(made) < count:
         np.fromiter(range(len(made)), int, count)  # says that it is too short
-    return by_numpy(np.array)(made, dtype)
+    return by_numpy(np.array)(made, dtype)[: None if count >= -1 else 0]  # which is NumPy's for less
 
 
 def _counterpart(function: Any) -> Callable[..., Any]:

@@ -16,6 +16,7 @@ import numpy as np
 from ..base.stand_ins import UnknownWhileTracing
 from .array_storage import BLOCK
 from .array_views import new_layout, root_of
+from .numpy_arguments import ask_of_odd
 from .numpy_protocols import counterpart_of
 from .op import call
 from .overlapping_copies import check_apart
@@ -71,6 +72,8 @@ class Attributes(Base):
 
     def copy(self, order: Any = "C") -> Any:
         """Return an array of its own."""
+        if order != "C":
+            ask_of_odd(np.ndarray.copy, {"order": order}, self)
         made = type(self)(call("identity", self.current()))
         layout = new_layout(made.current()) if order in ("C", "F") else None
         if layout is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.dtypes import of_numbers
-from .numpy_arguments import refuse, refuse_none
+from .numpy_arguments import ask_of_odd, refuse, refuse_none
 from .numpy_protocols import counterpart_of
 from .op import call
 
@@ -103,6 +103,8 @@ class Methods:
         """Return ``self`` with its elements converted to ``dtype``; what its order in memory is cannot be seen."""
         if subok is None:
             refuse_none("astype", "subok")
+        if order != "K" or subok is not True:
+            ask_of_odd(np.ndarray.astype, {"order": order, "subok": subok}, self, dtype)
         if casting != "unsafe" and not np.can_cast(self.dtype, dtype, casting):
             raise TypeError(
                 f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} according to the rule {casting!r}"
@@ -139,6 +141,8 @@ class Methods:
 
     def copy(self, order: Any = "C") -> Tensor:
         """Return a tensor of its own; what its order in memory is cannot be seen."""
+        if order != "C":
+            ask_of_odd(np.ndarray.copy, {"order": order}, self)
         made: Tensor = call("identity", self)
         return made
 

@@ -11,12 +11,14 @@ import dis
 import functools
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import FrameType
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ..base.callbacks import FOUND
+from ..base.forks import undivided
 from ..base.parsing import signature_of
 from ..base.stand_ins import UnknownWhileTracing
 
@@ -70,9 +72,15 @@ def refuse(name: str, argument: str) -> NoReturn:
 
 
 def telling_none_apart(theirs: Any, ours: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``ours``, which leaves to NumPy what None means where nothing given means another thing."""
+    """Return ``ours``, which leaves to NumPy what None means where nothing given means another thing, and what it says
+    of arguments of other types than its parameters have."""
+    with undivided():  # which simple programs do without
+        from .odd_arguments import ask, unusual
+    optional, place = _optional(theirs, ours)
 
     def called(*args: Any, **kwargs: Any) -> Any:
+        if optional and (odd := unusual(optional, place, args, kwargs)) is not None:
+            ask(theirs, odd, place, args, kwargs)
         for value in args:
             if value is None:
                 _refuse_none(theirs, args, kwargs)
@@ -86,6 +94,18 @@ def telling_none_apart(theirs: Any, ours: Callable[..., Any]) -> Callable[..., A
     return called
 
 
+def _optional(theirs: Any, ours: Callable[..., Any]) -> tuple[dict[str, Any], dict[int, str]]:
+    """Return the parameters of NumPy's own functions that are looked at: of others' nothing is known."""
+    if not (getattr(theirs, "__module__", None) or "numpy").startswith("numpy"):
+        return {}, {}
+    with undivided():
+        from .odd_arguments import parameters_of
+    for one in (SIGNATURES.get(theirs, theirs), getattr(ours, "ours", ours)):
+        with suppress(TypeError, ValueError):
+            return parameters_of(one)
+    return {}, {}
+
+
 def _refuse_none(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     try:
         signature = signature_of(SIGNATURES.get(theirs, theirs))
@@ -95,6 +115,15 @@ def _refuse_none(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) 
     for name, value in given.items():
         if value is None and name not in _MEANT_BY_NONE and signature.parameters[name].default is not None:
             refuse_none(full_name(theirs), name)
+
+
+def ask_of_odd(theirs: Any, options: Mapping[str, Any], *args: Any, **kwargs: Any) -> None:
+    """Raise what NumPy raises of one of some ``options`` whose type its ufunc, or method, has no use for."""
+    with undivided():  # which simple programs do without
+        from .odd_arguments import ask, unusual
+    odd = unusual({"subok": True}, {}, (), options)
+    if odd is not None:
+        ask(theirs, odd, {}, args, {**kwargs, odd: options[odd]})
 
 
 def refuse_none(function: str, argument: str) -> NoReturn:

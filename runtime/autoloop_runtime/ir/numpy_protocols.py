@@ -13,6 +13,7 @@ from .asked_for_text import array_is_asked
 from .followers import refuse_leaving
 from .numpy_arguments import (
     as_in_numpy,
+    ask_of_odd,
     full_name,
     is_neutral,
     is_operator,
@@ -95,6 +96,7 @@ class NumpyProtocols:
                 return ours(*inputs)
         name = f"numpy.{ufunc.__name__}" if method == "__call__" else f"numpy.{ufunc.__name__}.{method}"
         refuse_nones(name, kwargs)
+        ask_of_odd(ufunc if method == "__call__" else getattr(ufunc, method), kwargs, *inputs, **kwargs)
         out = kwargs.pop("out", None)
         if out is not None:
             if not (out[0] is inputs[0] and is_operator(sys._getframe(1))):

@@ -12,7 +12,7 @@ from .. import arithmetic, array, broadcasting, joining, logic, running_sums, se
 from ..operands import as_dtype, is_tensor
 from ..shape_queries import dim
 from .axes_of_numpy import axes_in, axis_in, part, rank_of, spread_along
-from .counterparts import NO_VALUE, as_operand, as_operands, counterpart, known
+from .counterparts import NO_VALUE, as_operand, as_operands, counterpart, known, refused
 
 
 def _neighbours(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
@@ -155,6 +155,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
     axes = axes_in(np.gradient, values, axis)
     spacings = _spacings(values, axes, varargs)
     edge_order = known(np.gradient, edge_order=edge_order)
+    if edge_order < 1:
+        refused(np.gradient, "edge_order")
     if edge_order > 2:
         raise ValueError("'edge_order' greater than 2 not supported")
     kind = values.dtype if values.dtype.kind in "fc" else np.dtype(float)

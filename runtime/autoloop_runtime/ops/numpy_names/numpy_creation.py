@@ -63,22 +63,26 @@ def _filled(theirs: Any, shape: Any, value: Any, dtype: Any, order: Any, **other
     return filled.full(shape, fill) if fill.shape.rank == 0 else broadcast_to(fill, shape)
 
 
+def _or_float(dtype: Any) -> Any:
+    return float if dtype is None else dtype
+
+
 @counterpart(np.zeros)
 def zeros(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Tensor:
     """Return ``np.zeros``."""
-    return _filled(np.zeros, shape, 0.0, dtype or float, order, device=device, like=like)
+    return _filled(np.zeros, shape, 0.0, _or_float(dtype), order, device=device, like=like)
 
 
 @counterpart(np.empty)
 def empty(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Tensor:
     """Return ``np.empty``: zeros."""
-    return _filled(np.empty, shape, 0.0, dtype or float, order, device=device, like=like)
+    return _filled(np.empty, shape, 0.0, _or_float(dtype), order, device=device, like=like)
 
 
 @counterpart(np.ones)
 def ones(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Tensor:
     """Return ``np.ones``."""
-    return _filled(np.ones, shape, 1.0, dtype or float, order, device=device, like=like)
+    return _filled(np.ones, shape, 1.0, _or_float(dtype), order, device=device, like=like)
 
 
 @counterpart(np.full)
@@ -165,7 +169,7 @@ def eye(
 def identity(n: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
     """Return ``np.identity``."""
     unsupported(np.identity, like=like)
-    return creation.eye(_extent(n), None, 0, of_numbers(dtype or float))
+    return creation.eye(_extent(n), None, 0, of_numbers(_or_float(dtype)))
 
 
 def _extent(n: Any) -> Any:
@@ -233,7 +237,7 @@ def fromiter(iter: Any, dtype: Any, count: Any = -1, *, like: Any = None) -> Ten
     values = list(iter)
     if count >= 0 and count > len(values):
         raise ValueError(f"iterator too short: Expected {count} but iterator had only {len(values)} items. (fromiter)")
-    return as_operand(values if count < 0 else values[:count], dtype)
+    return as_operand(values if count == -1 else values[: max(count, 0)], dtype)
 
 
 def _like(theirs: Any, a: Any, value: Any, dtype: Any, order: Any, shape: Any, device: Any) -> Tensor:

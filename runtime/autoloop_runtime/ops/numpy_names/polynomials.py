@@ -253,6 +253,8 @@ def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
         columns = running_sums.cumprod(np.where(running_sums.cumsum(row, 0) == 1, ones, made), 1)
         return columns if increasing else array.flip(columns, 1)
     count = known(np.vander, N=dim(points, 0) if N is None else N)
+    if count < 0:
+        raise ValueError("negative dimensions are not allowed")
     if count < 2:
         columns = ones if count else made[:, :0]
     else:

@@ -90,7 +90,7 @@ def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: Any = Fal
 def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axis: Any = None) -> Tensor:
     """Return ``np.cross``: of vectors of three elements, or of two."""
     if axis is not None:
-        axisa = axisb = axisc = axis
+        axisa = axisb = axisc = operator.index(axis)
     a, b = as_operands(a, b)
     a = moveaxis(a, known(np.cross, axisa=axisa), -1)
     b = moveaxis(b, known(np.cross, axisb=axisb), -1)
