@@ -24,7 +24,6 @@ from ..analysis.observable import is_pure
 from ..base.dataclass import dataclass, field
 from ..base.shapes import SCALAR, TensorShape
 from ..ir.graph import CONST, PARAMETER, Graph, Node
-from ..ir.op import Op
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
 from ..ops.arithmetic import ADD
@@ -34,12 +33,12 @@ from ..ops.logic import LESS
 from ..passes.rewrite import Copy, detached, rewrite
 from .typing.facts import Types
 from .typing.intervals import interval
+from .written_loops import COUNTED, loop_in, name_in, node_in, number_in
 
 #: a loop with fewer iterations stays as it is
 _FEWEST = 16
 #: lines of a cache, bytes of a line, and how many sets of lines there are, of those that are close to the processor
 _LINES, _LINE, _SETS = 512, 64, 64
-_COUNTED = np.dtype(np.int64)
 
 
 def with_blocks(graph: Graph) -> Graph:
@@ -319,24 +318,10 @@ def _block(rows: _Rows) -> int:
 # -- the same block by block ---------------------------------------------------------------------------------
 
 
-def _node(graph: Graph, like: Node, op: Op, inputs: Sequence[Tensor], spec: Any, **attrs: Any) -> Tensor:
-    made = Node(graph, op, tuple(inputs), attrs, [spec], _name(graph, like), like.location)
-    graph.nodes.append(made)
-    return made.outputs[0]
-
-
-def _name(graph: Graph, like: Node) -> str:
-    return graph.unique_name(like.name.rpartition("/")[2])
-
-
-def _number(graph: Graph, value: int) -> Tensor:
-    return graph.constant(np.int64(value))
-
-
 def _sum(graph: Graph, like: Node, at: Tensor, added: int, known: dict[Any, Tensor]) -> Tensor:
     """Return ``at + added`` in ``graph``, one of those that are ``known`` there or a new one."""
     if added and (graph, added) not in known:
-        known[graph, added] = _node(graph, like, ADD, (at, _number(graph, added)), (_COUNTED, SCALAR))
+        known[graph, added] = node_in(graph, like, ADD, (at, number_in(graph, added)), (COUNTED, SCALAR))
     return known[graph, added] if added else at
 
 
@@ -347,8 +332,8 @@ def _in_blocks(graph: Graph, rows: _Rows, inputs: Sequence[Tensor]) -> list[Tens
     steps = [None if t.shape.rank else constant_step(loop, k) for k, t in enumerate(inputs[:count])]
     kept = [k for k, step in enumerate(steps) if step is None]
     begins = [t for t in inputs[:count] if not t.shape.rank]  # each block begins with these anew
-    given = [_number(graph, 0), *[inputs[k] for k in kept], *begins, *inputs[count:]]
-    body, cond = (Graph(_name(graph, loop), graph) for _ in range(2))
+    given = [number_in(graph, 0), *[inputs[k] for k in kept], *begins, *inputs[count:]]
+    body, cond = (Graph(name_in(graph, loop), graph) for _ in range(2))
     for sub in (body, cond):
         for tensor in given:
             sub.parameter(tensor.dtype, tensor.shape, "block", loop.location)
@@ -356,32 +341,19 @@ def _in_blocks(graph: Graph, rows: _Rows, inputs: Sequence[Tensor]) -> list[Tens
     begun = [arrays[k] if t.shape.rank else next(more) for k, t in enumerate(inputs[:count])]
     ends = _of_block(body, rows, at, [*begun, *more])
     body.outputs = [_sum(body, loop, at, size, rows.sums), *[ends[k] for k in kept]]
-    cond.outputs = [_node(cond, loop, LESS, (cond.inputs[0], _number(cond, whole)), (np.dtype(bool), SCALAR))]
+    cond.outputs = [node_in(cond, loop, LESS, (cond.inputs[0], number_in(cond, whole)), (np.dtype(bool), SCALAR))]
     names = ("block", *[loop.attrs["names"][k] for k in kept])
-    blocks = dict(zip(kept, _loop(graph, loop, cond, body, given, len(names), names)[1:]))
+    blocks = dict(zip(kept, loop_in(graph, loop, cond, body, given, len(names), names)[1:]))
     trips, results = trip_count(loop) or 0, [blocks.get(k, t) for k, t in enumerate(inputs[:count])]
     for k, step in enumerate(steps):
         if step is not None:
             both = inputs[k], graph.constant(np.int64(trips * step).astype(inputs[k].dtype))
-            results[k] = _node(graph, loop, ADD, both, (inputs[k].dtype, SCALAR))
+            results[k] = node_in(graph, loop, ADD, both, (inputs[k].dtype, SCALAR))
     if whole < rows.count:
         rows.block = rows.count - whole
         begun = [t if t.shape.rank else f for t, f in zip(results, inputs)]
         return _of_block(graph, rows, whole, [*begun, *inputs[count:]])
     return results
-
-
-def _loop(
-    graph: Graph, like: Node, cond: Graph, body: Graph, inputs: Sequence[Tensor], count: int, names: Sequence[str]
-) -> tuple[Tensor, ...]:  # fmt: skip
-    specs = tuple([(t.dtype, t.shape) for t in inputs[:count]])
-    attrs = {
-        **like.attrs, "cond": cond, "body": body, "n_vars": count, "names": tuple(names), "specs": specs,
-        "invariants": tuple([shape for _, shape in specs]),
-    }  # fmt: skip
-    made = Node(graph, WHILE, tuple(inputs), attrs, specs, _name(graph, like), like.location)
-    graph.nodes.append(made)
-    return made.outputs
 
 
 def _of_block(graph: Graph, rows: _Rows, at: Tensor | int, inputs: Sequence[Tensor]) -> list[Tensor]:
@@ -393,23 +365,23 @@ def _of_block(graph: Graph, rows: _Rows, at: Tensor | int, inputs: Sequence[Tens
         if inside in rows.has:
             index, ends = _whole_rows(graph, rows, at, tensor)
             spec = (tensor.dtype, rows.narrowed(inside))
-            tensor = _node(graph, loop, GETITEM, (tensor, *ends), spec, index=index)
+            tensor = node_in(graph, loop, GETITEM, (tensor, *ends), spec, index=index)
         given.append(tensor)
     more = [at] if isinstance(at, Tensor) else []
     subs = []
     for key in ("cond", "body"):
-        sub = Graph(_name(graph, loop), graph)
+        sub = Graph(name_in(graph, loop), graph)
         for tensor in (*given, *more):
             sub.parameter(tensor.dtype, tensor.shape, "row", loop.location)
         _again(sub, rows, loop.attrs[key], sub.inputs[-1] if more else at)
         subs.append(sub)
-    done = _loop(graph, loop, subs[0], subs[1], [*given, *more], count, loop.attrs["names"])
+    done = loop_in(graph, loop, subs[0], subs[1], [*given, *more], count, loop.attrs["names"])
     results = []
     for tensor, inside, result in zip(inputs, begun, done):
         if inside in rows.has:
             index, ends = _whole_rows(graph, rows, at, tensor)
             spec = (tensor.dtype, tensor.shape)
-            result = _node(graph, loop, SET_ITEM, (tensor, result, *ends), spec, index=index)
+            result = node_in(graph, loop, SET_ITEM, (tensor, result, *ends), spec, index=index)
         results.append(result)
     return results
 
@@ -446,5 +418,5 @@ def _again(graph: Graph, rows: _Rows, source: Graph, at: Tensor | int) -> None:
             attrs["index"], ends = _with_rows(graph, rows, at, entries, *rows.parts[node], len(inputs) - first)
             inputs += ends
         spec = (node.outputs[0].dtype, rows.narrowed(node.outputs[0]))
-        of[node.outputs[0]] = _node(graph, node, node.op, inputs, spec, **attrs)
+        of[node.outputs[0]] = node_in(graph, node, node.op, inputs, spec, **attrs)
     graph.outputs = [of[t] for t in source.outputs]

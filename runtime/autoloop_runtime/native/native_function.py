@@ -210,8 +210,18 @@ def write_function(
         If there is an operation in it that has no machine code.
     """
     large = count_nodes(graph) > MOST_NODES
-    if known is None:  # otherwise that has been done: its tensors are those of the graph
-        graph = _with_blocks(with_whole_masks(graph))
+    *tried, sure = _in_blocks(with_whole_masks(graph)) if known is None else [graph]  # with values known, that is done
+    for form in tried:
+        made = _placed(form, shapes, features, known, large)
+        if not any(check.loops for check in made.checks):  # what fails in the midst of a loop leaves it there
+            return made
+    return _placed(sure, shapes, features, known, large)
+
+
+def _placed(
+    graph: Graph, shapes: Sequence[Shape], features: frozenset[str], known: Mapping[Tensor, Any] | None, large: bool
+) -> Function:  # fmt: skip
+    """Return the function for ``graph`` as it is, see ``write_function``."""
     types = infer(graph, shapes, known)
     placed = {j: k for k, j in graph.donated.items() if _fits(types, graph.inputs[k], graph.outputs[j])}
     made = _written(graph, types, features, placed, large)
@@ -219,14 +229,16 @@ def write_function(
     return made if _come_first(graph, types, placed, refusing) else _written(graph, types, features, {}, large)
 
 
-def _with_blocks(graph: Graph) -> Graph:
-    """Return ``graph`` with those loops block by block that are better done so."""
+def _in_blocks(graph: Graph) -> list[Graph]:
+    """Return ``graph`` with those loops block by block that are better done so; before it, if nothing in it fails."""
     if not any(node.op is SET_ITEM for loop in loops_inside(graph) for node in loop.attrs["body"].nodes):
-        return graph
+        return [graph]
     with undivided():
         from .blocked_loops import with_blocks
-
-    return with_blocks(graph)
+        from .blocked_nests import with_nests
+    blocked = with_blocks(graph)
+    nested = with_nests(blocked)
+    return [blocked] if nested is blocked else [nested, blocked]
 
 
 def _come_first(graph: Graph, types: Types, placed: Mapping[int, int], refusing: Sequence[Node]) -> bool:

@@ -22,7 +22,7 @@ from .facts import Types
 Interval: TypeAlias = tuple[int, int]
 
 #: sums of this dtype are told apart by what is added: where one wraps round, no index that it would be is one
-_COUNTED = np.dtype(np.int64)
+COUNTED = np.dtype(np.int64)
 #: an integer as a tensor (none: it is known) and what is added to it
 Sum: TypeAlias = tuple[Tensor | None, int]
 
@@ -132,7 +132,7 @@ def sum_of(tensor: Tensor, types: Types) -> Sum:
         if tensor in types.constants:
             return None, int(types.constants[tensor]) + added
         made = tensor.op
-        if made.op not in (ADD, SUBTRACT) or tensor.dtype != _COUNTED:
+        if made.op not in (ADD, SUBTRACT) or tensor.dtype != COUNTED:
             return tensor, added
         left, right = made.inputs
         if made.op is ADD and left in types.constants:

@@ -24,7 +24,7 @@ from ...ops.arithmetic import ADD
 from ...ops.index import Input, Slice
 from ...ops.indexing import GETITEM, SET_ITEM
 from .facts import Types
-from .intervals import interval, sum_of
+from .intervals import COUNTED, interval, sum_of
 from .moving_extents import entries_of
 
 #: what an iteration touches: along which axes which places, from the first behind the counter to the one behind the
@@ -97,7 +97,7 @@ def _apart(body: Graph, arrays: Sequence[int], found: _Versions, step: int) -> b
         return False
     ends = [found.of.get(tensor) for tensor in body.outputs]
     return [k for k in ends if k is not None] == list(arrays) and all(
-        ends[k] == k and _disjoint(found.touched[k], step) for k in arrays
+        ends[k] == k and (k not in found.touched or _disjoint(found.touched[k], step)) for k in arrays
     )
 
 
@@ -126,6 +126,8 @@ class _Versions:
 
     def __init__(self, index: Tensor, least: int, types: Types) -> None:
         self._index, self._least, self._types = sum_of(index, types), least, types
+        #: the loops inside that are being looked at
+        self._inside: list[Node] = []
         #: tensor -> the variable that it is a version of
         self.of: dict[Tensor, int] = {}
         self.touched: dict[int, list[Touched]] = {}
@@ -156,7 +158,10 @@ class _Versions:
         for k, tensor in enumerate(node.inputs):
             if tensor in self.of:
                 self.of[cond.inputs[k]] = self.of[body.inputs[k]] = self.of[tensor]
-        if not self.follow(cond) or not self.follow(body):
+        self._inside.append(node)
+        followed = self.follow(cond) and self.follow(body)
+        self._inside.pop()
+        if not followed:
             return False
         for k in range(count):
             before, after = self.of.get(body.inputs[k]), self.of.get(body.outputs[k])
@@ -192,8 +197,7 @@ class _Versions:
             if entry is None:
                 continue
             if not isinstance(entry, Slice):
-                begin = self._behind(node, first, entry)
-                end = None if begin is None else begin + 1
+                begin, end = self._within(node, first, entry)
             elif entry.step in (None, 1):
                 begin, end = (self._behind(node, first, at) for at in (entry.start, entry.stop))
             else:
@@ -204,6 +208,22 @@ class _Versions:
                 beyond.add(axis)
             axis += 1
         return places, frozenset(beyond)
+
+    def _within(self, node: Node, first: int, at: Any) -> tuple[int | None, int | None]:
+        """Return how far behind the index the number ``at`` is at least that an index has, and the next one behind
+        what it is at most."""
+        begin = self._behind(node, first, at)
+        if begin is not None or not isinstance(at, Input):
+            return begin, None if begin is None else begin + 1
+        base, added = sum_of(node.inputs[first + at.position], self._types)
+        if base is not None and base.op.op is ADD and base.dtype == COUNTED:
+            for one, other in (base.op.inputs, base.op.inputs[::-1]):
+                origin, more = sum_of(one, self._types)
+                found = interval(other, self._types, self._inside) if origin is self._index[0] else None
+                if found is not None and origin is not None:
+                    more += added - self._index[1]
+                    return found[0] + more, found[1] + more + 1
+        return None, None
 
     def _behind(self, node: Node, first: int, at: Any) -> int | None:
         """Return how far behind the index the number ``at`` is that an index has, if that is known."""
