@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from .constructs.side_by_side import staged_enumerate as staged_enumerate
     from .constructs.side_by_side import staged_reversed as staged_reversed
     from .constructs.side_by_side import staged_zip as staged_zip
+    from .constructs.staged_libraries import OF_LIBRARIES as OF_LIBRARIES
     from .constructs.stateful_calls import told_of_effect as told_of_effect
     from .constructs.text import formatted as formatted
     from .constructs.text import fstring, percent
@@ -206,6 +207,7 @@ _MODULES = {
     "autoloop.operators.constructs.overloads": ("binary", "unary", "update"),
     "autoloop.operators.constructs.random_calls": ("drawing", "leave_generators", "unless_drawn"),
     "autoloop.operators.constructs.side_by_side": ("staged_enumerate", "staged_reversed", "staged_zip"),
+    "autoloop.operators.constructs.staged_libraries": ("OF_LIBRARIES",),
     "autoloop.operators.constructs.stateful_calls": ("told_of_effect",),
     "autoloop.operators.constructs.text": ("formatted", "fstring", "joined", "of_known_text", "percent", "shown"),
     "autoloop.operators.constructs.type_questions": (

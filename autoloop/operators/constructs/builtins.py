@@ -18,7 +18,7 @@ from autoloop_runtime.ir.text_operators import of_texts
 from autoloop_runtime.ir.tracers import Kind, NumberTracer, TextTracer, kind_of, marked
 
 from ... import operators
-from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS
+from ...conversion.callables import STAGED_BUILTINS
 from ...errors import mark_programs_own, programs_own
 from ...left_to_python import leave_unknown, refuse_unknown
 from ..mutation.outside_world import stays
@@ -46,9 +46,8 @@ from .container_comparisons import asks_the_run
 from .for_statement import for_stmt
 from .if_statement import if_exp
 from .iterables import StagedIterable, as_staged, iterable_of, run_over, staged_range
-from .library_functions import called, library
+from .library_functions import called
 from .math_functions import (
-    STAGED_MATH,
     as_complex,
     as_index,
     converting_to,
@@ -384,6 +383,3 @@ STAGED: dict[Any, Callable[..., Any]] = {
 
 
 assert STAGED.keys() == STAGED_BUILTINS
-_FUNCTIONS = libraries.STAGED_FUNCTIONS | STAGED_MATH
-assert _FUNCTIONS.keys() == STAGED_FUNCTIONS
-STAGED.update((plain, library(plain, staged)) for plain, staged in _FUNCTIONS.items())

@@ -24,7 +24,9 @@ _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, f
 def staged_for(f: Any) -> Any:
     """Return what takes tensors in place of a builtin or library function, None if there is nothing."""
     try:
-        found = operators.STAGED[f] if f in STAGED_BUILTINS or f in STAGED_FUNCTIONS else None
+        found = operators.STAGED[f] if f in STAGED_BUILTINS else None
+        if f in STAGED_FUNCTIONS:
+            found = operators.OF_LIBRARIES[f]
     except TypeError:  # not hashable
         return None
     if isinstance(f, type) and issubclass(f, np.generic):

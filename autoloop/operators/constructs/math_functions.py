@@ -1,13 +1,8 @@
-"""Functions of ``math`` on staged numbers, and builtins that ask one: Python's values, errors and types of results.
-
-``math.sqrt(x)`` asks its argument for a float before a tensor has a say: so converted code calls what stands here
-instead. Of a tensor it gives a tensor, as autoloop's own function of the name does.
-"""
+"""Builtins that ask a staged number: Python's values, errors and types of results."""
 
 from __future__ import annotations
 
 import functools
-import math
 import operator
 import warnings
 from collections.abc import Callable
@@ -19,19 +14,18 @@ from autoloop_runtime.base import dtypes, nest
 from autoloop_runtime.base.stand_ins import UnknownWhileTracing
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type
-from autoloop_runtime.ir.numpy_protocols import ufunc_counterpart_of
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.text_operators import of_texts
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, Tracer, ZeroDimArray, kind_of, marked, number_of
 from autoloop_runtime.ops.exact_numbers import truncated
-from autoloop_runtime.ops.python_math import asked, defined
+from autoloop_runtime.ops.python_math import asked
 
 from ...errors import mark_programs_own, programs_own
 from ...left_to_python import leave_unknown, refuse_unknown
 from ..staging.growing_list import GrowingList
 from ..staging.numbers_or_arrays import noted
 from ..staging.raising import Raising, raise_unless
-from ..staging.staged_values import answer, is_staged
+from ..staging.staged_values import answer
 
 
 def tried(of: Callable[..., Any], value: Any) -> None:
@@ -104,54 +98,13 @@ def _said_of_shape(number: Callable[..., Any], shape: Any) -> Any:
     return None
 
 
-def _refuse_complex(*values: Any) -> None:
+def refuse_complex(*values: Any) -> None:
     """Let plain Python take the real part of a complex scalar of NumPy's, which tells so by a warning."""
     if any(isinstance(value, ArrayTracer) and value.dtype.kind == "c" for value in values):
         raise UnknownWhileTracing("a real number is needed, not NumPy's complex one: write z.real")
 
 
-def _float(value: Any) -> Any:
-    """Return what ``float`` makes of an argument, as a tensor."""
-    if not is_staged(value):
-        return convert_to_tensor(np.float64(value))
-    _refuse_complex(value)
-    tensor = one_element(float, value)
-    if tensor.dtype.kind == "c":
-        raise programs_own(TypeError("must be real number, not complex"))
-    return ops.cast(tensor, dtypes.float64)
-
-
-def _function(f: Any, row: Callable[..., Any], fails: bool = True, arguments: int = 1) -> Callable[..., Any]:
-    """Return a function of floats; where it has no value it ``fails``."""
-    exact = defined(f, row) if fails else row
-
-    def of_floats(*args: Any) -> Any:
-        if kind_of(args) is Tensor:
-            return row(*args)
-        if len(args) != arguments:
-            return _asking(f, float)(*args)
-        return number_of(args)(exact(*map(_float, args)))
-
-    return of_floats
-
-
-def _ufunc(theirs: np.ufunc) -> Callable[..., Any]:
-    return lambda *args: (ufunc_counterpart_of(theirs) or theirs)(*args)
-
-
-def _whole(of: Callable[..., Any], rounded: Callable[..., Any]) -> Callable[..., Any]:
-    def of_number(x: Any) -> Any:
-        _refuse_complex(x)
-        tried(of, x)
-        if kind_of((x,)) is Tensor:
-            return answer(truncated(rounded(x)), x)
-        tensor = one_element(float, x)
-        return answer(truncated(tensor if tensor.dtype.kind in "biu" else rounded(tensor)), x)
-
-    return of_number
-
-
-def _asking(f: Callable[..., Any], kind: type) -> Callable[..., Any]:
+def asking(f: Callable[..., Any], kind: type) -> Callable[..., Any]:
     """Return a function that Python itself computes, as a number of type ``kind``; or as text."""
 
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -159,97 +112,11 @@ def _asking(f: Callable[..., Any], kind: type) -> Callable[..., Any]:
         given = [leaf.stack() if isinstance(leaf, GrowingList) else leaf for leaf in leaves]
         args, kwargs = nest.unflatten(structure, given)
         if kind is float or f.__module__ == "math":
-            _refuse_complex(*given)
+            refuse_complex(*given)
         made = asked(f, kind, args, kwargs, lambda tensor: not isinstance(tensor, ArrayTracer))
         return marked(kind_of(given, ArrayTracer) if kind is str else number_of(given), made)
 
     return called
-
-
-def _parts(f: Callable[[Any], Any], *kinds: type) -> Callable[[Any], Any]:
-    """Return a function that gives several numbers."""
-    each = [_asking(lambda x, k=k: f(x)[k], kind) for k, kind in enumerate(kinds)]
-    return lambda x: tuple([one(x) for one in each])
-
-
-def _prod(values: Any, /, *, start: Any = 1) -> Any:
-    if isinstance(values, list | tuple):
-        for value in values:
-            start = start * value
-        return start
-    raise UnknownWhileTracing("math.prod of what is computed by a graph takes a list of numbers: write np.prod(x)")
-
-
-def _told(row: Callable[..., Any]) -> Callable[[Any], Any]:
-    return lambda x: answer(row(x if kind_of((x,)) is Tensor else _float(x)), x)
-
-
-def _logarithm(x: Any, *base: Any) -> Any:
-    """Return ``math.log(x, base)``, which is a quotient of two logarithms."""
-    if kind_of((x, *base)) is Tensor:
-        return ops.log(x) if not base else ops.divide(ops.log(x), ops.log(*base))
-    of_floats = _function(math.log, ops.log)
-    made, *divisor = [of_floats(one) if is_staged(one) else math.log(one) for one in (x, *base)]
-    return operator.truediv(made, *divisor) if divisor else made
-
-
-STAGED_MATH: dict[Any, Callable[..., Any]] = {
-    math.acos: _function(math.acos, ops.arccos),
-    math.acosh: _function(math.acosh, ops.arccosh),
-    math.asin: _function(math.asin, ops.arcsin),
-    math.asinh: _function(math.asinh, ops.arcsinh, fails=False),
-    math.atan: _function(math.atan, ops.arctan, fails=False),
-    math.atan2: _function(math.atan2, ops.arctan2, fails=False, arguments=2),
-    math.atanh: _function(math.atanh, ops.arctanh),
-    math.cbrt: _function(math.cbrt, ops.cbrt, fails=False),
-    math.ceil: _whole(math.ceil, ops.ceil),
-    math.comb: _asking(math.comb, int),
-    math.copysign: _function(math.copysign, ops.copysign, fails=False, arguments=2),
-    math.cos: _function(math.cos, ops.cos),
-    math.cosh: _function(math.cosh, ops.cosh),
-    math.degrees: _function(math.degrees, _ufunc(np.degrees), fails=False),
-    math.dist: _asking(math.dist, float),
-    math.erf: _function(math.erf, ops.erf, fails=False),
-    math.erfc: _asking(math.erfc, float),
-    math.exp: _function(math.exp, ops.exp),
-    math.exp2: _function(math.exp2, ops.exp2),
-    math.expm1: _function(math.expm1, ops.expm1),
-    math.fabs: _function(math.fabs, ops.abs, fails=False),
-    math.factorial: _asking(math.factorial, int),
-    math.floor: _whole(math.floor, ops.floor),
-    math.fmod: _function(math.fmod, _ufunc(np.fmod), arguments=2),
-    math.frexp: _parts(math.frexp, float, int),
-    math.fsum: _asking(math.fsum, float),
-    math.gamma: _asking(math.gamma, float),
-    math.gcd: _asking(math.gcd, int),
-    math.hypot: _function(math.hypot, ops.hypot, fails=False, arguments=2),
-    math.isclose: _asking(math.isclose, bool),
-    math.isfinite: _told(ops.isfinite),
-    math.isinf: _told(ops.isinf),
-    math.isnan: _told(ops.isnan),
-    math.isqrt: _asking(math.isqrt, int),
-    math.lcm: _asking(math.lcm, int),
-    math.ldexp: _asking(math.ldexp, float),
-    math.lgamma: _asking(math.lgamma, float),
-    math.log: _logarithm,
-    math.log10: _function(math.log10, ops.log10),
-    math.log1p: _function(math.log1p, ops.log1p),
-    math.log2: _function(math.log2, ops.log2),
-    math.modf: _parts(math.modf, float, float),
-    math.nextafter: _asking(math.nextafter, float),
-    math.perm: _asking(math.perm, int),
-    math.pow: _function(math.pow, ops.pow, arguments=2),
-    math.prod: _prod,
-    math.radians: _function(math.radians, _ufunc(np.radians), fails=False),
-    math.remainder: _asking(math.remainder, float),
-    math.sin: _function(math.sin, ops.sin),
-    math.sinh: _function(math.sinh, ops.sinh),
-    math.sqrt: _function(math.sqrt, ops.sqrt),
-    math.tan: _function(math.tan, ops.tan),
-    math.tanh: _function(math.tanh, ops.tanh, fails=False),
-    math.trunc: _whole(math.trunc, ops.trunc),
-    math.ulp: _asking(math.ulp, float),
-}
 
 
 def of_number(f: Callable[..., Any], kind: type) -> Callable[[Any], Any]:
@@ -263,7 +130,7 @@ def of_number(f: Callable[..., Any], kind: type) -> Callable[[Any], Any]:
             )
         of_one_kind(f, value)
         tried(f, value)
-        return _asking(f, kind)(value)
+        return asking(f, kind)(value)
 
     return called
 
@@ -283,7 +150,7 @@ def staged_round(number: Any, ndigits: Any = None) -> Any:
 
 
 #: ``pow`` of three ints
-_modular_power = _asking(pow, int)
+_modular_power = asking(pow, int)
 
 
 def staged_pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
