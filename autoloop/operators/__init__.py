@@ -114,7 +114,7 @@ if TYPE_CHECKING:
     from .staging.bytes_of_runs import FlagsOfArray as FlagsOfArray
     from .staging.bytes_of_runs import bytes_of as bytes_of
     from .staging.growing_list import array_of as array_of
-    from .staging.growing_list import leave_empty as leave_empty
+    from .staging.growing_list import refuse_empty as refuse_empty
     from .staging.maybe_numbers import given_exactly as given_exactly
     from .staging.optional import is_, is_not
     from .staging.staged_values import subject
@@ -218,7 +218,7 @@ _MODULES = {
     "autoloop.operators.mutation.texts_of_tracers": ("leave_key", "leave_or_refuse", "leave_value"),
     "autoloop.operators.staging.begun_lists": ("example_of", "growing"),
     "autoloop.operators.staging.bytes_of_runs": ("FlagsOfArray", "bytes_of"),
-    "autoloop.operators.staging.growing_list": ("array_of", "leave_empty"),
+    "autoloop.operators.staging.growing_list": ("array_of", "refuse_empty"),
     "autoloop.operators.staging.maybe_numbers": ("given_exactly",),
     "autoloop.operators.staging.optional": ("is_", "is_not"),
     "autoloop.operators.staging.staged_values": ("subject",),

@@ -123,3 +123,31 @@ def test_ints_that_no_float_is_equal_to_are_for_plain_python():
 def test_of_one_array_in_a_list_nothing_is_compared():
     f = made("return max([x * k for k in range(4) if x[k] > x[3] - 1])", "x")
     refused_or_plain(f, r"max\(\) of arrays, of which only the run knows how many", np.arange(4.0))
+
+
+def stacked(x):
+    rows = []
+    for k in range(len(x)):
+        if x[k] > 100:
+            rows.append(x)
+    return np.stack(rows)
+
+
+def joined(x):
+    rows = []
+    for k in range(len(x)):
+        if x[k] > 100:
+            rows.append(x)
+    return np.concatenate(rows)
+
+
+EMPTY = [(stacked, "need at least one array to stack"), (joined, "need at least one array to concatenate")]
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_list_that_stays_empty_raises_what_numpy_raises_of_none(executor):
+    for f, words in EMPTY[: 1 if executor == "native" else None]:  # machine code joins no list of unknown length
+        decorated = al.function(f, executor=executor)
+        with pytest.raises(ValueError, match=words):
+            decorated(np.array([1.0, 2.0]))
+        np.testing.assert_array_equal(decorated(np.array([1.0, 200.0])), f(np.array([1.0, 200.0])))

@@ -32,7 +32,7 @@ _MAKING_ARRAYS = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.
 
 def _stack(arrays: Any, axis: Any = 0, *others: Any, **more: Any) -> Any:
     if is_growing(arrays) and not (others or more):
-        operators.leave_empty(arrays, "np.stack")
+        operators.refuse_empty(arrays, np.stack)
         made = ops.moveaxis(convert_to_tensor(arrays), 0, axis) if axis else arrays.stack()
         return marked(kind_of((arrays,), ArrayTracer), made)
     return by_numpy(np.stack)(arrays, axis, *others, **more)
@@ -43,7 +43,7 @@ def _concatenate(arrays: Any, /, axis: Any = 0, *others: Any, **more: Any) -> An
         return by_numpy(np.concatenate)(arrays, axis, *others, **more)
     if axis != 0 or len(arrays.arrays) != 1 or others or more:
         raise TypeError(f"np.concatenate of the list {arrays.name!r}, which grows in a loop, works along axis 0 only")
-    operators.leave_empty(arrays, "np.concatenate")
+    operators.refuse_empty(arrays, np.concatenate)
     return marked(kind_of((arrays,), ArrayTracer), arrays.arrays[0].concat())
 
 

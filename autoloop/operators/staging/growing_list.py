@@ -28,7 +28,7 @@ from .copied_elements import note_begun, note_element, note_put, note_shared
 from .instances import as_rows
 from .joined_elements import Join
 from .list_columns import ListColumns, empty_arrays
-from .several_types import leave_without
+from .several_types import refuse_without
 from .staged_values import refuse_variables
 from .twins import watch_copied
 
@@ -310,10 +310,10 @@ def array_of(values: GrowingList) -> Any:
     return marked(join(values.__autoloop_kind__, ArrayTracer), values.__autoloop_tensor__())
 
 
-def leave_empty(values: GrowingList, function: str) -> None:
-    """Let plain Python run the call if there are no elements, of which ``function`` needs one."""
+def refuse_empty(values: GrowingList, function: Callable[..., Any]) -> None:
+    """Let the run raise what ``function`` of NumPy's raises of no arrays, if there are none."""
     if values.__autoloop_kind__ is not Tensor:
-        leave_without(values.numbers(), f"{function} needs at least one array")
+        refuse_without(values.numbers(), function)
 
 
 def _as_arrays(element: Any) -> Any:

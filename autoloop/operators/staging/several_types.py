@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,16 +72,31 @@ def checked_column(values: Tensor) -> Tensor:
 
 def checked_rows(rows: Tensor) -> Tensor:
     """Return arrays of a list as NumPy makes an array of them: of none it makes one with a single axis, of floats."""
-    leave_without(
-        rows, f"NumPy makes an array of another shape than {rows.shape} in this run, as there are no elements"
-    )
+    if _may_be_none(rows):
+        _leave_unless(
+            ops.greater(ops.shape(rows)[0], 0),
+            f"of this list NumPy makes an array of another shape than {rows.shape} in this run, as there are no "
+            f"elements: look first whether it has some",
+        )
     return rows
 
 
-def leave_without(rows: Tensor, what: str) -> None:
-    """Let plain Python run the call if there are no elements of a list, of which ``what`` is true then."""
-    if rows.shape.rank is None or rows.shape.as_list()[0] is None:
-        _leave_unless(ops.greater(ops.shape(rows)[0], 0), f"of this list {what}: look first whether it has some")
+def refuse_without(rows: Tensor, function: Callable[..., Any]) -> None:
+    """Let the run raise what a function of NumPy's raises of an empty list if there are no elements of one."""
+    if _may_be_none(rows):
+        raise_unless(ops.greater(ops.shape(rows)[0], 0), Raising(ValueError, partial(_said_of_none, function)))
+
+
+def _said_of_none(function: Callable[..., Any]) -> ValueError:
+    try:
+        function([])
+    except ValueError as error:
+        return error.with_traceback(None)
+    raise AssertionError(f"{function.__name__} takes no arrays")
+
+
+def _may_be_none(rows: Tensor) -> bool:
+    return rows.shape.rank is None or rows.shape.as_list()[0] is None
 
 
 def _refuse_unless(holds: Tensor, dtype: Any) -> None:
