@@ -13,6 +13,7 @@ import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.array_views import View
+from autoloop_runtime.ir.basic_indices import tensors_in
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import TextTracer
 
@@ -62,6 +63,27 @@ def views_of(leaf: Any) -> tuple[View, ...] | None:
         made.append(view)
         view = view.parent.view_of
     return tuple(made[::-1])
+
+
+def chain_of(leaf: Any) -> tuple[View, ...]:
+    """Return the views that make a view of the array that it is a part of, be it known or not which part."""
+    made: list[View] = []
+    view = getattr(leaf, "view_of", None)
+    while view is not None:
+        made.append(view)
+        view = view.parent.view_of
+    return tuple(made[::-1])
+
+
+def is_part_of_input(leaf: Any) -> bool:
+    """Return whether a leaf of the result is a part of an input that is named by numbers which a run can give."""
+    storage = None if isinstance(leaf, TextTracer) else kept(leaf)
+    if storage is None or storage.argument is None or leaf.view_of is None or leaf.shape.rank == 0:
+        return False
+    graph = storage.tensor.graph
+    untold = [view for view in chain_of(leaf) if view.real is None]
+    ends = [tensors_in(view.index) for view in untold]
+    return bool(untold) and all(ends) and all(end.graph is graph for every in ends for end in every)
 
 
 def copied(array: np.ndarray[Any, Any], seen: dict[int, Any]) -> Any:

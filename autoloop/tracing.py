@@ -36,6 +36,7 @@ from .operators.mutation.outside_world import World
 from .operators.staging.maybe_same import settled
 from .operators.staging.staged_blocks import Loops, TellArrays, ToldArrays, WrittenOut, deciding, raise_when_run
 from .operators.staging.staged_values import leave_variables
+from .returned_views import is_part_of_input
 from .written_arguments import ReferringFunction, references_of
 
 R = TypeVar("R")
@@ -155,10 +156,11 @@ def finished(
     memory = [kept(one) for one in inputs]
     same = {(j, k) for j, one in enumerate(memory) for k, other in enumerate(memory) if j < k and one is other and one}
     told = graph.records.pop(ToldArrays, None)
-    if told is not None:
+    leaves = nest.flatten(value, expand_composites=True)
+    if told is not None or any(map(is_part_of_input, leaves)):
         with undivided():  # which few functions need
             from .told_results import told_results
-        told = told_results(told.origins, nest.flatten(value, expand_composites=True), inputs)
+        told = told_results(told and told.origins, leaves, inputs)
     references = references_of(graph, inputs, value, frozenset(same), len(inputs) if arguments is None else arguments)
     if references is None:
         made = ConcreteFunction(name, graph, value, executor, told=told)

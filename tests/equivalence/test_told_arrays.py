@@ -1,4 +1,5 @@
-"""Which array it is that a loop or branch leaves, each run says: the argument itself, another result, or a new one."""
+"""Which array it is that a loop or branch leaves, each run says: the argument itself, a part of it, another result,
+or a new one."""
 
 import textwrap
 import warnings
@@ -7,12 +8,21 @@ import autoloop as al
 import numpy as np
 import pytest
 from each_case import each
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from worlds import world
 
 COUNTED = "for i in range(n[0]):\n    "
+FOUND = "k = 0\nwhile k < n[0] and x[k] < 2: k += 1\n"
 BEST = "best = y = x\n" + COUNTED + "y = y*-1.5\n    if y[0] > best[0]: best = y\n"
 #: programs of an object with two arrays, an array, and how many turns there are
 PROGRAMS = {
+    # parts of which only the run knows which they are
+    "up_to_where": FOUND + "return x[:k]",
+    "kept_part": FOUND + "o.v = x[k:]\nreturn o.v, o.v, x[:k]",
+    "row_of_two": FOUND + "m = x.reshape(3, 1)\nreturn m[k], m[k:, ::-1], {'a': x[k:][1:]}",
+    "written_part": FOUND + "y = x[k:]\nx[0] = 5\ny += n[0]\nreturn y",
+    "part_of_the_object": FOUND + "o.w = o.v[-k:]",
     # a result that is the caller's array in some runs
     "no_turn": "i = 0\nwhile i < n[0]:\n    x = x + 1\n    i += 1\nreturn x",
     "a_side": "return x if n[0] > 1 else x*2",
@@ -87,8 +97,33 @@ def test_arrays_are_the_ones_that_plain_python_leaves(name, executor):
 
 def test_machine_code_says_which_array_it_is():
     pytest.importorskip("llvmlite")
-    for name in ("no_turn", "best", "turned", "kept_or_new"):
+    for name in ("no_turn", "best", "turned", "kept_or_new", "up_to_where", "kept_part"):
         check(name, "native")
+
+
+@al.function
+def part_of(x, ends):
+    return x[ends[0] : ends[1]], x[:: ends[2], ends[0] : ends[3]], x[ends[4]]
+
+
+ENDS = st.integers(-7, 7)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(ENDS, min_size=2, max_size=2), ENDS.filter(bool), ENDS, st.integers(-4, 3), st.booleans())
+def test_parts_whose_ends_the_run_computes_are_parts_of_the_argument(ends, step, end, row, is_read_only):
+    every = np.array([*ends, step, end, row])
+    x = np.arange(20.0).reshape(4, 5)
+    x.flags.writeable = not is_read_only
+    for plain, ours in zip(part_of.python_function(x, every), part_of(x, every), strict=True):
+        assert plain.__array_interface__ == ours.__array_interface__
+
+
+def test_derivatives_through_a_part_whose_ends_the_run_computes():
+    x, ends = np.arange(20.0).reshape(4, 5), np.array([1, 3, 2, 4, 1])
+    expected = np.zeros((4, 5))
+    expected[1:3] = 2 * x[1:3]
+    np.testing.assert_array_equal(al.grad(lambda x: (part_of(x, ends)[0] ** 2).sum())(x), expected)
 
 
 def test_derivatives_through_a_result_that_is_the_argument():
