@@ -225,3 +225,23 @@ def test_auto_leaves_what_would_mostly_be_called():
 
     assert "would call NumPy" in why(ordered)
     assert "would call NumPy" not in why(busy)
+
+
+def test_loops_whose_values_leave_memory_call_kernels():
+    def ordered_sum(swapped, a, x):
+        for _ in al.range(9):
+            al.set_loop_options(swap_memory=swapped)
+            x = al.sin(x) * a + al.cast(np.argsort(x), al.float64) * 1e-3
+        return al.sum(x)
+
+    def gradients(swapped):
+        f = al.value_and_grad(lambda a, x: ordered_sum(swapped, a, x), (0, 1))
+        return al.nest.flatten(al.function(f, executor="native")(x, x))
+
+    x = np.linspace(1, 0.5, 50)
+    al.config.set_swap_budget(0)
+    try:
+        for swapped, kept in zip(gradients(True), gradients(False), strict=True):
+            np.testing.assert_array_equal(swapped, kept)
+    finally:
+        al.config.set_swap_budget(None)

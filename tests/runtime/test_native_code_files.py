@@ -30,6 +30,7 @@ def collections():
     plain = {"name": "merge_table", "size": 16, "elements": 2, "memory": "double"}
     return [
         BODY, around(0, "  call void @free_stacks(ptr %stacks, ptr null)\n"), stack_code.functions(True),
+        code("python_objects"),
         code("growing_checkpoints"),
         code("limited_checkpoints", HEAD=HEAD, HEAD_AND_ONE=HEAD + 1, HEAD_BYTES_AND_ONE=8 * HEAD + 8),
         code("tables", FIRST=stack_code.FIRST, HEAD_BYTES=8 * HEAD),

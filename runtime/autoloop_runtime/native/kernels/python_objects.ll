@@ -1,4 +1,4 @@
-;; functions of CPython's that ``python_call`` and ``python_number`` call
+;; functions of CPython's that ``python_call``, ``python_number`` and stacks that leave memory call
 declare ptr @PyLong_FromVoidPtr(ptr)
 declare ptr @PyObject_CallFunctionObjArgs(ptr, ...)
 declare ptr @PyTuple_GetItem(ptr, i64)

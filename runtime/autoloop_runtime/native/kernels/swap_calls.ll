@@ -4,12 +4,8 @@
 @${RELEASE} = external global i8
 declare i32 @PyGILState_Ensure()
 declare void @PyGILState_Release(i32)
-declare void @PyErr_Fetch(ptr, ptr, ptr)
 declare void @PyErr_Restore(ptr, ptr, ptr)
 declare void @PyErr_Clear()
-declare ptr @PyLong_FromVoidPtr(ptr)
-declare ptr @PyObject_CallFunctionObjArgs(ptr, ...)
-declare void @Py_DecRef(ptr)
 
 ; true if it raised nothing
 define internal i1 @swap_call(ptr %function, ptr %address) noinline nounwind {

@@ -16,6 +16,7 @@ from ...ir.graph import Graph, Node
 from ..ir.casts import cast
 from ..ir.elements import BOOL, INT64, POINTER
 from ..kernels import swap_file as swapped
+from ..kernels.ll_files import code
 from ..kernels.stack_code import functions
 from ..typing.facts import Rows, StackType
 from ..writer.context import Context
@@ -36,6 +37,7 @@ def define_stacks(ctx: Context) -> None:
     swaps = ctx.types.swaps()
     if swaps:
         ctx.libraries.addresses.update(swapped.addresses())
+        ctx.module.define("python_objects", lambda: code("python_objects"))
     ctx.module.define("stacks", lambda: functions(swaps))
 
 
