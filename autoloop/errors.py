@@ -137,7 +137,7 @@ def is_refusal(error: BaseException) -> bool:
     if link is None or not isinstance(error, TypeError | ValueError | NotImplementedError):
         return False
     last = innermost(link)
-    if last.tb_frame.f_code.co_filename in _STAGING_FILES:
+    if last.tb_frame.f_code.co_filename in _STAGING_FILES and not is_programs_own(error):
         return True
     # what autoloop itself says while it traces, and NumPy would not, is of values that only the run knows; errors that
     # name a tensor without a value are for who works with tensors, and may be caught as any other

@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from .constructs.overloads import binary, unary, update
     from .constructs.random_calls import drawing as drawing
     from .constructs.random_calls import leave_generators as leave_generators
+    from .constructs.random_calls import note_copied as note_copied
     from .constructs.random_calls import unless_drawn as unless_drawn
     from .constructs.side_by_side import staged_enumerate as staged_enumerate
     from .constructs.side_by_side import staged_reversed as staged_reversed
@@ -205,7 +206,7 @@ _MODULES = {
     "autoloop.operators.constructs.numpy_settings": ("is_under_settings",),
     "autoloop.operators.constructs.options": ("misplaced_options", "set_loop_options"),
     "autoloop.operators.constructs.overloads": ("binary", "unary", "update"),
-    "autoloop.operators.constructs.random_calls": ("drawing", "leave_generators", "unless_drawn"),
+    "autoloop.operators.constructs.random_calls": ("drawing", "leave_generators", "note_copied", "unless_drawn"),
     "autoloop.operators.constructs.side_by_side": ("staged_enumerate", "staged_reversed", "staged_zip"),
     "autoloop.operators.constructs.staged_libraries": ("OF_LIBRARIES",),
     "autoloop.operators.constructs.stateful_calls": ("told_of_effect",),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 
 import autoloop as al
@@ -102,11 +104,30 @@ def made_inside(x):
     return x * rng.normal(size=3), legacy.rand(), own.random(), rng.normal()
 
 
+def copied_inside(x):
+    rng = np.random.default_rng(0)
+    twin, other = copy.deepcopy(rng), copy.copy(random.Random(2))
+    return x * rng.normal(), twin.normal(), other.random(), copy.deepcopy({"rng": twin})["rng"].random()
+
+
+def spawned_inside(x):
+    total, first = 0.0, np.random.default_rng(0).spawn(2)
+    for rng in [*first, *first[0].spawn(1)]:
+        total += rng.normal()
+    return x * total
+
+
+def made_by_a_library(x):
+    rng = pickle.loads(pickle.dumps(np.random.default_rng(0)))
+    return x * rng.normal()
+
+
 X, N = np.array([0.5, 1.5, 2.0]), np.int64(4)
 PROGRAMS = [
     (arrays_beside_staged_values, X), (integers, X), (in_a_staged_loop, N), (in_a_staged_branch, X),
     (in_a_staged_branch, X + 1), (one_stream_in_order, X), (staged_arguments, X), (staged_numbers, N), (lists, X),
     (of_lists_that_change, X), (collected, 3), (collected, N), (seeded_each_time, X), (made_inside, X),
+    (copied_inside, X), (spawned_inside, X),
 ]  # fmt: skip
 
 
@@ -265,6 +286,7 @@ def test_a_seed_is_known_while_tracing():
 
     refused_or_plain(seeded, "takes no seed that only the run knows", np.int64(3))
     refused_or_plain(seeded_in_a_branch, "takes no seed that only the run knows", np.int64(3))
+    refused_or_plain(made_by_a_library, "a library's own code gives a generator of random numbers", X)
     refused_or_plain(drawn_in_a_loop, "Make it outside of the", np.int64(3))
 
 

@@ -37,6 +37,7 @@ RAISING = [
     ("an_item_of_a_tuple", "t = (x, 1)\nt[0] += 1"),
     ("an_item_of_a_tuple_in_a_branch", "t = (x, 1)\nif x.sum() > 4:\n    t[0] += 1\nreturn x"),
     ("an_array_that_is_called", "x[0] = 5\nx()"),
+    ("a_truth_that_is_caught", "try:\n    o.n += bool(x)\nexcept ValueError as e:\n    L.append(str(e))\nreturn x"),
     ("numbers_beside_texts", "x[0] = 5\nsorted([1, 'x'])"),
     ("a_list_as_a_key", "x[0] = 5\nD[[]]"),
     ("an_iterator_at_its_end", "x[0] = 5\nnext(iter([]))"),

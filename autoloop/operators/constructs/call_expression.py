@@ -164,7 +164,10 @@ def _of_objects(made: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     refuse_untold_inside(*given)
     operators.leave_generators(inside(given), "a library's own code is given a generator of random numbers")
     with operators.unless_drawn():
-        return made(*args, **kwargs)
+        result = made(*args, **kwargs)
+    # whether it has made one, or has had it, nobody can tell
+    operators.leave_generators(nest.flatten(result), "a library's own code gives a generator of random numbers")
+    return result
 
 
 def _of_object(f: Any, made: Callable[..., Any], /, *args: Any) -> Any:

@@ -54,7 +54,9 @@ def _copied(f: Any, value: Any, *memo: Any) -> Any:
         operators.leave_generators(
             (value,) if f is copy.copy else inside((value,)), "a generator of random numbers is copied"
         )
-        return f(value, *memo)
+        made = f(value, *memo)
+        operators.note_copied((made,) if f is copy.copy else inside((made,)))
+        return made
     return method() if f is copy.copy else method(*(memo or ({},)))
 
 

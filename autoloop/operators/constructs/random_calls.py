@@ -64,7 +64,7 @@ def drawing(f: Any) -> Callable[..., Any] | None:
     if not is_random(owner) or is_users_class(type(owner)):
         return None
     if any(owner is one for one in _made_in.get(graph.root, ())):
-        return None
+        return _spawning(f) if f.__name__ == "spawn" else None
     record_call(graph, CallRecord(f"{type(owner).__name__}.{f.__name__}", None, True))
     holder = _global_name(owner, sys._getframe(2))
     return lambda *args, **kwargs: _drawn(f, holder, args, kwargs)
@@ -93,6 +93,13 @@ def leave_generators(values: Iterable[Any], what: str) -> None:
     for value in values:
         if is_random(value) and not (is_users_class(type(value)) or any(value is one for one in made)):
             _refuse(what, f"{what}, where the run advances it: use its methods, or numbers that are drawn before")
+
+
+def note_copied(copies: Iterable[Any]) -> None:
+    """Note the copies of generators that the traced function has made, and their children, as of its making."""
+    graph = current_graph()
+    if graph is not None and graph.root.ordered:
+        _made_in.setdefault(graph.root, []).extend(filter(is_random, copies))
 
 
 @contextmanager
@@ -171,6 +178,17 @@ def _making(f: Any, graph: Graph) -> Callable[..., Any]:
         return generator
 
     return made
+
+
+def _spawning(spawn: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
+    """Return the method of a generator that the traced function has made; the children are of its making, too."""
+
+    def spawned(*args: Any, **kwargs: Any) -> list[Any]:
+        children = spawn(*args, **kwargs)
+        note_copied(children)
+        return children
+
+    return spawned
 
 
 def _drawn(method: Any, holder: _Holder | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
