@@ -85,10 +85,10 @@ def test_the_caller_s_array_is_given_back_and_so_are_its_parts():
         return x, x[1:], x[i:]
 
     x = np.arange(4.0)
-    whole, part, copy = f(x, np.int64(1))
+    whole, part, of_the_run = f(x, np.int64(1))
     x[:] = -1
-    assert whole is x and part.base is x
-    np.testing.assert_array_equal(copy, [1, 2, 3])  # which part it is only the run knew
+    assert whole is x and part.base is x and of_the_run.base is x
+    np.testing.assert_array_equal(of_the_run, [-1, -1, -1])
 
 
 def test_functions_call_each_other():

@@ -35,6 +35,7 @@ REFUSED_BY_NUMPY = [
     (lambda x: np.zeros_like(x, subok="foo"), "cannot be interpreted as an integer"),
     (lambda x: np.array(x, ndmin=1.5), "integer argument expected, got float"),
     (lambda x: np.array(x, order=1.5), "order must be str, not float"),
+    (lambda x: np.sort(x, order="f0"), "Cannot specify order when the array has no fields"),
     (lambda x: np.require(x, requirements=1.5), "not iterable"),
     (lambda x: np.require(x, requirements=(0,)), "no attribute 'upper'"),
     (lambda x: np.append(x, x, axis=True), "an integer is required"),

@@ -57,9 +57,6 @@ REFUSED = {
     "where": [
         lambda x: np.exp(x, where=X > -9),
     ],
-    "order": [
-        lambda x: np.sort(x, order="f0"),
-    ],
     "like": [lambda x: np.array([x, x], like=X)],
 }
 _REFUSED = [pytest.param(f, name, id=f"{name}-{i}") for name, fs in REFUSED.items() for i, f in enumerate(fs)]

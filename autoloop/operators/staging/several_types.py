@@ -92,7 +92,7 @@ def _said_of_none(function: Callable[..., Any]) -> ValueError:
         function([])
     except ValueError as error:
         return error.with_traceback(None)
-    raise AssertionError(f"{function.__name__} takes no arrays")
+    raise AssertionError(function)
 
 
 def _may_be_none(rows: Tensor) -> bool:
