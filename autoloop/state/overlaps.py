@@ -135,12 +135,15 @@ class Related:
         How one is a part of the other; None if they are one array.
     is_of_argument : bool
         Whether it is the argument that has the other as a part.
+    is_one : bool
+        Whether the trace has taken them for one object, and not only for the same elements of the same memory.
     """
 
     argument: int
     place: int
     part: Part | None
     is_of_argument: bool
+    is_one: bool
 
     def holds(self, values: Sequence[Any], found: Sequence[Any]) -> bool:
         """Return whether they share memory so in a call."""
@@ -148,7 +151,7 @@ class Related:
         if type(one) is not np.ndarray or type(other) is not np.ndarray:
             return False
         if self.part is None:
-            return is_same(one, other)
+            return one is other or (not self.is_one and is_same(one, other))
         return self.part.is_of(one, other) if self.is_of_argument else self.part.is_of(other, one)
 
 

@@ -255,13 +255,13 @@ class _Inputs:
         for k, (whole, part) in parts.items():
             if k >= count and whole >= count:
                 place, other = self.places[k - count], self.places[whole - count]
-                self.guards.append(
-                    Guard("memory", place, other) if part is None else Guard("part", place, (other, part))
-                )
+                # what the trace has taken for one object: one put where the other stood anyhow is no change
+                kind = "same" if every[k] is every[whole] else "memory"
+                self.guards.append(Guard(kind, place, other) if part is None else Guard("part", place, (other, part)))
             elif k >= count or whole >= count:
                 argument, place_of = min(k, whole), max(k, whole) - count
                 inputs = sum(is_input(one) for one in every[:argument])
-                related.append(Related(inputs, place_of, part, whole < count))
+                related.append(Related(inputs, place_of, part, whole < count, every[k] is every[whole]))
         return found, related
 
 

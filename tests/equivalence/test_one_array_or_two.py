@@ -284,3 +284,19 @@ def test_a_variable_that_loops_and_branches_choose_is_not_left_as_its_value():
             al.function(world("variables", module(body, kept))["f"])(al.Variable(np.ones(3)))
     f = al.function(world("variables", module("y = x if x[0] > 0 else x*2\no.a = y*3\nreturn y+1", kept))["f"])
     assert np.array_equal(f(al.Variable(np.ones(3))).numpy(), np.full(3, 2.0))
+
+
+@pytest.mark.parametrize("of_argument", [False, True])
+def test_an_array_put_where_another_handle_of_its_memory_stands_is_left_there(of_argument):
+    held, x = {"v": np.ones(5)}, np.ones(5)
+
+    def keep(x):
+        held["q"] = x if of_argument else held["v"]
+        return x * 1
+
+    f = al.function(keep)
+    for is_new in (False, False, True, False):
+        if is_new:
+            x, held["v"] = x[...], held["v"][...]
+        f(x)
+        assert held["q"] is (x if of_argument else held["v"])
