@@ -44,7 +44,6 @@ _STAGING_FILES = frozenset(
 )
 _RAISE = opcode.opmap["RAISE_VARARGS"]
 _REFUSAL = "__autoloop_refusal__"
-_PROGRAMS = "__autoloop_programs__"
 _UNBUILT = "__autoloop_unbuilt__"
 #: where what NumPy and Python say of types is said
 _OF_TYPES = ("dtype_rules.py", "foreign_operands.py")
@@ -53,6 +52,8 @@ _OPERATORS = os.path.join(_FRONT_END, "operators", "")
 _CONSTRUCTS = os.path.join(_OPERATORS, "constructs", "")
 # What says which shapes and values a function, or an array that is written to, takes, as NumPy does.
 _RULES = (os.path.join(_RUNTIME, "ops", ""), os.path.join(_RUNTIME, "ir", "array_"))
+# Where Python and NumPy are asked what they say of what the user's line names, or where its words are carried out.
+_ASKING = (_CONSTRUCTS, *_RULES, dtypes.__file__, os.path.join(_RUNTIME, "ir", "plain_values.py"))
 
 
 class ConversionError(NotImplementedError):
@@ -171,7 +172,7 @@ def is_programs_own(error: BaseException) -> bool:
     It has where a line of its own has, with no function in between, where what a function was called with has no tensor
     in it (see :func:`mark_programs_own`), and where NumPy's rules of shapes and values have said it of tensors.
     """
-    found = False if in_words(error) is not None else getattr(error, _PROGRAMS, None)
+    found = False if in_words(error) is not None else getattr(error, stand_ins.PROGRAMS, None)
     link = error.__traceback__
     if found is None and link is not None:
         file = innermost(link).tb_frame.f_code.co_filename
@@ -182,9 +183,10 @@ def is_programs_own(error: BaseException) -> bool:
         )
         is_rule = is_rule and (is_of_types or file.startswith(_RULES) or _is_of_bounds(error, file))
         is_lacking = isinstance(error, AttributeError) and isinstance(error.obj, type)  # which a tracer stands for
-        found = is_rule or is_lacking or _is_said_of_values(error, link) or not is_own_file(file)
+        is_numpys = type(error).__module__.partition(".")[0] == "numpy"  # nothing of our own is said in its types
+        found = is_rule or is_lacking or is_numpys or _is_said_of_values(error, link) or not is_own_file(file)
         with suppress(AttributeError, TypeError):  # exceptions with __slots__
-            setattr(error, _PROGRAMS, found)  # its traceback will not tell any more
+            setattr(error, stand_ins.PROGRAMS, found)  # its traceback will not tell any more
     return bool(found)
 
 
@@ -195,7 +197,7 @@ def _is_said_of_values(error: BaseException, link: types.TracebackType) -> bool:
     """
     if not isinstance(error, LookupError | TypeError | StopIteration) or _is_said_there(last := innermost(link)):
         return False
-    return isinstance(error, LookupError) or last.tb_frame.f_code.co_filename.startswith(_CONSTRUCTS)
+    return isinstance(error, LookupError) or last.tb_frame.f_code.co_filename.startswith(_ASKING)
 
 
 def _is_of_bounds(error: BaseException, file: str) -> bool:
@@ -215,9 +217,7 @@ def mark_programs_own(error: BaseException) -> None:
 
 def programs_own(error: _E) -> _E:
     """Return an exception, marked as one that plain Python raises, too."""
-    with suppress(AttributeError, TypeError):  # exceptions with __slots__
-        setattr(error, _PROGRAMS, True)
-    return error
+    return stand_ins.in_numpys_words(error)
 
 
 def innermost(link: types.TracebackType) -> types.TracebackType:

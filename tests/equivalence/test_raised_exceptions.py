@@ -5,6 +5,7 @@ import itertools
 import autoloop as al
 import numpy as np
 from each_case import each
+from executors import EXECUTORS
 from worlds import module, world
 
 INTERPRETED = itertools.cycle(["auto", "sequential", "dataflow"])
@@ -130,3 +131,51 @@ def test_what_a_side_raises_is_raised_if_the_run_gets_there_and_what_it_has_chan
             found.append((x.tolist(), names["o"].n, names["o"].a.tolist(), len(names["L"]), names["Counted"].n))
         outcomes.append(found)
     assert outcomes[0] == outcomes[1]
+
+
+#: what arrays are given, and the lines that raise after one has been written to, while the function is traced
+WRITTEN = {
+    "i": lambda: np.arange(1, 5, dtype=np.int32), "f": lambda: np.arange(1.0, 5.0), "m": lambda: np.ones((2, 3)),
+    "b": lambda: np.zeros(4, bool),
+}  # fmt: skip
+RAISED = [
+    # what no rule casts
+    ("i", "a /= 2"), ("i", "a += 1.5"), ("i", "a **= 0.5"), ("i", "np.add(a, 1.5, out=a)"), ("b", "a += 1"),
+    ("f", "a += 1j"), ("f", "a <<= 1"), ("f", "a &= 1"), ("b", "a -= True"), ("i", "np.copyto(a, np.ones(4))"),
+    ("i", "np.copyto(a, np.ones(4) * 1j, casting='safe')"), ("f", "return a.astype(np.int32, casting='safe')"),
+    ("f", "return np.add(a, 1, casting='no', dtype=np.float32)"), ("f", "return np.bitwise_or(a, a, dtype=np.int64)"),
+    ("f", "return np.bincount(a)"), ("f", "return np.take(a, a)"), ("f", "np.put(a, a, 1)"),
+    ("f", "return np.concatenate([a, a], dtype=np.int32, casting='safe')"),
+    ("f", "return np.stack([a, a], dtype=np.int32, casting='safe')"),
+    # elements, dtypes and axes that there are none of
+    ("f", "a[1] = 'x'"), ("i", "a[1] = None"), ("f", "a[1] = 1j"), ("f", "a.fill(1j)"), ("f", "a += 'x'"),
+    ("f", "return a + None"), ("f", "return a.astype('none')"), ("f", "return np.add(a, 1, dtype='none')"),
+    ("f", "return np.sum(a, axis=3)"), ("f", "return np.sum(a, axis=1.5)"), ("f", "return np.stack([a, a], axis=5)"),
+    ("f", "raise np.exceptions.AxisError(3, 1)"), ("i", "a[1] = 2**40"),
+    # what ufuncs and functions do not take
+    ("f", "return np.gcd(a, 2)"), ("f", "return ~a"), ("b", "return -a"), ("f", "return np.sqrt(a, dtype=np.int32)"),
+    ("f", "return np.select([a], [a])"), ("f", "return np.polyfit(a, a[:2], 1)"), ("f", "return np.add(a)"),
+    ("f", "return np.linalg.inv(a)"), ("m", "return np.linalg.inv(a)"), ("m", "a @= np.ones((2, 2))"),
+    ("f", "return a + np.ones(3)"), ("f", "return a.reshape(3, 3)"), ("f", "a[9] = 1"), ("f", "return a.none"),
+    # what Python says
+    ("f", "None + 1"), ("f", "len(3)"), ("f", "{'a': 1}['b']"), ("f", "(3).none"), ("f", "1 / 0"), ("f", "int('x')"),
+    ("f", "[].pop()"), ("f", "b, c = a"), ("f", "b, c = 1, 2, 3"), ("f", "none"), ("f", "assert False, 'no'"),
+]  # fmt: skip
+
+
+def left_of(f, array):
+    """Return what a function raises, its type and message, and what its argument holds then."""
+    try:
+        f(array)
+    except Exception as error:
+        return type(error), str(error), array.tolist()
+    raise AssertionError("nothing was raised")
+
+
+@each([(*case, executor) for case in RAISED for executor in EXECUTORS])
+def test_what_is_written_before_a_line_that_raises_stays(kind, line, executor):
+    plain = world(f"{kind} {line}", f"import numpy as np\ndef f(a):\n    a[-1] = 1\n    a[:1] *= a[:1]\n    {line}\n")[
+        "f"
+    ]
+    expected, f = left_of(plain, WRITTEN[kind]()), al.function(plain, executor=executor)
+    assert left_of(f, WRITTEN[kind]()) == left_of(f, WRITTEN[kind]()) == expected

@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TypeVar
+from contextlib import suppress
+from typing import Any, TypeVar
 
 _K = TypeVar("_K", bound=type)
+_E = TypeVar("_E", bound=BaseException)
+
+#: the mark of an exception that plain Python raises, too
+PROGRAMS = "__autoloop_programs__"
 
 #: what Python's messages may name -> what that is to the user; filled as modules load (under the import lock)
 _WORDS: dict[str, str] = {}
@@ -36,6 +41,19 @@ class IntTooLarge(OverflowError, ShownByRun):
 
 class OfAnotherType(ValueError, ShownByRun):
     """A number of Python's of another type than in other runs."""
+
+
+def in_numpys_words(error: _E) -> _E:
+    """Return an exception, marked as what NumPy or Python says of the user's line, too."""
+    with suppress(AttributeError, TypeError):  # exceptions with __slots__
+        setattr(error, PROGRAMS, True)
+    return error
+
+
+def cast_refused(given: Any, wanted: Any, casting: str, theirs: str = "") -> TypeError:
+    """Return NumPy's error for elements of a dtype that a rule does not let it cast to another."""
+    said = f"{theirs}Cannot cast array data from {given!r} to {wanted!r} according to the rule {casting!r}"
+    return in_numpys_words(TypeError(said))
 
 
 def called(words: str) -> Callable[[_K], _K]:

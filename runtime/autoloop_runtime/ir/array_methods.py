@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.dtypes import of_numbers
+from ..base.stand_ins import cast_refused
 from .numpy_arguments import ask_of_odd, refuse, refuse_none
 from .numpy_protocols import counterpart_of
 from .op import call
@@ -106,9 +107,7 @@ class Methods:
         if order != "K" or subok is not True:
             ask_of_odd(np.ndarray.astype, {"order": order, "subok": subok}, self, dtype)
         if casting != "unsafe" and not np.can_cast(self.dtype, dtype, casting):
-            raise TypeError(
-                f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} according to the rule {casting!r}"
-            )
+            raise cast_refused(self.dtype, np.dtype(dtype), casting)
         made: Tensor = call("cast", self, of_numbers(dtype))
         return made
 

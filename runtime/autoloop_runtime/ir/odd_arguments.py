@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..base.parsing import signature_of
-from ..base.stand_ins import UnknownWhileTracing
+from ..base.stand_ins import UnknownWhileTracing, in_numpys_words
 
 _ABSENT: Any = getattr(np, "_NoValue", None)
 _INTEGER = (int, np.integer)
@@ -132,7 +132,7 @@ def ask(theirs: Callable[..., Any], name: str, place: Mapping[int, str], args: A
     named.pop(name, None)
     if isinstance(error, np.linalg.LinAlgError) or _raised(theirs, given[:at], named) is not None:  # of the ones
         raise UnknownWhileTracing(said)
-    raise error
+    raise in_numpys_words(error)
 
 
 def _means_here(name: str, value: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from ...base.stand_ins import UnknownWhileTracing
+from ...base.stand_ins import UnknownWhileTracing, cast_refused
 from ...ir.tensor import Tensor
 from ..array import needed_rank, ravel, reshape, squeeze, transpose
 from ..operands import as_dtype
@@ -88,9 +88,9 @@ def cast_safely(given: Any, dtype: Any) -> Tensor:
     """
     x, wanted = as_operand(given), np.dtype(dtype)
     if not np.can_cast(x.dtype, wanted, "safe"):
-        said = f"Cannot cast array data from {np.dtype(x.dtype)!r} to {wanted!r} according to the rule 'safe'"
+        refusal = cast_refused(np.dtype(x.dtype), wanted, "safe")
         is_scalar = isinstance(given, (list, tuple, np.generic)) or getattr(given, "is_scalar", False)
-        raise (UnknownWhileTracing if is_scalar else TypeError)(said)
+        raise UnknownWhileTracing(str(refusal)) if is_scalar else refusal
     return as_dtype(x, wanted)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base import dtypes
 from ...base.dtypes import of_numbers
+from ...base.stand_ins import cast_refused
 from ...ir.convert import as_constant
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
@@ -35,9 +36,7 @@ def _joined(parts: Sequence[Tensor], axis: int, dtype: Any = None, casting: Any 
     wanted = np.result_type(*[p.dtype for p in parts]) if dtype is None else of_numbers(dtype)
     for p in parts:
         if not np.can_cast(p.dtype, wanted, casting):
-            raise TypeError(
-                f"Cannot cast array data from {np.dtype(p.dtype)!r} to {wanted!r} according to the rule '{casting}'"
-            )
+            raise cast_refused(np.dtype(p.dtype), wanted, casting)
     return joining.concat([as_dtype(p, wanted) for p in parts], axis)
 
 

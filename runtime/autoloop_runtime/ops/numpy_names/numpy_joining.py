@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import of_numbers
+from ...base.stand_ins import cast_refused
 from ...ir.tensor import Tensor
 from .. import joining
 from ..array import ravel
@@ -34,10 +35,7 @@ def of_one_dtype(theirs: Any, parts: Sequence[Tensor], dtype: Any = None, castin
     wanted = np.result_type(*[part.dtype for part in parts]) if dtype is None else of_numbers(dtype)
     for part in parts:
         if not np.can_cast(part.dtype, wanted, casting):
-            raise TypeError(
-                f"{theirs.__name__}: Cannot cast array data from {part.dtype!r} to {wanted!r} according to the rule "
-                f"{casting!r}"
-            )
+            raise cast_refused(part.dtype, wanted, casting, f"{theirs.__name__}: ")
     return [as_dtype(part, wanted) for part in parts]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.stand_ins import UnknownWhileTracing
+from ...base.stand_ins import UnknownWhileTracing, cast_refused, in_numpys_words
 from ...ir.convert import convert_to_tensor
 from ...ir.numpy_arguments import is_neutral
 from ...ir.tensor import Tensor
@@ -101,8 +101,10 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "r
     x, places = as_operand(a), as_operand(np.empty(0, np.int64) if is_none else indices)
     if places.dtype.kind not in "iub":
         is_array = isinstance(indices, (np.ndarray, list, tuple)) or not getattr(indices, "is_scalar", True)
-        said = f"take: Cannot cast array data from {places.dtype!r} to dtype('int64') according to the rule 'safe'"
-        raise (TypeError if is_array or places.shape.rank != 0 else UnknownWhileTracing)(said)  # scalars NumPy casts
+        refusal = cast_refused(places.dtype, np.dtype(np.int64), "safe", "take: ")
+        raise (
+            refusal if is_array or places.shape.rank != 0 else UnknownWhileTracing(str(refusal))
+        )  # NumPy casts scalars
     if known(np.take, axis=axis) is None:
         x, axis = ravel(x), 0
     place = numpy_axis(np.take, axis, x)
@@ -191,12 +193,11 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
     tests = [as_operand(one) for one in condlist]
     for place, test in enumerate(tests):
         if test.dtype.kind != "b":
-            raise TypeError(f"invalid entry {place} in condlist: should be boolean ndarray (select)")
+            said = f"invalid entry {place} in condlist: should be boolean ndarray (select)"
+            raise in_numpys_words(TypeError(said))
     *parts, made = copied_operands(*choicelist, default)
     if made.dtype.kind == "u" and int in map(weak_type, choicelist):
-        raise TypeError(
-            f"Cannot cast array data from dtype('int64') to {made.dtype!r} according to the rule 'same_kind'"
-        )
+        raise cast_refused(np.dtype(np.int64), made.dtype, "same_kind")
     static = broadcast_static("select", *tests, *parts, made)
     for test, part in zip(reversed(tests), reversed(parts)):
         made = chosen(test, part, made)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.stand_ins import UnknownExtent, UnknownWhileTracing
+from ...base.stand_ins import UnknownExtent, UnknownWhileTracing, in_numpys_words
 from ...ir.tensor import Tensor
 from .. import (
     arithmetic,
@@ -278,11 +278,11 @@ def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: Any = False, w: A
     if rank_of(np.polyfit, at) != 1:
         raise TypeError("expected 1D vector for x")
     if dim(at, 0) == 0:
-        raise TypeError("expected non-empty vector for x")
+        raise in_numpys_words(TypeError("expected non-empty vector for x"))
     if rank_of(np.polyfit, values) not in (1, 2):
-        raise TypeError("expected 1D or 2D array for y")
+        raise in_numpys_words(TypeError("expected 1D or 2D array for y"))
     if None not in (at.shape[0], values.shape[0]) and at.shape[0] != values.shape[0]:
-        raise TypeError("expected x and y to have same length")
+        raise in_numpys_words(TypeError("expected x and y to have same length"))
     if values.dtype == np.float16:  # powers of the others have 64 bits
         raise TypeError("array type float16 is unsupported in linalg")
     left, right = np.vander(at, order), values

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...base import dtypes
-from ...base.stand_ins import UnknownWhileTracing
+from ...base.stand_ins import UnknownWhileTracing, cast_refused
 from ...ir.array_attributes import is_there
 from ...ir.array_references import References
 from ...ir.array_storage import array_written
@@ -76,11 +76,11 @@ def _refuse_unsafe(values: Any, given: Tensor, dtype: Any) -> None:
     """Raise where NumPy does not cast: an array, other than a scalar or list, is cast where nothing can be lost."""
     if not isinstance(values, (np.ndarray, np.generic, Tensor, *BUFFERS)) or np.can_cast(given.dtype, dtype, "safe"):
         return
-    said = f"Cannot cast array data from {given.dtype!r} to {dtype!r} according to the rule 'safe'"
+    refusal = cast_refused(given.dtype, dtype, "safe")
     if given.shape.rank != 0 or not _is_scalar(values):
-        raise TypeError(said)
+        raise refusal
     if given.dtype.kind == "c" and dtype.kind != "c":  # which NumPy casts, with a warning
-        raise UnknownWhileTracing(said)
+        raise UnknownWhileTracing(str(refusal))
 
 
 def _is_scalar(value: Any) -> bool:
@@ -146,9 +146,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     number = weak_type(src)
     weak = number is not None and np.result_type(dst.dtype, number(0)) == dst.dtype
     if not weak and not np.can_cast(given.dtype, dst.dtype, casting):
-        raise TypeError(
-            f"Cannot cast array data from {given.dtype!r} to {dst.dtype!r} according to the rule {casting!r}"
-        )
+        raise cast_refused(given.dtype, dst.dtype, casting)
     given = as_operand(src, dst.dtype) if number is not None else as_dtype(given, dst.dtype)
     if isinstance(src, References) and is_there(src, dst):  # which NumPy sees before anything else
         return
