@@ -90,10 +90,18 @@ def kept_beside(x, m, other, i):
     other[i - 9] = x[0]
 
 
-@each([0, -1])
-def test_what_was_written_before_a_failure_is_where_the_caller_looks_for_it(i):
+def taking_the_place_of_what_is_not_stored(x, m, other, i):
+    kept = x * 3.0
+    kept[:] = x
+    x += 1.0
+    m[0] = kept[:9]
+    x[i * 20] = 1.0
+
+
+@each([(f, i) for f in (kept_beside, taking_the_place_of_what_is_not_stored) for i in (0, -1)])
+def test_what_was_written_before_a_failure_is_where_the_caller_looks_for_it(case, i):
     ours, plain = given(), given()
-    for function, args in ((kept_beside, plain), (al.function(kept_beside, executor="native"), ours)):
+    for function, args in ((case, plain), (al.function(case, executor="native"), ours)):
         if i < 0:
             with pytest.raises(IndexError):
                 function(*args, np.int64(i))
@@ -112,8 +120,38 @@ def into_parts(a, b, k):
         a[j, :-1] = np.sqrt(b[j, 1:])
 
 
-def test_no_array_is_made_for_what_is_written():
-    a = np.ones((300, 300))
-    graph = al.function(into_parts, executor="native").get_concrete_function(a, a.copy(), np.int64(3)).runner.graph
+def branches(a, b, k):
+    if k > 1:
+        a *= 2.0
+        b -= a
+    else:
+        a += b * b
+        if k == 0:
+            b += np.sqrt(a) + a
+        else:
+            b *= 3.0
+
+
+def parts_of_complex_numbers(a, b, k):
+    a.real[:] = 3.0
+    a.imag[:] = b.real
+    b.imag[:] = a.real
+    b.real[:] = k
+    b.imag *= 2.0
+
+
+@each([branches, parts_of_complex_numbers])
+def test_it_is_what_numpy_makes(function):
+    for k in range(3):
+        ours, plain = ([np.arange(n, 6.0 + n) + 0.5j * (function is not branches) for n in (1, 3)] for _ in range(2))
+        function(*plain, np.int64(k))
+        al.function(function, executor="native")(*ours, np.int64(k))
+        np.testing.assert_allclose(ours, plain, rtol=1e-14)
+
+
+@each([into_parts, branches, parts_of_complex_numbers])
+def test_no_array_is_made_for_what_is_written(function):
+    a = np.ones((300, 300), complex if function is parts_of_complex_numbers else float)
+    graph = al.function(function, executor="native").get_concrete_function(a, a.copy(), np.int64(3)).runner.graph
     graph.donated = {0: 0, 1: 1}
     assert write_function(graph, [a.shape, a.shape, ()], host().features).scratch < a.nbytes / 4

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ..ir.graph import Node
 from ..ir.tensor import Tensor
+from ..ops.index import Slice
 from ..ops.indexing import SET_ITEM
 from .aliasing import gathers, reads_part, writes_part
 from .uses import Readers
@@ -27,6 +28,11 @@ def updated_part(reading: Readers, node: Node) -> tuple[Node, int] | None:
         if part.dtype == value.dtype and _has_form_of(value, part, made) and _is_part(reading, part, node):
             return made, k
     return None
+
+
+def is_whole(node: Node) -> bool:
+    """Return whether the index of ``node`` names all of an array: ``x[:]``, ``x[...]``."""
+    return all(entry is Ellipsis or entry == Slice(None, None, None) for entry in node.attrs["index"].entries)
 
 
 def _has_form_of(value: Tensor, part: Tensor, made: Node) -> bool:

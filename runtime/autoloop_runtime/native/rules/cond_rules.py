@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...analysis.uses import place_of
+from ...analysis.uses import place_of, readers
 from ...ir.graph import PARAMETER, Graph, Node
 from ...ir.structured import COND
 from ...ir.tensor import Tensor
@@ -13,7 +13,7 @@ from ..writer.copy_on_write import as_owned, copied, new_like
 from ..writer.memory import move_all
 from ..writer.node_writer import open_block, value_of, write_nodes
 from ..writer.registry import rule
-from ..writer.storage_plan import overwrites, spread_targets
+from ..writer.storage_plan import is_pointwise, overwrites, spread_targets
 from ..writer.values import (
     Array,
     Buffer,
@@ -70,7 +70,8 @@ def _meeting_places(ctx: Context, node: Node, captured: Sequence[Value]) -> list
         if tensor in ctx.types.shapes and ctx.shape_of(tensor) == ():
             out.append(None)
             continue
-        place = _in_place(ctx, [_origin(g, g.outputs[k]) for g in branches], captured, tensor, taken)
+        origins = [_origin(g, g.outputs[k]) for g in branches]
+        place = _in_place(ctx, [*origins, *_computed_from(ctx, branches, k, origins)], captured, tensor, taken)
         if place is None and tensor in ctx.types.rows:
             place = new_like(ctx, tensor)
         elif place is None:
@@ -109,6 +110,34 @@ def _origin(graph: Graph, tensor: Tensor) -> int | None:
             if found is not None:
                 return found
     return None
+
+
+def _computed_from(ctx: Context, branches: Sequence[Graph], k: int, origins: Sequence[int | None]) -> list[int]:
+    """Return which inputs result ``k`` may be put over where a branch computes it of them element by element: those of
+    its form that each branch looks at in that way only, or hands on."""
+    form = [(g.outputs[k].dtype, ctx.types.shapes.get(g.outputs[k])) for g in branches]
+    if form[0] != form[1] or not any(is_pointwise(g.outputs[k].op) for g in branches):
+        return []
+    found = []
+    for position, inputs in enumerate(zip(*[g.inputs for g in branches])):
+        if (inputs[0].dtype, ctx.types.shapes.get(inputs[0])) == form[0] and all(
+            origin == position or _is_read_once_over(ctx, graph, tensor)
+            for graph, origin, tensor in zip(branches, origins, inputs)
+        ):
+            found.append(position)
+    return found
+
+
+def _is_read_once_over(ctx: Context, graph: Graph, tensor: Tensor) -> bool:
+    """Return whether what reads ``tensor`` in ``graph`` computes, of each of its elements, one of an array alike."""
+    shape = ctx.shape_of(tensor)
+    for node, index in readers(graph).of(tensor):
+        if node is not None and node.op is COND and index > 0:
+            if not all(_is_read_once_over(ctx, g, g.inputs[index - 1]) for g in node.subgraphs):
+                return False
+        elif node is None or not is_pointwise(node) or ctx.types.shapes.get(node.outputs[0]) != shape:
+            return False
+    return True
 
 
 def _branch(

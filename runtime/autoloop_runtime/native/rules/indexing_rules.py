@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...analysis.aliasing import reads_part
-from ...analysis.part_updates import updated_part
+from ...analysis.part_updates import is_whole, updated_part
 from ...base.dataclass import replace
 from ...ir.graph import Node
 from ...ir.tensor import Tensor
@@ -17,7 +17,7 @@ from ...ops.selection import WHERE
 from ..ir.casts import cast
 from ..ir.elements import INT64
 from ..ir.moving import Extent, is_moving
-from ..typing.disjoint_parts import are_apart, is_whole
+from ..typing.disjoint_parts import are_apart
 from ..typing.intervals import interval
 from ..typing.moving_extents import entries_of, mask_of, part_shape, sliced
 from ..typing.static_slices import number_of, span_of, step_of
@@ -27,6 +27,7 @@ from ..writer.moving_slices import begin
 from ..writer.nests import Nest, store, store_all
 from ..writer.node_writer import agree, array_of, flush, value_of
 from ..writer.registry import rule
+from ..writer.storage_plan import is_view, overwrites
 from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, buffers, leaves, resolve, size_of, with_leaves
 from .element_index import index_of
 from .index_arrays import Points, at_points
@@ -244,6 +245,8 @@ def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if len(inputs) == 1 and inputs[0].dtype.kind == "b" and ctx.shape_of(inputs[0]) == ctx.shape_of(node.inputs[0]):
         return [_masked(ctx, node, values)]
     if is_basic(ctx, node, 2):
+        if isinstance(resolve(x), Expr) and is_whole(node) and (all_ := _all_of_it(ctx, node, values)) is not None:
+            return [all_]
         # the index is checked before anything is changed
         moving = is_moving((*value.shape, *ctx.shape_of(node.inputs[0]), *part_shape(node, 2, ctx.types)))  # type: ignore[union-attr]
         update = _updates(ctx, node, value, resolve(x))
@@ -267,6 +270,22 @@ def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     out = writable(ctx, node, x, values[2:])
     _scatter_rows(ctx, node, out, axis, values)
     return [out]
+
+
+def _all_of_it(ctx: Context, node: Node, values: Sequence[Value]) -> Value | None:
+    """Return what is assigned to all of what is not in memory, which it takes the place of; None if it has another
+    form, or what it is read of may be written to before it is read."""
+    form = ctx.type_of(node.outputs[0]), ctx.shape_of(node.outputs[0])
+    value = resolve(values[1])
+    if isinstance(value, Scalar) and value.t == form[0]:
+        return splat(ctx, node, value)
+    uses = ctx.block.plan.uses
+    reader, _ = uses.only(node.outputs[0]) or (None, 0)
+    if not isinstance(value, (Array, Expr)) or (value.t, value.shape) != form or is_moving(form[1]) or reader is None:
+        return None
+    between = list(uses.place)[uses.place[node] + 1 : uses.place[reader]]
+    at_once = overwrites(reader) and not reader.subgraphs and all(map(is_view, between))
+    return value if at_once else None
 
 
 def _updates(ctx: Context, node: Node, value: Value, x: Value) -> bool:

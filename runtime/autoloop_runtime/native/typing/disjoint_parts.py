@@ -14,11 +14,6 @@ from .intervals import Sum, sum_of
 from .moving_extents import entries_of
 
 
-def is_whole(node: Node) -> bool:
-    """Return whether the index of ``node`` names all of an array: ``x[:]``, ``x[...]``."""
-    return all(entry is Ellipsis or entry == Slice(None, None, None) for entry in node.attrs["index"].entries)
-
-
 def are_apart(reader: Node, writer: Node, types: Types) -> bool:
     """Return whether the part that ``reader`` takes of an array is apart from the one of it that ``writer`` writes.
 

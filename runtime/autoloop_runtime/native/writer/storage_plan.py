@@ -13,7 +13,7 @@ from typing import TypeVar
 from ...analysis.fusion import Group, fused
 from ...analysis.needed import needed_nodes
 from ...analysis.observable import has_effect
-from ...analysis.part_updates import updated_part
+from ...analysis.part_updates import is_whole, updated_part
 from ...analysis.uses import Readers
 from ...base.dataclass import dataclass, field
 from ...base.dtypes import variant
@@ -106,7 +106,9 @@ def _find_stored(graph: Graph, types: Types, plan: Plan) -> None:
         found: set[object] = set()
         for reader in plan.uses.nodes(tensor):
             if reader is not None and (
-                _is_update_by(plan.uses, reader, node) or _is_assigned(plan.uses, order, reader, node, types)
+                _is_update_by(plan.uses, reader, node)
+                or _is_assigned(plan.uses, order, reader, node, types)
+                or _is_replaced(reader, tensor)
             ):
                 found.add(reader)
             else:
@@ -171,6 +173,11 @@ def _is_assigned(uses: Readers, order: Sequence[Node], reader: Node, node: Node,
         return False  # what is broadcast is computed once
     between = order[uses.place[node] + 1 : uses.place[reader]]
     return all(is_pointwise(one) or is_view(one) for one in between)
+
+
+def _is_replaced(reader: Node, tensor: Tensor) -> bool:
+    """Return whether ``reader`` puts another value into all of ``tensor``, whose own is of no matter then."""
+    return reader.op is SET_ITEM and is_whole(reader) and all(t is not tensor for t in reader.inputs[1:])
 
 
 def _ends_of(
