@@ -3,9 +3,10 @@
 The loss is the sum of squares of what a kernel gives and of the arguments that it writes to; its gradient is taken with
 regard to all real arrays and NumPy numbers among the arguments. autoloop differentiates the kernels of ``kernels.py``
 as they are; JAX those of ``gradients_for_jax.py``, written as one writes them for it, compiled, in float64. Each way
-has a process of its own; the gradients are compared first, then all take turns and medians are compared, of wall time.
-The memory is what a call adds at its worst moment to the process with its arguments; what a library has kept of earlier
-calls and takes again is not seen.
+has a process of its own; the gradients are compared first, with each other and with differences of the loss, then all
+take turns and medians are compared, of wall time. The memory is that of the results and of what is kept and used
+meanwhile: of ours, what a call adds to the process at its worst moment where nothing is kept of earlier calls; of JAX,
+whose allocator always keeps, what its compiler tells.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ floating, leaves, loss_of, written = _losses.floating, _losses.leaves, _losses.l
 WAYS = ("auto", "native", "JAX")
 #: seconds that ``auto`` gets to make up its mind, and that a first call may take
 PATIENCE, MOST_FIRST = 2.0, 60.0
+#: how far each number is moved for a difference
+STEP = 1e-6
 #: the most that ours may take of the time and of the memory of JAX
 GOAL = 1.0
 KERNELS = [name for name in SIZES if floating(SIZES[name].arguments("tiny"))]
@@ -84,7 +87,11 @@ class Gradient:
         return {"seconds": [self.once()[1] for _ in range(count)]}
 
     def memory(self):
-        """The megabytes that a call adds at its worst moment; none where the system does not tell."""
+        """The megabytes of the results and of what is kept meanwhile; none where nobody tells."""
+        if self.way == "JAX":
+            told = self.call.lower(*self.fresh()).compile().memory_analysis()
+            return {"added": (told.temp_size_in_bytes + told.output_size_in_bytes) / 1e6} if told else {}
+        importlib.import_module("autoloop").config.set_spare_memory(0)
         if not Path("/proc/self/clear_refs").exists():
             return {}
         args = self.fresh()
@@ -128,6 +135,36 @@ def differs(ours, wanted):
     )
 
 
+def compare(name, size, paths):
+    """End the program if two ways have found other gradients, or all of them wrong ones."""
+    last = next(reversed(paths), None)
+    for way in paths:
+        if differs(paths[way], paths[last]):
+            raise SystemExit(f"{name}: the gradient of {way} is not that of {last}")
+    if last is not None and off(name, size, paths[last]):
+        raise SystemExit(f"{name}: the gradient of {last} is not what differences tell")
+
+
+def off(name, size, path):
+    """Whether a gradient is not that of the loss: a difference along one direction for each argument."""
+    given = SIZES[name].arguments(size)
+    loss = loss_of(FUNCTIONS[name], written(FUNCTIONS[name], SIZES[name].arguments("tiny")))
+    random = np.random.default_rng(0)
+    with np.load(path) as file:
+        gradients = [file[key] for key in file.files]
+    for k, gradient in zip(floating(given), gradients):
+        direction, values = random.choice([-STEP, STEP], np.shape(given[k])), []
+        for moved in (given[k] + direction, given[k] - direction):
+            args = list(copy.deepcopy(given))
+            args[k] = np.float64(moved) if np.ndim(moved) == 0 else moved
+            values.append(float(loss(*args)))
+        wanted = np.sum(gradient * direction) * 2
+        most = STEP * (1e-3 * np.linalg.norm(gradient) + 1e-7 * abs(values[0]))
+        if not abs(values[0] - values[1] - wanted) <= 2 * most:
+            return True
+    return False
+
+
 def measured(pythons, name, size, threads, turns, ways):
     """What was found of each way: its figures, or ``failed``."""
     environment = {
@@ -135,23 +172,23 @@ def measured(pythons, name, size, threads, turns, ways):
         "XLA_FLAGS": f"--xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'}",
     }  # fmt: skip
     found, workers, paths = {}, {}, {}
-    with tempfile.TemporaryDirectory() as scratch:
-        for way in ways:
-            python = pythons.get("jax") if way == "JAX" else sys.executable
-            if way == "JAX" and (python is None or name not in jax_has()):
-                continue
-            one = Worker(python, "kernel_gradients.py", ["--serve", name, size, way, str(threads)], environment)
-            paths[way] = Path(scratch, f"{way}.npz")
-            try:
-                one.ask()
-                found[way] = one.ask(do="first", path=str(paths[way]), limit=MOST_FIRST)
-                workers[way] = one
-            except Failed as failure:
-                found[way] = {"failed": str(failure)}
-                one.stop()
-        for way in workers:
-            if differs(paths[way], paths[next(reversed(workers))]):
-                raise SystemExit(f"{name}: the gradient of {way} is not that of {next(reversed(workers))}")
+    try:
+        with tempfile.TemporaryDirectory() as scratch:
+            for way in ways:
+                python = pythons.get("jax") if way == "JAX" else sys.executable
+                if way == "JAX" and (python is None or name not in jax_has()):
+                    continue
+                workers[way] = Worker(
+                    python, "kernel_gradients.py", ["--serve", name, size, way, str(threads)], environment
+                )
+                paths[way] = Path(scratch, f"{way}.npz")
+                try:
+                    workers[way].ask()
+                    found[way] = workers[way].ask(do="first", path=str(paths[way]), limit=MOST_FIRST)
+                except Failed as failure:
+                    found[way] = {"failed": str(failure)}
+                    workers.pop(way).stop()
+            compare(name, size, {way: paths[way] for way in workers})
         seconds = {way: [] for way in workers}
         for _ in range(turns):
             for way, one in workers.items():
@@ -159,6 +196,8 @@ def measured(pythons, name, size, threads, turns, ways):
                 seconds[way] += one.ask(do="rounds", count=count)["seconds"]
         for way, one in workers.items():
             found[way] |= {"median": median(seconds[way]), **one.ask(do="memory")}
+    finally:
+        for one in workers.values():
             one.stop()
     return found
 

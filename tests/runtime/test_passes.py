@@ -383,3 +383,15 @@ def test_costs_grow_with_size_and_kind():
     as_sum = lambda x: call("einsum", "ij,jk->ik", x, x)  # noqa: E731
     assert time(as_sum, big) == time(lambda x: x @ x, big) < time(lambda x: x @ x, ("x", dtypes.float64, [1000, 1000]))
     assert time(lambda x: call("inv", x), big) == time(lambda x: call("solve", x, x[0]), big) > 1e6
+
+
+def test_a_number_is_written_after_the_part_has_been_read():
+    def cleared(g, h):
+        part = call("getitem", g, slice(1, -1))
+        left = call("set_item", g, slice(1, -1), 0.0)
+        twice = call("multiply", part, h)
+        return call("add_at", left, slice(2, None), twice)
+
+    graph = traced(cleared, ("g", np.dtype(float), (300,)), ("h", np.dtype(float), (298,)))
+    names = [node.op.name for node in optimize(graph).nodes]
+    assert names.index("multiply") < names.index("set_item") < names.index("add_at") and "copied" not in names

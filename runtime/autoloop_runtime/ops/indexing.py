@@ -22,7 +22,7 @@ from .array import reshape_like
 from .broadcasting import unbroadcast
 from .define import primitive, public
 from .extents import axis_of, extents, known_entries
-from .index import Index, parse, result_shape
+from .index import Index, Slice, parse, result_shape
 from .logic import equal
 from .operands import assigned
 from .shape_queries import SHAPE, shape, size
@@ -249,13 +249,22 @@ def _set_item_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any)
     _, value, *rest = inputs
     zero = convert_to_tensor(g.dtype.type(0))
     part = apply(GETITEM, [g, *rest], attrs)  # before it is written to
-    cleared = apply(SET_ITEM, [g, zero, *rest], attrs)
+    # of an array that is written to as a whole nothing is left: its zeros need neither ``g`` nor its memory
+    cleared = later_rows.zeros_like(g) if _takes_all(attrs["index"]) else apply(SET_ITEM, [g, zero, *rest], attrs)
     if any(map(may_repeat, rest)):
         # of values assigned to one place only the last counts: it finds its own number there
         numbers = reshape_like(later_rows.arange(size(part)), part)
         written = apply(SET_ITEM, [later_rows.zeros_like(g, numbers.dtype), numbers, *rest], attrs)
         part = later_rows.where(equal(apply(GETITEM, [written, *rest], attrs), numbers), part, zero)
     return [cleared, unbroadcast(part, value), *[None] * len(rest)]
+
+
+_WHOLE = Slice(None, None, None)
+
+
+def _takes_all(index: Index) -> bool:
+    """Return whether an index names all elements, of an array of any shape."""
+    return all(one is None or one is Ellipsis or (isinstance(one, Slice) and one == _WHOLE) for one in index.entries)
 
 
 def may_repeat(index: Tensor) -> bool:

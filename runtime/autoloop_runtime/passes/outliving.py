@@ -3,7 +3,8 @@
 In a graph a write makes another tensor, and who reads the old one afterwards has had a copy in the user's program:
 ``row = a[0].copy(); a[0] = a[1]; a[1] = row``. Without one of that row, the write itself would have to copy all of
 ``a``. What is read is copied before the write: small parts of any array, and all of an array that the caller gives away
-(``Graph.donated``), if its memory then holds what is wanted in it.
+(``Graph.donated``), if its memory then holds what is wanted in it. A write of a number is put off instead, where that
+saves the copy: how the gradient of an assigned part is cleared after it has been read.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..analysis.aliasing import looks
+from ..analysis.failure import can_fail
 from ..analysis.inside import nodes_inside
 from ..analysis.ownership import left_in_place, may_overwrite, part_put_back
 from ..analysis.sizes import bytes_of
@@ -19,7 +21,7 @@ from ..ir.graph import Graph, Node
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
 from ..ops.identities import COPIED
-from ..ops.indexing import GETITEM
+from ..ops.indexing import GETITEM, SET_ITEM
 from .rewrite import Copy, rewrite
 
 #: a part of an array is worth a copy if it has at most one in this many of its bytes
@@ -30,12 +32,35 @@ def copy_outliving(graph: Graph, donated: Mapping[int, int]) -> Graph:
     """Return ``graph``, of which inputs are ``donated``, with copies of what keeps a write from being done in place."""
     if not any(map(may_overwrite, nodes_inside(graph))):
         return graph
-    made = rewrite(graph, _Parts().visit)
+    made = rewrite(rewrite(graph, _Later().visit), _Parts().visit)
     there = left_in_place(made, donated) if donated else set()
     if len(there) == len(donated):
         return made
     wholes = rewrite(made, _Wholes(made, donated).visit)
     return wholes if left_in_place(wholes, donated) > there else made
+
+
+class _Later:
+    """Puts off a number that is written to an array until parts read before have been looked at: nothing is copied."""
+
+    def __init__(self) -> None:
+        #: who reads first what a write gives, in each graph come to so far; ``None`` for its end
+        self._until: dict[Graph, dict[Node, Node | None]] = {}
+
+    def visit(self, copy: Copy, node: Node) -> None:
+        """Keep a node, unless it is put off, and before it the writes that waited for it."""
+        graph = copy.source
+        if graph not in self._until:
+            self._until[graph] = dict(_to_put_off(graph))
+        until = self._until[graph]
+        if until:
+            for write in [w for w, reader in until.items() if reader is node]:
+                copy.keep(write)
+        if node not in until:
+            copy.keep(node)
+        if until and node is graph.nodes[-1]:
+            for write in [w for w, reader in until.items() if reader is None]:
+                copy.keep(write)
 
 
 class _Parts:
@@ -97,6 +122,26 @@ def _end(reading: Readers, writer: Node) -> int:
 
 def _may_write(node: Node) -> bool:
     return may_overwrite(node) or any(map(may_overwrite, nodes_inside(*node.subgraphs)))
+
+
+def _to_put_off(graph: Graph) -> Iterator[tuple[Node, Node | None]]:
+    """Yield the writes of a number that could be done in place if they were done as late as possible: before the node
+    that is given with them, which reads the result first, or last of all."""
+    writes = [node for node in graph.nodes if node.op is SET_ITEM and node.inputs[1].shape.rank == 0]
+    if not writes:
+        return
+    reading = readers(graph)
+    for write in writes:
+        found = reading.of(write.outputs[0])
+        others = [(node, index) for node, index in reading.of(write.inputs[0]) if node is not write]
+        if can_fail(write) or write.control_inputs or not found or any(node is None for node, _ in others):
+            continue
+        first = found[0][0]
+        end = len(graph.nodes) if first is None else reading.place[first] - 1
+        if all(node is not None and looks(reading, node, index, end) for node, index in others) and not all(
+            node is not None and looks(reading, node, index, reading.place[write]) for node, index in others
+        ):
+            yield write, first
 
 
 def _outliving(graph: Graph) -> Iterator[Node]:
