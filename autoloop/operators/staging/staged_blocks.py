@@ -209,10 +209,16 @@ def is_run_time_error(error: BaseException) -> bool:
     )
     is_users = isinstance(error, Exception) and not isinstance(error, (*_OF_VALUES, RecursionError, MemoryError))
     belongs = belongs or (is_users and is_programs_own(error))
-    belongs = belongs and not is_refusal(error)
+    belongs = belongs and not is_refusal(error) and not _is_of_a_tracer(error)
     if not belongs and isinstance(error, Exception):
         passes_handlers(error)
     return belongs or isinstance(error, NeverReturnsError)
+
+
+def _is_of_a_tracer(error: BaseException) -> bool:
+    """Return whether NumPy has been given what has no value yet: it says something else, and the cause says that."""
+    cause = error.__cause__
+    return cause is not None and (is_refusal(cause) or not is_programs_own(cause))
 
 
 def speaks_of_tracers(error: BaseException) -> bool:
