@@ -300,3 +300,37 @@ def test_an_array_put_where_another_handle_of_its_memory_stands_is_left_there(of
             x, held["v"] = x[...], held["v"][...]
         f(x)
         assert held["q"] is (x if of_argument else held["v"])
+
+
+@pytest.mark.filterwarnings("ignore:.*runs as plain Python")
+def test_a_counter_beside_an_array_that_a_closure_writes_to_in_two_loops():
+    """NumPy says of a real array that is given what has no value yet that it is given a sequence."""
+
+    def counter():
+        n, w = 0, np.zeros(3)
+
+        def count(v):
+            nonlocal n
+            n += 1
+            w[0] += v
+            return n
+
+        return count, lambda: (n, *w)
+
+    def left(decorate):
+        weights, (count, seen) = np.ones(6), counter()
+
+        def f(b, n):
+            if weights.sum() > 9:
+                k = 0
+                while k < n and count(1) > 2:
+                    k += 1
+                    weights[...] = b[::-1]
+            b[...] = 1.5
+            for k in range(0, n, 2):
+                count(k)
+
+        f = decorate(f)
+        return [(f(np.arange(6.0), np.int64(3)), seen()) for _ in range(3)]
+
+    assert left(al.function) == left(lambda f: f)
