@@ -3,8 +3,8 @@
 The loss is the sum of squares of what a kernel gives and of the arguments that it writes to; its gradient is taken with
 regard to all real arrays and NumPy numbers among the arguments. autoloop differentiates the kernels of ``kernels.py``
 as they are; JAX those of ``gradients_for_jax.py``, written as one writes them for it, compiled, in float64. Each way
-has a process of its own; the gradients are compared first, with each other and with differences of the loss, then all
-take turns and medians are compared, of wall time. The memory is that of the results and of what is kept and used
+has a process of its own; the gradients are compared first, without JAX also with differences of the loss, then all take
+turns and medians are compared, of wall time. The memory is that of the results and of what is kept and used
 meanwhile: of ours, what a call adds to the process at its worst moment where nothing is kept of earlier calls; of JAX,
 whose allocator always keeps, what its compiler tells.
 """
@@ -37,8 +37,8 @@ floating, leaves, loss_of, written = _losses.floating, _losses.leaves, _losses.l
 WAYS = ("auto", "native", "JAX")
 #: seconds that ``auto`` gets to make up its mind, and that a first call may take
 PATIENCE, MOST_FIRST = 2.0, 60.0
-#: how far each number is moved for a difference
-STEP = 1e-6
+#: how far each number is moved for a difference: so little that of a million hardly one passes a jump of the loss
+STEP = 1e-8
 #: the most that ours may take of the time and of the memory of JAX
 GOAL = 1.0
 KERNELS = [name for name in SIZES if floating(SIZES[name].arguments("tiny"))]
@@ -136,12 +136,12 @@ def differs(ours, wanted):
 
 
 def compare(name, size, paths):
-    """End the program if two ways have found other gradients, or all of them wrong ones."""
+    """End the program if two ways have found other gradients, or, where JAX has none, differences tell others."""
     last = next(reversed(paths), None)
     for way in paths:
         if differs(paths[way], paths[last]):
             raise SystemExit(f"{name}: the gradient of {way} is not that of {last}")
-    if last is not None and off(name, size, paths[last]):
+    if last not in (None, "JAX") and off(name, size, paths[last]):
         raise SystemExit(f"{name}: the gradient of {last} is not what differences tell")
 
 
