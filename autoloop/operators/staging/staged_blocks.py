@@ -216,9 +216,12 @@ def is_run_time_error(error: BaseException) -> bool:
 
 
 def _is_of_a_tracer(error: BaseException) -> bool:
-    """Return whether NumPy has been given what has no value yet: it says something else, and the cause says that."""
+    """Return whether NumPy has been given what has no value yet: it says something else, and the cause says that.
+
+    A cause that no function of Python has raised is NumPy's own, or what the program names in ``raise … from``.
+    """
     cause = error.__cause__
-    return cause is not None and (is_refusal(cause) or not is_programs_own(cause))
+    return cause is not None and (is_refusal(cause) or (cause.__traceback__ is not None and not is_programs_own(cause)))
 
 
 def speaks_of_tracers(error: BaseException) -> bool:
