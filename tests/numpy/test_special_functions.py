@@ -125,6 +125,47 @@ def test_orders_have_no_derivative_and_say_so():
     np.testing.assert_allclose(al.grad(value, 1)(order, X), slope)
 
 
+def _twice(f, x):
+    slope = al.grad(lambda x: f(x))
+    return slope(x), al.grad(slope)(x)
+
+
+@each(
+    [
+        # the derivatives are of these series at 0: what is constant there has none
+        ("exprel", special.exprel, 0.0, 1 / 2, 1 / 3),
+        ("exprel_near", special.exprel, 1e-9, 1 / 2, 1 / 3),
+        ("spence", special.spence, 1.0, -1.0, 1 / 2),
+        ("spence_near", special.spence, 1 + 1e-9, -1.0, 1 / 2),
+        ("ellipk", special.ellipk, 0.0, np.pi / 8, np.pi * 9 / 64),
+        ("ellipk_near", special.ellipk, 1e-9, np.pi / 8, np.pi * 9 / 64),
+        ("ellipe", special.ellipe, 0.0, -np.pi / 8, -np.pi * 3 / 64),
+        ("boxcox", lambda p: special.boxcox(np.e, p), 0.0, 1 / 2, 1 / 3),
+        ("boxcox_near", lambda p: special.boxcox(np.e, p), 1e-9, 1 / 2, 1 / 3),
+        ("sici", lambda x: special.sici(x)[0], 1e-7, 1.0, -1e-7 / 3),
+        # and these where the formula subtracts equal numbers
+        ("log_ndtr", special.log_ndtr, -1e6, 1e6, -1.0),
+        ("erfcx", special.erfcx, 1e6, -1e-12 / np.sqrt(np.pi), 2e-18 / np.sqrt(np.pi)),
+        ("dawsn", special.dawsn, -1e6, -0.5e-12, -1e-18),
+        # or multiplies a zero by a pole, or asks for an order below 0
+        ("rgamma", special.rgamma, 0.0, 1.0, 2 * np.euler_gamma),
+        ("rgamma_2", special.rgamma, -2.0, 2.0, -4 * (1.5 - np.euler_gamma)),
+        ("expn_1", lambda x: special.expn(1, x), 2.0, -np.exp(-2) / 2, np.exp(-2) * 3 / 4),
+        ("expn_0", lambda x: special.expn(0, x), 2.0, -np.exp(-2) * 3 / 4, np.exp(-2) * 5 / 4),
+    ],
+    lambda name, *_: name,
+)
+def test_derivatives_where_their_formulas_lose_all_digits(name, f, x, first, second):
+    np.testing.assert_allclose(_twice(f, x), (first, second), rtol=1e-6)
+
+
+def test_derivatives_in_single_precision_where_formulas_subtract():
+    x = np.float32([-1000.0, -30.0, -1.0, 0.0, 2.0])
+    slope = al.grad(lambda x: np.sum(special.log_ndtr(x)))
+    assert slope(x).dtype == np.float32
+    np.testing.assert_allclose(slope(x), slope(x.astype(float)), rtol=1e-5)
+
+
 def test_what_has_no_derivative_in_the_table_is_refused_by_gradients_only():
     with pytest.raises(LookupError, match="operation 'special_struve'.* has no gradient"):
         al.function(al.grad(lambda x: np.sum(special.struve(1, x))))(X)

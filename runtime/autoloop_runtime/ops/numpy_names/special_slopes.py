@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..arithmetic import abs as absolute
 from ..arithmetic import sign
-from ..logic import equal, less_equal
+from ..logic import equal, less, less_equal
 from ..powers import exp, expm1, log, log1p, sigmoid, sqrt
 from ..powers import pow as power
 from ..selection import where
@@ -26,10 +26,130 @@ def _f(name: str, *inputs: Any) -> Any:
     return ROWS[name](*inputs)
 
 
-def _at_zero(x: Any, value: float, elsewhere: Callable[[Any], Any]) -> Any:
-    """Return a function of ``x``, whose formula divides by it, with its value at 0."""
-    here = equal(x, 0)
-    return where(here, value, elsewhere(where(here, 1, x)))
+def _polynomial(x: Any, coefficients: Sequence[float]) -> Any:
+    """Return a polynomial, its constant first."""
+    made: Any = coefficients[-1]
+    for c in reversed(coefficients[:-1]):
+        made = made * x + c
+    return made
+
+
+def _chosen(is_first: Any, x: Any, first: Callable[[Any], Any], other: Callable[[Any], Any], edge: float) -> Any:
+    """Return one function of ``x`` or another one; both are smooth at ``edge``, which the one not chosen is given."""
+    return where(is_first, first(where(is_first, x, edge)), other(where(is_first, edge, x)))
+
+
+def _near_zero(x: Any, radius: float, series: Callable[[Any], Any], elsewhere: Callable[[Any], Any]) -> Any:
+    """Return a function whose formula divides by ``x``, and near 0 loses all digits, by its series there.
+
+    What is constant at 0 alone would have the right value there, and wrong derivatives.
+    """
+    return _chosen(less(absolute(x), radius), x, series, elsewhere, radius)
+
+
+#: of exprel'(x), sin(x) / x and sinh(x) / x in x², -log(1 + x) / x, and the derivatives of K and E
+_OF_EXPREL = [1 / (math.factorial(k) * (k + 2)) for k in range(18)]
+_OF_SINH = [1 / math.factorial(2 * k + 1) for k in range(9)]
+_OF_SIN = [(-1) ** k * c for k, c in enumerate(_OF_SINH)]
+_OF_SPENCE = [(-1) ** (k + 1) / (k + 1) for k in range(18)]
+_OF_ELLIPK = [math.pi / 2 * n * (math.comb(2 * n, n) / 4**n) ** 2 for n in range(1, 20)]
+_OF_ELLIPE = [c / (1 - 2 * n) for n, c in enumerate(_OF_ELLIPK, 1)]
+#: of erfcx'(x) and dawsn'(x) in 1 / (2 x²), where x is large: products of the odd numbers
+_OF_DAWSN = [float(math.prod(range(1, 2 * n + 2, 2))) for n in range(9)]
+_OF_ERFCX = [(-1) ** n * c for n, c in enumerate(_OF_DAWSN)]
+
+
+def _exprel_slope(x: Any) -> Any:
+    return _near_zero(x, 0.5, lambda x: _polynomial(x, _OF_EXPREL), lambda x: (exp(x) - expm1(x) / x) / x)
+
+
+def _sin_ratio(x: Any) -> Any:
+    return _near_zero(x, 0.5, lambda x: _polynomial(x * x, _OF_SIN), lambda x: sin(x) / x)
+
+
+def _sinh_ratio(x: Any) -> Any:
+    return _near_zero(x, 0.5, lambda x: _polynomial(x * x, _OF_SINH), lambda x: sinh(x) / x)
+
+
+def _spence_slopes(y: Any, x: Any) -> Any:
+    return (_near_zero(x - 1, 0.1, lambda d: _polynomial(d, _OF_SPENCE), lambda d: -log1p(d) / d),)
+
+
+def _ellipk_slopes(y: Any, m: Any) -> Any:
+    def formula(m: Any) -> Any:
+        return (_f("ellipe", m) / (1 - m) - _f("ellipk", m)) / (2 * m)
+
+    return (_near_zero(m, 0.1, lambda m: _polynomial(m, _OF_ELLIPK), formula),)
+
+
+def _ellipe_slopes(y: Any, m: Any) -> Any:
+    def formula(m: Any) -> Any:
+        return (_f("ellipe", m) - _f("ellipk", m)) / (2 * m)
+
+    return (_near_zero(m, 0.1, lambda m: _polynomial(m, _OF_ELLIPE), formula),)
+
+
+def _far_out(x: Any, is_far: Any, factor: float, coefficients: Sequence[float], formula: Callable[[Any], Any]) -> Any:
+    """Return a derivative whose formula subtracts equal numbers where ``x`` is large: there its asymptotic series."""
+
+    def series(x: Any) -> Any:
+        inverse = 1 / x
+        return factor * inverse * inverse * _polynomial(inverse * inverse / 2, coefficients)
+
+    return _chosen(is_far, x, series, formula, _FAR)
+
+
+_FAR = 20.0
+
+
+def _erfcx_slopes(y: Any, x: Any) -> Any:
+    def formula(x: Any) -> Any:
+        return 2 * x * _f("erfcx", x) - 2 / _SQRT_PI
+
+    if x.dtype.kind == "c":
+        return (formula(x),)
+    return (_far_out(x, less(_FAR, x), -1 / _SQRT_PI, _OF_ERFCX, formula),)
+
+
+def _dawsn_slopes(y: Any, x: Any) -> Any:
+    def formula(x: Any) -> Any:
+        return 1 - 2 * x * _f("dawsn", x)
+
+    if x.dtype.kind == "c":
+        return (formula(x),)
+    return (_far_out(x, less(_FAR, absolute(x)), -0.5, _OF_DAWSN, formula),)
+
+
+def _log_ndtr_slopes(y: Any, x: Any) -> Any:
+    if x.dtype.kind == "c":
+        return (exp(-x * x / 2 - y) / _SQRT_TAU,)
+    root = math.sqrt(0.5)
+    below = less(x, 0)
+    of_lower = 2 * root / _SQRT_PI / _f("erfcx", -root * where(below, x, 0))
+    return (where(below, of_lower, exp(-x * x / 2) / (_SQRT_TAU * _f("ndtr", where(below, 0, x)))),)
+
+
+def _rgamma_slopes(y: Any, x: Any) -> Any:
+    if x.dtype.kind == "c":
+        return (-y * _f("psi", x),)
+
+    def reflected(x: Any) -> Any:
+        turned, across = 180 * x, 1 - x
+        waves = _f("cosdg", turned) - _f("psi", across) * _f("sindg", turned) / math.pi
+        return _f("gamma", across) * waves
+
+    # psi has poles where 1 / gamma is 0
+    return (_chosen(less(x, 0.5), x, reflected, lambda x: -_f("rgamma", x) * _f("psi", x), 0.5),)
+
+
+def _expn_slopes(y: Any, n: Any, x: Any) -> Any:
+    # SciPy knows no orders below 0
+    is_first, is_zeroth = equal(n, 1), equal(n, 0)
+    is_low = less(n, 2)
+    safe = where(is_low, x, 1)
+    of_first = exp(-safe) / safe
+    low = where(is_zeroth, of_first * (1 + 1 / safe), where(is_first, of_first, math.nan))
+    return (-where(is_low, low, _f("expn", where(is_low, 1, n - 1), x)),)
 
 
 def _beside(name: str, of_lower: float, of_upper: float, by_value: Callable[..., Any] | None = None) -> Any:
@@ -79,9 +199,7 @@ def _pseudo_huber_slopes(y: Any, d: Any, r: Any) -> Any:
 
 def _boxcox_slopes(y: Any, x: Any, p: Any) -> Any:
     of_log = log(x)
-    flat = equal(p, 0)
-    safe = where(flat, 1, p)
-    return power(x, p - 1), where(flat, of_log * of_log / 2, (power(x, p) * of_log - y) / safe)
+    return power(x, p - 1), of_log * of_log * _exprel_slope(p * of_log)
 
 
 def _confluent_slopes(y: Any, a: Any, b: Any, x: Any) -> Any:
@@ -103,19 +221,19 @@ SLOPES: dict[str, Callable[..., Any]] = {
     # error functions and the normal distribution
     "erf": lambda y, x: (2 / _SQRT_PI * exp(-x * x),),
     "erfc": lambda y, x: (-2 / _SQRT_PI * exp(-x * x),),
-    "erfcx": lambda y, x: (2 * x * y - 2 / _SQRT_PI,),
+    "erfcx": _erfcx_slopes,
     "erfi": lambda y, x: (2 / _SQRT_PI * exp(x * x),),
     "erfinv": lambda y, x: (_SQRT_PI / 2 * exp(y * y),),
     "erfcinv": lambda y, x: (-_SQRT_PI / 2 * exp(y * y),),
-    "dawsn": lambda y, x: (1 - 2 * x * y,),
+    "dawsn": _dawsn_slopes,
     "ndtr": lambda y, x: (exp(-x * x / 2) / _SQRT_TAU,),
-    "log_ndtr": lambda y, x: (exp(-x * x / 2 - y) / _SQRT_TAU,),
+    "log_ndtr": _log_ndtr_slopes,
     "ndtri": lambda y, x: (_SQRT_TAU * exp(y * y / 2),),
     # gamma and its kin
     "gamma": lambda y, x: (y * _f("psi", x),),
     "gammaln": lambda y, x: (_f("psi", x),),
     "loggamma": lambda y, x: (_f("psi", x),),
-    "rgamma": lambda y, x: (-y * _f("psi", x),),
+    "rgamma": _rgamma_slopes,
     "psi": _digamma_slopes,
     "zeta": lambda y, x, q: (-x * _f("zeta", x + 1, q),),
     "beta": _beta_slopes,
@@ -141,18 +259,18 @@ SLOPES: dict[str, Callable[..., Any]] = {
     "huber": _huber_slopes,
     "pseudo_huber": _pseudo_huber_slopes,
     "boxcox": _boxcox_slopes,
-    "exprel": lambda y, x: (_at_zero(x, 0.5, lambda x: (exp(x) - expm1(x) / x) / x),),
+    "exprel": lambda y, x: (_exprel_slope(x),),
     "exp10": lambda y, x: (y * math.log(10),),
     "cosm1": lambda y, x: (-sin(x),),
     "sindg": lambda y, x: (_DEGREE * cos(_DEGREE * x),),
     "cosdg": lambda y, x: (-_DEGREE * sin(_DEGREE * x),),
-    "spence": lambda y, x: (_at_zero(x - 1, -1.0, lambda d: -log1p(d) / d),),
+    "spence": _spence_slopes,
     # integrals
     "exp1": lambda y, x: (-exp(-x) / x,),
     "expi": lambda y, x: (exp(x) / x,),
-    "expn": lambda y, n, x: (-_f("expn", n - 1, x),),
-    "ellipk": lambda y, m: ((_f("ellipe", m) / (1 - m) - y) / (2 * m),),
-    "ellipe": lambda y, m: ((y - _f("ellipk", m)) / (2 * m),),
+    "expn": _expn_slopes,
+    "ellipk": _ellipk_slopes,
+    "ellipe": _ellipe_slopes,
     # Bessel functions
     "j0": lambda y, x: (-_f("j1", x),),
     "j1": lambda y, x: ((_f("j0", x) - _f("jv", 2.0, x)) / 2,),
@@ -181,8 +299,8 @@ SLOPES: dict[str, Callable[..., Any]] = {
 }
 #: of those with several results: name -> ``slopes(ys, x)``, one for each
 SEVERAL: dict[str, Callable[..., Any]] = {
-    "sici": lambda ys, x: (_at_zero(x, 1.0, lambda x: sin(x) / x), cos(x) / x),
-    "shichi": lambda ys, x: (_at_zero(x, 1.0, lambda x: sinh(x) / x), (exp(x) + exp(-x)) / (2 * x)),
+    "sici": lambda ys, x: (_sin_ratio(x), cos(x) / x),
+    "shichi": lambda ys, x: (_sinh_ratio(x), (exp(x) + exp(-x)) / (2 * x)),
     "fresnel": lambda ys, x: (sin(math.pi / 2 * x * x), cos(math.pi / 2 * x * x)),
 }
 #: steps, and functions of whole numbers
