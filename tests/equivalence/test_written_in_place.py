@@ -212,6 +212,13 @@ def rows():
     return np.arange(float(SIZE)).reshape(256, -1)
 
 
+def parts_given_back(a, i):
+    a[i] += 1.0
+    first = a[i : i + 3].copy()
+    first[0] += 2.0
+    return first, a[4:9].copy(), a[i:9]
+
+
 I, V = np.int64(3), np.float64(2.5)
 #: (function, what its arguments are), of which NumPy needs no memory to speak of
 WITHOUT_MEMORY = [
@@ -242,6 +249,7 @@ NOT_IN_MACHINE_CODE = [
     (parts_of_the_run, lambda: (array(), I, V)),
     (parts_of_complex, lambda: (np.arange(SIZE) * (2 - 1j), I, V)),
     (put_before_what_may_fail, lambda: (array(), array(), I)),
+    (parts_given_back, lambda: (array(), I)),
 ]
 #: (function, what its arguments are), of which NumPy needs memory for some arrays
 WITH_MEMORY = [
@@ -319,6 +327,15 @@ def test_machine_code_that_gives_up_before_it_writes_copies_nothing():
         with pytest.raises(NotImplementedError, match="cut short"):
             al.function(namespace["f"], executor="native")(given, np.int64(len(given) - 1), V)
         assert np.array_equal(given, make()[0]), source
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_parts_that_are_given_back_are_apart_from_what_was_written(executor):
+    decorated, plain, ours = al.function(parts_given_back, executor=executor), array(), array()
+    for _ in range(3):
+        wanted, found = parts_given_back(plain, I), decorated(ours, I)
+        assert all(map(np.array_equal, wanted, found)) and np.array_equal(plain, ours)
+        assert not any(np.may_share_memory(one, ours) for one in found[:2])
 
 
 @pytest.mark.parametrize("executor", INTERPRETED)

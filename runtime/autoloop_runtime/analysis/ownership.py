@@ -107,7 +107,11 @@ def left_in_place(graph: Graph, donated: Mapping[int, int]) -> set[int]:
     """Return the inputs of ``graph`` that are given away and hold, without a copy, what is wanted in their memory."""
     groups = Groups()
     reading = groups.reading(graph)
-    return {k for k, output in donated.items() if _walk(reading, graph.inputs[k], _Marks(fused=groups)) == output}
+    last = {
+        k: _walk(reading, graph.inputs[k], _Marks(fused=groups, is_last=output != NOWHERE))
+        for k, output in donated.items()
+    }
+    return {k for k, output in donated.items() if last[k] == output}
 
 
 def put_elsewhere(graph: Graph) -> list[int]:
@@ -255,8 +259,9 @@ def _follow(
     """Mark what comes after a value that is owned where it is made; the chain need not lead anywhere but to ``output``:
     after an exception nobody finds anything in the caller's array that would never have been put there."""
     marks = _Marks(
-        taken=found.in_place, fused=fused, over=dict(found.over), wanted=output, small=small and output is not None
-    )
+        taken=found.in_place, fused=fused, over=dict(found.over), wanted=output, small=small and output is not None,
+        is_last=output is not None,
+    )  # fmt: skip
     end = _walk(reading, tensor, marks)
     if output is None or end == output:
         found.in_place |= marks.in_place
@@ -269,7 +274,8 @@ def _follow(
 class _Marks:
     """One chain; ``taken``: nodes that write to another one, where this one ends; ``wanted``: the output it should lead
     to, if that is known; ``small``: what is small is put there, too, which saves a copy of it; ``back``: what puts a
-    part of an array, which the chain began with, back there."""
+    part of an array, which the chain began with, back there; ``is_last``: nobody writes to the array where the chain
+    has come to an output, so that others may be parts of it (who wants them apart copies them when the run is over)."""
 
     in_place: dict[Node, int] = field(default_factory=dict)
     entered: set[tuple[Node, int]] = field(default_factory=set)
@@ -280,6 +286,7 @@ class _Marks:
     small: bool = False
     parts: set[Node] = field(default_factory=set)
     back: Node | None = None
+    is_last: bool = False
 
     def inner(self, wanted: int | None = None) -> _Marks:
         """Return marks for a part of the chain that may yet be given up."""
@@ -308,7 +315,10 @@ def _walk(reading: Readers, tensor: Tensor, marks: _Marks) -> int | None:
         part = None if last is None or index else _part_of(last, before)
         if part is not None and last is not None and not _own_part(reading, part, before, last, marks):
             part = None
-        if not all(n is not None and n is not last and (n is part or looks(reading, n, i, end)) for n, i in before):
+        is_over = last is None and marks.is_last
+        if not all(
+            n is not None and n is not last and (n is part or is_over or looks(reading, n, i, end)) for n, i in before
+        ):
             return None
         if last is None:
             return index
@@ -371,7 +381,7 @@ def _walk_over(reading: Readers, tensor: Tensor, group: Fused, marks: _Marks) ->
         if result in marks.over or group.nodes.index(result.op) < last or not _same_form(tensor, result):
             continue
         inner = marks.inner(marks.wanted)
-        inner.over[result], inner.back = tensor, marks.back
+        inner.over[result], inner.back, inner.is_last = tensor, marks.back, marks.is_last
         reached = _walk(reading, result, inner)
         if marks.wanted is None or reached == marks.wanted:
             _merge(marks, inner)
