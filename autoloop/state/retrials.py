@@ -204,9 +204,7 @@ def _has_inputs(request: Request) -> bool:
 
 
 def _walk(request: Request) -> Reached:
-    receiver = None
-    if request.receiver is not None:
-        receiver = RECEIVER, request.receiver()
+    receiver = None if request.receiver is None else (RECEIVER, request.receiver())
     return reached_from(request.function, request.call, receiver)
 
 
@@ -319,18 +317,18 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
             found.guards += guards_of_several(world.reached, changes.owners, relations.several)
         except Exception as error:
             is_pythons = state.is_plains(error) and not request.needs_graph
-            leave = state.left_by(world) if is_pythons or not _is_ours(error) else None
-            is_written = any(storage is not None and storage.version for storage in map(kept, symbolic))
-            world.put_back()
-            _put_back_constants(found.guards, request, receiver)
+            try:  # who asks what is left may find that the trace has to begin anew
+                leave = state.left_by(world) if is_pythons or not _is_ours(error) else None
+                is_written = any(storage is not None and storage.version for storage in map(kept, symbolic))
+            finally:
+                _put_back(world, found.guards, request, receiver)
             if is_pythons and leave is not None and (leave.writes or is_written or state.is_observed(graph)):
                 raise CalledPlain from error
             if leave is not None and not _is_ours(error):
                 leave()
             raise
         except BaseException:
-            world.put_back()
-            _put_back_constants(found.guards, request, receiver)
+            _put_back(world, found.guards, request, receiver)
             raise
     world.put_back()
     graph.records = {key: one for key, one in graph.records.items() if key not in (ObjectsOfTrace, CopiesOfTrace)}
@@ -393,6 +391,12 @@ def _leave_written_parts(
 def _is_constant(guard: Guard) -> bool:
     """Return whether an array of the world is a constant of the trace."""
     return guard.kind in ("contents", "is") and isinstance(guard.known, np.ndarray)
+
+
+def _put_back(world: World, guards: Sequence[Guard], request: Request, receiver: tuple[Any, ...]) -> None:
+    """Let the world be as it was before a trace that is given up."""
+    world.put_back()
+    _put_back_constants(guards, request, receiver)
 
 
 def _put_back_constants(guards: Sequence[Guard], request: Request, receiver: tuple[Any, ...]) -> list[str]:

@@ -582,3 +582,21 @@ RETURNING = [
      "def g(l, x):\n    if x[0] > 1.5:\n        l.append(5)\n        return x*2\n    return x", "0"),
     ("two_names", "if x[0] > 0:\n    o.log.append(x[0])\n    o.d.append(x[1])\nreturn x", BOX + "o.d = o.log", "o"),
 ]  # fmt: skip
+#: why, the body, what stands above it, and the state
+REFUSED = [
+    ("setting 'w' would change 'best', of which only the run tells whether it has a value",
+     "i = 0\nwhile i < x[0]:\n    best = h\n    i += 1\nwhile i < x[1]:\n    best.w[0] += i\n    i += 1\nreturn x",
+     CLASS, "vars(h)"),
+    ("whether the cached property 'heavy' is there only the run knows, for it is first asked for in a loop or branch",
+     LOOP + "i += 1\n    x = x + c.heavy\n    if i > 2: break\nreturn x", KEEPING, "vars(c)"),
+    ("the generator expression was left when a tensor said so: how far it is then is not followed",
+     "g = (note(x[k]) for k in range(3))\nif any(v > 1.5 for v in g): return next(g)\nreturn 0.0", GIVING, "log, n"),
+    ("'V' is, or is a part of, another array after an iteration, and that is written to in place",
+     "global V\nfor k in range(x.astype(int)[1]):\n    w = 0\n    while w < x.sum() and k == 1:\n        w += 1\n"
+     "        V = W[1:]\n        V[:2] -= 0.5\nreturn x", "W = np.ones(4)\nV = W.copy()", "(W, V)"),
+    ("whether it is another array, which was written to since, depends on a loop or branch",
+     "if x[1] > x[0]: h.w, h.u = h.u, h.w\nV[1] = 3\nV[0] = x.max()\nreturn x",
+     f"{CLASS}\nW = V = np.ones(4)\nh.u = W", "(W, V, vars(h))"),
+    ("to the list 'out' in a loop or branch: write str(text)",
+     "w, out = np.array(['a', 'b']), []\nfor v in x:\n    if v > 1: out.append(w[0])\nreturn out", "", ""),
+]  # fmt: skip

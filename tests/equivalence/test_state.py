@@ -29,9 +29,9 @@ from programs_of_state import (
     KEEPING,
     KEPT,
     LEFT,
-    LOOP,
     METHODS,
     PERHAPS_WANTED,
+    REFUSED,
     RETURNING,
     STAGED,
     UNCOVERED,
@@ -365,23 +365,6 @@ def test_attributes_of_the_decorated_function_itself_are_left_to_plain_python():
     with pytest.warns(UserWarning, match="'calls', an attribute of the decorated function 'counted', is used"):
         assert [counted(np.ones(1))[0] for _ in range(3)] == [1, 2, 3]
     assert counted.calls == 3
-
-
-#: why, the body, what stands above it, and the state
-REFUSED = [
-    ("setting 'w' would change 'best', of which only the run tells whether it has a value",
-     "i = 0\nwhile i < x[0]:\n    best = h\n    i += 1\nwhile i < x[1]:\n    best.w[0] += i\n    i += 1\nreturn x",
-     CLASS, "vars(h)"),
-    ("whether the cached property 'heavy' is there only the run knows, for it is first asked for in a loop or branch",
-     LOOP + "i += 1\n    x = x + c.heavy\n    if i > 2: break\nreturn x", KEEPING, "vars(c)"),
-    ("the generator expression was left when a tensor said so: how far it is then is not followed",
-     "g = (note(x[k]) for k in range(3))\nif any(v > 1.5 for v in g): return next(g)\nreturn 0.0", GIVING, "log, n"),
-    ("'V' is, or is a part of, another array after an iteration, and that is written to in place",
-     "global V\nfor k in range(x.astype(int)[1]):\n    w = 0\n    while w < x.sum() and k == 1:\n        w += 1\n"
-     "        V = W[1:]\n        V[:2] -= 0.5\nreturn x", "W = np.ones(4)\nV = W.copy()", "(W, V)"),
-    ("to the list 'out' in a loop or branch: write str(text)",
-     "w, out = np.array(['a', 'b']), []\nfor v in x:\n    if v > 1: out.append(w[0])\nreturn out", "", ""),
-]  # fmt: skip
 
 
 @each(REFUSED, first)
