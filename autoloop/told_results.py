@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass, replace
-from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.basic_indices import tensors_in
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer
 
 from .operators.staging.array_origins import Origins
-from .operators.staging.told_arrays import chosen_from, is_argument, is_array, is_in_doubt, root_of
+from .operators.staging.told_arrays import argument_of, chosen_from, is_argument, is_array, is_in_doubt, root_of
 from .returned_views import Returned, chain_of, is_part_of_input, views_of
 
 
@@ -170,7 +169,7 @@ def _returned(place: int, one: Any, inputs: Sequence[Any], leaf: Any) -> Returne
     """Return what a leaf is if it is, or is a view of, an input or a view of one."""
     mine = () if leaf is root_of(leaf) else views_of(leaf) or ()
     itself = next((k for k, value in enumerate(inputs) if value is one), None)
-    position, views = (kept(one).argument, views_of(one)) if itself is None else (itself, ())  # type: ignore[union-attr]
+    position, views = (argument_of(one), views_of(one)) if itself is None else (itself, ())
     return Returned(place, position, (*views, *mine), one.is_writeable and leaf.is_writeable)  # type: ignore[misc,arg-type]
 
 

@@ -32,11 +32,12 @@ from .given_arrays import handle_of
 from .keys import AnyExtent, Number, describe_key, is_input
 from .left_to_python import LeftToPython, is_raised_anyway, leave_unknown
 from .operators.mutation.lifted_arrays import Lift, Making
-from .operators.mutation.outside_world import World
+from .operators.mutation.outside_world import World, leave
 from .operators.staging.maybe_same import settled
 from .operators.staging.staged_blocks import Loops, TellArrays, ToldArrays, WrittenOut, deciding, raise_when_run
 from .operators.staging.staged_values import leave_variables
-from .returned_views import is_part_of_input
+from .operators.staging.standins import StandIn
+from .returned_views import is_part_of_input, views_of
 from .written_arguments import ReferringFunction, references_of
 
 R = TypeVar("R")
@@ -106,12 +107,30 @@ def placeholders(
     return symbolic
 
 
-def tell_doubtful(results: Sequence[Any]) -> None:
-    """Begin the trace again as one of which the runs tell arrays apart, if results may be some of the inputs."""
-    if any(one.choice is not None for one in map(kept, results) if one is not None):
+def tell_doubtful(values: Any, leaves: Sequence[Any]) -> None:
+    """Begin the trace again as one of which the runs tell arrays apart, if some *values* may be inputs.
+
+    Where they may be parts of these that no run names, plain Python runs the function, unless there is a tensor among
+    the *leaves* of the call: of tensors it would make other results.
+    """
+    results = nest.flatten(values)
+    if any(_is_doubtful(one) for one in results):
         with undivided():  # which few functions need
-            from .operators.staging.told_arrays import tell_if_doubtful
-        tell_if_doubtful(results)
+            from .operators.staging.told_arrays import is_untold, tell_if_doubtful
+        if not _has_tensors(leaves) and any(map(is_untold, results)):
+            leave("which part of an array of the caller's a result is, or whether it is one, only the run knows", "")
+        tell_if_doubtful(nest.flatten(values, True))
+
+
+def _is_doubtful(value: Any) -> bool:
+    storage = kept(value)
+    if storage is None:
+        return isinstance(value, StandIn)
+    return storage.choice is not None or len(storage.origins()) > 1 or views_of(value) is None
+
+
+def _has_tensors(leaves: Sequence[Any]) -> bool:
+    return any(isinstance(leaf, Tensor | TensorSpec) for leaf in leaves)
 
 
 def _argument(graph: Graph, tracer: Any, leaf: Any) -> Any:
@@ -210,7 +229,7 @@ def attempted(attempt: Callable[[], R], leaves: Sequence[Any], function: Any = N
             if loops.were_staged and not loops.are_spared and (is_refusal(error) or not is_programs_own(error)):
                 making, loops = Making(), Loops(are_spared=True, are_told=loops.are_told)
                 continue
-            has_tensors = any(isinstance(leaf, Tensor | TensorSpec) for leaf in leaves)
+            has_tensors = _has_tensors(leaves)
             if not isinstance(error, UnknownWhileTracing) or is_raised_anyway(error) or has_tensors:
                 raise
             raise LeftToPython(str(error), of_values=True) from None
@@ -235,20 +254,20 @@ def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         if raise_when_run(error):
             return None
         said = in_words(error)
-        leave = _stay if is_raised_anyway(error) else leave_unknown
+        leave_it = _stay if is_raised_anyway(error) else leave_unknown
         if isinstance(error, TypeError | UnknownExtent):
             with undivided():
                 from .conversion.advice import advise, asks_for_values
 
             if isinstance(error, UnknownWhileTracing | UnknownExtent):
-                leave(str(error), users_line(locations.raised_at(error.__traceback__)))
+                leave_it(str(error), users_line(locations.raised_at(error.__traceback__)))
             advise(error)
             if (asking := asks_for_values(error)) is not None:
-                leave(*asking)
+                leave_it(*asking)
         if cannot_build(error):
-            leave(str(error), users_line(locations.raised_at(error.__traceback__)))
+            leave_it(str(error), users_line(locations.raised_at(error.__traceback__)))
         if said is not None:  # plain Python says it of the value that is there, if of any
-            leave(said)
+            leave_it(said)
         if (said := in_words(error)) is not None:
             error.args = (f"{said}: ask for nothing of it that its own type may not have", *error.args[1:])
         raise

@@ -312,7 +312,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
             else:
                 changes, result = state.changes_of(world, value)
             value = None if result is not None else result_of(value)
-            tell_doubtful(nest.flatten((value, changes.outputs), True))
+            tell_doubtful((value, changes.outputs), request.leaves)
             found.guards += guards_of_unread(world)
             found.guards += guards_of_several(world.reached, changes.owners, relations.several)
         except Exception as error:

@@ -23,6 +23,15 @@ PROGRAMS = {
     "row_of_two": FOUND + "m = x.reshape(3, 1)\nreturn m[k], m[k:, ::-1], {'a': x[k:][1:]}",
     "written_part": FOUND + "y = x[k:]\nx[0] = 5\ny += n[0]\nreturn y",
     "part_of_the_object": FOUND + "o.w = o.v[-k:]",
+    # a part of what a loop writes to and carries, as it chooses
+    "written_and_chosen": "for i in range(9):\n    x[0] += i\n    if x[0] > n[0]*9: return x[1:]\nreturn x[:1]",
+    # surely new
+    "copied_parts": COUNTED + "x = x[1:].copy()\nreturn x, x[:n[0]].copy(), x[n[0]:] + 1",
+    "part_computed_with": COUNTED + "x = x[1:] * 2\nreturn x",
+    "gathered": "y = x*2\n" + COUNTED + "y = x[[0, 1]]\nreturn y, x[x > n[0]]",
+    "part_of_a_copy": "y = x.copy()\n" + COUNTED + "y = y[1:]\nreturn y",
+    "number_or_new": "y = 0.0\nif n[0] > 1: y = x*2\nreturn y",
+    "only_read": COUNTED + "x = x[1:]\nreturn x.sum()",
     # a result that is the caller's array in some runs
     "no_turn": "i = 0\nwhile i < n[0]:\n    x = x + 1\n    i += 1\nreturn x",
     "a_side": "return x if n[0] > 1 else x*2",
@@ -61,6 +70,21 @@ PROGRAMS = {
     "exchanged": COUNTED + "o.v, o.w = o.w, o.v\nreturn o.v",
     "in_three_blocks": COUNTED + "for j in range(i):\n        if j == 1: o.w = x*2\nreturn x",
 }  # fmt: skip
+#: parts that no run names: plain Python runs these
+LEFT = {
+    "part_by_part": COUNTED + "x = x[1:]\nreturn x",
+    "part_of_a_part": COUNTED + "x = x[1:]\nreturn x[::-1]",
+    "view_after_no_turn": COUNTED + "x = x[1:] * 2\nreturn x.T",
+    "of_a_side": "k = int(n[0])\nif k > 1: return x[:k]\nreturn x*2",
+    "other_view": "return x.reshape(3, 1)[:n[0]].T",
+    "without_axes": "return x[n[0] - 1, ...]",
+    "by_layout": "return np.ravel(x[:n[0]])",
+    "best_row": "m = x.reshape(3, 1)\nb = m[0]\nfor r in m:\n    if r[0] > b[0]: b = r\nreturn b",
+    "chosen_in_a_loop": "l = [x, x*2]\ny = x\n" + COUNTED + "y = l[i % 2]\nreturn y",
+    "of_a_long_list": "return [x for i in range(20)][n[0]]",
+    "kept_other_view": "o.v = x.reshape(3, 1)[:n[0]].T",
+    "of_the_object": COUNTED + "o.v = o.v[1:]\nreturn 1",
+}
 TOP = "import numpy as np\nclass O:\n    def __init__(self): self.v, self.w = np.arange(3.0), np.zeros(3)\n"
 
 
@@ -93,6 +117,23 @@ def check(name, executor):
 @each([(name, executor) for name in PROGRAMS for executor in ("auto", "sequential", "dataflow")], parts=2)
 def test_arrays_are_the_ones_that_plain_python_leaves(name, executor):
     check(name, executor)
+
+
+@each([(name,) for name in LEFT], parts=2)
+def test_parts_that_no_run_names_are_those_that_plain_python_gives(name):
+    names = world(name, f"{TOP}def f(o, x, n):\n{textwrap.indent(LEFT[name], '    ')}\n")
+    function, plain, decorated = al.function(names["f"]), names["O"](), names["O"]()
+    with pytest.warns(UserWarning, match="runs as plain Python"):
+        assert called(function, decorated, 2) == called(names["f"], plain, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # it was told once
+        assert called(function, decorated, 1) == called(names["f"], plain, 1)
+
+
+def test_machine_code_refuses_parts_that_no_run_names():
+    names = world("left", f"{TOP}def f(o, x, n):\n{textwrap.indent(LEFT['part_by_part'], '    ')}\n")
+    with pytest.raises(TypeError, match="which part of an array of the caller's a result is"):
+        called(al.function(names["f"], executor="native"), names["O"](), 2)
 
 
 def test_machine_code_says_which_array_it_is():

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from autoloop_runtime.ir.array_storage import kept
-from autoloop_runtime.ir.tracers import ArrayTracer
+from autoloop_runtime.ir.array_storage import Storage, kept
+from autoloop_runtime.ir.tracers import ArrayTracer, TextTracer
 
-from ...returned_views import views_of
+from ...returned_views import is_part_of_input, views_of
 from .numbers_or_arrays import noted
 from .staged_blocks import TellArrays, deciding, telling
 from .standins import Maybe, opened
@@ -58,8 +58,16 @@ def chosen_from(value: Any) -> list[Any]:
 
 def is_argument(one: Any) -> bool:
     """Return whether an array that nothing has chosen is one of the inputs', or a view of it that is known."""
+    return argument_of(one) is not None and views_of(one) is not None
+
+
+def argument_of(one: Any) -> int | None:
+    """Return which input an array is, or is a part of, whatever loops and branches choose; None if it may be others."""
     storage = kept(one)
-    return storage is not None and storage.argument is not None and views_of(one) is not None
+    if storage is None or storage.choice is None or one.view_of is None:
+        return None if storage is None else storage.argument
+    whole = [None if one.view_of is not None else argument_of(one) for one in chosen_from(root_of(one))]
+    return whole[0] if len(set(whole)) == 1 else None
 
 
 def _is_new(one: Any) -> bool:
@@ -89,6 +97,40 @@ def is_in_doubt(value: Any) -> bool:
     root = root_of(value)
     is_chosen = root.storage.choice is not None and views_of(value) is not None
     return is_chosen and any(map(is_argument, chosen_from(root)))
+
+
+def may_be_callers(value: Any) -> bool:
+    """Return whether an array may be, or be a part of, the memory of an input, in whatever way."""
+    todo, seen = [value], set[Storage]()
+    while todo:
+        storage = kept(there(todo.pop()))
+        if storage is None or storage in seen:
+            continue
+        seen.add(storage)
+        for one in [storage] if storage.choice is not None else storage.origins():
+            if one.argument is not None:
+                return True
+            if one.choice is not None:
+                seen.add(one)
+                todo += one.choice.arrays()
+    return False
+
+
+def is_untold(value: Any) -> bool:
+    """Return whether a result may be an input's memory of which a run does not say which part it is."""
+    value = there(value)
+    storage = None if isinstance(value, TextTracer) else kept(value)
+    if storage is None or (value.shape.rank == 0 and value.view_of is None):
+        return False
+    if value.view_of is not None and value.view_of.is_flat:
+        return False  # which no result may be
+    if storage.argument is not None:
+        return views_of(value) is None and not is_part_of_input(value)
+    if noted(value) is not None:
+        return False
+    if storage.choice is None or views_of(value) is None:
+        return may_be_callers(value)
+    return any(may_be_callers(one) and not is_argument(one) for one in chosen_from(root_of(value)))
 
 
 def tell_again() -> None:
