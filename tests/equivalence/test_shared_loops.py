@@ -23,8 +23,8 @@ pytestmark = needs_native
 def worth_it(monkeypatch):
     """Threads share whatever they can, in pieces of one iteration; gives how many loops they do."""
     written = []
-    monkeypatch.setattr(shared_loops, "WORTH", 0.0)
-    monkeypatch.setattr(shared_loops, "PIECE", 0.0)
+    monkeypatch.setattr(outlining, "WORTH", 0.0)
+    monkeypatch.setattr(outlining, "PIECE", 0.0)
     define = shared_loops.define_piece
     monkeypatch.setattr(shared_loops, "define_piece", lambda *args: written.append(args) or define(*args))
     yield written
@@ -230,6 +230,36 @@ def test_statements_of_as_many_elements_as_the_run_says(monkeypatch):
             assert found[-1][1] is None and not apart(plain, found[-1], "native")
         bits = [[one.tobytes() for one in left] for _, _, left in found]
         assert bits[0] == bits[1]
+
+
+def sweeps(a, b, turns):
+    """Statements of some microseconds, again and again, and between them what one thread does."""
+    for t in range(1, turns):
+        b[1:-1] = 0.33333 * (a[:-2] + a[1:-1] + a[2:])
+        b[t] += a[t - 1] * b[t - 1]
+        a[1:-1] = 0.33333 * (b[:-2] + b[1:-1] + b[2:]) + b[t]
+
+
+def test_short_statements_are_shared_where_they_are_done_again_and_again(monkeypatch):
+    monkeypatch.setattr(outlining, "WORTH", 40_000.0)
+    monkeypatch.setattr(outlining, "PIECE", 10_000.0)
+    written, call_pieces = [], outlining.call_pieces
+    monkeypatch.setattr(outlining, "call_pieces", lambda *args: written.append(args) or call_pieces(*args))
+    a, b = np.random.default_rng(5).random((2, 20_003))
+    decorated, found = al.function(sweeps, executor="native"), []
+    for threads in (1, 2, 3):
+        al.config.set_num_threads(threads)
+        found.append(outcome(decorated, (a, b, np.int64(300))))
+        assert found[-1][1] is None
+    al.config.set_num_threads(None)
+    assert len(written) == 2
+    plain = outcome(sweeps, (a, b, np.int64(300)))
+    assert not apart(plain, found[0], "native")
+    bits = [[one.tobytes() for one in left[:2]] for _, _, left in found]
+    assert bits[0] == bits[1] == bits[2]
+    # once it is short, too, but then to wake threads takes longer
+    assert outcome(al.function(lambda a, b: a[1:-1] * 2 + b[2:], executor="native"), (a, b))[1] is None
+    assert len(written) == 2
 
 
 def over_after_half_a_minute(a, b, n):

@@ -81,12 +81,31 @@ def test_calls_from_several_threads_at_once(threads):
             np.testing.assert_array_equal(got, want)
 
 
-def test_a_helper_that_the_system_keeps_waiting_is_done_without_for_a_while(threads):
+def owned_share():
+    """The function that shares jobs, and the type of what does pieces of them."""
     shared = thread_pool.pool(default_cache())
     task_type = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-    share = ctypes.CFUNCTYPE(ctypes.c_void_p, task_type, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
-        shared.address
-    )
+    share = ctypes.CFUNCTYPE(ctypes.c_void_p, task_type, ctypes.c_void_p, *[ctypes.c_int64] * 3)(shared.address)
+    return shared, share, task_type
+
+
+@pytest.mark.parametrize("rounds, piece", [(2, 1), (255, 1), (256, 1), (1000, 3), (5001, 7)])
+@pytest.mark.parametrize("cost", [1, 1_000_000])
+def test_each_round_is_done_once_and_pieces_are_cut_the_same(rounds, piece, cost, threads):
+    shared, share, task_type = owned_share()
+    done = []
+    task = task_type(lambda frame, first, count: done.append((first, count)))
+    for helpers in (1, 2, 3, 5):
+        shared.use(helpers)
+        for _ in range(3):
+            del done[:]
+            share(task, None, rounds, piece, cost)
+            assert sorted(done) == [(at, min(piece, rounds - at)) for at in range(0, rounds, piece)]
+    shared.use(1)
+
+
+def test_a_helper_that_the_system_keeps_waiting_is_done_without_for_a_while(threads):
+    shared, share, task_type = owned_share()
     owner, done, begun = threading.get_ident(), [], threading.Event()
 
     @task_type
@@ -106,13 +125,13 @@ def test_a_helper_that_the_system_keeps_waiting_is_done_without_for_a_while(thre
     shared.use(2)
     for _ in range(20):  # helpers of before may be done without, too
         del done[:]
-        share(slow, None, 2, 1)
+        share(slow, None, 2, 1, 1_000_000)
         if begun.is_set():
             break
     assert {mine for _, mine in done} == {True, False}
     del done[:]
     for _ in range(8):
-        share(quick, None, 2, 1)
+        share(quick, None, 2, 1, 1_000_000)
     assert all(mine for _, mine in done) and len(done) == 16
 
 

@@ -1,17 +1,23 @@
 """Threads that help machine code with long loops over elements.
 
-They are made when a loop first wants them, share one job at a time and block when there is none. Who has a job does
-pieces of it all the time; helpers take pieces as they come by. So nothing waits for a helper that the system did not
-let run, a second job at the same time is simply done by its own thread, and who does a piece makes no difference
-to what is computed: pieces are cut the same whatever the number of threads. A piece that a helper has begun is waited
-for, and the system may have taken the processor away from it. Where that takes longer than the work did, the next jobs
-are done without helpers, for some times as long as was lost: on a busy machine threads cost a part of what they gain
-elsewhere.
+They are made when a loop first wants them, share one job at a time and block when there has been none for a while.
+Who has a job does pieces of it all the time, from the front; helpers take pieces from behind as they come by, so that
+each finds in its cache what it did the last time. So nothing waits for a helper that the system did not let run, a
+second job at the same time is simply done by its own thread, and who does a piece makes no difference to what is
+computed: pieces are cut the same whatever the number of threads.
 
-The code is LLVM IR because the threads never touch Python: ``share(task, frame, rounds, piece)`` calls
-``task(frame, first, count)`` until all rounds are done, and ``share(null, ...)`` gives the address of the state, whose
-first word is the number of threads to use. One mutex guards all of the state but ``next``, which is taken from
-atomically, ``busy``, which is the right to have a job, and the words that are read while spinning.
+Jobs may be as short as a few microseconds where one follows the other: helpers look for the next one for some time
+before they block, and no thread takes a lock unless another is blocked. A job is told by a number, which is in the word
+from which pieces are taken: a helper that comes too late finds another number there, and takes nothing. To wake a
+helper takes as long as a short job, so that is done again and again only while it is of use.
+
+A piece that a helper has begun is waited for, and the system may have taken the processor away from it. Where that
+takes longer than the work did, the next jobs are done without helpers, for some times as long as was lost, and for
+twice as long if it happens again: on a busy machine threads cost a part of what they gain elsewhere.
+
+The code is LLVM IR because the threads never touch Python: ``share(task, frame, rounds, piece, cost)`` calls
+``task(frame, first, count)`` until all rounds are done, which takes ``cost`` nanoseconds, roughly, and ``share(null,
+...)`` gives the address of the state, whose first word is the number of threads to use.
 """
 
 from __future__ import annotations
@@ -25,11 +31,17 @@ from ..toolchain.cache import DiskCache
 from ..toolchain.compile_ir import Code, compile_ir
 from .ll_files import code
 
-#: how often a thread looks whether there is something to do before it blocks
-_SPINS = 2000
+#: how often a thread looks whether there is something to do before it blocks, and after how many times it lets others
+#: have the processor: a power of two
+_SPINS, _YIELD = 2000, 128
 #: nanoseconds that a helper may be waited for longer than its owner worked, and for how many times as long as was lost
 #: there are none then
 _LATE, _ALONE = 50_000, 8
+#: nanoseconds of the longest time without helpers: it is twice as long each time, unless they were in time for long
+_LONGEST = 200_000_000
+#: nanoseconds of a job before which it does not look at the clock, and does not wake helpers each time; how many in a
+#: row don't at most, and with how many of them helpers must have helped that it was worth it to wake them
+_SHORT, _SKIPPED, _FEW = 40_000, 4096, 64
 #: bytes of the stack of a helper; some systems give threads little more than what an iteration may have there
 _STACK = 1 << 21
 #: bytes of the state
@@ -38,16 +50,20 @@ _PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "AMD64": "llvm.x86.sse2.pause()", "
 _PTHREADS = (
     "pthread_create", "pthread_detach", "pthread_attr_init", "pthread_attr_setstacksize", "pthread_attr_destroy",
     "pthread_mutex_init", "pthread_mutex_lock", "pthread_mutex_unlock",
-    "pthread_cond_init", "pthread_cond_wait", "pthread_cond_signal", "pthread_cond_broadcast", "clock_gettime",
+    "pthread_cond_init", "pthread_cond_wait", "pthread_cond_signal", "pthread_cond_broadcast",
+    "clock_gettime", "sched_yield",
 )  # fmt: skip
 
 
-#: words of the state; ``open``: helpers may join; ``active``: helpers that did; ``waits``: the owner is blocked;
-#: ``alone_until``: when there will be helpers again
+#: words of the state; those that one thread writes while others look at them are in lines of memory of their own.
+#: ``claims``: the job, and which of its units are left; ``finished``: how many of them helpers have done; ``waits``:
+#: the owner is blocked; ``alone_until``: when there will be helpers again; ``distrust``: for how long there were
+#: none; ``skip``, ``patience``: how many short jobs don't wake helpers, now and the next time; ``helped``: with how
+#: many jobs they have helped since they were woken
 _WORDS = {
-    "wanted": 0, "started": 8, "busy": 16, "open": 24, "epoch": 32, "active": 40, "asleep": 48, "waits": 49,
-    "alone_until": 56,
-    "task": 64, "frame": 65, "rounds": 66, "piece": 67, "most": 68, "next": 80, "mutex": 96, "work": 128, "done": 160,
+    "wanted": 0, "started": 1, "busy": 2, "alone_until": 3, "skip": 4, "patience": 5, "distrust": 6, "helped": 7,
+    "epoch": 16, "task": 17, "frame": 18, "rounds": 19, "piece": 20, "unit": 21, "most": 22, "shares": 23,
+    "claims": 32, "finished": 48, "asleep": 64, "waits": 65, "mutex": 96, "work": 128, "done": 160,
 }  # fmt: skip
 
 
@@ -66,7 +82,8 @@ def _text() -> tuple[str, dict[str, int]]:
     text = code(
         "helper_threads", SIZE=_SIZE, ALIASES=aliases, SPINS=_SPINS, name="{name}",
         PAUSE=f"call void @{pause}" if pause else "", CLOCK=time.CLOCK_MONOTONIC, LATE=_LATE, ALONE=_ALONE,
-        STACK=_STACK,
+        STACK=_STACK, SHORT=_SHORT, SKIPPED=_SKIPPED, LONGEST=_LONGEST, FEW=_FEW,
+        YIELD=_YIELD - 1,
     )  # fmt: skip
     return f"{code('serial_work')}\n{text}\n", addresses
 
@@ -78,8 +95,8 @@ class Pool:
         text, addresses = _text()
         made = compile_ir(text, addresses, cache)
         self.address = made.address
-        share = ctypes.PYFUNCTYPE(ctypes.c_void_p, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 2)(made.address)
-        self._state: int = share(None, None, 0, 0)
+        share = ctypes.PYFUNCTYPE(ctypes.c_void_p, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 3)(made.address)
+        self._state: int = share(None, None, 0, 0, 0)
         self._wanted = ctypes.c_int64.from_address(self._state)
         _keep(made)
         in_child(self._forget)

@@ -1,7 +1,7 @@
 ;; as ``helper_threads``, where there are no POSIX threads
 @state = internal global [${SIZE} x i8] zeroinitializer, align 128
 
-define ptr @${name}(ptr %task, ptr %frame, i64 %rounds, i64 %piece) {
+define ptr @${name}(ptr %task, ptr %frame, i64 %rounds, i64 %piece, i64 %cost) {
   %ask = icmp eq ptr %task, null
   br i1 %ask, label %told, label %go
 go:

@@ -37,6 +37,8 @@ BLAS_VECTOR_WORK = 1 << 17
 BLAS_COMPLEX_WORK, BLAS_COMPLEX_VECTOR_WORK = 1 << 10, 1 << 13
 #: from this many multiplications on several threads do a product
 SHARED_WORK = 1 << 21
+#: nanoseconds of a multiplication
+_TIME = 0.05
 #: into how many pieces of rows they cut it
 PIECES = 8
 #: with fewer columns than this a product is a row of sums
@@ -255,7 +257,7 @@ def _shared(
             writer.jump(done)
         writer.start(done)
 
-    share(ctx, [("ptr", x) for x in dict.fromkeys(pointers)], extent, piece, write)
+    share(ctx, [("ptr", x) for x in dict.fromkeys(pointers)], extent, piece, p.m * p.n * p.k * _TIME, write)
 
 
 def _kernel(ctx: Context, p: gemm.Problem, pointers: Sequence[str]) -> None:

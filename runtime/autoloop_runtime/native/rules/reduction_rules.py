@@ -102,14 +102,14 @@ def _shared(ctx: Context, op: Op, value: Value, axes: Sequence[int], out: Array)
     nest, _ = _rows(ctx, value, axes, out)
     if not nest.extents or nest.reduces[0] or is_moving(nest.extents):
         return False
-    piece = piece_of(nest.extents, element_cost([value]) + _FOLDING)
-    if piece is None:
+    pieces = piece_of(ctx, nest.extents, element_cost([value]) + _FOLDING)
+    if pieces is None:
         return False
 
     def write(first: str, count: str) -> None:
         _reduce_rows(ctx, op, value, axes, out, (first, count))
 
-    share(ctx, registers_of(ctx, [value, out]), nest.extents[0], piece, write)
+    share(ctx, registers_of(ctx, [value, out]), nest.extents[0], *pieces, write)
     return True
 
 

@@ -339,8 +339,8 @@ def store_all(ctx: Context, shape: Shape, values: Sequence[Value], arrays: Seque
         return
     operands = [*values, *arrays]
     nest = Nest(ctx, shape, operands)
-    piece = None if ctx.outlines is False else piece_of(nest.extents, element_cost(operands))
-    if piece is None and ctx.outlines:
+    pieces = None if ctx.outlines is False else piece_of(ctx, nest.extents, element_cost(operands))
+    if pieces is None and ctx.outlines:
 
         def write_all() -> str:
             _fill(Nest(ctx, shape, operands), values, arrays)
@@ -348,14 +348,14 @@ def store_all(ctx: Context, shape: Shape, values: Sequence[Value], arrays: Seque
 
         outlined(ctx, registers_of(ctx, operands), "void", write_all)
         return
-    if piece is None:
+    if pieces is None:
         _fill(nest, values, arrays)
         return
 
     def write(first: str, count: str) -> None:
         _fill(Nest(ctx, shape, operands, window=(first, count)), values, arrays)
 
-    share(ctx, registers_of(ctx, operands), nest.extents[0], piece, write)
+    share(ctx, registers_of(ctx, operands), nest.extents[0], *pieces, write)
 
 
 def _fill(nest: Nest, values: Sequence[Value], arrays: Sequence[Array]) -> None:

@@ -13,14 +13,18 @@ from .values import Array, Count, Expr, Pending, Rows, Scalar, Shape, Splat, Val
 
 #: what code calls the function that shares a job (see ``thread_pool``)
 SHARE = "autoloop_share"
-#: nanoseconds that work must take for threads to be worth it, and those of a piece
-WORTH, PIECE = 40_000.0, 10_000.0
+#: nanoseconds that work must take for threads to be worth it, those where it is done again and again, those of a piece
+WORTH, AGAIN, PIECE = 40_000.0, 2_000.0, 10_000.0
+#: work is cut into so many pieces or more, so that all threads end at about the same time
+_PIECES = 16
 #: with fewer pieces than this threads are not worth it, where that is found out in the run
 _FEW = 4
 #: the rounds of a piece are a multiple of this if they are single elements: no vector is cut in two
 GRAIN = 1024
 #: bytes that are read or written in a nanosecond
 BYTES = 60.0
+#: no work is said to take longer, in nanoseconds
+_LONG = 1e15
 #: bytes that come from memory together
 _LINE = 64
 
@@ -49,16 +53,30 @@ def _bytes_of_element(array: Array) -> int:
     return min(_LINE, max(1, step) * array.t.size) if step else 0
 
 
-def piece_of(extents: Sequence[int], cost: float) -> int | None:
-    """Return how many rounds of the outermost loop make a piece; ``None`` if threads are not worth it, whatever the
-    extents that the run decides come to be."""
+def worth_it(ctx: Context) -> float:
+    """Return nanoseconds that work must take, so that it is worth it to share it.
+
+    In a loop threads wait for the next time without being blocked.
+    """
+    return min(AGAIN, WORTH) if ctx.loops else WORTH
+
+
+def piece_time(total: float) -> float:
+    """Return nanoseconds of a piece, where all takes so many."""
+    return min(PIECE, total / _PIECES)
+
+
+def piece_of(ctx: Context, extents: Sequence[int], cost: float) -> tuple[int, float] | None:
+    """Return how many rounds of the outermost loop make a piece, and what all take, where an element takes ``cost``;
+    ``None`` if threads are not worth it, whatever the extents that the run decides come to be."""
     inner = cost
     for extent in extents[1:]:
         inner *= extent
-    if not extents or extents[0] < 2 or extents[0] * inner < WORTH:
+    if not extents or extents[0] < 2 or extents[0] * inner < worth_it(ctx):
         return None
-    rounds = max(1, int(PIECE / inner))
-    return -(-rounds // GRAIN) * GRAIN if len(extents) == 1 else rounds
+    total = extents[0] * inner
+    rounds = max(1, int(piece_time(total) / inner))
+    return -(-rounds // GRAIN) * GRAIN if len(extents) == 1 else rounds, total
 
 
 def registers_of(ctx: Context, values: Iterable[Value]) -> list[tuple[str, str]]:
@@ -116,9 +134,11 @@ def _attributes(ctx: Context) -> str:
 
 
 def share(
-    ctx: Context, registers: Sequence[tuple[str, str]], rounds: int, piece: int, write: Callable[[str, str], None]
-) -> None:
-    """Let threads do ``rounds`` rounds, ``piece`` at a time; ``write(first, count)`` writes a piece.
+    ctx: Context, registers: Sequence[tuple[str, str]], rounds: int, piece: int, cost: float,
+    write: Callable[[str, str], None],
+) -> None:  # fmt: skip
+    """Let threads do ``rounds`` rounds, ``piece`` at a time, which take ``cost`` nanoseconds; ``write(first, count)``
+    writes a piece.
 
     Where the run decides how many rounds there are, few are one piece. Inside it the ``registers`` have the same names,
     and there is nothing else.
@@ -130,12 +150,12 @@ def share(
 
     name = define_piece(ctx, _written(ctx, registers, whole))
     if not isinstance(rounds, Extent):
-        call_pieces(ctx, name, registers, str(rounds), str(piece))
+        call_pieces(ctx, name, registers, str(rounds), str(piece), cost)
         return
     number = ctx.extent(rounds)
     few = ctx.writer.let(f"icmp ult i64 {number}, {_FEW * piece}")
     chosen = ctx.writer.let(f"select i1 {few}, i64 {_FEW * piece}, i64 {piece}")
-    call_pieces(ctx, name, registers, number, chosen)
+    call_pieces(ctx, name, registers, number, chosen, cost)
 
 
 def define_piece(ctx: Context, text: str) -> str:
@@ -144,8 +164,11 @@ def define_piece(ctx: Context, text: str) -> str:
     return ctx.module.shared(f"{head}\nentry:\n{text}\n}}")
 
 
-def call_pieces(ctx: Context, name: str, registers: Sequence[tuple[str, str]], rounds: str, piece: str) -> None:
-    """Let threads do ``rounds`` rounds with the function ``name``, ``piece`` at a time, which finds the registers."""
+def call_pieces(
+    ctx: Context, name: str, registers: Sequence[tuple[str, str]], rounds: str, piece: str, cost: float
+) -> None:  # fmt: skip
+    """Let threads do ``rounds`` rounds with the function ``name``, ``piece`` at a time, which finds the registers; all
+    take ``cost`` nanoseconds, roughly."""
     writer = ctx.writer
     places, words = _places(registers)
     with writer.at(ctx.entry):
@@ -153,8 +176,8 @@ def call_pieces(ctx: Context, name: str, registers: Sequence[tuple[str, str]], r
     for position, type_name, register in places:
         slot = writer.let(f"getelementptr i64, ptr {frame}, i64 {position}")
         writer.do(f"store {type_name} {register}, ptr {slot}, align 8")
-    ctx.module.declare(f"ptr @{SHARE}(ptr, ptr, i64, i64)")
-    writer.let(f"call ptr @{SHARE}(ptr @{name}, ptr {frame}, i64 {rounds}, i64 {piece})")
+    ctx.module.declare(f"ptr @{SHARE}(ptr, ptr, i64, i64, i64)")
+    writer.let(f"call ptr @{SHARE}(ptr @{name}, ptr {frame}, i64 {rounds}, i64 {piece}, i64 {int(min(cost, _LONG))})")
 
 
 def outlined(ctx: Context, registers: Sequence[tuple[str, str]], type_name: str, write: Callable[[], str]) -> str:

@@ -28,7 +28,7 @@ from .context import Block, Context, Place
 from .elementwise_ir import cost_of, template_of
 from .interrupts import ask
 from .node_writer import open_block, value_of, write_nodes
-from .outlining import BYTES, PIECE, WORTH, call_pieces, define_piece, read_frame, registers_of
+from .outlining import BYTES, call_pieces, define_piece, piece_time, read_frame, registers_of, worth_it
 from .polling import polling_period
 from .registry import entry_of
 from .storage_plan import Plan, spread_targets
@@ -59,11 +59,11 @@ def shared_loop(
     if plan is None or not all(isinstance(v, (Array, Scalar, Splat, Count)) for v in captured):
         return None
     cost, most = time_of(node.attrs["body"], ctx.types), min(_most(t, node, ctx.types, around) for t in plan.ends)
-    if most > _FAR or cost * most < WORTH:
+    if most > _FAR or cost * most < worth_it(ctx):
         return None
     loop = _Shared(ctx, node, plan, initial, captured)
     text = loop.function()
-    return None if text is None else loop.run(text, cost)
+    return None if text is None else loop.run(text, cost, most)
 
 
 def _most(test: Induction, node: Node, types: Types, around: Sequence[Node]) -> int:
@@ -142,18 +142,22 @@ class _Shared:
         step = ctx.writer.let(f"mul {value.t.name} {n}, {self.plan.counters[k]}")
         return Scalar(ctx.writer.let(f"add {value.t.name} {step}, {value.text}"), value.t)
 
-    def run(self, text: str, cost: float) -> list[Value]:
-        """Write that threads do all iterations; gives the values of the variables behind the loop."""
+    def run(self, text: str, cost: float, most: int) -> list[Value]:
+        """Write that threads do all iterations; gives the values of the variables behind the loop.
+
+        ``cost``: nanoseconds of an iteration, of which there are so many at most.
+        """
         ctx, writer = self.ctx, self.ctx.writer
         trips = trip_count(self.node, ctx.types)
         rounds = str(trips) if trips is not None else self._rounds()
-        name, piece, least = define_piece(ctx, text), max(1, int(PIECE / cost)), max(1, int(WORTH / cost))
+        name, total = define_piece(ctx, text), cost * most
+        piece, least = max(1, int(piece_time(total) / cost)), max(1, int(worth_it(ctx) / cost))
         period = polling_period(self.node, ctx.types)
         if period is None:
             writer.do(f"{self.begin} = add i64 0, 0")
-            call_pieces(ctx, name, self.registers, rounds, self._piece(rounds, piece, least))
+            call_pieces(ctx, name, self.registers, rounds, self._piece(rounds, piece, least), total)
         else:
-            self._asking(name, rounds, max(period, least), piece, least)
+            self._asking(name, rounds, max(period, least), piece, least, cost)
         return [self._counted(ctx, k, v, rounds) if isinstance(v, Scalar) else v for k, v in enumerate(self.initial)]
 
     def _piece(self, rounds: str, piece: int, least: int) -> str:
@@ -164,7 +168,7 @@ class _Shared:
         few = let(f"icmp ult i64 {rounds}, {least}")
         return let(f"select i1 {few}, i64 {let(f'add nuw nsw i64 {rounds}, 1')}, i64 {piece}")
 
-    def _asking(self, name: str, rounds: str, together: int, piece: int, least: int) -> None:
+    def _asking(self, name: str, rounds: str, together: int, piece: int, least: int, cost: float) -> None:
         """Write that threads do ``together`` rounds, and that the user is asked behind each such part."""
         ctx, let = self.ctx, self.ctx.writer.let
         parts = let(f"udiv i64 {let(f'add nuw nsw i64 {rounds}, {together - 1}')}, {together}")
@@ -172,7 +176,7 @@ class _Shared:
             ctx.writer.do(f"{self.begin} = mul nuw nsw i64 {loop.index}, {together}")
             left = let(f"sub nuw nsw i64 {rounds}, {self.begin}")
             now = let(f"call i64 @llvm.umin.i64(i64 {left}, i64 {together})")
-            call_pieces(ctx, name, self.registers, now, self._piece(now, piece, least))
+            call_pieces(ctx, name, self.registers, now, self._piece(now, piece, least), cost * together)
             ask(ctx)
 
     def _rounds(self) -> str:
