@@ -74,6 +74,7 @@ ARROWS = {
 #: what most processes do without, and what would be felt at every start: (module, what it may import inside a function)
 LAZY = {
     ("autoloop_runtime.ir.numpy_arguments", "autoloop_runtime.ir.odd_arguments"),
+    ("autoloop_runtime.ir.tracers", "autoloop_runtime.ir.numpys_faults"),
     ("autoloop_runtime.running.prepare", "autoloop_runtime.running.runner"),
     ("autoloop.function", "autoloop.tracing"),
     ("autoloop.function", "autoloop.state.retrials"),
@@ -589,6 +590,7 @@ OUR_DUNDERS = {
     "raised_anyway",
     "ruled",
     "unbuilt",
+    "surely",
     "do_not_convert",
 }
 

@@ -14,6 +14,7 @@ import numpy as np
 from autoloop_runtime.analysis.failure import graph_can_fail
 from autoloop_runtime.analysis.inside import nodes_inside
 from autoloop_runtime.analysis.observable import may_repeat
+from autoloop_runtime.base.stand_ins import is_in_numpys_words
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.structured import WHILE
 
@@ -31,6 +32,7 @@ MOST_BYTES = 1 << 16
 def is_plains(error: BaseException) -> bool:
     """Return whether plain Python surely raises what a trace has raised: it speaks of nothing that only a run knows."""
     is_of_shapes = isinstance(error, TypeError | ValueError) and any(word in str(error) for word in ("know", "needs"))
+    is_of_shapes = is_of_shapes and not is_in_numpys_words(error)
     return is_programs_own(error) and not (is_refusal(error) or speaks_of_tracers(error) or is_of_shapes)
 
 

@@ -150,13 +150,17 @@ CAUGHT = [
 
 @each(product(CAUGHT, INTERPRETED))
 def test_what_an_except_clause_would_catch_is_refused(f, executor):
-    with pytest.raises(
-        ConversionError,
-        match=r"may be raised \(line \d+\) at run time, when the graph decides, and cannot be caught by an `except` in "
-        r"the converted function: catch it around the call, or ask before by `if`",
-    ) as raised:
-        al.function(f, executor=executor)(V)
+    words = (
+        r"may be raised \(line \d+\) at run time, when the graph decides, and cannot be caught by an `except` in "
+        r"the converted function"
+    )
+    advice = ": catch it around the call, or ask before by `if`"
+    with pytest.raises(ConversionError, match=words + advice) as raised:
+        al.function(f, executor=executor)(al.constant(V))
     assert raised.traceback[-1].path.name == "test_attempts.py"
+    with pytest.warns(UserWarning, match=f"runs as plain Python, at each call: .*{words}"):
+        made = al.function(f, executor=executor)(V)  # it hears what is raised
+    np.testing.assert_array_equal(made, f(V))
     al.convert(f)(V)  # plain Python stays what it is
 
 

@@ -1,6 +1,7 @@
 """Mistakes in functions of NumPy's arrays: the error is of plain Python's type, at the user's line, in its words."""
 
 import math
+import re
 import traceback
 
 import autoloop as al
@@ -180,5 +181,7 @@ def test_lists_whose_elements_have_other_shapes():
 
 
 def test_arguments_of_methods():
-    with pytest.raises(TypeError, match=r"ndarray\.dot\(\) takes from 2 to 3 positional arguments but 4 were given"):
+    with pytest.raises(TypeError) as plain:
+        X.dot(1, 2, 3)
+    with pytest.raises(TypeError, match=re.escape(str(plain.value))):
         al.function(lambda x: x.dot(1, 2, 3))(X)

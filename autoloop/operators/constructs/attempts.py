@@ -70,10 +70,9 @@ class attempt:
         for node in nodes if kinds else ():
             raised = _raised_by(node)
             if raised is not None and any(_meet(raised, one) for one in kinds):
-                raise ConversionError(
-                    f"{_what(node, raised)}, and cannot be caught by an `except` in the converted function: catch it "
-                    f"around the call, or ask before by `if`"
-                )
+                what = f"{_what(node, raised)}, and cannot be caught by an `except` in the converted function"
+                leave_unknown(what)
+                raise ConversionError(f"{what}: catch it around the call, or ask before by `if`")
 
     def last(self) -> _Last:
         """Return the manager for what is done after the body, whatever became of that: a ``finally``, ``__exit__``."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,15 @@ from autoloop_runtime.ir.numpy_protocols import counterpart_of
 from autoloop_runtime.ir.overlapping_copies import check_pieces
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.text_operators import refused_by_numpy
-from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, as_numpy_gives, kind_of, marked
+from autoloop_runtime.ir.tracers import (
+    ArrayTracer,
+    NumberTracer,
+    TextTracer,
+    as_numpy_gives,
+    ask_numpy,
+    kind_of,
+    marked,
+)
 from autoloop_runtime.ir.written_results import is_reference, place_of_out, refuse_array, without_out, written
 from autoloop_runtime.ops.operands import fitted
 
@@ -73,6 +82,7 @@ def _numbers_given_dtype(function: Any, args: tuple[Any, ...], kwargs: dict[str,
 
 def from_iterable(iterable: Any, dtype: Any, count: int = -1, *, like: Any = None) -> Any:
     """Return ``np.fromiter``, of elements that may be for the graph."""
+    count = operator.index(count)
     made = list(operators.elements(iterable) if count < 0 else itertools.islice(operators.elements(iterable), count))
     if like is not None or not any(map(is_staged, made)):
         return np.fromiter(made, dtype, count, like=like)
@@ -111,7 +121,11 @@ def by_numpy(function: Any) -> Callable[..., Any]:
             return written(function, out, of_staged(*others, **named))
         if out is not None:
             refuse_array(function, out)
-        return as_numpy_gives(function, args, kwargs, _counterpart(function)(*args, **kwargs))
+        try:
+            return as_numpy_gives(function, args, kwargs, _counterpart(function)(*args, **kwargs))
+        except Exception as error:
+            ask_numpy(function, args, kwargs, error)
+            raise
 
     return of_staged
 

@@ -17,6 +17,7 @@ _E = TypeVar("_E", bound=BaseException)
 
 #: the mark of an exception that plain Python raises, too
 PROGRAMS = "__autoloop_programs__"
+_SURELY = "__autoloop_surely__"
 
 #: what Python's messages may name -> what that is to the user; filled as modules load (under the import lock)
 _WORDS: dict[str, str] = {}
@@ -47,7 +48,13 @@ def in_numpys_words(error: _E) -> _E:
     """Return an exception, marked as what NumPy or Python says of the user's line, too."""
     with suppress(AttributeError, TypeError):  # exceptions with __slots__
         setattr(error, PROGRAMS, True)
+        setattr(error, _SURELY, True)
     return error
+
+
+def is_in_numpys_words(error: BaseException) -> bool:
+    """Return whether an exception was marked so: no rule of ours may have said it for want of knowing more."""
+    return hasattr(error, _SURELY)
 
 
 def cast_refused(given: Any, wanted: Any, casting: str, theirs: str = "") -> TypeError:

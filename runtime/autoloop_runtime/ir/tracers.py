@@ -20,6 +20,7 @@ import numpy as np
 
 from ..base import nest
 from ..base.dataclass import replace
+from ..base.forks import undivided
 from ..base.shapes import ShapeLike
 from ..base.stand_ins import UnknownWhileTracing, called
 from .array_attributes import Attributes, part_setter
@@ -108,15 +109,17 @@ class Tracer(Tensor):
             return NotImplemented
         if (first := asked_first((*inputs, *kwargs.values()))) is not None:
             return first.given_to(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
-        out = kwargs.get("out")
+        theirs = ufunc if method == "__call__" else getattr(ufunc, method)
+        out, named = kwargs.get("out"), dict(kwargs)
         if out is not None and is_reference(out):
             del kwargs["out"]
             where = kwargs.pop("where", True) if method == "__call__" else True
             try:
                 made = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
-            except ValueError:
-                if method == "__call__":
+            except Exception as error:
+                if method == "__call__" and isinstance(error, ValueError):
                     check_casts(ufunc, inputs, out, **kwargs)
+                ask_numpy(theirs, inputs, named, error)
                 raise
             given = written(ufunc, out, made, kwargs.get("casting", "same_kind"), where, method != "__call__")
             if not isinstance(given, tuple):
@@ -125,7 +128,11 @@ class Tracer(Tensor):
             return tuple([marked(kind, one) if to is None else one for one, to in zip(given, out)])
         if out is not None and any(one is not None for one in out):
             refuse_array(ufunc, *out)
-        made = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+        try:
+            made = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+        except Exception as error:
+            ask_numpy(theirs, inputs, named, error)
+            raise
         return marked(kind_of(inputs, ArrayTracer), made)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -138,14 +145,19 @@ class Tracer(Tensor):
             check_pieces(func, out, others)
             try:
                 made = super().__array_function__(func, types, others, named)
-            except ValueError as error:
-                refuse_first_of_two(func, (*others, *named.values()), out, error)
+            except Exception as error:
+                if isinstance(error, ValueError):
+                    refuse_first_of_two(func, (*others, *named.values()), out, error)
+                ask_numpy(func, args, kwargs, error)
                 raise
             return written(func, out, made)
         if out is not None:
             refuse_array(func, out)
-        made = super().__array_function__(func, types, args, kwargs)
-        return as_numpy_gives(func, args, kwargs, made)
+        try:
+            return as_numpy_gives(func, args, kwargs, super().__array_function__(func, types, args, kwargs))
+        except Exception as error:
+            ask_numpy(func, args, kwargs, error)
+            raise
 
 
 @called("array (of which only the run knows the values)")
@@ -395,6 +407,27 @@ def handed_out(kind: Kind, tensor: Tensor) -> Any:
     return plain_number(tensor.value) if kind is NumberTracer else tensor
 
 
+def ask_numpy(theirs: Callable[..., Any], args: Any, kwargs: Any, error: Exception) -> None:
+    """Raise what NumPy says of a call of the user's that ours refuses, if that is another error."""
+    if kind_of((*args, *kwargs.values())) is Tensor:  # which is said in our words
+        return
+    with undivided():  # which programs without faults do without
+        from .numpys_faults import numpys_word
+    said = numpys_word(theirs, args, kwargs, error, lambda tracer, array: _PLAIN[own_kind(tracer)](array))
+    if said is not error:
+        raise said from None
+
+
+def _ask_of_method(name: str, array: Any, args: Any, kwargs: Any, error: Exception) -> None:
+    if callable(getattr(np.ndarray, name, None)):
+        ask_numpy(lambda x, *given, **named: getattr(x, name)(*given, **named), (array, *args), kwargs, error)
+
+
+_PLAIN: dict[type, Callable[[Any], Any]] = {
+    ArrayTracer: plain_array, ZeroDimArray: plain_zero_dim, NumberTracer: plain_number, DecidedNumber: plain_number,
+}  # fmt: skip
+
+
 def _goes_after(array: Any, kinds: Iterable[type]) -> bool:
     """Return whether a number, or an array without axes, lets another be asked first that Python would ask later."""
     return type(array) not in GOES_FIRST and not GOES_FIRST.isdisjoint(kinds)
@@ -413,21 +446,23 @@ def _kept(f: Callable[..., Any], of_arrays: bool = False, is_binary: bool = Fals
     def operated(self: Any, *args: Any, **kwargs: Any) -> Any:
         if is_binary and _goes_after(self, (type(args[0]),)):
             return NotImplemented
-        out, args, kwargs = without_out(place, args, kwargs)
+        out, others, named = without_out(place, args, kwargs)
         try:
-            made = f(self, *args, **kwargs)
-        except ValueError as error:
-            refuse_first_of_two(getattr(np, name, f), (self, *args, *kwargs.values()), out, error)
+            made = f(self, *others, **named)
+            if out is not None:
+                return written(getattr(np, name, f), out, made)
+            if made is NotImplemented:
+                return made
+            kind = kind_of((*others, *named.values()), ArrayTracer)
+            gives = of_arrays and kind is ArrayTracer and is_array(self, ZeroDimArray)
+            if gives_views and kind is ArrayTracer:
+                return self.given_views(name, made, lambda x: getattr(x, name)(*others, **named), gives)
+            return taken(self, marked(ZeroDimArray if gives else kind, made), TextTracer)
+        except Exception as error:
+            if isinstance(error, ValueError):
+                refuse_first_of_two(getattr(np, name, f), (self, *others, *named.values()), out, error)
+            _ask_of_method(name, self, args, kwargs, error)
             raise
-        if out is not None:
-            return written(getattr(np, name, f), out, made)
-        if made is NotImplemented:
-            return made
-        kind = kind_of((*args, *kwargs.values()), ArrayTracer)
-        gives = of_arrays and kind is ArrayTracer and is_array(self, ZeroDimArray)
-        if gives_views and kind is ArrayTracer:
-            return self.given_views(name, made, lambda x: getattr(x, name)(*args, **kwargs), gives)
-        return taken(self, marked(ZeroDimArray if gives else kind, made), TextTracer)
 
     name = f.__name__
     place = None if (found := place_of_out(f)) is None else found - 1
@@ -444,6 +479,19 @@ def _asking(method: Callable[..., Any]) -> Callable[..., Any]:
         return method(self, *args, **kwargs)
 
     return _instead(method, asking)
+
+
+def _answered(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that changes an array, and raises what NumPy's does."""
+
+    def answered(self: ArrayTracer, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return method(self, *args, **kwargs)
+        except Exception as error:
+            _ask_of_method(method.__name__, self, args, kwargs, error)
+            raise
+
+    return _instead(method, answered)
 
 
 def _of_arrays_only(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -487,4 +535,4 @@ for _base in (Operators, Methods):
     _keep_kinds(_base)
 for _name, _method in vars(Changing).items():
     if callable(_method) and _name[:2] != "__":
-        setattr(ArrayTracer, _name, _asking(_method))
+        setattr(ArrayTracer, _name, _asking(_answered(_method)))

@@ -1,0 +1,107 @@
+"""What NumPy says of a call that ours refuses: its own error, where that depends on no value.
+
+Our functions find the faults that NumPy finds, though not always in its order, or of its type and words: a split along
+an axis that is not there is an ``IndexError`` to NumPy. Some calls that they cannot make are no faults at all. NumPy's
+function is asked, twice, with other elements in place of what only the run computes, and other extents of axes of which
+only the run knows how many: what it says both times it says of the call. What it takes both times, plain Python may
+run.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..base.stand_ins import ShownByRun, UnknownExtent, UnknownWhileTracing, in_numpys_words, is_in_numpys_words
+from .tensor import Tensor
+
+#: what NumPy and Python say of arguments
+_FAULTS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
+_REFUSALS = (UnknownWhileTracing, UnknownExtent, ShownByRun)
+#: what a question may hold besides arrays: nothing that it uses up, changes or calls
+_HARMLESS = frozenset((bool, int, float, complex, str, bytes, slice, type, type(None), type(Ellipsis), range))
+_LARGEST = 1_000_000
+_MOST_QUESTIONS = 2
+
+
+class _NoQuestion(Exception):
+    """An argument that NumPy cannot be asked about."""
+
+
+def numpys_word(
+    theirs: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    error: Exception,
+    handed: Callable[[Tensor, Any], Any],
+) -> Exception:
+    """Return what is raised in place of an error of ours.
+
+    Parameters
+    ----------
+    theirs : callable
+        NumPy's function.
+    args, kwargs
+        Its arguments: arrays and Python numbers of the user's, also ones that only the run knows.
+    error : Exception
+        What ours has raised of them.
+    handed : callable
+        Takes what stands for a value of the user's and an array, and returns this as the user would have it.
+    """
+    if not isinstance(error, _FAULTS) or isinstance(error, _REFUSALS):
+        return error
+    said = []
+    for k in range(_MOST_QUESTIONS):
+        try:
+            given = [_like(one, k, handed) for one in args]
+            named = {name: _like(one, k, handed) for name, one in kwargs.items()}
+        except _NoQuestion:
+            return error
+        said.append(_raised(theirs, given, named))
+    first, second = said
+    if first is None and second is None:
+        return error if is_in_numpys_words(error) else UnknownWhileTracing(str(error))
+    if first is None or second is None or type(first) is not type(second) or str(first) != str(second):
+        return error  # of the elements
+    return in_numpys_words(first)
+
+
+def _raised(theirs: Callable[..., Any], args: Any, kwargs: Mapping[str, Any]) -> Exception | None:
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            theirs(*args, **kwargs)
+    except Exception as error:
+        return error.with_traceback(None)
+    return None
+
+
+def _like(value: Any, k: int, handed: Callable[[Tensor, Any], Any]) -> Any:
+    """Return what stands for an argument in the question ``k``."""
+    if isinstance(value, Tensor):
+        if value.shape.rank is None or value.dtype.kind not in "biufc":
+            raise _NoQuestion
+        extents = [2 + k if extent is None else extent for extent in value.shape.as_list()]
+        size = int(np.prod(extents, dtype=float))
+        if size > _LARGEST:
+            raise _NoQuestion
+        elements = np.arange(size) ** 2 % 5 + 1 if k else np.ones(size)  # of which the second make regular matrices
+        made = handed(value, elements.astype(value.dtype).reshape(extents))
+        return _locked(made, not getattr(value, "is_writeable", True))
+    own = type(value)
+    if own in (list, tuple):
+        return own([_like(one, k, handed) for one in value])
+    if own is np.ndarray and value.dtype.kind in "biufcSU" and value.size <= _LARGEST:
+        return _locked(value.copy(), not value.flags.writeable)
+    if own in _HARMLESS or isinstance(value, (np.dtype, np.generic, type)):
+        return value
+    raise _NoQuestion
+
+
+def _locked(array: Any, is_read_only: bool) -> Any:
+    if is_read_only and isinstance(array, np.ndarray):
+        array.flags.writeable = False
+    return array
