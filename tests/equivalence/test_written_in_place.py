@@ -405,6 +405,35 @@ def parts_moved(a, m, t, n):
     return kept
 
 
+#: what is written before and after a line of which only the run knows that it raises
+RAISING = [
+    ("a += 1; b *= a", "np.linalg.inv(z)", "a[0] = 5"),
+    ("a[0] = 1; z *= 2", "a[1:4] += np.linalg.solve(z, z)[0]", "a *= 2"),
+    ("np.exp(-a, out=b); a.sort()", "assert i < 0", "b -= 1"),
+    ("b[:] = np.sqrt(a) + 2; a[i:] -= 3", "b[1] = [1.0, 2.0][i]", "a += b"),
+    ("a[:] = a[::-1]; b[:] = a + b", "b *= 5 // int(i - 3)", "b += 1"),
+    ("c = a + b; c *= 2; a[:] = c", "a[:i] += b[:i - 1]", "a += 1"),
+    ("for q in range(i): a[q] += b[q + 1]", "b[i + 99] = 1", "b[0] = 7"),
+    ("if i > 2: a *= 2", "b += a[i + 99]", "a *= 3"),
+]
+
+
+@pytest.mark.parametrize("executor", ["auto", "sequential"])
+def test_what_was_written_to_small_arrays_before_an_exception_stays(executor):
+    for number, (before, line, after) in enumerate(RAISING):
+        name, lines = f"<raising {number}>", [f"    {one}\n" for one in (before, line, after)]
+        linecache.cache[name] = (1, None, ["def f(a, b, z, i):\n", *lines], name)
+        exec(compile("def f(a, b, z, i):\n" + "".join(lines), name, "exec"), namespace := {"np": np})
+        decorated = al.function(namespace["f"], executor=executor)
+        for _ in range(3):
+            plain, ours = ((np.arange(1.0, 12), np.ones(11), np.ones((3, 3)), I) for _ in range(2))
+            with pytest.raises(Exception) as wanted:  # of whatever type
+                namespace["f"](*plain)
+            with pytest.raises(wanted.type):
+                decorated(*ours)
+            assert all(map(np.array_equal, plain, ours)), (before, line)
+
+
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_parts_move_within_an_array(executor):
     for dtype in (np.float64, np.int8, np.bool_):

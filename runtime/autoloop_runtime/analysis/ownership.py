@@ -79,9 +79,8 @@ def find_owned(graph: Graph, fused: Mapping[Node, Fused] = MappingProxyType({}))
     found, groups = Ownership(dict.fromkeys(fused, -1)), Groups(fused)
     if fused or graph.donated or _worth_a_search(graph):
         reading = groups.reading(graph)
-        small = bool(graph.donated) and not graph_can_fail(graph)
         for position, output in graph.donated.items():
-            _follow(reading, graph.inputs[position], found, groups, None if output == NOWHERE else output, small)
+            _follow(reading, graph.inputs[position], found, groups, None if output == NOWHERE else output, True)
         _search(graph, found, False, groups)
         for node in fused:
             del found.in_place[node]
@@ -108,15 +107,20 @@ def left_in_place(graph: Graph, donated: Mapping[int, int]) -> set[int]:
     groups = Groups()
     reading = groups.reading(graph)
     last = {
-        k: _walk(reading, graph.inputs[k], _Marks(fused=groups, is_last=output != NOWHERE))
+        k: _walk(reading, graph.inputs[k], _Marks(fused=groups, small=output != NOWHERE, is_last=output != NOWHERE))
         for k, output in donated.items()
     }
     return {k for k, output in donated.items() if last[k] == output}
 
 
 def put_elsewhere(graph: Graph) -> list[int]:
-    """Return the inputs of ``graph``, large arrays, that are given away and do not hold what is wanted there."""
-    wanted = {k: output for k, output in graph.donated.items() if output != NOWHERE and is_large(graph.inputs[k])}
+    """Return the inputs of ``graph`` that are given away and do not hold what is wanted there: large arrays, and all
+    where a run may raise, as who catches that finds there what was written before."""
+    fails = graph_can_fail(graph) if graph.donated else False
+    of_interest = {k: output for k, output in graph.donated.items() if output != NOWHERE}
+    wanted = {
+        k: j for k, j in of_interest.items() if graph.inputs[k].shape.rank and (fails or is_large(graph.inputs[k]))
+    }
     return sorted({*wanted} - left_in_place(graph, wanted)) if wanted else []
 
 

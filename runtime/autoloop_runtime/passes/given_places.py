@@ -31,7 +31,7 @@ _BACK = 8
 
 def with_given_places(graph: Graph) -> Graph:
     """Return ``graph``, of which inputs are given away, with operations that write to these."""
-    if any(node.op.effect or node.op.stateful for node in nodes_inside(graph)):
+    if any((node.op.effect and not node.op.ends_run) or node.op.stateful for node in nodes_inside(graph)):
         return graph  # something else may look at the caller's arrays before it is time
     donated = graph.donated
     for position in put_elsewhere(graph):
