@@ -106,7 +106,16 @@ def over_columns(a, b, n):
         a[1:, j] = b[:-1, j] * a[1:, j - 1] + a[1:, j - 2]
 
 
-NESTED = [rows, columns, in_branches]
+def before_the_first(a, b, n):
+    """What is read of what is written is before the first of it."""
+    for i in range(3, n):
+        for j in range(i, n):
+            a[i, j] -= a[i, :i] @ a[:i, j] / n
+        for j in range(i + 1, n - 1, 2):
+            a[i, j : j + 2] = a[i, i] * a[i, i - 2 : i + 1].sum() / 9 + b[i, j]
+
+
+NESTED = [rows, columns, in_branches, before_the_first]
 SHARED = [
     *NESTED, of_both, from_the_next, downwards, with_slices, no_rounds, some_rows, pairs_of_rows, some_of_both,
     over_columns,
@@ -167,7 +176,26 @@ def more_of_both(a, b, n):
         a[i:, i : i + 4] = a[i : i + 4, i:].T + b[i:, i : i + 4]
 
 
+def up_to_the_first(a, b, n):
+    for i in range(3, n - 1):
+        for j in range(i, n):
+            a[i, j] -= a[i, : i + 1] @ b[: i + 1, j] / n
+        for j in range(i + 1, n):
+            a[i, j] -= a[i, i + 1] * b[i, j]
+        for j in range(n - 1, i, -1):
+            a[i, j] -= a[i, :i].sum() / n + a[i, i + 1]
+
+
+def up_to_the_last(a, b, n):
+    for i in range(4, n):
+        for j in range(1, i):
+            a[i, j] -= a[i, :j] @ a[:j, j] / n
+        for j in range(i - 3, n):
+            a[i, j] = b[i, j] + a[i, i - 3] / 4 + a[i, i - 4 : i - 2].sum() / 9
+
+
 NOT = [
+    up_to_the_first, up_to_the_last,
     more_rows_than_it_steps, the_row_behind, more_of_both,
     of_the_row_before, of_all_rows, to_one_row, behind_the_last, of_a_sum, from_the_end, of_both_halves,
 ]  # fmt: skip

@@ -24,12 +24,12 @@ from ...ops.arithmetic import ADD
 from ...ops.index import Input, Slice
 from ...ops.indexing import GETITEM, SET_ITEM
 from .facts import Types
-from .intervals import COUNTED, interval, sum_of
+from .intervals import COUNTED, Sum, interval, sum_of
 from .moving_extents import entries_of
 
 #: what an iteration touches: along which axes which places, from the first behind the counter to the one behind the
-#: last, and the axes along which it is from the counter on
-Touched: TypeAlias = tuple[dict[int, tuple[int, int]], frozenset[int]]
+#: last, the axes along which it is from the counter on, and those along which it is read before the first index of all
+Touched: TypeAlias = tuple[dict[int, tuple[int, int]], frozenset[int], frozenset[int]]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,8 @@ def independent(loop: Node, types: Types, around: Sequence[Node]) -> Independent
             found = interval(index, types, [*around, loop])
             if found is None or found[0] < 0:
                 continue
-            if _apart(body, changed, _Versions(index, found[0], types), abs(test.step)):
+            begin = _first(loop, index, test, types)
+            if _apart(body, changed, _Versions(index, found[0], types, begin), abs(test.step)):
                 return Independent(tests, counters, arrays)
     return None
 
@@ -87,6 +88,21 @@ def _indices(body: Graph, k: int, types: Types) -> Iterator[Tensor]:
             others = [t for t in node.inputs if t is not counter]
             if all(t in types.outside or t in types.constants for t in others) and others:
                 yield node.outputs[0]
+
+
+def _first(loop: Node, index: Tensor, test: Induction, types: Types) -> Sum | None:
+    """Return the first value of ``index``, see ``_indices``, if it is the least and that is known."""
+    base, added = sum_of(loop.inputs[test.variable], types)
+    counter = loop.attrs["body"].inputs[test.variable]
+    if test.step < 0:
+        return None
+    if index is counter:
+        return base, added
+    other = next(t for t in index.op.inputs if t is not counter)
+    more, also = sum_of(other, types)
+    if index.dtype != COUNTED or (base is not None and more is not None):
+        return None
+    return more if base is None else base, added + also
 
 
 def _apart(body: Graph, arrays: Sequence[int], found: _Versions, step: int) -> bool:
@@ -103,15 +119,20 @@ def _apart(body: Graph, arrays: Sequence[int], found: _Versions, step: int) -> b
 
 def _disjoint(touched: Sequence[Touched], step: int) -> bool:
     """Return whether what is touched with one index is never touched with another, ``step`` or more from it."""
-    at = [places for places, _ in touched]
+    at = [places for places, _, _ in touched]
     within = {axis: [places[axis] for places in at if axis in places] for axis in frozenset[int]().union(*at)}
     if any(len(all_) == len(at) and _width(all_) <= step for all_ in within.values()):
         return True
+    for axis, all_ in within.items():
+        # what is read before the first of all indices is written by none
+        behind = _width(all_) <= step and all(a >= 0 for a, _ in all_)
+        if behind and all(axis in places or axis in before for places, _, before in touched):
+            return True
     axes = sorted(axis for axis, all_ in within.items() if all(a >= 0 and b <= step for a, b in all_))
     return any(
         all(
             (p in places and (q in places or q in beyond)) or (q in places and p in beyond)
-            for places, beyond in touched
+            for places, beyond, _ in touched
         )
         for p, q in combinations(axes, 2)
     )
@@ -124,8 +145,8 @@ def _width(places: Sequence[tuple[int, int]]) -> int:
 class _Versions:
     """What an array becomes from one assignment to the next, and which parts of it are touched."""
 
-    def __init__(self, index: Tensor, least: int, types: Types) -> None:
-        self._index, self._least, self._types = sum_of(index, types), least, types
+    def __init__(self, index: Tensor, least: int, types: Types, first: Sum | None) -> None:
+        self._index, self._least, self._types, self._first = sum_of(index, types), least, types, first
         #: the loops inside that are being looked at
         self._inside: list[Node] = []
         #: tensor -> the variable that it is a version of
@@ -192,7 +213,7 @@ class _Versions:
         """Return which part ``node`` touches; ``None`` if its index is not of numbers and slices."""
         if any(self._types.shapes.get(t) != () or t.dtype.kind not in "iu" for t in node.inputs[first:]):
             return None
-        places, beyond, axis = dict[int, tuple[int, int]](), set[int](), 0
+        places, beyond, before, axis = dict[int, tuple[int, int]](), set[int](), set[int](), 0
         for entry in entries_of(node, len(self._types.shapes[node.inputs[0]])):
             if entry is None:
                 continue
@@ -206,8 +227,22 @@ class _Versions:
                 places[axis] = begin, end
             elif begin is not None and begin >= 0 and isinstance(entry, Slice):
                 beyond.add(axis)
+            elif node.op is GETITEM and self._is_before(node, entry):
+                before.add(axis)
             axis += 1
-        return places, frozenset(beyond)
+        return places, frozenset(beyond), frozenset(before)
+
+    def _is_before(self, node: Node, entry: Any) -> bool:
+        """Return whether all places that ``entry`` names are before the first index."""
+        end = entry.stop if isinstance(entry, Slice) and entry.step in (None, 1) else entry
+        if not isinstance(end, Input) or self._first is None:
+            return False
+        base, added = sum_of(node.inputs[1 + end.position], self._types)
+        if base is None or base is not self._first[0]:
+            return False
+        behind = added - self._first[1] + (end is entry)
+        # there is an index, which is the first one or behind it, so that the end is no number from behind
+        return behind <= 0 and self._least + added - self._first[1] >= 0
 
     def _within(self, node: Node, first: int, at: Any) -> tuple[int | None, int | None]:
         """Return how far behind the index the number ``at`` is at least that an index has, and the next one behind
