@@ -56,6 +56,8 @@ class ConcreteFunction:
         What runs it.
     places : sequence of (str, str)
         What it depends on besides its arguments, or changes, and how.
+    of_arrays : collection of int
+        The inputs that are the caller's arrays.
 
     Parameters
     ----------
@@ -66,6 +68,8 @@ class ConcreteFunction:
     told : ToldResults, optional
         Those of which each run says which array they are.
     """
+
+    of_arrays: Collection[int] = ()
 
     def __init__(
         self, name: str, graph: Graph, value: Any, executor: str, written: Sequence[tuple[int, Tensor]] = (),
@@ -272,7 +276,7 @@ class ConcreteFunction:
         """Call with one value per graph input."""
         if len(args) != len(self.graph.inputs):
             raise TypeError(f"{self.name} takes {len(self.graph.inputs)} tensors, got {len(args)}")
-        values = [convert_to_tensor(a, p.dtype).value for a, p in zip(args, self.graph.inputs)]
+        values = taken(self, args)
         for value, parameter in zip(values, self.graph.inputs):
             if not parameter.shape.matches(value.shape):
                 raise ValueError(f"{self.name}: {parameter.name} has shape {parameter.shape}, got {value.shape}")
@@ -288,6 +292,19 @@ class ConcreteFunction:
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.name}({', '.join(f'{t.dtype}{t.shape}' for t in self.graph.inputs)})>"
+
+
+def taken(concrete: ConcreteFunction, given: Sequence[Any]) -> list[Any]:
+    """Return the values of inputs: the caller's arrays themselves, which results may be and a run may write to."""
+    return [
+        value if k in concrete.of_arrays and _is_array_of(value, one) else convert_to_tensor(value, one.dtype).value
+        for k, (value, one) in enumerate(zip(given, concrete.graph.inputs))
+    ]
+
+
+def _is_array_of(value: Any, parameter: Tensor) -> bool:
+    """Return whether a value is an array that can be given for an input as it is."""
+    return type(value) is np.ndarray and value.ndim > 0 and value.dtype == parameter.dtype and value.dtype.isnative
 
 
 #: kind of a result -> what the caller gets of what a run gives

@@ -186,6 +186,7 @@ def finished(
     else:
         made = ReferringFunction(name, graph, value, executor, references, told)
     made.has_tensors |= any(type(one) is Tensor for one in inputs)
+    made.of_arrays = [k for k, one in enumerate(inputs) if type(one) is ArrayTracer]
     fresh = FreshResults(made.values, roots)
     if fresh.places:
         made.fresh = fresh

@@ -40,6 +40,14 @@ class OtherMemory(Exception):
     def __init__(self, exactly: bool = False, refusal: str = "") -> None:
         self.exactly, self.refusal = exactly, refusal
 
+    def refuse(self, name: str) -> NoReturn:
+        """Raise the error for who calls the trace itself."""
+        said = (
+            f"{name}: an array lies otherwise in memory than the one that this trace was made for, or is given twice; "
+            f"call the function itself, or give a copy"
+        )
+        raise TypeError(self.refusal or said) from None
+
 
 class OverlappingArguments(TypeError):
     """Two arguments overlap in memory, and one of them is written to."""
@@ -201,6 +209,13 @@ class ReferringFunction(ConcreteFunction):
         if self._single is not None and self._told is None:
             return made[0]
         return self._packed(made, values, results[self._codes])
+
+    def __call__(self, *args: Any) -> Any:
+        """Call with one value per graph input."""
+        try:
+            return super().__call__(*args)
+        except OtherMemory as other:
+            other.refuse(self.name)
 
     @property
     def plainly_lying(self) -> tuple[Sequence[int], Sequence[int]] | None:

@@ -174,6 +174,36 @@ def test_get_concrete_function():
         concrete(np.ones(4, np.float32))
 
 
+@pytest.mark.parametrize("f", [lambda x, n: x, lambda x, n: x[n:], lambda x, n: x if n > 1 else x * 2])
+def test_a_trace_that_is_called_gives_arrays_of_the_caller_s(f):
+    x, n = np.arange(3.0), np.int64(2)
+    found = al.function(f).get_concrete_function(x, n)(x, n)
+    assert np.shares_memory(found, x) and (found is x) == (f(x, n) is x)
+
+
+def test_a_trace_that_is_called_writes_to_the_caller_s_arrays():
+    kept = np.zeros(1)
+
+    @al.function
+    def f(x, y):
+        x[0] += y[1]
+        return x
+
+    @al.function
+    def counted(x):
+        kept[0] += 1
+        x[0] += 1
+        return x
+
+    x, y = np.arange(3.0), np.arange(3.0)
+    concrete = f.get_concrete_function(x, y)
+    assert concrete(x, y) is x and x[0] == 1
+    with pytest.raises(TypeError, match="lies otherwise in memory than the one that this trace was made for, or is"):
+        concrete(x, x)
+    assert x[0] == 1
+    assert counted.get_concrete_function(x)(x) is x and x[0] == 2 and kept[0] == 1
+
+
 @pytest.mark.parametrize(
     ("f", "args", "kwargs", "names"),
     [

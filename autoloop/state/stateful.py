@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.forks import Kind
-from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
 
 from .. import state
-from ..concrete import CalledPlain, ConcreteFunction
+from ..concrete import CalledPlain, ConcreteFunction, taken
 from ..written_arguments import OtherMemory
 
 if TYPE_CHECKING:
@@ -203,13 +202,15 @@ class StatefulFunction:
 
     def __call__(self, *args: Any) -> Any:
         """Call with one value for each input that is an argument, and what the world holds now."""
-        given = [convert_to_tensor(a, p.dtype).value for a, p in zip(args, self.newest.graph.inputs)]
+        given = taken(self.newest, args)
         try:
             return self.run(given, [one for one in given if isinstance(one, np.ndarray)])
         except CalledPlain as plain:
             raise plain.__cause__ or plain from None
         except OtherWorld:
             raise TypeError(_NEVER_FITS) from None
+        except OtherMemory as other:
+            other.refuse(self.newest.name)
 
     @property
     def places(self) -> Sequence[tuple[str, str]]:
