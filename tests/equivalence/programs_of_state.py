@@ -184,6 +184,8 @@ CONTAINERS = [
     ("cycle_of_objects", "o.me.n += 1\nreturn x*o.n", BOX + "o.me = o", "o.n"),
 ]  # fmt: skip
 STAGED = [
+    ("kept_beside_writes_to_rows", "m = x.reshape(3, 1)\nfor r in m:\n    m[0] = 1\n    o.k = o.u\n    o.s = o.s + r\n"
+     "return x", BOX, "o.s, o.k is o.u"),
     ("nothing", "return ()", "", "0"), ("nothing_of_each", "return [(x[:0], ()), (), {'a': ()}]", "", "0"),
     ("number", LOOP + "o.s += i\n    i += 1\nreturn o.s", BOX, "o"),
     ("counter", LOOP + "o.n += 1\n    i += 1\nreturn x", BOX, "o"),

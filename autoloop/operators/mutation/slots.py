@@ -284,11 +284,12 @@ class Contents:
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
         self.key = (id(storage), "contents")
-        self._given = ArrayTracer(storage.tensor)
+        #: made where it is asked for first: what is found in the body of a loop is of the graph around it
+        self._given: ArrayTracer | None = None
 
     def get(self) -> Any:
         """Return the value, the very same as long as nobody writes to the array."""
-        if self._given.storage.tensor is not self.storage.tensor:
+        if self._given is None or self._given.storage.tensor is not self.storage.tensor:
             self._given = ArrayTracer(self.storage.tensor)
         return self._given
 
