@@ -13,7 +13,11 @@ import os as _os
 import sys as _sys
 import typing as _typing
 
-from autoloop_runtime.base.collector import NoCollection as _NoCollection
+from autoloop_runtime.base.kept_modules import find_kept as _find_kept
+
+_kept = _find_kept()
+
+from autoloop_runtime.base.collector import NoCollection as _NoCollection  # noqa: E402
 
 with _NoCollection():
     from autoloop_runtime import ops as _ops
@@ -186,6 +190,9 @@ if not _typing.TYPE_CHECKING:  # checkers take every public name of this file, w
     __all__ = sorted({*__all__, *_MODULE_OF} - {"annotations"})  # noqa: PLE0605
 
     __getattr__ = _door(globals(), _MODULE_OF, _LATER_MODULES, _later_rows.SPELLED)
+
+if _kept is not None:
+    _kept.end_of_import()
 
 
 def __dir__() -> list[str]:

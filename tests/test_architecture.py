@@ -150,7 +150,6 @@ LAZY = {
     ("autoloop_runtime.running.tier_up", "autoloop_runtime.native.writer.called"),
     ("autoloop_runtime.running.tier_up", "autoloop_runtime.analysis.shape_classes"),
     ("autoloop_runtime.native.toolchain.compile_ir", "autoloop_runtime.native.toolchain.process"),
-    ("autoloop_runtime.native.toolchain.cache", "tempfile"),
     ("autoloop_runtime.native.toolchain.shared_libraries", "ctypes.util"),
     ("autoloop_runtime.native.kernels.swap_file", "tempfile"),
     ("autoloop_runtime.native.typing.exact_shapes", "autoloop_runtime.native.typing.collection_types"),

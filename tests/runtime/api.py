@@ -34,6 +34,7 @@ from autoloop_runtime.base import (
 from autoloop_runtime.base import dataclass as lean
 from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.base.dtypes import float32, float64, variant
+from autoloop_runtime.base.kept_modules import ENOUGH, Finder
 from autoloop_runtime.base.locations import Places
 from autoloop_runtime.base.native_extra import why_not
 from autoloop_runtime.base.shapes import SCALAR, UNKNOWN, TensorShape, broadcast_shapes

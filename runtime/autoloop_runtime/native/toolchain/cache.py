@@ -9,25 +9,17 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
-import stat
-import sys
 import warnings
 
 from ...base import background
-from ...base.forks import undivided
+from ...base.cache_folder import FOLDER, OPT_OUT, cache_folder, content_of, is_named, problem, put
 from ...base.native_extra import UnusableCacheWarning
 
-#: set to 0 to keep nothing on disk
-OPT_OUT = "AUTOLOOP_CACHE"
-#: a folder for the cache, instead of the usual one
-FOLDER = "AUTOLOOP_CACHE_DIR"
 #: when the folder holds more bytes than ``LIMIT`` the entries used least recently go, and make ``ROOM`` for others
 LIMIT = 256 << 20
 ROOM = LIMIT // 8
 #: how much may be stored, on the average, between two looks at all that there is; and what an entry takes at least
 LOOK, BLOCK = LIMIT // 64, 4096
-#: bytes of the largest entry that is read
-LARGEST = 64 << 20
 _HASH = 32
 
 
@@ -64,7 +56,7 @@ class DiskCache:
         try:
             if problem(self.folder):
                 return None
-            data = _read(path)
+            data = content_of(path)
         except OSError:
             return None
         found, content = data[:_HASH], data[_HASH:]
@@ -81,17 +73,7 @@ class DiskCache:
             os.makedirs(self.folder, 0o700, exist_ok=True)
             if problem(self.folder):
                 return
-            with undivided():
-                from tempfile import mkstemp  # only who stores needs it
-
-            handle, temporary = mkstemp(dir=self.folder, suffix=".tmp")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(found + content)
-                os.replace(temporary, self._path(key))
-            except BaseException:
-                os.unlink(temporary)
-                raise
+            put(self._path(key), found + content)
             # to look at all there is takes long: so that is done now and then, as the hash has it
             if int.from_bytes(found[:8], "big") * LOOK < max(len(content), BLOCK) << 64:
                 self._trim()
@@ -116,53 +98,14 @@ class DiskCache:
             total -= size
 
 
-def _read(path: str) -> bytes:
-    """Return the content of a file; anything else that goes by its name has none."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with open(os.open(path, flags), "rb") as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST:
-            return b""
-        return file.read(LARGEST)
-
-
-def problem(folder: str) -> str:
-    """Return why nothing is kept in a folder that is there; empty if nobody else can have written to it."""
-    found = os.lstat(folder)
-    if stat.S_ISLNK(found.st_mode):
-        return "is a symbolic link"
-    if not stat.S_ISDIR(found.st_mode):
-        return "is not a folder"
-    if os.name == "posix" and found.st_uid != os.getuid():
-        return f"belongs to user {found.st_uid}, and this process to user {os.getuid()}"
-    if os.name == "posix" and found.st_mode & 0o077:
-        return f"is open to others (mode {stat.S_IMODE(found.st_mode):04o}; chmod 700 closes it)"
-    return ""
-
-
 def default_cache() -> DiskCache | None:
     """Return the cache that the environment asks for; ``None`` if it wants none, or there is no place for it."""
-    if os.environ.get(OPT_OUT, "1") == "0":
+    folder = cache_folder("native")
+    if folder is None:
         return None
-    given = os.environ.get(FOLDER)
-    if given:
-        folder = os.path.abspath(given)
+    if is_named():
         _say_once(folder)
-        return DiskCache(folder)
-    usual = _usual()
-    return None if usual is None else DiskCache(os.path.join(usual, "autoloop", "native"))
-
-
-def _usual() -> str | None:
-    """Return where this system's programs keep what they can make again; ``None`` for a user without a home."""
-    named = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME")
-    if named and sys.platform != "darwin" and os.path.isabs(named):
-        return named
-    if os.environ.get("HOME") == "":
-        return None
-    home = os.path.expanduser("~")
-    inner = {"win32": ("AppData", "Local"), "darwin": ("Library", "Caches")}.get(sys.platform, (".cache",))
-    return os.path.join(home, *inner) if os.path.isabs(home) else None
+    return DiskCache(folder)
 
 
 #: folders of which it was said what is wrong with them; of two threads at the same time each may say it

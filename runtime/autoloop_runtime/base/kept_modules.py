@@ -1,0 +1,224 @@
+"""The code of our modules in one file of the cache, so that a start need not look for each of them.
+
+A start loads some two hundred small modules. Python looks for each in a list of folders, and reads and checks a file of
+bytecode; where it may keep none (``-B``, ``PYTHONDONTWRITEBYTECODE``) it compiles each anew. Here they come from one
+file: a process that had to load many in the usual way writes it when it ends, and the next one takes them from there.
+
+Each is taken only while its source is what it was, by time and size, as Python does with bytecode, and only from where
+Python would take it. Whatever else looks for modules before Python's own finder goes first. A file that is damaged, or
+was not written by this user for this Python and this installation, counts as none.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import marshal
+import os
+import sys
+from collections.abc import Sequence
+from importlib import util
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import CodeType, ModuleType
+
+import numpy as np
+
+from .cache_folder import cache_folder, content_of, problem, put
+
+#: whose modules are kept
+_OURS = ("autoloop.", "autoloop_runtime.")
+#: how many modules a process must have loaded in the usual way for the file to be written again
+ENOUGH = 16
+#: how many files there may be: one for each installation, Python and level of optimisation
+MOST_FILES = 8
+_ENDING = ".modules"
+#: bytes of each of what stands first: a hash of the name, the sum of the rest, its last bytes, how long the index is
+_WORD = 8
+
+
+#: what is known of a module: where the group of its code begins and ends, its file, whether it is a package, of the
+#: source the time in nanoseconds and the size, and where Python has the bytecode, for who asks
+Entry = tuple[int, int, str, bool, int, int, str | None]
+
+
+class _Loader(SourceFileLoader):
+    """Loads a module as Python does, but may have its code already, and notes it if it has not."""
+
+    def __init__(self, finder: Finder, fullname: str, path: str) -> None:
+        super().__init__(fullname, path)
+        self._finder = finder
+        #: of the source, before anything is read of it: what is changed meanwhile is found changed the next time
+        self.found = _found(path)
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        code = self._finder.take(fullname)
+        if code is None:
+            code = super().get_code(fullname)
+            if code is not None and self.found is not None:
+                self._finder.note(fullname, (self.path, *self.found), code)
+        return code
+
+
+class Finder:
+    """Finds our modules, in one file if they are there.
+
+    Parameters
+    ----------
+    path : str
+        Of the file; it need not be there.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._index, self._groups = _read(path)
+        self._opened: set[int] = set()
+        #: of groups that were opened, what was not asked for yet
+        self._codes: dict[str, CodeType] = {}
+        #: what was loaded in the usual way
+        self._noted: dict[str, tuple[tuple[str, int, int], CodeType]] = {}
+        #: those that every start loads: they stand in one group, with one copy of what several of them name
+        self._first: tuple[str, ...] = ()
+        self._is_stale = False
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return where a module of ours is; ``None`` for others."""
+        if not fullname.startswith(_OURS) or not path:
+            return None
+        known = self._index.get(fullname)
+        if known is not None:
+            if (spec := self._kept(fullname, next(iter(path)), known)) is not None:
+                return spec
+            self._is_stale = True
+            del self._index[fullname]
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and type(spec.loader) is SourceFileLoader:
+            spec.loader = _Loader(self, fullname, spec.loader.path)
+        return spec
+
+    def _kept(self, fullname: str, folder: str, known: Entry) -> ModuleSpec | None:
+        """Return where a module is that is in the file; ``None`` if it is not the one that Python would find."""
+        _, _, file, is_package, time, size, bytecode = known
+        stem = f"{folder}{os.sep}{fullname.rpartition('.')[2]}"
+        if file != (f"{stem}{os.sep}__init__.py" if is_package else f"{stem}.py"):
+            return None
+        loader = _Loader(self, fullname, file)
+        if loader.found != (time, size):
+            return None
+        spec = ModuleSpec(fullname, loader, origin=file, is_package=is_package)
+        spec.has_location = True
+        spec.cached = bytecode
+        if is_package:
+            spec.submodule_search_locations = [stem]
+        return spec
+
+    def take(self, fullname: str) -> CodeType | None:
+        """Return the code of a module, and keep it no longer: what is loaded a second time is loaded in the usual way.
+
+        ``None`` if it is not there, or another thread is opening its group.
+        """
+        known = self._index.get(fullname)
+        if known is None:  # or its source has changed, and its group may be open
+            return None
+        begin, end, *_ = known
+        if begin not in self._opened:
+            self._opened.add(begin)
+            self._codes.update(marshal.loads(self._groups[begin:end]))
+        return self._codes.pop(fullname, None)
+
+    def note(self, fullname: str, source: tuple[str, int, int], code: CodeType) -> None:
+        """Remember what was loaded in the usual way, for the end of the process."""
+        if fullname in self._index:
+            return
+        if not self._noted:
+            atexit.register(self.write)
+        self._noted[fullname] = (source, code)
+
+    def end_of_import(self) -> None:
+        """Have what was loaded up to here stand together."""
+        self._first = tuple(self._noted)
+
+    def write(self) -> None:
+        """Write the file anew if much was not in it; a disk that is full or read-only is no error."""
+        noted, self._noted = self._noted, {}
+        if len(noted) < ENOUGH and not self._is_stale:
+            return
+        with contextlib.suppress(OSError):
+            folder = os.path.dirname(self._path)
+            os.makedirs(folder, 0o700, exist_ok=True)
+            if problem(folder):
+                return
+            index, kept = ({}, memoryview(b"")) if self._is_stale else _read(self._path)
+            groups, begin = [bytes(kept)], len(kept)
+            new = [name for name in noted if name not in index]
+            together = [name for name in self._first if name in new]
+            for names in (together, *([name] for name in new if name not in together)):
+                groups.append(marshal.dumps({name: noted[name][1] for name in names}))
+                end = begin + len(groups[-1])
+                index.update({name: _entry(begin, end, *noted[name][0]) for name in names})
+                begin = end
+            known = marshal.dumps(index)
+            content = b"".join([len(known).to_bytes(_WORD, "little"), known, *groups])
+            put(self._path, _head(self._path, memoryview(content)) + content)
+            _leave_newest(folder)
+
+
+def _entry(begin: int, end: int, file: str, time: int, size: int) -> Entry:
+    is_package = os.path.basename(file) == "__init__.py"
+    return begin, end, file, is_package, time, size, util.cache_from_source(file)
+
+
+def _found(file: str) -> tuple[int, int] | None:
+    """Return the time and the size of a source; ``None`` if it is not there."""
+    try:
+        found = os.stat(file)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _head(path: str, content: memoryview) -> bytes:
+    """Return what tells whether content was damaged, or is another file's.
+
+    A hash of all of it would take much of the time that is saved: the words are added up.
+    """
+    whole = len(content) // _WORD * _WORD
+    words = int(np.frombuffer(content[:whole], "<u8").sum())
+    rest = content[whole:].tobytes().ljust(_WORD, b"\0")
+    return util.source_hash(os.path.basename(path).encode()) + words.to_bytes(_WORD, "little") + rest
+
+
+def _read(path: str) -> tuple[dict[str, Entry], memoryview]:
+    """Return what a file knows of each module, and the groups of their codes; nothing of a file that is damaged."""
+    try:
+        if not problem(os.path.dirname(path)):
+            data = memoryview(content_of(path))
+            content = data[3 * _WORD :]
+            if content and _head(path, content) == data[: 3 * _WORD]:
+                groups = _WORD + int.from_bytes(content[:_WORD], "little")
+                return marshal.loads(content[_WORD:groups]), content[groups:]
+    except OSError:
+        pass
+    return {}, memoryview(b"")
+
+
+def _leave_newest(folder: str) -> None:
+    """Remove what was written first if there are many files."""
+    files = [entry for entry in os.scandir(folder) if entry.name.endswith(_ENDING)]
+    for entry in sorted(files, key=lambda one: one.stat().st_mtime)[:-MOST_FILES]:
+        os.unlink(entry.path)
+
+
+def find_kept() -> Finder | None:
+    """Return what finds our modules from now on, right before Python's own; ``None`` if nothing is to be kept."""
+    folder = cache_folder("modules")
+    if folder is None or PathFinder not in sys.meta_path:
+        return None
+    told = (
+        os.path.dirname(__file__), sys.version, sys.implementation.cache_tag, sys.flags.optimize, sys.pycache_prefix,
+        util.MAGIC_NUMBER,
+    )  # fmt: skip
+    finder = Finder(os.path.join(folder, util.source_hash(repr(told).encode()).hex() + _ENDING))
+    sys.meta_path.insert(sys.meta_path.index(PathFinder), finder)
+    return finder

@@ -1,0 +1,212 @@
+"""Modules that are kept in one file: what is loaded from it is what Python would load."""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import os
+import subprocess
+import sys
+from importlib.machinery import PathFinder, SourceFileLoader
+
+import pytest
+from api import ENOUGH, Finder
+
+NAMES = tuple(f"m{k}" for k in range(ENOUGH))
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """A folder of modules, and a function that loads them as one process would, which ends then."""
+    monkeypatch.setattr(atexit, "register", lambda f: f)
+    folder = tmp_path / "made"
+    folder.mkdir()
+    for name in (*NAMES, "inner/__init__", "inner/m"):
+        (folder / f"{name}.py").parent.mkdir(exist_ok=True)
+        (folder / f"{name}.py").write_text(f"'''{name}'''\nVALUE = {name!r}\ndef f():\n    return VALUE\n")
+
+    def load(names=NAMES, folder=folder, before=lambda finder: None):
+        finder = Finder(str(tmp_path / "cache" / "some.modules"))
+        before(finder)
+        values = {}
+        for name in names:
+            found = finder.find_spec(f"autoloop_runtime.made.{name}", [str(folder)])
+            module = importlib.util.module_from_spec(found)
+            found.loader.exec_module(module)
+            assert module.f.__code__.co_filename == module.__file__ == str(folder / f"{name}.py")
+            assert module.__cached__ == importlib.util.cache_from_source(module.__file__)
+            assert found.loader.get_source(found.name) == (folder / f"{name}.py").read_text()
+            assert isinstance(found.loader, SourceFileLoader)
+            values[name] = module.f()
+        finder.end_of_import()
+        finder.write()
+        return values
+
+    return load
+
+
+@pytest.fixture
+def looked_for(monkeypatch):
+    """What was looked for in the usual way."""
+    names, find = [], PathFinder.find_spec
+    monkeypatch.setattr(PathFinder, "find_spec", lambda name, *rest: names.append(name) or find(name, *rest))
+    return names
+
+
+EXPECTED = {name: name for name in NAMES}
+
+
+def test_the_next_process_looks_for_none(made, looked_for):
+    assert made() == EXPECTED
+    assert len(looked_for) == ENOUGH
+    assert made() == EXPECTED and made(NAMES[::-1]) == EXPECTED
+    assert len(looked_for) == ENOUGH
+
+
+def test_a_few_modules_are_not_worth_a_file(made, tmp_path):
+    made(NAMES[:-1])
+    assert not (tmp_path / "cache").exists()
+
+
+def test_more_modules_are_added(made, tmp_path, looked_for):
+    more = [f"x{k}" for k in range(ENOUGH)]
+    made()
+    for name in more:
+        (tmp_path / "made" / f"{name}.py").write_text(f"VALUE = {name!r}\ndef f():\n    return VALUE\n")
+    for _ in range(2):
+        assert made((*NAMES, *more)) == {name: name for name in (*NAMES, *more)}
+    assert len(looked_for) == 2 * ENOUGH
+
+
+def test_packages_are_packages(made, tmp_path):
+    made()
+    for _ in range(2):
+        finder = Finder(str(tmp_path / "cache" / "some.modules"))
+        found = finder.find_spec("autoloop_runtime.made.inner", [str(tmp_path / "made")])
+        assert found.submodule_search_locations == [str(tmp_path / "made" / "inner")] and found.parent == found.name
+
+
+def rewritten(folder):
+    (folder / "made" / "m3.py").write_text("VALUE = 'another'\ndef f():\n    return VALUE\n")
+
+
+def touched(folder):
+    (folder / "made" / "m3.py").write_text("VALUE = 'm4'\n\n\n\ndef f():\n    return VALUE\n")
+    os.utime(folder / "made" / "m3.py", ns=(5, 5))
+
+
+@pytest.mark.parametrize("change", [rewritten, touched])
+def test_a_source_that_changed_is_read(made, tmp_path, change):
+    made()
+    change(tmp_path)
+    expected = EXPECTED | {"m3": {"rewritten": "another", "touched": "m4"}[change.__name__]}
+    for _ in range(4):
+        assert made() == expected
+
+
+def test_a_source_that_is_gone_is_no_module(made, tmp_path):
+    made()
+    (tmp_path / "made" / "m3.py").unlink()
+    finder = Finder(str(tmp_path / "cache" / "some.modules"))
+    assert finder.find_spec("autoloop_runtime.made.m3", [str(tmp_path / "made")]) is None
+
+
+def test_a_module_is_taken_from_where_python_would_take_it(made, tmp_path):
+    made()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "m3.py").write_text("VALUE = 'another'\ndef f():\n    return VALUE\n")
+    assert made(["m3"], other) == {"m3": "another"}
+    assert made() == EXPECTED
+
+
+def test_what_is_loaded_again_is_what_is_there_then(made, tmp_path):
+    made()
+    finder = Finder(str(tmp_path / "cache" / "some.modules"))
+    for value in ("m3", "another"):
+        (tmp_path / "made" / "m3.py").write_text(f"VALUE = {value!r}\ndef f():\n    return VALUE\n")
+        found = finder.find_spec("autoloop_runtime.made.m3", [str(tmp_path / "made")])
+        module = importlib.util.module_from_spec(found)
+        found.loader.exec_module(module)
+        assert module.f() == value
+
+
+def flipped(data, place):
+    return data[:place] + bytes([data[place] ^ 0x40]) + data[place + 1 :]
+
+
+@pytest.mark.parametrize("place", [0, 9, 17, 25, 33, 100, -100, -1])
+def test_a_damaged_file_is_none(made, tmp_path, looked_for, place):
+    made()
+    file = tmp_path / "cache" / "some.modules"
+    whole = file.read_bytes()
+    for damaged in (flipped(whole, place % len(whole)), whole[:place], b""):
+        file.write_bytes(damaged)
+        looked_for.clear()
+        assert made() == EXPECTED
+        assert len(looked_for) == ENOUGH
+        assert file.read_bytes() == whole  # made anew
+
+
+def test_the_file_of_another_installation_is_none(made, tmp_path, looked_for):
+    made()
+    made_of_another = tmp_path / "cache" / "other.modules"
+    made_of_another.write_bytes((tmp_path / "cache" / "some.modules").read_bytes())
+    finder = Finder(str(made_of_another))
+    looked_for.clear()
+    assert finder.find_spec("autoloop_runtime.made.m3", [str(tmp_path / "made")]) is not None
+    assert looked_for
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no modes here")
+def test_a_folder_that_others_may_write_to_is_not_used(made, tmp_path, looked_for):
+    made()
+    (tmp_path / "cache").chmod(0o777)
+    for _ in range(2):
+        assert made() == EXPECTED
+    assert len(looked_for) == 3 * ENOUGH
+
+
+def test_what_others_load_is_theirs(made, tmp_path):
+    finder = Finder(str(tmp_path / "cache" / "some.modules"))
+    assert finder.find_spec("json.decoder", [os.path.dirname(os.__file__)]) is None
+    assert finder.find_spec("autoloop", None) is None
+
+
+PROGRAM = """
+import sys
+from importlib.machinery import PathFinder
+looked, find = [], PathFinder.find_spec
+PathFinder.find_spec = lambda name, *rest: looked.append(name) or find(name, *rest)
+import numpy as np
+import autoloop as al
+@al.function
+def f(n):
+    i = 0
+    while i < n:
+        i += 1
+        if i > 5:
+            raise ValueError("too many")
+    return i
+assert f(np.int64(3)) == 3
+print(*[one for one in looked if one.startswith(("autoloop.", "autoloop_runtime."))])
+"""
+
+
+def test_a_process_takes_them_from_the_file(tmp_path):
+    """The first process of an installation writes it; nothing is kept where the environment wants that."""
+    script = tmp_path / "program.py"
+    script.write_text(PROGRAM)
+    told = []
+    for switch in ("0", "1", "1"):
+        environment = {"AUTOLOOP_CACHE": switch, "AUTOLOOP_CACHE_DIR": str(tmp_path / "cache")}
+        done = subprocess.run(
+            [sys.executable, script], capture_output=True, text=True, env=os.environ | environment, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        told.append(done.stdout.split())
+        assert (tmp_path / "cache").exists() == (switch == "1")
+    usual, first, second = told
+    assert usual == first and len(first) > 200
+    # what finds the others
+    assert set(second) <= {f"autoloop_runtime.base{name}" for name in ("", ".kept_modules", ".cache_folder")}
