@@ -438,6 +438,9 @@ LEFT = [
     ("argument_kept_in_a_loop", LOOP + "o.v = x\n    i += 1\no.v[0] = 9\nreturn x", BOX + "o.v = np.ones(3)", "o"),
     ("list_appended_before_a_branch", "o.log.append(x[1])\nif x.sum() > 4:\n    o.log = [x[0]]\nreturn x",
      BOX + "kept = o.log", "(o, kept, o.log is kept)"),
+    ("argument_kept_beside_a_view_written_to", "b, m, i = x * 1, x, 0\n" + "while i < 2 + 0 * x[0]:\n    i += 1\n"
+     "    if i == 1: break\n    if x[0] < 1:\n        b.T[0] += 1\n        m[0] -= 1\n    else: o.v = m\nreturn m*1, m",
+     BOX + "o.v = np.ones(3)", "o.v"),
     ("view_and_array_of_a_branch", "if x.sum() > 4:\n    o.u = x*2\n    o.v = o.u[1:]\nreturn x",
      BOX + "o.v = np.ones(2)", "(o, np.shares_memory(o.u, o.v))"),
     ("list_appended_after_a_branch", "if x.sum() > 4:\n    o.log = [x[0]]\no.log.append(x[1])\nreturn x",

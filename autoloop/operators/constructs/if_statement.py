@@ -246,9 +246,9 @@ def _traced(
             made: Twins = []
             return before, staged_branch(truth(test), then, orelse, (*sides.names, *outside.names), what, made), made
         except NewPlaces:
-            outside.write((*before, *outside.read()[len(before) :]))
+            outside.write((*before, *outside.read(len(before))))
         except BaseException:
-            outside.write((*before, *outside.read()[len(before) :]))
+            outside.write((*before, *outside.read(len(before))))
             raise
 
 

@@ -130,9 +130,9 @@ def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:
             loop.rebound.refuse_shared(names, every)
             break
         except NewPlaces:
-            loop.outside.write((*before, *loop.outside.read()[len(before) :]))
+            loop.outside.write((*before, *loop.outside.read(len(before))))
         except BaseException:
-            loop.outside.write((*before, *loop.outside.read()[len(before) :]))
+            loop.outside.write((*before, *loop.outside.read(len(before))))
             raise
     loop.rebound.let_out(every)
     results = tuple(map(loop.rebound.written_back, names, every, results))

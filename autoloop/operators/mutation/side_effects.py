@@ -129,9 +129,9 @@ class Outside:
         """What messages call them."""
         return tuple([slot.name for slot in self._slots])
 
-    def read(self) -> tuple[Any, ...]:
-        """Return the present values, with markers for those that have none."""
-        return tuple(slot.get() for slot in self._slots)
+    def read(self, start: int = 0) -> tuple[Any, ...]:
+        """Return the present values, of the places from one on, with markers for those that have none."""
+        return tuple(slot.get() for slot in self._slots[start:])
 
     def changed_owners(self, before: Iterable[Any]) -> set[int]:
         """Return by id the objects whose attributes are not what was read before."""
