@@ -128,8 +128,7 @@ class ConcreteFunction:
         self._single = self._handed[0] if single else None
         graph.ended = True  # a tensor kept from the trace is refused later instead of growing a graph nobody runs
         self.runner: Runner = prepare(graph, executor, self._donated)
-        #: made when it is needed; races make it twice
-        self._checked: Runner | None = None
+        self._checked: Runner | None = None  # made when it is needed; races make it twice
 
     @property
     def checked_runner(self) -> Runner:
@@ -203,15 +202,17 @@ class ConcreteFunction:
     @property
     def may_be_left(self) -> bool:
         """Whether plain Python may run a call from its beginning that a run has begun: nobody notices that."""
-        return not (self._donated or self.has_tensors) and self.runner.may_repeat
+        return not (self._donated or self.has_tensors) and (self.runner.may_repeat or bool(self.runner.noting))
 
     def results(self, values: list[Any]) -> list[Any]:
         """Return what a run on raw values gives; ``CalledPlain`` if it has shown that plain Python has to do it."""
+        put_back = self.runner.noted()
         try:
             return (self.checked_runner if asked() else self.runner).run(values, EAGER)
         except ShownByRun as left:
             if not self.may_be_left:
                 raise
+            put_back()
             raise CalledPlain from left
 
     def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> Any:

@@ -124,6 +124,8 @@ def fast_path(way: Way, count: int, given: Sequence[Any], leaves: Sequence[Any])
     text = _Text()
     variant = way.trace.only if isinstance(way.trace, StatefulFunction) else None
     core: Any = way.trace if variant is None else variant.concrete
+    if not isinstance(core, PlainPython) and core.runner.noting:
+        return None
     shapes = iter([] if isinstance(core, PlainPython) else [t.shape for t in core.runner.graph.inputs])
     known = []
     for k, (one, leaf) in enumerate(zip(given, leaves, strict=True)):

@@ -74,6 +74,23 @@ def test_arrays_of_them_have_numpys_dtype_or_are_refused():
                 al.function(made(effect + collected + body, "x"))(X - 9)
 
 
+@each(["auto", "sequential", "dataflow"])  # of native the graph was asked for
+def test_what_was_drawn_before_is_drawn_again_by_plain_python(executor):
+    bodies = [
+        "m = g.normal()\nreturn np.array([x * m * k for k in range(4) if x[k] > n]), g.random()",
+        "m = g.permutation(4)\nreturn np.array([k for k in range(4) if x[k] > n]), m",
+        "x = x * 1\ng.shuffle(x)\nfor k in range(4): x = x + g.normal()\nreturn np.array([x for k in x if k > n])",
+    ]
+    for body in bodies:
+        for make in (np.random.default_rng, np.random.RandomState):
+            f = made(body.replace("random()", "normal()"), "g, x, n")
+            decorated = al.function(f, executor=executor)
+            mine, theirs = make(3), make(3)
+            for n in (1.5, 99.0, 2.5, 99.0, 99.0):
+                np.testing.assert_equal(decorated(mine, X, n), f(theirs, X, n))
+            assert mine.normal() == theirs.normal()
+
+
 _FEW = "o = []\nfor v in x:\n    if v > 2:\n        o.append({})\nreturn "
 _OF_FEW = [
     "np.stack(o)", "np.stack(o, axis=-1)", "np.concatenate(o)", "np.array(o)", "np.asarray(o, np.float32)",

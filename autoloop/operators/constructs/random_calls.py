@@ -8,6 +8,7 @@ are asked while tracing: they begin anew at each call, and so give the same at e
 from __future__ import annotations
 
 import copy
+import functools
 import random
 import sys
 import types
@@ -256,7 +257,7 @@ def _written(
         ask(made, found())
         return (made,)
 
-    draw.__name__ = method.__name__
+    _name(draw, method, found)
     value = convert_to_tensor(array)
     specs = ((value.dtype, value.shape),)
     (made,) = apply_several(DRAW, [value], {"draw": draw, "specs": specs}, method.__name__)
@@ -299,8 +300,23 @@ def _draw(
         draw = _written_out(text, words, args, kwargs)
     else:
         draw = with_inputs if places else as_written
-    draw.__name__ = method.__name__
+    _name(draw, method, found)
     return draw
+
+
+def _name(draw: Any, method: Any, found: Callable[[], Any]) -> None:
+    """Let what asks a generator for its ``method`` have the name of that, and say where it stands."""
+    draw.__name__ = method.__name__
+    draw.noted = lambda: _noted(found().__self__)
+
+
+def _noted(generator: Any) -> Callable[[], None]:
+    """Return what puts a generator back to where it stands now."""
+    if hasattr(generator, "getstate"):
+        return functools.partial(generator.setstate, generator.getstate())
+    if hasattr(generator, "bit_generator"):
+        return functools.partial(setattr, generator.bit_generator, "state", generator.bit_generator.state)
+    return functools.partial(generator.set_state, generator.get_state(legacy=False))
 
 
 def _written_out(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from ..base.stand_ins import ShownByRun
 from ..ir.graph import PARAMETER, Graph, Node
 from .inside import nodes_inside
 
@@ -35,6 +36,18 @@ def may_go_on(graph: Graph) -> bool:
     """Return whether machine code may go on with ``graph``: it draws from generators, too, and once it has done so it
     is not given up."""
     return all(node.op.ends_run or node.op.only_looks or node.op.draws for node in effects(graph))
+
+
+def starting_over(graph: Graph) -> tuple[Callable[[], Callable[[], None]], ...]:
+    """Return what notes where the generators stand that a run asks, to be put back if plain Python starts it over.
+
+    Nothing where no run may show that plain Python has to do it, or where more would be noticed of a run.
+    """
+    nodes = list(nodes_inside(graph))
+    asking = tuple([node.attrs["draw"].noted for node in nodes if node.op.draws])
+    kinds = [getattr(node.attrs.get("factory"), "kind", None) for node in nodes if asking and node.op.ends_run]
+    is_left = any(isinstance(kind, type) and issubclass(kind, ShownByRun) for kind in kinds)
+    return asking if is_left and may_go_on(graph) else ()
 
 
 def only_computes(node: Node) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..analysis.cost import choose
 from ..analysis.inside import loops_inside
-from ..analysis.observable import may_repeat
+from ..analysis.observable import may_repeat, starting_over
 from ..base.dataclass import dataclass
 from ..base.forks import undivided
 from ..ir.graph import Graph
@@ -37,6 +37,8 @@ class Runner:
         What ``auto`` decides again and again.
     direct : Straight or None
         The shortest way through it, where that is settled.
+    noting : tuple of callables
+        What notes where generators stand, see ``starting_over``.
     """
 
     run: Callable[[list[Any], RunState], list[Any]]
@@ -45,6 +47,7 @@ class Runner:
     settled: Standing | None = None
     automatic: Automatic | None = None
     direct: Straight | None = None
+    noting: tuple[Callable[[], Callable[[], None]], ...] = ()
 
     @property
     def standing(self) -> Standing:
@@ -75,6 +78,16 @@ class Runner:
             return self.automatic.entry(shapes)
         return Entry(self.run.entered if self.asked == "native" else None)  # type: ignore[attr-defined]
 
+    def noted(self) -> Callable[[], None]:
+        """Return what puts the generators back to where they stand now."""
+        noted = [note() for note in self.noting]
+
+        def put_back() -> None:
+            for one in noted:
+                one()
+
+        return put_back
+
     @property
     def may_repeat(self) -> bool:
         """Whether nobody notices that it runs twice."""
@@ -92,19 +105,20 @@ def made_ready(graph: Graph, executor: str, donated: Mapping[int, int]) -> Runne
     """Return what runs ``graph``; see ``prepare``."""
     optimized = optimize(graph, donated)
     optimized.donated = dict(donated)
+    noting = () if donated else starting_over(optimized)
     if executor != "auto":
         run = _made(optimized, executor)
-        return Runner(run, optimized, executor, direct=_direct(run, executor))
+        return Runner(run, optimized, executor, direct=_direct(run, executor), noting=noting)
     choice = choose(optimized)
     if choice.no_gain:
         settled = Standing(choice.executor, f"{choice.reason}; {choice.no_gain}")
         run = _made(optimized, choice.executor)
-        return Runner(run, optimized, executor, settled, direct=_direct(run, choice.executor))
+        return Runner(run, optimized, executor, settled, direct=_direct(run, choice.executor), noting=noting)
     with undivided():
         from .automatic import Automatic
 
     automatic = Automatic(optimized, choice)
-    return Runner(automatic, optimized, executor, automatic=automatic)
+    return Runner(automatic, optimized, executor, automatic=automatic, noting=noting)
 
 
 def _direct(run: Any, executor: str) -> Straight | None:
