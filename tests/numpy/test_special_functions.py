@@ -144,6 +144,7 @@ def _twice(f, x):
         ("boxcox_near", lambda p: special.boxcox(np.e, p), 1e-9, 1 / 2, 1 / 3),
         ("sici", lambda x: special.sici(x)[0], 1e-7, 1.0, -1e-7 / 3),
         # and these where the formula subtracts equal numbers
+        ("spence_small", special.spence, 1e-12, np.log(1e-12), 1e12),
         ("log_ndtr", special.log_ndtr, -1e6, 1e6, -1.0),
         ("erfcx", special.erfcx, 1e6, -1e-12 / np.sqrt(np.pi), 2e-18 / np.sqrt(np.pi)),
         ("dawsn", special.dawsn, -1e6, -0.5e-12, -1e-18),

@@ -189,6 +189,38 @@ def test_jacobian():
         jacobian(lambda x: al.cast(x, al.int32))(X)
 
 
+def test_jacobians_of_several_results_keep_their_structure():
+    f = lambda x, y: al.sum(x * x) * y * y
+    (xx, xy), (yx, yy) = both(jacobian(grad(f, (0, 1)), (0, 1)), X, np.float64(3.0))
+    np.testing.assert_allclose(xx, 18 * np.eye(3))
+    np.testing.assert_allclose([xy, yx], [12 * X, 12 * X])
+    np.testing.assert_allclose(yy, 2 * np.sum(X * X))
+    of_dict = both(jacobian(lambda x: {"twice": 2 * x, "sum": al.sum(x)}), X)
+    np.testing.assert_allclose(of_dict["twice"], 2 * np.eye(3))
+    np.testing.assert_allclose(of_dict["sum"], np.ones(3))
+
+
+def test_jacobians_of_complex_values_by_real_arguments_have_both_parts():
+    x = al.constant(X)
+    matrix = np.exp(2j * np.arange(3))
+    for made in both(jacobian(lambda x: {"y": al.sum(x) * matrix}), X), jacobian(lambda x: {"y": x[0] * matrix})(X):
+        np.testing.assert_allclose(np.asarray(made["y"])[:, 0], matrix)
+    with GradientTape() as tape:
+        tape.watch(x)
+        y = al.sum(x) * matrix
+    np.testing.assert_allclose(tape.jacobian(y, x)[:, 2], matrix)
+
+
+def test_jacobians_of_no_elements_and_by_python_numbers():
+    assert both(jacobian(lambda x: x[:0]), X).shape == (0, 3)
+    assert both(jacobian(lambda x: x[:0] * 1j), X).dtype == np.complex128
+    of_float = jacobian(lambda x: x * X)
+    for made in of_float(2.0), al.function(lambda x: of_float(x))(2.0):
+        assert type(made) is np.ndarray
+        np.testing.assert_array_equal(made, X)
+    assert type(jacobian(lambda x: x * x)(2.0)) is float
+
+
 def test_hessian_vector_product():
     f = lambda p: al.sum(powered(p["x"], 3)) * p["y"]
     h = both(lambda x, y: hessian_vector_product(f, {"x": x, "y": y}, {"x": np.ones(3), "y": np.float64(0)}), X, 2.0)

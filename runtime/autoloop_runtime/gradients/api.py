@@ -23,6 +23,7 @@ from ..ir.tracers import ArrayTracer, kind_of, marked
 from .activity import is_differentiable
 from .build import build, seed, seeds_of, source_in, tensor_in
 from .enclosing import enclosing, within
+from .jacobians import jacobians
 from .sources import Sources, check_alone
 from .tape import GradientTape
 
@@ -325,41 +326,32 @@ def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callabl
     Parameters
     ----------
     f : callable
-        Gives one floating tensor.
+        Gives floating tensors.
     argnums : int or sequence of int
 
     Returns
     -------
     callable
-        Gives a tensor of shape ``f(x).shape + x.shape`` for each tensor ``x`` of the argument, in its structure. Takes
-        one backward pass per element of ``f(x)``.
+        Gives a tensor of shape ``f(x).shape + x.shape`` for each tensor ``x`` of the argument, in its structure; where
+        ``f`` gives a structure, one with that in the place of each tensor. Takes one backward pass per element of
+        ``f(x)``. By a complex ``x`` the gradients of the real parts of the elements, as ``grad`` of each would give.
     """
     positions = _positions(argnums)
 
     @functools.wraps(f)
     def derivatives(*args: Any, **kwargs: Any) -> Any:
         point = _evaluate(f, args, kwargs, positions)
-        y = convert_to_tensor(point.value)
-        if y.dtype.kind not in "fc" or not y.shape.is_fully_defined():
-            raise TypeError(
-                f"jacobian needs a function that returns a floating tensor of known shape, not {y.shape} {y.dtype}"
-            )
+
         keys = [x for argument in point.arguments for x in argument.keys]
-        rows = []
-        for k in range(y.size):
-            one = np.zeros(y.size, y.dtype)
-            one[k] = 1
-            found = point.back([y], [one.reshape(y.shape.as_tuple())[()]])
-            rows.append([ops.zeros_like(x) if g is None else g for x, g in zip(keys, found)])
-        found = point.pack([_matrix(column, y) for column in zip(*rows)])
-        return found[0] if isinstance(argnums, int) else tuple(found)
+
+        def of_leaf(value: Any) -> Any:
+            y = convert_to_tensor(value)
+            found = point.pack(jacobians(y, keys, lambda one: point.back([y], [one]), True))
+            return found[0] if isinstance(argnums, int) else tuple(found)
+
+        return nest.map_structure(of_leaf, point.value)
 
     return derivatives
-
-
-def _matrix(column: Sequence[Tensor], y: Tensor) -> Tensor:
-    made: Tensor = ops.reshape(ops.stack(list(column)), [*y.shape.as_tuple(), *column[0].shape.as_tuple()])
-    return made
 
 
 def hessian_vector_product(f: Callable[..., Any], primal: Any, vector: Any) -> Any:

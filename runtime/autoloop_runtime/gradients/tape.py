@@ -11,9 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
-from .. import ops
 from ..base import dtypes, nest
 from ..base.dataclass import dataclass
 from ..collections import adjoint_table
@@ -34,6 +31,7 @@ from .build import build, seed, seeds_of, source_in
 from .compiled_calls import Recorded, Way, recorded
 from .copying import inlined
 from .enclosing import enclosing
+from .jacobians import jacobians
 from .row_gradients import rows
 from .sources import Sources, check_alone
 from .span import Span
@@ -241,23 +239,16 @@ class GradientTape:
             Of shape ``target.shape + source.shape``. Costs one backward pass per element of ``target``.
         """
         wanted = Sources.of(sources)
-        shape = target.shape.as_tuple()
         persistent, self.persistent = self.persistent, True
-        rows = []
         try:
-            for k in range(target.size):
-                one = np.zeros(target.size, target.dtype)
-                one[k] = 1
-                rows.append(self.gradient(target, wanted.keys, [one.reshape(shape)[()]], unconnected_gradients))
+            made = jacobians(
+                target,
+                wanted.keys,
+                lambda one: self.gradient(target, wanted.keys, [one]),
+                zeros=unconnected_gradients == "zero",
+            )
         finally:
             self.persistent = persistent
-        made: list[Tensor | None] = []
-        for column, x in zip(zip(*rows), wanted.keys):
-            if all(g is None for g in column):
-                made.append(None)
-                continue
-            full = [ops.zeros_like(convert_to_tensor(x)) if g is None else convert_to_tensor(g) for g in column]
-            made.append(ops.reshape(ops.stack(full), [*shape, *x.shape.as_tuple()]))
         return wanted.pack(made)
 
     def _in_values(self, targets: list[Tensor], seeds: list[Any], sources: list[Any]) -> list[Any]:

@@ -380,8 +380,8 @@ def join(*kinds: Kind) -> Kind:
 def marked(kind: Kind, value: Any) -> Any:
     """Return ``value``, or the tensors in a structure of them, as values of ``kind``."""
     if isinstance(value, Tensor):
-        if kind is ZeroDimArray and value.shape.rank not in (0, None):
-            kind = ArrayTracer
+        if kind in (ZeroDimArray, NumberTracer) and value.shape.rank not in (0, None):
+            kind = ArrayTracer  # also what has axes and is made of a number: its derivatives
         if value.dtype.kind == "U" and kind is not Tensor and value.shape.rank == 0:
             kind = Tensor if kind is DecidedNumber else TextTracer
         if type(value) is kind:

@@ -72,7 +72,9 @@ def _sinh_ratio(x: Any) -> Any:
 
 
 def _spence_slopes(y: Any, x: Any) -> Any:
-    return (_near_zero(x - 1, 0.1, lambda d: _polynomial(d, _OF_SPENCE), lambda d: -log1p(d) / d),)
+    # 1 + (x - 1) has lost the digits of a small x
+    near = less(absolute(x - 1), 0.1)
+    return (_chosen(near, x, lambda x: _polynomial(x - 1, _OF_SPENCE), lambda x: -log(x) / (x - 1), 1.1),)
 
 
 def _ellipk_slopes(y: Any, m: Any) -> Any:
