@@ -71,7 +71,8 @@ class attempt:
             raised = _raised_by(node)
             if raised is not None and any(_meet(raised, one) for one in kinds):
                 what = f"{_what(node, raised)}, and cannot be caught by an `except` in the converted function"
-                leave_unknown(what)
+                if not node.op.ends_run:  # a ``raise`` or an ``assert`` is refused
+                    leave_unknown(what)
                 raise ConversionError(f"{what}: catch it around the call, or ask before by `if`")
 
     def last(self) -> _Last:

@@ -9,7 +9,6 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 
 from ...errors import ConversionError
-from ...left_to_python import leave_unknown
 from ..staging.raising import flat_kinds, refuse_untold_text
 from ..staging.staged_blocks import StagedRaise, in_staged_block
 from ..staging.staged_values import is_staged, truth
@@ -71,9 +70,7 @@ def _catches(kinds: Kinds, error: Any) -> bool:
 def _refuse_if_caught(error: Any, kinds: Kinds) -> None:
     if _catches(kinds, error):
         kind = error if isinstance(error, type) else type(error)
-        what = (
+        raise ConversionError(
             f"{kind.__name__} is raised under a tensor condition, at run time, and cannot be caught by an `except` "
-            f"in the converted function"
+            f"in the converted function: catch it around the call, or choose a value with `if` instead"
         )
-        leave_unknown(what)
-        raise ConversionError(f"{what}: catch it around the call, or choose a value with `if` instead")
