@@ -137,3 +137,20 @@ def test_iterators_that_only_a_run_can_make_are_pythons(f):
 def test_a_number_between_bounds_has_the_dtype_of_all_three(x, low, high):
     made = al.function(np.clip)(x, low, high)
     assert same(made, np.clip(x, low, high))
+
+
+def test_covariances_are_rounded_where_numpy_rounds_them():
+    # in place, what float64 numbers are taken from and multiplied by: and with weights the result has their dtype
+    x, w = np.random.default_rng(0).normal(size=(7, 4)), np.arange(4) + 1
+    for f in (
+        lambda x: np.corrcoef(x, dtype="f"),
+        lambda x: np.corrcoef(x, x * 2, dtype="f"),
+        lambda x: np.cov(x, dtype="f", ddof=2),
+        lambda x: np.cov(x, dtype="f2"),
+        lambda x: np.cov(x, aweights=w, dtype="f"),
+        lambda x: np.cov(x, fweights=w, dtype="f"),
+        lambda x: np.cov(x, dtype="c8", fweights=w, aweights=w),
+    ):
+        plain, ours = f(x), al.function(f, executor="sequential")(x)
+        assert plain.dtype == ours.dtype
+        assert plain.tobytes() == ours.tobytes()

@@ -139,10 +139,15 @@ def _covariance(m: Any, y: Any, rowvar: Any, bias: Any, ddof: Any, fweights: Any
         divisor = bounds.maximum(divisor, 0.0)
     else:
         divisor = max(float(divisor), 0.0)
-    away = x - as_dtype(mean, kind)
-    weighted = away if both is None else away * as_dtype(both, kind)
+    away = as_dtype(_wide(x, mean.dtype) - _wide(mean, kind), kind)  # in place, as the product with the inverse below
+    weighted = away if both is None else _wide(away, both.dtype) * _wide(both, kind)
     inverse = arithmetic.divide(1.0, as_operand(divisor, float))
-    return linalg.matmul(away, complex_numbers.conj(array.transpose(weighted))) * as_dtype(inverse, kind)
+    made = linalg.matmul(_wide(away, weighted.dtype), complex_numbers.conj(array.transpose(weighted)))
+    return as_dtype(_wide(made, inverse.dtype) * _wide(inverse, made.dtype), made.dtype)
+
+
+def _wide(x: Tensor, beside: Any) -> Tensor:
+    return as_dtype(x, np.result_type(x.dtype, beside))
 
 
 @counterpart(np.cov)
