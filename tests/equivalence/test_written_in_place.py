@@ -110,6 +110,20 @@ def parts_of_the_run(a, n, v):
         part[i] = part[i + 1] + v
 
 
+def parts_of_parts(a, n, v):
+    part = a[10:]
+    part[n] = v
+    part[n + 1] += part[3]
+    for i in range(n):
+        a[4:][i] = a[i] + v
+        back = a[::-1]
+        back[i] += 1
+        back[2:][i] = v
+    every = a[::2]
+    every[1:3] += v
+    every[n] = every[0] + a[7]
+
+
 def whole(a, b):
     a += b
 
@@ -229,6 +243,7 @@ WITHOUT_MEMORY = [
     (two_arrays, lambda: (array(), array(), I)),
     (of_itself, lambda: (rows(), np.int64(9))),
     (part_in_a_loop, lambda: (array(), I)),
+    (parts_of_parts, lambda: (array(), I, V)),
     (whole, lambda: (np.arange(1e6), np.ones(1_000_000))),
     (rows_exchanged, lambda: (rows(), I, np.int64(9))),
     (columns_exchanged, lambda: (rows(), I, V)),
@@ -306,6 +321,28 @@ def test_what_is_put_into_an_argument_before_an_exception_is_there(function, exe
             else:
                 assert n == 3
         assert all(map(np.array_equal, plain, ours)), n
+
+
+def changed_and_computed(a, n, v):
+    part = a[2:9]
+    part[n] = v
+    part[1:3] = part[2:4]
+    part[::-1][1] = v
+    other = a[3:5]
+    other[0] = 2
+    part[n - 1] += a[3]
+    part *= 2
+    part[n] = part[0]
+    part.sort()
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_parts_of_parts_hold_what_numpy_leaves(executor):
+    for function in (parts_of_parts, changed_and_computed, parts_of_the_run):
+        plain, ours = array()[:99], array()[:99]
+        function(plain, 3, V)
+        al.function(function, executor=executor)(ours, I, V)
+        assert np.array_equal(plain, ours), function.__name__
 
 
 @needs_native

@@ -140,7 +140,18 @@ def parts_of_complex_numbers(a, b, k):
     b.imag *= 2.0
 
 
-@each([branches, parts_of_complex_numbers])
+def parts_with_names(a, b, k):
+    part = a[1:]
+    part[k] = 3.0
+    part[k + 1] += part[0]
+    for i in range(k):
+        b[2:][i] = a[i] + 1.0
+        back = b[::-1]
+        back[i] += 2.0
+        back[1:][i + 1] = k
+
+
+@each([branches, parts_of_complex_numbers, parts_with_names])
 def test_it_is_what_numpy_makes(function):
     for k in range(3):
         ours, plain = ([np.arange(n, 6.0 + n) + 0.5j * (function is not branches) for n in (1, 3)] for _ in range(2))
@@ -149,7 +160,7 @@ def test_it_is_what_numpy_makes(function):
         np.testing.assert_allclose(ours, plain, rtol=1e-14)
 
 
-@each([into_parts, branches, parts_of_complex_numbers])
+@each([into_parts, branches, parts_of_complex_numbers, parts_with_names])
 def test_no_array_is_made_for_what_is_written(function):
     a = np.ones((300, 300), complex if function is parts_of_complex_numbers else float)
     graph = al.function(function, executor="native").get_concrete_function(a, a.copy(), np.int64(3)).runner.graph

@@ -48,7 +48,7 @@ from .writer.memory import move_all
 from .writer.node_writer import open_block, value_of, write_nodes
 from .writer.outlining import SHARE
 from .writer.refusals_in_runs import may_refuse
-from .writer.storage_plan import spread_targets
+from .writer.storage_plan import looked_through, overwrites, spread_targets
 from .writer.values import Array, Buffer, Scalar, Value, dense, registers, resolve, size_of
 
 if TYPE_CHECKING:
@@ -247,10 +247,10 @@ def _come_first(graph: Graph, types: Types, placed: Mapping[int, int], refusing:
     given = [graph.inputs[k] for k in placed.values()]
     forms = {(t.dtype, types.shapes[t]) for t in given}
     for k, node in enumerate(graph.nodes):
-        written = node.op is not PARAMETER and any((t.dtype, types.shapes.get(t)) in forms for t in node.outputs)
+        reached = (*node.outputs, *map(looked_through, node.inputs[: overwrites(node)]))  # of a part the array, too
+        written = node.op is not PARAMETER and any((t.dtype, types.shapes.get(t)) in forms for t in reached)
         if written or node.subgraphs:
-            looks_first = writes_part(node) and places_of(given, node.inputs[0])
-            return {*refusing} <= {*graph.nodes[: k + bool(looks_first)]}
+            return {*refusing} <= {*graph.nodes[: k + (writes_part(node) and bool(places_of(given, node.inputs[0])))]}
     return True
 
 

@@ -9,7 +9,6 @@ from ...analysis.aliasing import reads_part
 from ...analysis.part_updates import is_whole, updated_part
 from ...base.dataclass import replace
 from ...ir.graph import Node
-from ...ir.tensor import Tensor
 from ...ops.index import Input, Slice
 from ...ops.indexing import GETITEM, SET_ITEM
 from ...ops.placing import PLACE
@@ -29,6 +28,7 @@ from ..writer.node_writer import agree, array_of, flush, value_of
 from ..writer.registry import rule
 from ..writer.storage_plan import is_view, overwrites
 from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, buffers, leaves, resolve, size_of, with_leaves
+from .changed_parts import indices_of, is_basic, put_back_by
 from .element_index import index_of
 from .index_arrays import Points, at_points
 from .selecting_rules import as_many, assigned, selected
@@ -142,14 +142,6 @@ class Basic:
         return shifted(self.ctx, self.x, self.offset, tuple(self.shape), tuple(self.strides))
 
 
-def _indices(node: Node, first: int) -> list[Tensor]:
-    return [node.inputs[first + e.position] for e in node.attrs["index"].entries if isinstance(e, Input)]
-
-
-def is_basic(ctx: Context, node: Node, first: int) -> bool:
-    return all(ctx.shape_of(t) == () and t.dtype.kind in "iu" for t in _indices(node, first))
-
-
 def only_rows(ctx: Context, node: Node, first: int) -> int | None:
     """Return the axis that one integer array indexes while all others are whole, if that is the form of the index."""
     axis = None
@@ -164,7 +156,7 @@ def only_rows(ctx: Context, node: Node, first: int) -> int | None:
 @rule(GETITEM, view=True, partly=True, complexes=True)
 def _getitem(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if is_basic(ctx, node, 1):
-        if is_one_value(values[0]) and not _indices(node, 1):
+        if is_one_value(values[0]) and not indices_of(node, 1):
             return [splat(ctx, node, values[0])]
         values = [array_of(ctx, values[0]), *values[1:]]
         part = Basic(ctx, node, 1, values, values[0]).part()  # type: ignore[arg-type]
@@ -241,12 +233,14 @@ def writable(ctx: Context, node: Node, value: Value, others: Sequence[Value]) ->
 @rule(SET_ITEM, partly=True, complexes=True)
 def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     x, value = values[0], resolve(values[1])
-    inputs = _indices(node, 2)
+    inputs = indices_of(node, 2)
     if len(inputs) == 1 and inputs[0].dtype.kind == "b" and ctx.shape_of(inputs[0]) == ctx.shape_of(node.inputs[0]):
         return [_masked(ctx, node, values)]
     if is_basic(ctx, node, 2):
         if isinstance(resolve(x), Expr) and is_whole(node) and (all_ := _all_of_it(ctx, node, values)) is not None:
             return [all_]
+        if node in ctx.block.put_back and {*buffers(value)} & {*buffers(resolve(x))}:  # it is there
+            return [writable(ctx, node, x, [])]
         # the index is checked before anything is changed
         moving = is_moving((*value.shape, *ctx.shape_of(node.inputs[0]), *part_shape(node, 2, ctx.types)))  # type: ignore[union-attr]
         update = _updates(ctx, node, value, resolve(x))
@@ -254,7 +248,13 @@ def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
             value, update = harmless, True
         within = not moving and _is_part(ctx, value, resolve(x))
         value = values[1] = value if update or within else _apart(ctx, value, resolve(x), moving)
-        out = writable(ctx, node, x, values[1 + (update or within) :])
+        others = values[1 + (update or within) :]
+        back = None if within else put_back_by(ctx, node, x, others)
+        if back is None:
+            out = writable(ctx, node, x, others)
+        else:
+            ctx.block.put_back.add(back)
+            out = x  # type: ignore[assignment]
         part = Basic(ctx, node, 2, [out, *values[1:]], out).part()
         if not part.shape and ctx.shape_of(node.inputs[1]) and node.inputs[0].dtype.kind != "b":
             ctx.refuse(node, "whether an array of one element may be assigned to one element depends on NumPy")

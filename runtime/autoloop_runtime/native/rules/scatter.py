@@ -19,9 +19,10 @@ from ..writer.nests import Nest, apply, store, store_all
 from ..writer.node_writer import array_of, flush
 from ..writer.registry import rule
 from ..writer.values import Array, Expr, Scalar, Splat, Value, dense, resolve
+from .changed_parts import is_basic
 from .element_index import index_of
 from .index_arrays import Points
-from .indexing_rules import Basic, each_index, fitting, is_basic, only_rows, writable
+from .indexing_rules import Basic, each_index, fitting, only_rows, writable
 from .reduction_rules import reduce
 
 

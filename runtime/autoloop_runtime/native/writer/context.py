@@ -84,6 +84,8 @@ class Block:
         What the next loops will store.
     extents : dict
         The register of each extent that was computed in it.
+    put_back : set of Node
+        What puts a part of an array back that was changed where it lies.
     """
 
     graph: Graph
@@ -93,6 +95,7 @@ class Block:
     targets: dict[Tensor, Target] = field(default_factory=dict)
     pending: list[Pending] = field(default_factory=list)
     extents: dict[Extent, str] = field(default_factory=dict)
+    put_back: set[Node] = field(default_factory=set)
     #: the tensors that may still be read, of the first so many that have a value: what is read to its end stays so
     live: list[Tensor] = field(default_factory=list)
     looked_at: int = 0

@@ -127,11 +127,11 @@ def _changes(plan: Plan) -> dict[Tensor, list[int]]:
     for node, place in plan.uses.place.items():
         if overwrites(node):
             for tensor in node.inputs[: len(node.outputs)]:
-                found.setdefault(_seen(tensor), []).append(place)
+                found.setdefault(looked_through(tensor), []).append(place)
     return found
 
 
-def _seen(tensor: Tensor) -> Tensor:
+def looked_through(tensor: Tensor) -> Tensor:
     """Return what ``tensor`` is a way to look at."""
     while (node := tensor.node) is not None and node.inputs and is_view(node):
         tensor = node.inputs[0]
@@ -144,7 +144,7 @@ def _is_late(node: Node, ends: set[object], plan: Plan, changes: dict[Tensor, li
     place = plan.uses.place
     last = max([place[end.op if isinstance(end, Tensor) else end] for end in ends], default=0)  # type: ignore[index]
     begun = place[node]
-    return any(begun < at < last for tensor in node.inputs for at in changes.get(_seen(tensor), ()))
+    return any(begun < at < last for tensor in node.inputs for at in changes.get(looked_through(tensor), ()))
 
 
 def _is_update_by(uses: Readers, reader: Node, node: Node) -> bool:
