@@ -427,7 +427,11 @@ def test_full_names_of_own_modules_are_found(text, lines):
 
 #: what is called by a name that is bound later: below ``ops`` all of it must be, above only where two need each other
 LATE_CALLS = {
-    "autoloop_runtime.ops.broadcasting": {"sum"},  # the gradient of broadcasting, whose gradient is broadcasting
+    "autoloop_runtime.ops.broadcasting": {
+        "sum",  # the gradient of broadcasting, whose gradient is broadcasting
+        "names_of",  # of extents that no trace knows, which the ops behind them give
+    },
+    "autoloop_runtime.ops.indexing": {"names_of", "part_names"},  # as above
     "autoloop_runtime.ops.elementwise": {"conj"},  # in the gradients of what works element by element, as conj does
     "autoloop_runtime.ops.extents": {"stack", "reshape"},  # of shapes, which those two take
     "autoloop_runtime.collections.variables": {"eval", "get_default_graph"},  # of sessions

@@ -44,9 +44,9 @@ GOAL = 1.0
 KERNELS = [name for name in SIZES if floating(SIZES[name].arguments("tiny"))]
 #: why a figure is missed
 REASONS = {
-    "covariance": "each turn of the loop has rows of another length: its backward turns are written out one by one",
+    "covariance": "JAX has one product of matrices; here each column is a product of its own, as it is written",
     "correlation": "as covariance",
-    "spmv": "rows of several lengths: machine code refuses to sum up to a shape that depends on values",
+    "spmv": "rows of several lengths: machine code refuses to add to places of which the run decides how many",
     "nbody": "a mask chooses elements: machine code refuses an array of which it is not known how large it can be",
 }
 

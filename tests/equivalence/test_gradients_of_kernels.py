@@ -70,3 +70,41 @@ def test_parts_are_added_where_they_belong():
     writers = {node for node in made if node.op.name in ("add_at", "set_item")}
     assert len(writers) >= 7 and not any(node.op.name == "index_add" for node in made)
     assert writers <= ownership.find_owned(graph).in_place.keys()
+
+
+def products(x, count):
+    out = np.zeros((x.shape[1], x.shape[1]))
+    for i in al.range(x.shape[1]):
+        out[i:, i] = out[i, i:] = x[:, i] @ x[:, i:] / count
+    return np.sum(out**2)
+
+
+def from_the_next(x, count):
+    out = x * 1.0
+    for i in al.range(x.shape[0] - 1):
+        out[i + 1 :, i] += np.sin(x[i, i + 1 :]) * out[i + 1 :, i] / count
+        out[i + 1 :, i + 1 :] -= np.outer(out[i + 1 :, i], out[i, i + 1 :])
+    return np.sum(out**2)
+
+
+def one_for_all(x, count):
+    out = np.zeros_like(x)
+    for i in al.range(x.shape[0] - 1):
+        out[i:, i] = x[i, i : i + 1] * count
+        out[i, : i + 1] = x[i : i + 1, i] * np.where(x[i, : i + 1] > 0.5, x[:1, i], count)
+    return np.sum(out**2)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("kernel", [products, from_the_next, one_for_all])
+def test_rows_of_several_lengths(kernel, executor):
+    if kernel is one_for_all and executor == "native":
+        pytest.skip("how many elements are summed up depends on values: it is refused")
+    assert not what_differs(kernel, (lambda rng: rng.random((5, 5)), np.float64(2.5)), executor)
+
+
+def test_the_backward_turns_of_rows_of_several_lengths_save_nothing():
+    f = al.function(al.grad(products, (0, 1)), executor="sequential")
+    graph = f.get_concrete_function(np.ones((5, 4)), np.float64(2)).runner.graph
+    ops = {n.op.name for n in nodes_inside(*[inner for node in graph.nodes for inner in node.subgraphs])}
+    assert "AccumulateAt" in ops and not ops & {"StackPush", "sum_to", "shape"}

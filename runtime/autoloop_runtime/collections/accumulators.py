@@ -28,7 +28,7 @@ from ..ops.arithmetic import ADD
 from ..ops.broadcasting import unbroadcast
 from ..ops.identities import IDENTITY
 from ..ops.index import Index
-from ..ops.indexing import GETITEM, INDEX_ADD
+from ..ops.indexing import GETITEM, INDEX_ADD, of_part
 from .variables import Variable
 
 
@@ -94,7 +94,7 @@ def _accumulate_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: An
 def _accumulate_at_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     _, part, *rest = inputs
     picked: Tensor = apply(GETITEM, [g, *rest], {"index": attrs["index"]})
-    return [g, unbroadcast(picked, part), *[None] * len(rest)]
+    return [g, of_part(picked, part, inputs, attrs), *[None] * len(rest)]
 
 
 def _like_first(total: Tensor, *_: Tensor, **__: Any) -> Any:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..analysis.needed import needed_nodes
+from ..analysis.observable import is_pure
 from ..base import dtypes
 from ..base.locations import Location
 from ..collections import saved_stacks as stacks
@@ -20,6 +21,7 @@ from ..ir.graph import CONST, Graph, Node
 from ..ir.op import Op
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT
+from ..ops.extent_names import is_ragged
 from .copying import twin
 from .extension import extension
 from .mincut import cheapest_cut
@@ -215,7 +217,7 @@ class BackwardGraph(Graph):
             other = self.alias(tensor, asked)
             if other is not None:
                 sources[tensor] = [other]
-            elif tensor.op.op.traits.rematerialise:
+            elif tensor.op.op.traits.rematerialise or _is_made_again(tensor):
                 sources[tensor] = [t for t in tensor.op.inputs if not (t.op.op is CONST or self.is_free(t))]
             else:
                 roots.append(tensor)
@@ -264,6 +266,13 @@ def _described_once(graph: Graph, op: Op, tensor: Tensor, attrs: Mapping[str, An
     made = graph.add(op, [tensor], attrs).outputs[0]
     known.append((op, tensor, attrs, made))
     return made
+
+
+def _is_made_again(tensor: Tensor) -> bool:
+    """Return whether ``tensor`` is computed again where what it takes is there: rows of several lengths would be saved
+    one by one, each in memory of its own."""
+    node = tensor.op
+    return len(node.outputs) == 1 and not node.subgraphs and is_pure(node) and is_ragged(tensor)
 
 
 def bytes_of(tensor: Tensor) -> int:

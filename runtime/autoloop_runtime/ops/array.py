@@ -77,6 +77,9 @@ def reshape(x: ArrayLike, shape: DimsLike, name: str | None = None, *, copy: boo
 
 def reshape_like(g: Tensor, x: Tensor) -> Tensor:
     """Return ``g`` in the shape of ``x``."""
+    known = x.shape.known if x.shape.rank is not None else ()
+    if list(known).count(None) == 1 and 0 not in known:  # the others tell it: its shape need not be kept
+        return reshape(g, [-1 if n is None else n for n in known])
     return reshape(g, shape_of(x))
 
 

@@ -71,8 +71,11 @@ def broadcast_like(g: Tensor, x: Tensor) -> Tensor:
     return broadcast_to(g, shape_of(x))
 
 
-def unbroadcast(g: Tensor, x: Tensor) -> Tensor:
-    """Return the gradient of a value that was broadcast from ``x``: ``g`` summed to the shape of ``x``."""
+def unbroadcast(g: Tensor, x: Tensor, like: Tensor | None = None) -> Tensor:
+    """Return the gradient of a value that was broadcast from ``x``: ``g`` summed to the shape of ``x``.
+
+    ``like`` is what ``x`` was broadcast for, if there is a tensor of that shape where ``x`` is.
+    """
     have, want = g.shape, x.shape
     if have.is_fully_defined() and have == want:
         return g
@@ -80,10 +83,13 @@ def unbroadcast(g: Tensor, x: Tensor) -> Tensor:
         return _sum_to(g, x)
     extra = len(have) - len(want)
     axes = list(range(extra))
+    names = whole = None
+    if like is not None and None in want.known and like.shape.rank == have.rank:
+        names, whole = call("names_of", x), call("names_of", like)
     for axis, (h, w) in enumerate(zip(have.known[extra:], want.known)):
         if w == 1 and h != 1:
             axes.append(extra + axis)
-        elif w is None and h != 1:
+        elif w is None and h != 1 and (not names or not whole or names[axis] != whole[extra + axis]):
             return _sum_to(g, x)
     if not axes:
         return g

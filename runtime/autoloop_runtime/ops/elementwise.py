@@ -178,7 +178,7 @@ def binary(
         assert not isinstance(grad, NoRule)
         x, y = inputs
         parts = grad(g, conjugated(outputs[0]), conjugated(x), conjugated(y))
-        return [None if part is None else unbroadcast(part, v) for part, v in zip(parts, inputs)]
+        return [None if part is None else unbroadcast(part, v, outputs[0]) for part, v in zip(parts, inputs)]
 
     op = primitive(
         name, infer, kernel, grad if isinstance(grad, NoRule) else vjp, code=code, doc=doc, traits=traits,

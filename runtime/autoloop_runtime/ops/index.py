@@ -192,7 +192,7 @@ def result_shape(shape: TensorShape, index: Index, inputs: Sequence[Tensor], is_
     """
     if shape.rank is None or any(t.shape.rank is None for t in inputs):
         return UNKNOWN
-    entries = _without_ellipsis(index.entries, shape, inputs)
+    entries = spelled_out(index.entries, shape, inputs)
     out: list[Dim] = []
     advanced: list[TensorShape] = []
     place: int | None = None  # where the dimensions of the advanced part go
@@ -239,7 +239,7 @@ def result_shape(shape: TensorShape, index: Index, inputs: Sequence[Tensor], is_
     return TensorShape([*out[:at], *middle, *out[at:]])
 
 
-def _without_ellipsis(entries: tuple[Any, ...], shape: TensorShape, inputs: Sequence[Tensor]) -> list[Any]:
+def spelled_out(entries: tuple[Any, ...], shape: TensorShape, inputs: Sequence[Tensor]) -> list[Any]:
     used = 0
     for e in entries:
         if isinstance(e, Input) and inputs[e.position].dtype.kind == "b":

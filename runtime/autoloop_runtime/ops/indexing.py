@@ -13,7 +13,7 @@ from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axis, DimsLike, IndexLike
 from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.node import Node
-from ..ir.op import Part, Taking, ruled_in
+from ..ir.op import Part, Taking, call, ruled_in
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE, UPDATING, VIEWING, Fails, Memory
@@ -87,9 +87,18 @@ def _add_at_kernel(x: Any, values: Any, *inputs: Any, index: Index) -> Any:
     return add_in_place(np.array(x), values, *inputs, index=index)[()]
 
 
+def of_part(g: Tensor, value: Tensor, inputs: Sequence[Tensor], attrs: Any) -> Tensor:
+    """Return the gradient of ``value``, which went to a part of ``inputs[0]`` named by the inputs behind both."""
+    if not value.shape.is_fully_defined():
+        names = call("names_of", value)
+        if names is not None and names == call("part_names", inputs[0], attrs["index"], inputs[2:]):
+            return g
+    return unbroadcast(g, value)
+
+
 def _add_at_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     _, values, *rest = inputs
-    return [g, unbroadcast(apply(GETITEM, [g, *rest], attrs), values), *[None] * len(rest)]
+    return [g, of_part(apply(GETITEM, [g, *rest], attrs), values, inputs, attrs), *[None] * len(rest)]
 
 
 def _index_add_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
@@ -256,7 +265,7 @@ def _set_item_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any)
         numbers = reshape_like(later_rows.arange(size(part)), part)
         written = apply(SET_ITEM, [later_rows.zeros_like(g, numbers.dtype), numbers, *rest], attrs)
         part = later_rows.where(equal(apply(GETITEM, [written, *rest], attrs), numbers), part, zero)
-    return [cleared, unbroadcast(part, value), *[None] * len(rest)]
+    return [cleared, of_part(part, value, inputs, attrs), *[None] * len(rest)]
 
 
 _WHOLE = Slice(None, None, None)

@@ -62,6 +62,7 @@ CALLED: Mapping[str, str] = {
         "number_abs number_add number_divide number_float number_floor_divide number_left_shift number_mod "
         "number_multiply number_negative number_pow number_right_shift number_subtract python_int python_ratio"
     ),
+    "extent_names": "names_of part_names",
     "powers": "length numpy_power operator_pow",
     "python_math": "number_asked number_round",
 }

@@ -74,8 +74,9 @@ def _matmul_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
         g = expand_dims(g, -1)
     if len(a.shape) == 1:
         g = expand_dims(g, -2)
-    ga = unbroadcast(matmul(g, transposed(right)), left)
-    gb = unbroadcast(matmul(transposed(left), g), right)
+    ga, gb = matmul(g, transposed(right)), matmul(transposed(left), g)
+    if max(len(left.shape), len(right.shape)) > 2:
+        ga, gb = unbroadcast(ga, left), unbroadcast(gb, right)
     return [
         squeeze(ga, 0) if len(a.shape) == 1 else ga,
         squeeze(gb, 1) if len(b.shape) == 1 else gb,

@@ -124,7 +124,7 @@ def _pow_into(x: Any, y: Any, out: Any) -> Any:
 def _pow_vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
     x, y = inputs
     by_x, by_y = _pow_grad(g, conjugated(outputs[0]), conjugated(x), conjugated(y), attrs.get("squared", False))
-    return [unbroadcast(by_x, x), unbroadcast(by_y, y)]
+    return [unbroadcast(by_x, x, outputs[0]), unbroadcast(by_y, y, outputs[0])]
 
 
 def _pow_grad(g: Any, z: Any, x: Any, y: Any, squared: bool) -> Any:

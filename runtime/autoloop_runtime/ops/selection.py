@@ -66,7 +66,8 @@ def _chosen_into(condition: Any, x: Any, y: Any, out: Any) -> Any:
 
 def _where_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     condition, x, y = inputs
-    return [None, unbroadcast(where(condition, g, 0), x), unbroadcast(where(condition, 0, g), y)]
+    parts = (where(condition, g, 0), x), (where(condition, 0, g), y)
+    return [None, *[unbroadcast(part, one, outputs[0]) for part, one in parts]]
 
 
 WHERE = primitive(

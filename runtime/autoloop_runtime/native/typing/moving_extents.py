@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...collections.accumulators import ACCUMULATE_AT
 from ...ir.graph import Node
 from ...ops.array import EXPAND, FLIP, RESHAPE, SQUEEZE, TRANSPOSE
 from ...ops.creation import RANGE
@@ -18,7 +19,7 @@ from ...ops.filled import FILL
 from ...ops.gathering import GATHER
 from ...ops.identities import COPIED
 from ...ops.index import Input, Slice
-from ...ops.indexing import GETITEM, SET_ITEM
+from ...ops.indexing import ADD_AT, GETITEM, INDEX_ADD, SET_ITEM
 from ...ops.joining import CONCAT, STACK, UNSTACK
 from ...ops.linalg import MATMUL
 from ...ops.operands import CAST
@@ -136,6 +137,15 @@ def _pointwise(node: Node, types: Types) -> Shape:
 
 
 def _same(node: Node, types: Types) -> Shape:
+    return types.shapes[node.inputs[0]]
+
+
+def _added_to(node: Node, types: Types) -> Shape:
+    """Return the shape of what is added to at an index of numbers, slices and new axes."""
+    if any(_is_array(t, types) for t in node.inputs[2:]):
+        refuse(node, "it adds at places of arrays, and their number depends on values")
+    if node.op is INDEX_ADD:
+        return shape_told(node, node.inputs[0], types)
     return types.shapes[node.inputs[0]]
 
 
@@ -270,6 +280,7 @@ _RULES: dict[Any, Callable[[Node, Types], Shape]] = {
     STACK: _stacked,
     UNSTACK: _unstacked,
     **dict.fromkeys((SET_ITEM, FLIP, COPIED, CUMSUM, CUMPROD, SORT, ARGSORT), _same),
+    **dict.fromkeys((ADD_AT, INDEX_ADD, ACCUMULATE_AT), _added_to),
     **dict.fromkeys((ARGMAX, ARGMIN), _place_of),
     **dict.fromkeys((SUM, PROD, MAX, MIN, ANY, ALL, MEAN), _reduced),
 }

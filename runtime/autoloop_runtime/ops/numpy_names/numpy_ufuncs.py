@@ -29,7 +29,8 @@ def _elementwise(name: str, ufunc: Any, slopes: Any) -> Library:
 
     def vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
         made = slopes(g, outputs[0], *inputs)
-        return [None if one is None else unbroadcast(as_dtype(one, x.dtype), x) for one, x in zip(made, inputs)]
+        pairs = zip(made, inputs)
+        return [None if one is None else unbroadcast(as_dtype(one, x.dtype), x, outputs[0]) for one, x in pairs]
 
     row = library(
         name, ufunc, "broadcast", slopes if isinstance(slopes, NoRule) else vjp, traits=FUNCTION, llvm=NO_TEMPLATE,
