@@ -67,13 +67,16 @@ class attempt:
         self.said = next((node for node in nodes if node.op.ends_run), None)
         self.failing = self.said or next((node for node in nodes if _raised_by(node) is not None), None)
         kinds = flat_kinds(self._caught()) if self._caught is not None and nodes else []
-        for node in nodes if kinds else ():
-            raised = _raised_by(node)
-            if raised is not None and any(_meet(raised, one) for one in kinds):
-                what = f"{_what(node, raised)}, and cannot be caught by an `except` in the converted function"
-                if not node.op.ends_run:  # a ``raise`` or an ``assert`` is refused
-                    leave_unknown(what)
-                raise ConversionError(f"{what}: catch it around the call, or ask before by `if`")
+        raising = ((node, _raised_by(node)) for node in (nodes if kinds else ()))
+        met = [(node, one) for node, one in raising if one is not None and any(_meet(one, kind) for kind in kinds)]
+        if not met:
+            return
+        # a ``raise`` or an ``assert`` is refused, whatever else may raise beside it
+        node, raised = next((one for one in met if one[0].op.ends_run), met[0])
+        what = f"{_what(node, raised)}, and cannot be caught by an `except` in the converted function"
+        if not node.op.ends_run:
+            leave_unknown(what)
+        raise ConversionError(f"{what}: catch it around the call, or ask before by `if`")
 
     def last(self) -> _Last:
         """Return the manager for what is done after the body, whatever became of that: a ``finally``, ``__exit__``."""
