@@ -99,6 +99,14 @@ for k in np.ndindex(2): a[k] = 7
 for k, v in np.ndenumerate(m): m[k] = v * 2
 for (p, q), v in np.ndenumerate(m): m[p, q] = v + p
 for k, v in np.ndenumerate(a): a[k[0]] += v
+for (p, q), v in np.ndenumerate(m): m[2 - p, 3 - q] += v
+for k, v in np.ndenumerate(a): a[k[0] - 1] += v; b = [a[5] if v > x + 2 else v]
+for p, q in np.broadcast(m, m[0]): m[0, 2] += p; a[1] += q
+q = np.broadcast(a[:4], m); a[0] = x; return [p * r for p, r in q], [*q]
+for v in np.nditer(m, order='C'): m += 1; a[0] += v
+for v, w in np.nditer([a, a[::-1]], order='C'): a[3] += v; a[2] -= w
+q = [v for v in np.nditer(a, order='C')]; a[0] = x; return q[0] * 1
+for v in np.nditer(a, order='C'): v[...] = 2
 m[1][2] = x; return m
 m[1][1:][0] = x; return m
 m[1:][0][1:3] = x; return m
@@ -267,6 +275,10 @@ a.view()[1:].fill(x); return a
 a.flat[2:4] = x; m.flat[::5] = 0; return a, m
 a.flat[[0, 1]] = a.flat[[1, 0]]; return a
 np.apply_along_axis(lambda r: r.sum(), 1, m); m[0] = x; return m
+return np.apply_along_axis(lambda r: np.add(r, x, out=r).sum(), 1, m), m
+return np.apply_over_axes(lambda r, k: np.add(r, x, out=r), m, [0, 1]) is m, m
+return np.apply_over_axes(lambda r, k: np.cumsum(r, k, out=r)[:1].sum(k), m, [0]), m
+return np.piecewise(a, [a < x, a >= x], [lambda v: a.fill(5), lambda v: v]), a
 [a.__setitem__(k, k) for k in range(3)]; return a
 any(a.fill(k) for k in range(3)); return a
 {k: m[k].fill(k) for k in range(3)}; return m

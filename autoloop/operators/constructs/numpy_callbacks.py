@@ -12,6 +12,7 @@ import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.control.map_scan import map_fn
+from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.numpy_arguments import refuse
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
 from autoloop_runtime.ir.tensor import Tensor
@@ -68,7 +69,14 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
         raise programs_own(ValueError("Cannot apply_along_axis when any iteration dimensions are 0"))
     function = operators.call(func1d)
     rows = ops.reshape(moved, [-1, _extents(moved)[-1]])
-    made = _mapped(func1d, lambda row: _array(function(marked(kind, row), *args, **kwargs)), rows)
+
+    def each(row: Tensor) -> Tensor:
+        given = marked(kind, row)
+        found = _array(function(given, *args, **kwargs))
+        _leave_written(given, "np.apply_along_axis")
+        return found
+
+    made = _mapped(func1d, each, rows)
     inner = _extents(made)[1:]
     made = ops.reshape(made, [*rest, *inner])
     places = range(axis, axis + len(inner))
@@ -78,17 +86,28 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
 def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
     """Return ``np.apply_over_axes``."""
     kind = kind_of((a,), ArrayTracer)
-    made, rank = _array(a), len(_array(a).shape)
-    function = operators.call(func)
+    made = _handle(kind, a)
+    rank, function = len(made.shape), operators.call(func)
     for axis in [axes] if isinstance(axes, (int, np.integer)) else list(axes):
         place = axis + rank if axis < 0 else axis
-        found = _array(function(marked(kind, made), place))
+        found = _handle(kind, function(made, place))
         if len(found.shape) == rank - 1:
-            found = ops.expand_dims(found, place)
+            found = _handle(kind, np.expand_dims(found, place))
         if len(found.shape) != rank:
             raise programs_own(ValueError("function is not returning an array of the correct shape (apply_over_axes)"))
         made = found
-    return marked(kind, made)
+    return made
+
+
+def _handle(kind: Kind, value: Any) -> Any:
+    """Return an array itself, which others see written to; of anything else what ``np.asarray`` makes of it."""
+    return value if isinstance(value, ArrayTracer) else marked(kind, _array(value))
+
+
+def _leave_written(given: Any, caller: str) -> None:
+    """Leave to plain Python what writes to the rows that NumPy gives it, which are parts of the array."""
+    if (storage := kept(given)) is not None and storage.version:
+        leave(f"a function that {caller} calls writes to the rows of the array", "call it in a `for` statement")
 
 
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
@@ -112,7 +131,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     for test, function in zip(tests, funclist):
         value = function
         if callable(function):
-            value = _array(operators.call(function)(marked(kind, given[test]), *args, **kw))
+            value = _array(operators.call(function)(marked(kind, _array(x)[test]), *args, **kw))
         made = ops.set_item(made, test, value)
     return _as_array(kind, made)
 

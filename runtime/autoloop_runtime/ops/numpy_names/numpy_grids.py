@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -10,7 +11,7 @@ import numpy as np
 from ...base.dtypes import of_numbers
 from ...base.stand_ins import UnknownWhileTracing
 from ...ir.tensor import Tensor
-from ...ir.tracers import ArrayTracer, Kind, ZeroDimArray, marked
+from ...ir.tracers import ArrayTracer, ZeroDimArray, marked
 from ...ir.traits import NO_GRADIENT
 from .. import array as arrays
 from .. import creation
@@ -144,7 +145,11 @@ def ndenumerate(arr: Any) -> Iterator[Any]:
     x = as_operand(arr)
     if not x.shape.is_fully_defined():
         raise UnknownWhileTracing(f"numpy.ndenumerate: the shape must be known while the graph is built, got {x.shape}")
-    return iter([(place, x[place]) for place in np.ndindex(*x.shape.as_tuple())])
+    return map(functools.partial(_numbered, x), list(np.ndindex(*x.shape.as_tuple())))
+
+
+def _numbered(x: Tensor, place: tuple[int, ...]) -> tuple[tuple[int, ...], Any]:
+    return place, x[place]  # as it is when the iterator comes to it
 
 
 @counterpart(np.ndindex)
@@ -172,12 +177,17 @@ def nditer(
         )
     several = isinstance(op, (list, tuple))
     parts = broadcast(*op) if several else broadcast(op)
-    elements = [tuple([marked(_of_nditer(x), x[place]) for x in parts.operands]) for place in parts.places(order)]
-    return iter(elements if several else [one for (one,) in elements])
+
+    def step(place: tuple[int, ...]) -> Any:
+        elements = tuple([_part(x, place) for x in parts.operands])
+        return elements if several else elements[0]
+
+    return map(step, parts.places(order))
 
 
-def _of_nditer(x: Tensor) -> Kind:
-    return ZeroDimArray if isinstance(x, ArrayTracer) else type(x)
+def _part(x: Tensor, place: tuple[int, ...]) -> Any:
+    """Return an element, of an array as ``nditer`` gives it: a view without axes, which sees what is written later."""
+    return marked(ZeroDimArray, x[(*place, ...)]) if isinstance(x, ArrayTracer) else x[place]
 
 
 class Broadcast:
@@ -194,6 +204,8 @@ class Broadcast:
         self.nd = self.ndim = len(shape)
         self.size = int(np.prod(shape))
         self.numiter = len(operands)
+        #: NumPy's is an iterator, which gives its elements once, as they are when it comes to them
+        self._steps = map(functools.partial(_side_by_side, operands), self.places())
 
     def places(self, order: str = "C") -> list[tuple[int, ...]]:
         """Return the indices of all elements."""
@@ -201,7 +213,11 @@ class Broadcast:
         return every if order == "C" else [place[::-1] for place in every]
 
     def __iter__(self) -> Iterator[Any]:
-        return iter([tuple([x[place] for x in self.operands]) for place in self.places()])
+        return self._steps
+
+
+def _side_by_side(operands: Sequence[Tensor], place: tuple[int, ...]) -> tuple[Any, ...]:
+    return tuple([x[place] for x in operands])
 
 
 @counterpart(np.broadcast)
@@ -212,7 +228,12 @@ def broadcast(*args: Any) -> Broadcast:
     if unknown is not None:
         raise UnknownWhileTracing(f"numpy.broadcast: the shapes must be known while the graph is built, got {unknown}")
     shape = broadcast_static("broadcast", *operands).as_tuple()
-    return Broadcast([marked(type(x), broadcast_to(x, shape)) for x in operands], shape)
+    return Broadcast([_seen_in(x, shape) for x in operands], shape)
+
+
+def _seen_in(x: Tensor, shape: tuple[int, ...]) -> Any:
+    """Return an operand in the common shape: of an array a view."""
+    return np.broadcast_to(x, shape) if isinstance(x, ArrayTracer) else marked(type(x), broadcast_to(x, shape))
 
 
 @counterpart(np.nested_iters)
