@@ -19,7 +19,7 @@ RETURNED = [
 ]
 READ = [
     "return x.sum()", "return x + 1", "return x[0]", "return x.dtype", "return np.sqrt(x)", "return np.sort(x)",
-    "return -x", "return x.T", "print(x)", "if k < 9:\n    x = x * 2\nreturn x", "return x.real", "return 1 / x",
+    "return -x", "return x.T", "print(x)", "if k < 9:\n    x = x * 2\nreturn x + 1", "return x.real", "return 1 / x",
 ]  # fmt: skip
 ARRAYS = [
     np.array([4, 5, 6]),

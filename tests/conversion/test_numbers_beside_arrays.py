@@ -135,15 +135,15 @@ def test_a_number_in_one_branch_and_an_array_in_the_other():
         return y + x, (x if n > 0 else 1) * x, y * np.ones(2)
 
     def given(x, n):
-        return x if n > 0 else 0
+        return x * 1 if n > 0 else 0
 
     def given_by_return(x, n):
         if n > 0:
             return 0.5
-        return x
+        return x * 1
 
     def given_after_another(x, n):
-        y = 0 if n > 0 else x
+        y = 0 if n > 0 else x * 1
         if n > 1:
             y = x + 1
         return [y]

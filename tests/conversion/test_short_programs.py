@@ -30,8 +30,8 @@ ACCUMULATED = [
     "y = 0.5\nfor i in range(n):\n    y += x\nreturn y, n",
     "y, z = 1, 0\nfor i in range(n):\n    y *= x.reshape(2, 3)\n    z = z + y\nreturn y, z",
     "y = 0\nfor i in range(n):\n    y = y + np.outer(x, x)\n    if x[i] > 1:\n        break\nreturn y",
-    "y = 0 if n > 0 else x\nif n > 1:\n    y = 3\nreturn [y]",
-    "return x[:2] if n > 1 else float(x[1])",
+    "y = 0 if n > 0 else x * 1\nif n > 1:\n    y = 3\nreturn [y]",
+    "return x[:2].copy() if n > 1 else float(x[1])",
     "y = 2\nfor i in range(2):\n    if n > i:\n        y = y * x\nreturn y",
 ]
 # What is computed of these.

@@ -82,6 +82,9 @@ LEFT = {
     "best_row": "m = x.reshape(3, 1)\nb = m[0]\nfor r in m:\n    if r[0] > b[0]: b = r\nreturn b",
     "chosen_in_a_loop": "l = [x, x*2]\ny = x\n" + COUNTED + "y = l[i % 2]\nreturn y",
     "of_a_long_list": "return [x for i in range(20)][n[0]]",
+    "array_or_number": "y = 0.0\nif n[0] > 1: y = x\nreturn y",
+    "part_or_number": "y = 0.0\nfor i in range(n[0]): y = x[i:]\nreturn y",
+    "number_or_kept": "o.w = x[1:] if n[0] > 1 else 0.5",
     "kept_other_view": "o.v = x.reshape(3, 1)[:n[0]].T",
     "of_the_object": COUNTED + "o.v = o.v[1:]\nreturn 1",
 }

@@ -10,7 +10,7 @@ from autoloop_runtime.ir.array_storage import Storage, kept
 from autoloop_runtime.ir.tracers import ArrayTracer, TextTracer
 
 from ...returned_views import is_part_of_input, views_of
-from .numbers_or_arrays import noted
+from .numbers_or_arrays import NumberOrArray, noted
 from .staged_blocks import TellArrays, deciding, telling
 from .standins import Maybe, opened
 
@@ -119,6 +119,8 @@ def may_be_callers(value: Any) -> bool:
 def is_untold(value: Any) -> bool:
     """Return whether a result may be an input's memory of which a run does not say which part it is."""
     value = there(value)
+    if isinstance(value, NumberOrArray):  # of which a run gives the value; another array it is for its dtype only
+        return not value.noted.is_array and may_be_callers(value.value)
     storage = None if isinstance(value, TextTracer) else kept(value)
     if storage is None or (value.shape.rank == 0 and value.view_of is None):
         return False
