@@ -5,7 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
-from api import nodes_inside, shared_loops, with_nests
+from api import nodes_inside, outlining, with_nests
 from each_case import each
 
 pytest.importorskip("llvmlite")
@@ -15,8 +15,8 @@ ROWS, COLUMNS = 30, 91
 
 @pytest.fixture(autouse=True)
 def worth_it(monkeypatch):
-    monkeypatch.setattr(shared_loops, "WORTH", 0.0)
-    monkeypatch.setattr(shared_loops, "PIECE", 0.0)
+    monkeypatch.setattr(outlining, "WORTH", 0.0)
+    monkeypatch.setattr(outlining, "PIECE", 0.0)
     yield
     al.config.set_num_threads(None)
 

@@ -39,7 +39,7 @@ assert ufuncs == dict(later_rows.UFUNCS), ufuncs
 ORDER = (
     "python_functions filled selection creation bounds complex_numbers rounding gathering effects joining powers "
     "trigonometry contractions diagonals linalg dots running_sums reductions composed repeating sorting "
-    "arrays_as_bytes exact_numbers python_math random"
+    "arrays_as_bytes exact_numbers python_math random extent_names"
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 
 import autoloop as al
@@ -89,19 +90,25 @@ def test_the_array_apis_names(f):
 
 
 @pytest.mark.parametrize(
-    ("f", "error", "message"),
+    "f",
     [
-        (lambda x: np.linalg.norm(x, "bad"), ValueError, "Invalid norm order 'bad' for matrices"),
-        (lambda x: np.linalg.norm(x, 3), ValueError, "Invalid norm order 3 for matrices"),
-        (lambda x: np.linalg.norm(x[0], "fro"), ValueError, "Invalid norm order 'fro' for vectors"),
-        (lambda x: np.linalg.norm(x[None], 2), ValueError, "Improper number of dimensions to norm"),
-        (lambda x: np.cross(x, x), ValueError, r"\(dimension must be 2 or 3\), got \[4, 4\]"),
-        (lambda x: al.cross(x, x), ValueError, r"cross: the last axis must have three elements, got shape \(3, 4\)"),
+        lambda x: np.linalg.norm(x, "bad"),
+        lambda x: np.linalg.norm(x, 3),
+        lambda x: np.linalg.norm(x[0], "fro"),
+        lambda x: np.linalg.norm(x[None], 2),
+        lambda x: np.cross(x, x),
     ],
 )
-def test_what_is_refused(f, error, message):
-    with pytest.raises(error, match=message):
+def test_what_is_refused_is_refused_in_numpys_words(f):
+    with pytest.raises(ValueError) as numpys:
+        f(MATRIX)
+    with pytest.raises(ValueError, match=re.escape(str(numpys.value))):
         al.function(f)(MATRIX)
+
+
+def test_vectors_of_cross_have_three_elements():
+    with pytest.raises(ValueError, match=r"cross: the last axis must have three elements, got shape \(3, 4\)"):
+        al.function(lambda x: al.cross(x, x))(MATRIX)
 
 
 def test_an_order_that_only_the_run_knows():
