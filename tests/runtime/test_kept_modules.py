@@ -145,7 +145,9 @@ def test_a_damaged_file_is_none(made, tmp_path, looked_for, place):
         looked_for.clear()
         assert made() == EXPECTED
         assert len(looked_for) == ENOUGH
-        assert file.read_bytes() == whole  # made anew
+        # it is made anew; its bytes may differ: marshal tells what is shared by counts of references
+        assert made() == EXPECTED
+        assert len(looked_for) == ENOUGH
 
 
 def test_the_file_of_another_installation_is_none(made, tmp_path, looked_for):
