@@ -108,3 +108,19 @@ def test_the_backward_turns_of_rows_of_several_lengths_save_nothing():
     graph = f.get_concrete_function(np.ones((5, 4)), np.float64(2)).runner.graph
     ops = {n.op.name for n in nodes_inside(*[inner for node in graph.nodes for inner in node.subgraphs])}
     assert "AccumulateAt" in ops and not ops & {"StackPush", "sum_to", "shape"}
+
+
+def smoothed(x, turns):
+    for _ in al.range(turns):
+        x[1:-1] = (x[2:] - 2 * x[1:-1]) + x[:-2] + 3 * x[1:-1] * x[1:-1]
+    return x.sum()
+
+
+def test_gradients_of_the_same_part_are_added_at_once():
+    x = np.linspace(0.1, 0.2, 6)
+    f = al.function(al.grad(smoothed), executor="sequential")
+    graph = f.get_concrete_function(x, 2).runner.graph
+    made = list(nodes_inside(*[inner for node in graph.nodes for inner in node.subgraphs]))
+    assert sum(node.op.name == "add_at" for node in made) == 3
+    ways = [np.arange(6.0)]
+    assert np.isclose(f(x, 2) @ ways[0], slope(smoothed, (x, 2), (0,), ways, 1e-6), rtol=1e-6)

@@ -7,6 +7,7 @@ beside its op. The new nodes go into the current default graph, which is the for
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from ..ir.graph import Graph, Node, current_graph
 from ..ir.op import Op
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, NoRule
-from ..ops.indexing import added_there, is_of_part
+from ..ops.indexing import added_there, is_of_part, of_same_part
 from ..ops.python_functions import PY_FUNCTION
 from .activity import Key, Marks
 from .rematerialize import BackwardGraph
@@ -59,15 +60,30 @@ class Adjoints:
         parts = self._parts.get(key)
         if parts is None:
             return None
-        count, total = self._sums.get(key, (1, parts[0]))
+        count, known = self._sums.get(key, (0, None))
+        todo = [] if known is None else [known]
         for part in parts[count:]:
-            total = added(total, part)
+            _put(todo, part)
+        total = functools.reduce(added, todo)
         self._sums[key] = len(parts), total
         return total
 
     def parts(self, key: Key) -> list[Tensor]:
         """Return what ``total`` sums up."""
         return self._parts.get(key, [])
+
+
+def _put(found: list[Tensor], part: Tensor) -> None:
+    """Put ``part`` behind what is to be summed up, or to one of the same part: an array is gone through once for both.
+
+    The part that was found last is asked first: a stencil is written from one side to the other.
+    """
+    for k in reversed(range(len(found))):
+        both = of_same_part(found[k], part)
+        if both is not None:
+            found[k] = both
+            return
+    found.append(part)
 
 
 def added(total: Tensor, part: Tensor) -> Tensor:

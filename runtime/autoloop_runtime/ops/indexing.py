@@ -140,6 +140,22 @@ def is_of_part(g: Tensor) -> bool:
     return g.node is not None and g.node.op is INDEX_ADD
 
 
+def of_same_part(one: Tensor, other: Tensor) -> Tensor | None:
+    """Return the sum of two gradients of parts, ``x[i]`` both, as one of a part; None if they are of several parts."""
+    if not (is_of_part(one) and is_of_part(other)):
+        return None
+    assert one.node is not None and other.node is not None
+    (dims, values, *rest), (_, more, *others) = one.node.inputs, other.node.inputs
+    attrs = one.node.attrs
+    alike = attrs == other.node.attrs and len(rest) == len(others) and all(a is b for a, b in zip(rest, others))
+    if not alike or any(map(may_repeat, rest)) or values.dtype != more.dtype:
+        return None
+    if not values.shape.is_fully_defined() or values.shape != more.shape:
+        return None
+    made: Tensor = apply(INDEX_ADD, [dims, values + more, *rest], attrs)
+    return made
+
+
 def added_there(total: Tensor, g: Tensor) -> Tensor:
     """Return ``total + g`` for a ``g`` that is that of a part, of which the zeros are never made."""
     assert g.node is not None
