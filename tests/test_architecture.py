@@ -43,9 +43,10 @@ ARROWS = {
         "typing": "ir",
         "writer": "ir toolchain typing",
         "rules": "ir kernels typing writer",
+        "blocked_factors": "typing written_loops",
         "blocked_loops": "typing written_loops",
         "blocked_nests": "typing written_loops",
-        "native_function": "ir toolchain kernels typing writer rules blocked_loops blocked_nests",
+        "native_function": "ir toolchain kernels typing writer rules blocked_factors blocked_loops blocked_nests",
         "variable_runs": "native_function",
         "failed_runs": "kernels typing writer native_function",
         "decided_calls": "typing native_function",
@@ -157,6 +158,7 @@ LAZY = {
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.decided_calls"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.typing.deciding_values"),
     ("autoloop_runtime.native.native_function", "autoloop_runtime.native.rules.variable_rules"),
+    ("autoloop_runtime.native.native_function", "autoloop_runtime.native.blocked_factors"),
     ("autoloop_runtime.native.native_function", "autoloop_runtime.native.blocked_loops"),
     ("autoloop_runtime.native.native_function", "autoloop_runtime.native.blocked_nests"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.variable_runs"),
@@ -166,6 +168,7 @@ LAZY = {
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.kernels.block_reuse"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.kernels.swap_file"),
     ("autoloop_runtime.native.rules.while_rules", "autoloop_runtime.native.writer.shared_loops"),
+    ("autoloop_runtime.native.writer.polling", "autoloop_runtime.native.typing.intervals"),
     ("autoloop_runtime.native.writer.storage_plan", "autoloop_runtime.native.typing.moving_extents"),
 }
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import autoloop as al
 import numpy as np
 import pytest
-from api import outlining, shared_loops
+from api import blocked_factors, outlining, shared_loops
 from executors import needs_native
 from harness import apart, outcome
 from hypothesis import HealthCheck, settings
@@ -201,6 +201,10 @@ NOT = [
 ]  # fmt: skip
 
 
+#: rows that are enough, and loops of which plain NumPy takes long for more
+SIZES = {72: [*NESTED, up_to_the_first, up_to_the_last]}
+
+
 def given(n):
     """Arguments; short loops of little work would be no loops of the graph."""
     a, b = np.random.default_rng(5).random((2, n, n))
@@ -209,7 +213,7 @@ def given(n):
 
 def what_differs(function):
     """How the decorated function does otherwise than the plain one with one thread, or with two than with one."""
-    given_to = given(72 if function in NESTED else 500)
+    given_to = given(next((n for n, programs in SIZES.items() if function in programs), 500))
     plain, found = outcome(function, given_to), []
     for threads in (1, 2):
         al.config.set_num_threads(threads)
@@ -233,6 +237,92 @@ def test_iterations_that_touch_what_others_do_are_not(worth_it):
     for program in NOT:
         assert not what_differs(program)
         assert not worth_it, program.__name__
+
+
+def down_from_the_diagonal(a, b, n):
+    for i in range(n):
+        for j in range(i):
+            a[i, j] = (b[i, j] - np.dot(a[i, :j], a[j, :j]) / n) / (1 + a[j, j])
+        a[i, i] = np.sqrt(n + b[i, i] - np.dot(a[i, :i], a[i, :i]) / n)
+
+
+def on_both_sides(a, b, n):
+    for i in range(n):
+        for j in range(i):
+            a[i, j] -= a[i, :j] @ a[:j, j] / n
+            a[i, j] /= 1 + a[j, j] ** 2
+        for j in range(i, n):
+            a[i, j] -= a[i, :i] @ a[:i, j] / n
+        a[i] *= b[i, 0]
+
+
+def with_whole_rows(a, b, n):
+    for i in range(n):
+        for j in range(i):
+            a[i] += a[j] * b[i, j] / n
+            a[i, j] = a[i, :].sum() / n + a[:j, i].sum() / n
+
+
+BEFORE = [down_from_the_diagonal, on_both_sides, with_whole_rows]
+
+
+def of_the_next_row(a, b, n):
+    for i in range(n - 1):
+        for j in range(i):
+            a[i, j] += a[j + 1, j] * b[i, j]
+            a[i, j] += a[i + 1, j] / 2
+
+
+def to_rows_before(a, b, n):
+    for i in range(n):
+        for j in range(i):
+            a[j, i] += a[i, j] * b[i, j]
+
+
+def to_a_row_before_behind(a, b, n):
+    for i in range(1, n):
+        for j in range(i):
+            a[i, j] += a[j, i] * b[i, j]
+        a[i - 1, 3] += b[i, 2]
+
+
+def of_rows_behind(a, b, n):
+    for i in range(n):
+        for j in range(i):
+            a[i, j] += a[j, i] * b[i, j]
+        a[i, 0] = a[i:, 1].sum() / n
+
+
+def past_the_row(a, b, n):
+    for i in range(n - 1):
+        for j in range(i + 1):
+            a[i, j] += a[j, i] * b[i, j] - a[: j + 1, 2].sum() / n
+
+
+def something_first(a, b, n):
+    for i in range(n):
+        a[i] += a[i // 2] / 2
+        for j in range(i):
+            a[i, j] += a[j, i] * b[i, j]
+
+
+APART = [of_the_next_row, to_rows_before, to_a_row_before_behind, of_rows_behind, past_the_row, something_first]
+
+
+SIZES[130] = [*BEFORE, *APART]
+
+
+def test_rows_that_want_those_before_are_done_in_blocks(worth_it, monkeypatch):
+    cut, in_blocks = [], blocked_factors._in_blocks
+    monkeypatch.setattr(blocked_factors, "_in_blocks", lambda *args: cut.append(args) or in_blocks(*args))
+    for program in BEFORE:
+        del worth_it[:], cut[:]
+        assert not what_differs(program)
+        assert worth_it and cut, program.__name__
+    for program in APART:
+        del cut[:]
+        assert not what_differs(program)
+        assert not cut, program.__name__
 
 
 def of_the_run(x, y, k):

@@ -96,7 +96,15 @@ from autoloop_runtime.ir.traits import (
     Traits,
 )
 from autoloop_runtime.ir.verify import verify
-from autoloop_runtime.native import NativeRefusal, compile_native, decided_calls, failed_runs, native_call, rules
+from autoloop_runtime.native import (
+    NativeRefusal,
+    blocked_factors,
+    compile_native,
+    decided_calls,
+    failed_runs,
+    native_call,
+    rules,
+)
 from autoloop_runtime.native.blocked_loops import with_blocks
 from autoloop_runtime.native.blocked_nests import with_nests
 from autoloop_runtime.native.kernels import (

@@ -290,7 +290,7 @@ def test_machine_code_runs_as_often_and_asks_where_a_loop_may_not_end(name: str)
     types = infer(graph, [() for _ in graph.inputs])
     assert trip_count(loop_of(graph), types) == ANSWERS[name][1]
     if case.trips() is None:
-        assert polling_period(loop_of(graph), types) is not None
+        assert polling_period(loop_of(graph), types, []) is not None
     else:
         assert [int(x) for x in compile_native(graph)(case.values())] == [case.trips(), case.end()]
 

@@ -234,10 +234,10 @@ def _in_blocks(graph: Graph) -> list[Graph]:
     if not any(node.op is SET_ITEM for loop in loops_inside(graph) for node in loop.attrs["body"].nodes):
         return [graph]
     with undivided():
+        from .blocked_factors import with_factors
         from .blocked_loops import with_blocks
         from .blocked_nests import with_nests
-    blocked = with_blocks(graph)
-    nested = with_nests(blocked)
+    nested = with_factors(with_nests(blocked := with_blocks(graph)))
     return [blocked] if nested is blocked else [nested, blocked]
 
 

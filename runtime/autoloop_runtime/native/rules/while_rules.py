@@ -226,7 +226,7 @@ class _Running:
         self.scalars: list[tuple[int, list[Phi]]] = []
         self.current = [self._variable(k, v) for k, v in enumerate(initial)]
         self.counter = self._phi("i64", "0")
-        period = polling_period(node, ctx.types)
+        period = polling_period(node, ctx.types, [loop for loop, _ in ctx.loops])
         self.fuel = self._phi("i64", str(period)) if period else None
         #: the newest stack when an iteration begins, if those that it makes can go when it ends
         self.stacks_before = ""

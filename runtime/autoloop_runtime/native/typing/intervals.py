@@ -15,6 +15,7 @@ from ...analysis.uses import place_of
 from ...ir.graph import Node
 from ...ir.tensor import Tensor
 from ...ops.arithmetic import ADD, FLOOR_DIVIDE, MOD, MULTIPLY, SUBTRACT
+from ...ops.bounds import MINIMUM
 from ...ops.operands import CAST
 from .facts import Types
 
@@ -25,6 +26,9 @@ Interval: TypeAlias = tuple[int, int]
 COUNTED = np.dtype(np.int64)
 #: an integer as a tensor (none: it is known) and what is added to it
 Sum: TypeAlias = tuple[Tensor | None, int]
+
+#: numbers beyond which the ends of a loop are not computed with
+FAR = 1 << 60
 
 #: how deep sums are looked into
 _DEPTH = 8
@@ -73,6 +77,25 @@ def ends_of(
     return start, None if found.bound is None else interval(loop.inputs[found.bound], types, loops, depth)
 
 
+def most_rounds(test: Induction, loop: Node, types: Types, around: Sequence[Node]) -> int:
+    """Return how often ``test`` holds at most in ``loop``, in the bodies of the loops ``around``; more than ``FAR``
+    unless all numbers that tell are known to be near."""
+    if not test.ends:
+        return 2 * FAR
+    if test.bound is not None and test.step > 0:
+        limits = outermost(loop.inputs[test.bound], types)
+        begin, added = sum_of(loop.inputs[test.variable], types)
+        for one in limits.op.inputs if limits.op.op is MINIMUM else (limits,):
+            base, end = sum_of(one, types)
+            if base is begin and base is not None:
+                return max(0, end - added) // test.step + 1
+    start, limit = ends_of(test, loop, types, around)
+    if test.comparison == "!=" or start is None or limit is None or max(map(abs, (*start, *limit))) > FAR:
+        return 2 * FAR
+    span = limit[1] - start[0] if test.step > 0 else start[1] - limit[0]
+    return max(0, span // abs(test.step) + 1)
+
+
 def _computed(node: Node, types: Types, loops: Sequence[Node], depth: int) -> Interval | None:
     if node.op is CAST:
         made = interval(node.inputs[0], types, loops, depth)
@@ -83,6 +106,9 @@ def _computed(node: Node, types: Types, loops: Sequence[Node], depth: int) -> In
         if node.op is MOD:
             return 0, right[0] - 1
         made = None if left is None else (left[0] // right[0], left[1] // right[0])
+    elif node.op is MINIMUM:
+        left, right = (interval(t, types, loops, depth) for t in node.inputs)
+        made = None if left is None or right is None else (min(left[0], right[0]), min(left[1], right[1]))
     elif node.op in (ADD, SUBTRACT, MULTIPLY):
         left, right = (interval(t, types, loops, depth) for t in node.inputs)
         if left is None or right is None:

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from ...analysis.induction import Induction, constant_step, inductions
 from ...analysis.observable import has_effect
+from ...analysis.uses import place_of
 from ...base.dataclass import dataclass
 from ...base.dtypes import variant
 from ...ir.graph import Graph, Node
@@ -237,12 +238,26 @@ class _Versions:
         end = entry.stop if isinstance(entry, Slice) and entry.step in (None, 1) else entry
         if not isinstance(end, Input) or self._first is None:
             return False
-        base, added = sum_of(node.inputs[1 + end.position], self._types)
-        if base is None or base is not self._first[0]:
+        tensor = node.inputs[1 + end.position]
+        base, added = sum_of(tensor, self._types)
+        if base is not None and base is self._first[0]:
+            behind = added - self._first[1] + (end is entry)
+            # there is an index, which is the first one or behind it, so that the end is no number from behind
+            return behind <= 0 and self._least + added - self._first[1] >= 0
+        # what a loop inside counts is before where that ends
+        test, limit = (None, None) if base is None else self._counted(base)
+        if test is None or limit is None or test.start is None or limit[0] is not self._first[0]:
             return False
-        behind = added - self._first[1] + (end is entry)
-        # there is an index, which is the first one or behind it, so that the end is no number from behind
-        return behind <= 0 and self._least + added - self._first[1] >= 0
+        return test.start + added >= 0 and limit[1] - 1 + added - self._first[1] + (end is entry) <= 0
+
+    def _counted(self, counter: Tensor) -> tuple[Induction | None, Sum | None]:
+        """Return how ``counter`` is counted upwards by a loop inside, and what it is less than."""
+        for loop in self._inside:
+            k = place_of(loop.attrs["body"].inputs[: loop.attrs["n_vars"]], counter)
+            for test in inductions(loop, self._types) if k is not None else ():
+                if test.variable == k and test.step > 0 and test.comparison == "<" and test.bound is not None:
+                    return test, sum_of(loop.inputs[test.bound], self._types)
+        return None, None
 
     def _within(self, node: Node, first: int, at: Any) -> tuple[int | None, int | None]:
         """Return how far behind the index the number ``at`` is at least that an index has, and the next one behind

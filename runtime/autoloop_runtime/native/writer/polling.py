@@ -5,8 +5,12 @@ Asking costs a microsecond or so and needs the interpreter's lock, so it is done
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import inf
+
 from ...analysis.cost import expected_trips
-from ...analysis.induction import most_trips, trip_count
+from ...analysis.induction import inductions, most_trips
+from ...base.forks import undivided
 from ...ir.graph import CONST, PARAMETER, Graph, Node
 from ...ir.structured import COND, WHILE
 from ..ir.elements import TYPES
@@ -21,29 +25,72 @@ INTERVAL = 5e7
 _ELEMENT, _SCALAR, _PRODUCT, _INTEGERS = 0.3, 0.25, 0.02, 0.3
 #: a loop that cannot take longer than this many nanoseconds is never stopped
 _SHORT = 1e9
+#: a loop of more iterations than this may be one of fewer, as those around it tell
+_MANY = 1 << 32
+#: how many times as long as expected a loop may take that is taken to do so
+_MORE = 20
 
 
-def polling_period(node: Node, types: Types) -> int | None:
-    """Return after how many iterations a loop asks; ``None``: it ends soon by itself."""
+def polling_period(node: Node, types: Types, around: Sequence[Node]) -> int | None:
+    """Return after how many iterations a loop, in the bodies of the loops ``around``, asks; ``None``: it ends soon by
+    itself."""
     body, cond = node.attrs["body"], node.attrs["cond"]
-    cost = graph_cost(body, types) + graph_cost(cond, types)
-    most = most_trips(node, types)
-    if most is not None and most * cost < _SHORT and not _has_long_loop(body, types):
+    if _longest(node, types, around) < _SHORT:
         return None
+    cost = sum(_cost(graph, types, [*around, node]) for graph in (body, cond))
     return max(1, min(1 << 30, int(INTERVAL / cost)))
 
 
-def graph_cost(graph: Graph, types: Types) -> float:
-    """Return nanoseconds for one run of ``graph``."""
+def _longest(node: Node, types: Types, around: Sequence[Node]) -> float:
+    """Return nanoseconds that a loop takes at most, infinitely many if that is not known."""
+    trips = most_trips(node, types)
+    if trips is None or trips > _MANY:
+        trips = _counted(node, types, around)
+    if trips is None:
+        return inf
+    inside = [*around, node]
+    return trips * sum(_longest_of(graph, types, inside) for graph in node.subgraphs)
+
+
+def _counted(node: Node, types: Types, around: Sequence[Node]) -> int | None:
+    """Return how often the body of a loop runs at most, as the loops ``around`` tell."""
+    tests = tuple(inductions(node, types))
+    if not tests:
+        return None
+    with undivided():
+        from ..typing.intervals import FAR, most_rounds
+    trips = min(most_rounds(test, node, types, around) for test in tests)
+    return trips if trips <= FAR else None
+
+
+def _longest_of(graph: Graph, types: Types, around: Sequence[Node]) -> float:
     total = 0.1
     for node in graph.nodes:
         if node.op is CONST or node.op is PARAMETER:
             continue
         if node.op is WHILE:
-            inner = graph_cost(node.attrs["body"], types) + graph_cost(node.attrs["cond"], types)
-            total += expected_trips(node, types) * inner
+            total += _longest(node, types, around)
         elif node.op is COND:
-            total += max(graph_cost(g, types) for g in node.subgraphs)
+            total += max(_longest_of(g, types, around) for g in node.subgraphs)
+        else:
+            total += _node_cost(node, types)
+            if node.subgraphs:
+                total += sum(_longest_of(g, types, around) for g in node.subgraphs)
+    return total
+
+
+def _cost(graph: Graph, types: Types, around: Sequence[Node]) -> float:
+    """Return nanoseconds for one run of ``graph``, of loops in it that do not ask themselves rather too many."""
+    total = 0.1
+    for node in graph.nodes:
+        if node.op is CONST or node.op is PARAMETER:
+            continue
+        if node.op is WHILE:
+            inner = sum(_cost(sub, types, [*around, node]) for sub in node.subgraphs)
+            expected, longest = expected_trips(node, types) * inner, _longest(node, types, around)
+            total += max(expected, min(longest, _MORE * expected)) if longest < _SHORT else expected
+        elif node.op is COND:
+            total += max(_cost(g, types, around) for g in node.subgraphs)
         else:
             total += _node_cost(node, types)
     return total
@@ -67,11 +114,3 @@ def _slow(node: Node) -> float:
     """Return nanoseconds for one of many elements; a scalar takes some twenty times as long."""
     t = TYPES.get(node.inputs[0].dtype) if node.inputs else None
     return 0.0 if t is None or not template_of(node.op, t.kind) else cost_of(node.op, t)
-
-
-def _has_long_loop(graph: Graph, types: Types) -> bool:
-    """Return whether there is a loop in it of which is not known how often it runs."""
-    return any(
-        (n.op is WHILE and trip_count(n, types) is None) or any(_has_long_loop(g, types) for g in n.subgraphs)
-        for n in graph.nodes
-    )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ...analysis.induction import Induction, most_trips, trip_count
+from ...analysis.induction import inductions, trip_count
 from ...ir.graph import CONST, PARAMETER, Graph, Node
 from ...ir.structured import COND, WHILE
 from ...ir.tensor import Tensor
@@ -21,7 +21,7 @@ from ..ir.casts import cast
 from ..ir.elements import INT64, TYPES
 from ..ir.moving import Extent
 from ..typing.facts import Shape, Types
-from ..typing.intervals import ends_of
+from ..typing.intervals import FAR, most_rounds
 from ..typing.own_rows import Independent, independent
 from .arena import ALIGNMENT
 from .context import Block, Context, Place
@@ -36,8 +36,6 @@ from .values import Array, Buffer, Count, Scalar, Splat, Value, dense, fills, re
 
 #: the most bytes of scratch memory that an iteration takes, which it has on the stack
 _MOST_SCRATCH = 1 << 18
-#: numbers beyond which the ends of a loop are not computed with
-_FAR = 1 << 60
 #: nanoseconds of a scalar operation, of a multiplication of a product of matrices and of vectors
 _SCALAR, _PRODUCT, _DOT = 0.5, 0.05, 0.1
 #: how many elements there are, of the most, where the run decides it; how much longer those take that lie apart
@@ -58,21 +56,13 @@ def shared_loop(
     plan = independent(node, ctx.types, around)
     if plan is None or not all(isinstance(v, (Array, Scalar, Splat, Count)) for v in captured):
         return None
-    cost, most = time_of(node.attrs["body"], ctx.types), min(_most(t, node, ctx.types, around) for t in plan.ends)
-    if most > _FAR or cost * most < worth_it(ctx):
+    cost = time_of(node.attrs["body"], ctx.types, [*around, node])
+    most = min(most_rounds(t, node, ctx.types, around) for t in plan.ends)
+    if most > FAR or cost * most < worth_it(ctx):
         return None
     loop = _Shared(ctx, node, plan, initial, captured)
     text = loop.function()
     return None if text is None else loop.run(text, cost, most)
-
-
-def _most(test: Induction, node: Node, types: Types, around: Sequence[Node]) -> int:
-    """Return how often ``test`` holds at most; more than ``_FAR`` unless all numbers that tell are known to be near."""
-    start, limit = ends_of(test, node, types, around)
-    if test.comparison == "!=" or start is None or limit is None or max(map(abs, (*start, *limit))) > _FAR:
-        return 2 * _FAR
-    span = limit[1] - start[0] if test.step > 0 else start[1] - limit[0]
-    return max(0, span // abs(test.step) + 1)
 
 
 class _Shared:
@@ -152,7 +142,7 @@ class _Shared:
         rounds = str(trips) if trips is not None else self._rounds()
         name, total = define_piece(ctx, text), cost * most
         piece, least = max(1, int(piece_time(total) / cost)), max(1, int(worth_it(ctx) / cost))
-        period = polling_period(self.node, ctx.types)
+        period = polling_period(self.node, ctx.types, [loop for loop, _ in ctx.loops])
         if period is None:
             writer.do(f"{self.begin} = add i64 0, 0")
             call_pieces(ctx, name, self.registers, rounds, self._piece(rounds, piece, least), total)
@@ -209,25 +199,28 @@ class _Shared:
 # -- what an iteration takes --------------------------------------------------------------------------------
 
 
-def time_of(graph: Graph, types: Types) -> float:
-    """Return nanoseconds for one run of ``graph`` as machine code, rather too few than too many."""
+def time_of(graph: Graph, types: Types, around: Sequence[Node]) -> float:
+    """Return nanoseconds for one run of ``graph``, in the bodies of the loops ``around``, as machine code, rather too
+    few than too many."""
     total = _SCALAR
     for node in graph.nodes:
         if node.op is CONST or node.op is PARAMETER:
             continue
         if node.op is WHILE:
-            total += _trips(node, types) * time_of(node.attrs["body"], types)
+            total += _trips(node, types, around) * time_of(node.attrs["body"], types, [*around, node])
         elif node.op is COND:
-            total += max(time_of(g, types) for g in node.subgraphs) / 2
+            total += max(time_of(g, types, around) for g in node.subgraphs) / 2
         else:
             total += _time_of_node(node, types)
     return total
 
 
-def _trips(node: Node, types: Types) -> float:
+def _trips(node: Node, types: Types, around: Sequence[Node]) -> float:
     exactly = trip_count(node, types)
-    most = most_trips(node, types) if exactly is None else exactly
-    return 1 if most is None or most > _FAR else most if exactly is not None else most * _PART
+    if exactly is not None:
+        return exactly
+    most = min((most_rounds(test, node, types, around) for test in inductions(node, types)), default=FAR)
+    return most * _PART if most < FAR else 1
 
 
 def _time_of_node(node: Node, types: Types) -> float:
