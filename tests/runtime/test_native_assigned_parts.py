@@ -166,3 +166,19 @@ def test_no_array_is_made_for_what_is_written(function):
     graph = al.function(function, executor="native").get_concrete_function(a, a.copy(), np.int64(3)).runner.graph
     graph.donated = {0: 0, 1: 1}
     assert write_function(graph, [a.shape, a.shape, ()], host().features).scratch < a.nbytes / 4
+
+
+@each([(200, []), (28, ["unroll.disable"]), (10, ["unroll.disable", 'vectorize.enable", i1 true'])])
+def test_vectors_are_of_elements_side_by_side(rounds, told):
+    """Not of those of several rows, which LLVM would gather once it has written out the rounds of a short row."""
+
+    def added(x, y):
+        x[1:-1, 1:-1] += y
+        return x
+
+    x, y = np.zeros((12, rounds + 2)), np.ones((10, rounds))
+    graph = al.function(added, executor="native").get_concrete_function(x, y).runner.graph
+    lines = write_function(graph, [x.shape, y.shape], host().features).ir.splitlines()
+    assert sum('vectorize.enable", i1 false' in line for line in lines) == 1  # one line for all loops over rows
+    hints = ("unroll.disable", 'vectorize.enable", i1 true')
+    assert [hint for hint in hints if any(hint in line for line in lines)] == told

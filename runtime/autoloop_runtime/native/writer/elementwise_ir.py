@@ -31,8 +31,12 @@ _ROUNDS = ("llvm.floor", "llvm.ceil", "llvm.trunc", "llvm.rint", "llvm.copysign"
 _INFINITY = {"half": "0xH7C00", "float": "0x7FF0000000000000", "double": "0x7FF0000000000000"}
 
 
-#: tells LLVM to do a loop round by round
-NO_VECTORS = '!{!"llvm.loop.vectorize.enable", i1 false}'
+#: tells LLVM to do a loop round by round, or several rounds at once though they are few, or as a loop
+NO_VECTORS, VECTORS = (f'!{{!"llvm.loop.vectorize.enable", i1 {told}}}' for told in ("false", "true"))
+AS_LOOP = '!{!"llvm.loop.unroll.disable"}'
+#: An inner loop of so many rounds LLVM would write out before it looks for vectors, and find those across the rounds
+#: of the loop around it, far apart; of fewer than the last it thinks that vectors do not pay.
+_SHORT, _WRITTEN_OUT, _FEW = 8, 64, 16
 #: Elements further apart than this are gathered and scattered by vectors, which takes longer than one after the other
 #: unless what is computed of one takes so many nanoseconds.
 _CLOSE, _LONG = 8, 0.09
@@ -44,6 +48,15 @@ def vectors_pay(steps: Sequence[int], written: Sequence[int], cost: float) -> bo
     moving = [abs(step) for step in steps if step]
     apart = any(abs(step) > _CLOSE for step in written) or 2 * sum(step > _CLOSE for step in moving) > len(moving)
     return not apart or cost > _LONG
+
+
+def loop_hints(steps: Sequence[int], written: Sequence[int], cost: float, rounds: int | None) -> list[str]:
+    """Return what LLVM is told of a loop; ``rounds``: how many an innermost one has that is inside of others."""
+    if not vectors_pay(steps, written, cost):
+        return [NO_VECTORS]
+    if rounds is None or not _SHORT <= rounds <= _WRITTEN_OUT:
+        return []
+    return [AS_LOOP, VECTORS] if rounds < _FEW else [AS_LOOP]
 
 
 def _templates(op: Op) -> Mapping[str, str]:

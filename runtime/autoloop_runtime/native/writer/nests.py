@@ -18,7 +18,7 @@ from ..ir.elements import BOOL, LType
 from ..ir.moving import Extent, is_moving
 from ..ir.writer import Loop, Writer
 from .context import Context
-from .elementwise_ir import NO_VECTORS, vectors_pay
+from .elementwise_ir import loop_hints
 from .outlining import element_cost, outlined, piece_of, registers_of, share
 from .values import Array, Buffer, Count, Expr, Pending, Scalar, Shape, Splat, Value, fills, leaves, resolve
 
@@ -110,7 +110,7 @@ class Nest:
         access = ""
         if not sequential:
             parallel = self.ctx.module.metadata(f'!{{!"llvm.loop.parallel_accesses", {self._group}}}')
-            hints = parallel if self._pays() else f"{parallel}, {self.ctx.module.metadata(NO_VECTORS)}"
+            hints = ", ".join([parallel, *map(self.ctx.module.metadata, self._hints())])
             access = ", !llvm.loop " + self.ctx.module.metadata(f"distinct !{{{{self}}, {hints}}}")
         may_be_none = isinstance(self.extents[self.depth], Extent)
         with self.writer.loop(self._rounds(), access, may_be_none) as loop:
@@ -133,11 +133,12 @@ class Nest:
         with self.level(sequential=True) as loop:
             yield loop.index
 
-    def _pays(self) -> bool:
-        """Return whether the rounds of the next loop may be done several at once."""
-        steps, written = self._steps, [self._steps[id(array)][-1] for array in self.written if self.extents]
-        inner = self.depth == len(self.extents) - 1
-        return not inner or vectors_pay([s[-1] for s in steps.values()], written, element_cost(self._kept, moved=False))
+    def _hints(self) -> list[str]:
+        """Return what LLVM is told of the next loop, whose rounds do not depend on each other."""
+        k, every = self.depth, self._steps
+        written, cost = [every[id(array)][k] for array in self.written], element_cost(self._kept, moved=False)
+        inside = 0 < k == len(self.extents) - 1 and written and not isinstance(self.extents[k], Extent)
+        return loop_hints([s[k] for s in every.values()], written, cost, self.extents[k] if inside else None)
 
     def _rounds(self) -> str:
         depth = len(self._indices)
