@@ -1,26 +1,36 @@
 """The parameters of a function, and its calls in one canonical form.
 
 The canonical form is a tuple with a value for each parameter, in their order: keyword arguments stand in the place
-of their parameter and defaults are filled in. A function with star parameters has another: the tuple of its
-positional arguments and the dict of its named ones.
+of their parameter and defaults are filled in. A function with star parameters has another: its positional arguments,
+and behind them a ``Named`` of the others if there are any.
 """
 
 from __future__ import annotations
 
 import inspect
+import sys
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from autoloop_runtime.base import nest
-from autoloop_runtime.base.parsing import signature_of
+from autoloop_runtime.base.parsing import called_as
 
 _MISSING = inspect.Parameter.empty
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 #: these are called as they were: what their signatures say of defaults need not be what leaving them out means
 _NOT_PYTHON = (np.ufunc, type(np.sum), types.BuiltinFunctionType, types.MethodDescriptorType)
 _STARRED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+class Named(dict[str, Any]):
+    """The named arguments of a call of a function with star parameters, in their order."""
+
+
+nest.register(
+    Named, lambda one: (tuple(one.values()), tuple(one), tuple(one)), lambda names, given: Named(zip(names, given))
+)
 
 
 class Parameters:
@@ -35,7 +45,7 @@ class Parameters:
         How many positional arguments make a canonical call as they are; -1 if none do.
     """
 
-    __slots__ = ("_defaults", "_places", "_positional", "_signature", "names", "plain", "starred")
+    __slots__ = ("_as_given", "_defaults", "_places", "_positional", "_signature", "names", "plain", "starred")
 
     def __init__(self, parameters: Sequence[inspect.Parameter]) -> None:
         self._signature = inspect.Signature(parameters)
@@ -43,6 +53,12 @@ class Parameters:
         self.starred = any(p.kind in _STARRED for p in parameters)
         self._positional = sum(p.kind in _POSITIONAL for p in parameters)
         self.plain = self._positional if self._positional == len(parameters) else -1
+        kinds = [p.kind for p in parameters]
+        #: how many positional arguments make a canonical call of a function with star parameters as they are
+        self._as_given = range(0)
+        if self.starred and inspect.Parameter.KEYWORD_ONLY not in kinds:
+            many = sys.maxsize if inspect.Parameter.VAR_POSITIONAL in kinds else self._positional + 1
+            self._as_given = range(self._positional, many)
         self._defaults = [p.default for p in parameters]
         #: where a keyword argument belongs
         self._places = {
@@ -54,7 +70,7 @@ class Parameters:
         """Return those of ``f``; any, for what is not written in Python or is NumPy's."""
         if not isinstance(f, _NOT_PYTHON):
             try:
-                return cls(list(signature_of(f).parameters.values()))
+                return cls(list(called_as(f).parameters.values()))
             except ValueError:
                 pass
         return cls([
@@ -69,6 +85,8 @@ class Parameters:
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """Return the canonical form of a call (``TypeError`` if it does not fit)."""
         count = len(args)
+        if not kwargs and count in self._as_given:
+            return args
         if not self.starred and count <= self._positional:
             made = [*args, *self._defaults[count:]]
             places = self._places
@@ -82,18 +100,20 @@ class Parameters:
                     return tuple(made)
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        return bound.args, bound.kwargs
+        return self.join(bound.args, bound.kwargs)
 
     def split(self, call: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the arguments that a call in canonical form stands for."""
         if self.starred:
-            return call[0], call[1]
+            return (call[:-1], call[-1]) if call and type(call[-1]) is Named else (call, {})
         count = self._positional
         return call[:count], dict(zip(self.names[count:], call[count:]))
 
     def join(self, positional: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         """Return the canonical form that ``split`` gave."""
-        return (positional, named) if self.starred else (*positional, *named.values())
+        if self.starred:
+            return (*positional, Named(named)) if named else positional
+        return (*positional, *named.values())
 
     def default(self, name: str) -> Any:
         """Return the default of a parameter; ``inspect.Parameter.empty`` if there is none."""
@@ -110,11 +130,11 @@ class Parameters:
 
     def leaf_names(self, call: tuple[Any, ...]) -> list[str]:
         """Return one readable name per leaf of a call in canonical form."""
-        pairs = self._starred_names(*call) if self.starred else zip(self.names, call)
+        pairs = self._starred_names(*self.split(call)) if self.starred else zip(self.names, call)
         return [name for name, arg in pairs for _ in nest.flatten(arg, expand_composites=True)]
 
     def _starred_names(self, positional: tuple[Any, ...], named: dict[str, Any]) -> list[tuple[str, Any]]:
         star = next((p.name for p in self._signature.parameters.values() if p.kind is p.VAR_POSITIONAL), "")
         names = list(self.names[: self._positional])
         names += [f"{star}_{k}" for k in range(len(positional) - len(names))]
-        return [*zip(names, positional), *sorted(named.items())]  # in the order in which ``nest`` flattens a dict
+        return [*zip(names, positional), *named.items()]

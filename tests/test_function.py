@@ -208,7 +208,7 @@ def test_a_trace_that_is_called_writes_to_the_caller_s_arrays():
     ("f", "args", "kwargs", "names"),
     [
         (lambda a, *, key: a + key, 1, ["key"], ["a", "key"]),
-        (lambda a, *rest, key, **more: a, 3, ["z", "key", "b"], ["a", "rest_0", "rest_1", "b", "key", "z"]),
+        (lambda a, *rest, key, **more: a, 3, ["z", "key", "b"], ["a", "rest_0", "rest_1", "key", "z", "b"]),
         (lambda *args: args[0], 2, [], ["args_0", "args_1"]),
         (np.add, 2, [], ["args_0", "args_1"]),
     ],

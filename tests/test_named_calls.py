@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
+import inspect
 
 import autoloop as al
+import numpy as np
 import pytest
+from autoloop.function import Function
 from autoloop.parameters import Parameters
 from each_case import each
 from test_fast_path import A, F, I, add, keyed, often, read, told
@@ -21,7 +24,7 @@ class Scaled:
 
 @functools.wraps(add)
 def telling(*args, **kwargs):
-    return args[0] + len(args) + len(kwargs)
+    return sum(args) + len(args) + sum(kwargs.values()) * len(kwargs)
 
 
 def later(x, y, z=1, *, w=0):
@@ -72,3 +75,55 @@ def test_named_arguments_go_straight(monkeypatch):
     assert made.times(F(2), by=F(5)) == 30
     with pytest.raises(TypeError):
         f(y=F(5), x=F(3))
+
+
+def any_of(x, **given):
+    return [x * value for value in given.values()], list(given)
+
+
+@functools.wraps(any_of)
+def renamed(*args, **given):
+    mode = given.pop("mode", None)
+    return any_of(*args, **given), mode
+
+
+class Called:
+    @functools.wraps(any_of)
+    def __call__(self, *args, **given):
+        return renamed(*args, **given)
+
+
+def signed(x, *rest, **given):
+    return x + len(rest), list(given)
+
+
+signed.__signature__ = inspect.signature(lambda x, seed=3: x)
+
+
+@pytest.mark.parametrize(
+    ("f", "args", "given"),
+    [
+        (any_of, 1, "zab"),
+        (any_of, 1, "bza"),
+        (renamed, 1, ["mode", "z", "a"]),
+        (functools.partial(renamed, mode=3), 1, "z"),
+        (Called(), 1, ["z", "mode"]),
+        (Called().__call__, 1, ["z", "mode"]),
+        (signed, 1, []),
+        (signed, 3, ["rng"]),
+    ],
+)
+def test_a_call_is_bound_by_what_is_called_not_by_what_it_says_of_itself(f, args, given):
+    decorated = al.function(f)
+    for k in range(3):
+        x = np.arange(3.0) + k
+        named = {name: j + k for j, name in enumerate(given)}
+        assert repr(decorated(*[x] * args, **named)) == repr(f(*[x] * args, **named))
+
+
+def test_functions_of_any_arguments_have_a_fast_path(monkeypatch):
+    f = al.function(lambda *args, **named: args[0] + len(args) + len(named))
+    often(f, (np.float64(1), np.float64(2)), {})
+    monkeypatch.setattr(Function, "_lookup", None)  # what the usual way asks
+    monkeypatch.setattr(Parameters, "bind", None)
+    assert f(np.float64(3), np.float64(5)) == 5

@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from .constructs.stateful_calls import told_of_effect as told_of_effect
     from .constructs.text import formatted as formatted
     from .constructs.text import fstring, percent
+    from .constructs.text import holds_staged as holds_staged
     from .constructs.text import joined as joined
     from .constructs.text import of_known_text as of_known_text
     from .constructs.text import shown as shown
@@ -210,7 +211,9 @@ _MODULES = {
     "autoloop.operators.constructs.side_by_side": ("staged_enumerate", "staged_reversed", "staged_zip"),
     "autoloop.operators.constructs.staged_libraries": ("OF_LIBRARIES",),
     "autoloop.operators.constructs.stateful_calls": ("told_of_effect",),
-    "autoloop.operators.constructs.text": ("formatted", "fstring", "joined", "of_known_text", "percent", "shown"),
+    "autoloop.operators.constructs.text": (
+        "formatted", "fstring", "holds_staged", "joined", "of_known_text", "percent", "shown",
+    ),
     "autoloop.operators.constructs.type_questions": (
         "attribute_or", "has_attribute", "is_callable", "is_instance_of", "names_in", "namespace_of", "type_of",
     ),

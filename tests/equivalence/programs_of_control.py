@@ -1,6 +1,11 @@
 """Writes to arrays where loops, branches, functions, classes and exceptions lead from one to the next."""
 
 PROGRAMS = """
+b = None
+if n > 1: b = a[n - 1:]
+if n > 2: b[0] = x
+return None if b is None else b + 1
+---
 if x > 0: b = m.copy()
 else: b = m.T.copy().T
 b[0] = x

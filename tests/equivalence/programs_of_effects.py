@@ -51,6 +51,10 @@ class Stream:
     def flush(self): self.found.append('flushed')
 F = Stream()
 """
+OWN = (
+    "class Own(DeprecationWarning):\n    def __init__(self, n):\n        self.n = n\n"
+    "    def __str__(self):\n        return f'{self.n} of them'"
+)
 DEEP = "def h(x, k):\n    if k:\n        return h(x, k - 1)\n    warnings.warn('deep', stacklevel=3)\n    return x"
 #: what each run does: (name, body, top, state)
 EACH = [
@@ -82,6 +86,7 @@ EACH = [
     ("logged_by_name", "log.info('%(a)s', {'a': x.sum()})\nreturn x"),
     ("warned", "warnings.warn('w')\nreturn x"),
     ("warned_of_a_kind", "warnings.warn('w', DeprecationWarning)\nwarnings.warn(UserWarning('a'))\nreturn x"),
+    ("warned_with_an_object", "if x.sum() > 2:\n    warnings.warn(Own(3), stacklevel=2)\nreturn x", OWN),
     ("warned_with_a_value", "warnings.warn(f'w {x.sum()}')\nreturn x"),
     ("warned_in_a_loop", LOOP + "warnings.warn(f'at {i}', RuntimeWarning)\nreturn i"),
     ("warned_in_a_branch", "if x.sum() > 4:\n    warnings.warn('big', RuntimeWarning, stacklevel=1)\nreturn x"),

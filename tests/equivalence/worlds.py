@@ -122,7 +122,7 @@ def played(name, text, executor=None, calls=3):
                     except Exception as error:
                         result = type(error), str(error)
                     left = described(names["state"]()) if "state" in names else None
-            told = [(one.category, str(one.message), one.filename, one.lineno) for one in warned]
+            told = [(one.category.__name__, str(one.message), one.filename, one.lineno) for one in warned]
             reasons += [one[1] for one in told if PLAIN in one[1]]
             told = [one for one in told if PLAIN not in one[1] and one[0] is not ResourceWarning]
             texts = out.getvalue(), err.getvalue(), names["buf"].getvalue()

@@ -68,8 +68,11 @@ def _called(f: Any, gives: type, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         leave(f"{name}() asks for the exception that is handled", _LATER)
     if not in_staged_block() and any(isinstance(one, StandIn) for one in nest.flatten((args, kwargs))):
         leave(f"{name}() is given what it would have to look into", _LATER)
+    warning = args[0] if f is WARN and args and isinstance(args[0], Warning) else None
+    if warning is not None and operators.holds_staged([warning.args, vars(warning)]):
+        leave("warn() is given a warning that holds what only the run knows", "give it the text and the category")
     try:
-        text = Text(operators.shown((args, kwargs)))
+        text = Text(operators.shown((args if warning is None else (None, *args[1:]), kwargs)))
     except TypeError:
         leave(f"{name}() is given what it would have to look into", _LATER)
     frames = _frames()
@@ -83,6 +86,8 @@ def _called(f: Any, gives: type, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
     def call(*values: Any) -> tuple[Any, ...]:
         given, named = nest.map_structure(handed, text.filled(values))
+        if warning is not None:  # an object, whose class is the category
+            given = warning, *given[1:]
         result = made(given, named)
         return () if gives is type(None) else (_SPECS[gives][0].type(result),)
 

@@ -198,7 +198,7 @@ def _shown_leaf(value: Any) -> Any:
     if isinstance(value, StandIn):
         return shown(opened(value).leaving())
     if of_exception(value):
-        return ShownException(type(value), shown(value.args))
+        return ShownException(type(value), shown(value.args)) if holds_staged(value) else value
     value = after_a_turn(value)
     found = noted(value) if isinstance(value, ArrayTracer) else None
     if found is not None and not found.is_array and (found.number is None or found.number.dtype != value.dtype):

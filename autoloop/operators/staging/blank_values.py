@@ -20,8 +20,9 @@ def blank(leaf: Any) -> Any:
         return unread if unread is not None else nest.map_structure(blank, leaf, expand_composites=True)
     if (number := number_type(leaf)) is not None:
         return number()
-    tensor = convert_to_tensor(leaf)
-    return blank_tensor(tensor.dtype, tensor.shape)
+    # a part of an array may be one of indices that only a branch has: what it holds is not asked
+    known = leaf if isinstance(leaf, Tensor) else convert_to_tensor(leaf)
+    return blank_tensor(known.dtype, known.shape)
 
 
 def blank_tensor(dtype: Any, shape: Any) -> Tensor:

@@ -13,11 +13,13 @@ import ast
 import functools
 import inspect
 import sys
+import types
 from collections.abc import Callable
 from typing import Any, Literal, overload
 
 from .collector import NoCollection
 from .forks import Kind, undivided
+from .locations import is_own_file
 
 _ONE_NUMBER_FOR_ALL = sys.version_info < (3, 12)
 
@@ -48,6 +50,33 @@ def signature_of(f: Callable[..., Any]) -> inspect.Signature:
         return inspect.signature(f)
     signature: inspect.Signature = _alone(inspect.signature, f)
     return signature
+
+
+def called_as(f: Callable[..., Any]) -> inspect.Signature:
+    """Return with what ``f`` can be called, which need not be what it says of itself.
+
+    ``functools.wraps`` lets a function of any arguments say the parameters of another, and ``__signature__`` says what
+    its author likes; Python binds a call by neither. Our own functions take what they say.
+    """
+    if not isinstance(f, types.FunctionType | types.MethodType | functools.partial | type):
+        call = next((vars(cls)["__call__"] for cls in type(f).__mro__ if "__call__" in vars(cls)), None)
+        f = types.MethodType(call, f) if isinstance(call, types.FunctionType) else f
+    if isinstance(f, types.FunctionType):
+        return signature_of(_unmarked(f))
+    if isinstance(f, types.MethodType) and isinstance(f.__func__, types.FunctionType):
+        return signature_of(types.MethodType(_unmarked(f.__func__), f.__self__))
+    if isinstance(f, functools.partial) and isinstance(f.func, types.FunctionType):
+        return signature_of(functools.partial(_unmarked(f.func), *f.args, **f.keywords))
+    return signature_of(f)
+
+
+def _unmarked(f: types.FunctionType) -> types.FunctionType:
+    """Return a function of the same parameters that says nothing of itself."""
+    if not f.__dict__ or is_own_file(f.__code__.co_filename):
+        return f
+    made = types.FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+    made.__kwdefaults__ = f.__kwdefaults__
+    return made
 
 
 def _is_text(f: Any) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..base import dtypes, nest
-from ..base.parsing import signature_of
+from ..base.parsing import called_as
 from ..ir.composite import composite_of
 from ..ir.convert import as_constant, convert_to_tensor, is_number, to_array
 from ..ir.structured import LoopVar, StructureError
@@ -140,7 +140,7 @@ class LoopForm:
 def check_arity(f: Callable[..., Any], what: str, count: int) -> None:
     """Raise ``TypeError`` if ``f`` is known not to take ``count`` positional arguments."""
     try:
-        signature = signature_of(f)
+        signature = called_as(f)
     except (TypeError, ValueError):
         return
     try:
@@ -155,7 +155,7 @@ def argument_names(body: Callable[..., Any], loop_vars: Any) -> list[str]:
     """Return the user's names of the loop variables: the body's parameters, where they can be known."""
     count = len(loop_vars) if isinstance(loop_vars, (list, tuple)) else 1
     try:
-        parameters = list(signature_of(body).parameters.values())
+        parameters = list(called_as(body).parameters.values())
     except (TypeError, ValueError):
         parameters = []
     positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
