@@ -276,6 +276,10 @@ a.flat[2:4] = x; m.flat[::5] = 0; return a, m
 a.flat[[0, 1]] = a.flat[[1, 0]]; return a
 np.apply_along_axis(lambda r: r.sum(), 1, m); m[0] = x; return m
 return np.apply_along_axis(lambda r: np.add(r, x, out=r).sum(), 1, m), m
+b = a[3, ...].copy(); a[3] *= x; c = np.array(m[1, ..., 2]); m[1, 2] = 0; a[3] *= x; return b, c, a[n, ...].copy()
+b = a[np.array(3), ...]; a[3] *= x; b += x; return b, +b, m[..., np.array(1), n % 2], m[1, np.array(2)], +a[3, ...]
+for k in range(n): b = a[3, ...].copy(); a[3] *= x; a[k] += b
+b = a * 1; c = [np.conj(b[2, ...]), b.__setitem__(2, x), +b[2, ...], b.__setitem__(2, 7)]; return c[0], c[2]
 return np.apply_over_axes(lambda r, k: np.add(r, x, out=r), m, [0, 1]) is m, m
 return np.apply_over_axes(lambda r, k: np.cumsum(r, k, out=r)[:1].sum(k), m, [0]), m
 return np.piecewise(a, [a < x, a >= x], [lambda v: a.fill(5), lambda v: v]), a

@@ -21,6 +21,7 @@ from .array_views import View, layout_of_part, linked, name_of_view, new_layout,
 from .basic_indices import (
     composed,
     depends_on_tensors,
+    has_ellipsis,
     in_whole,
     is_basic,
     is_element,
@@ -142,7 +143,7 @@ class References:
         if made.node is None:  # to another thread it is the real array
             return made.value if made.shape.rank else made.value[()]
         if not is_basic(index) or is_element(index, held.shape):
-            return self.kind_of_part(made, False)(made)
+            return self.kind_of_part(made, has_ellipsis(index))(made)
         if self.is_scalar:
             return part_of_scalar(self, made, True)
         if self.view_of is not None and self.view_of.is_flat:
@@ -304,8 +305,9 @@ class References:
         return self.__copy__()
 
     def __pos__(self) -> Any:
-        # NumPy has no such operator for booleans, and says so
-        return self.__copy__() if self.dtype.kind != "b" else np.positive(self)  # type: ignore[call-overload]
+        # NumPy has no such operator for booleans, and says so; of an array without axes it makes a scalar
+        is_copy = self.dtype.kind != "b" and self.shape.rank
+        return self.__copy__() if is_copy else np.positive(self)  # type: ignore[call-overload]
 
 
 def _is_seen_here(view: View, seen: Any, graph: Any) -> bool:

@@ -35,6 +35,11 @@ def is_element(index: Any, shape: TensorShape) -> bool:
     return shape.rank is not None and len(entries) == shape.rank and all(map(_is_int, entries))
 
 
+def has_ellipsis(index: Any) -> bool:
+    """Return whether ``...`` is in an index: what NumPy gives for it is an array, also without axes."""
+    return index is Ellipsis or (isinstance(index, tuple) and any(entry is Ellipsis for entry in index))
+
+
 def names_element(index: Any) -> bool:
     """Return whether a basic index names one element of an array of as many axes as it has entries."""
     return all(map(_is_int, index if isinstance(index, tuple) else (index,)))

@@ -122,11 +122,20 @@ def item_code(index: Any, n_inputs: int) -> str | None:
     return "{0}[" + source + "]" if "(" not in source or source == "()" else None
 
 
+def _getitem_code(node: Node) -> str | None:
+    """Return the template of ``x[...]``, as a scalar where it has no axes: ``x[3, ...]`` were a view to NumPy, which
+    sees what is written in place of ``x`` later."""
+    index = node.attrs["index"]
+    code = item_code(index, len(node.inputs))
+    may_be_view = Ellipsis in index.entries and node.outputs[0].shape.rank in (0, None)
+    return f"{code}[()]" if code is not None and may_be_view else code
+
+
 GETITEM = primitive(
     "getitem", lambda x, *inputs, index: (x.dtype, result_shape(x.shape, index, inputs)),
     _getitem_kernel, _getitem_vjp, strict=True, positions=slice(1, None), entries=_getitem_entries,
     traits=VIEWING.but(fails=Fails.POSITIONS, price=Price.PICK, raises=IndexError),
-    code_of=lambda node: item_code(node.attrs["index"], len(node.inputs)),
+    code_of=_getitem_code,
 )  # fmt: skip
 INDEX_ADD = primitive(
     "index_add", lambda shape, values, *inputs, index, static: (values.dtype, static),
