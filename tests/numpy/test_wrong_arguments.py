@@ -8,6 +8,7 @@ from itertools import product
 import autoloop as al
 import numpy as np
 import pytest
+from executors import EXECUTORS
 from left_to_python import refused_or_plain
 from random_expressions import compiled
 
@@ -229,6 +230,53 @@ def test_errors_of_what_only_the_run_knows_are_not_numpys_of_other_values():
         with pytest.raises(plain.type), warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".* runs as plain Python")
             al.function(f)(X, np.int64(2))
+
+
+#: arguments of odd types and shapes, of which NumPy makes something, or nothing
+ODD = """
+np.inner(0, x); np.inner(x, x[0, 0]); np.choose(x > 1, [x[0], x[1]], mode="clip")
+np.choose(x > 1, [x[0], x[1]], mode="wrap")
+np.astype(x > 1, None); np.resize(x, ()); np.sum(x, where=x); np.std(x, where=x); x.any(where=x)
+x.min(where=x, initial=2)
+np.nansum(x, where=x); np.var(x, ddof=np.nan); np.fromiter(x, float); np.fromiter([x[0], x[1]], float)
+np.maximum.reduceat(x[0], np.ones(2)); [a * b for a, b in np.broadcast(2j, x[0])]; np.cov(x, aweights=np.ones(5))
+[a * b for a, b in np.broadcast(x, 1.5)]; np.sum(x, where=[1, 0, 1])
+"""
+
+
+def test_of_odd_arguments_numpy_has_the_word():
+    for line in filter(None, map(str.strip, ODD.replace("\n", ";").split(";"))):
+        f, outcomes = compiled(f"def program(x):\n    return {line}\n"), []
+        for g in (f, al.function(f, executor="sequential")):
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                try:
+                    outcomes.append(repr(g(X)))
+                except Exception as error:
+                    outcomes.append(type(error))
+        assert outcomes[0] == outcomes[1], line
+
+
+#: shapes that only the run knows, and of which the operand says what they have to be
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_shape_of_the_run_has_to_fit(executor):
+    for f, right, wrong in (
+        (lambda x, n: x.ravel().reshape(n), 6, 5),
+        (lambda x, n: x.reshape(n, 2) * 2, 3, 2),
+        (lambda x, n: x.reshape(3, n) * 2, 2, 3),
+        (lambda x, n: x.reshape(n, 3) * 2, -1, 3),
+        (lambda x, n: np.full(n, [1.0, 2.0]) * 2, 2, 3),
+        (lambda x, n: np.full((2, n), x) + 1, 3, 1),
+        (lambda x, n: np.broadcast_to([1, 2], (n,)) * 2, 2, 1),
+        (lambda x, n: (x.reshape(n, 3), x + 1)[1], 2, 3),
+    ):
+        decorated = al.function(f, executor=executor)
+        for n in (right, wrong, right):
+            if n == right:
+                np.testing.assert_array_equal(decorated(X, np.int64(n)), f(X, n))
+                continue
+            with pytest.raises(ValueError, match="reshape|broadcast"):
+                decorated(X, np.int64(n))
 
 
 def test_what_ours_refuses_and_numpy_takes_is_left_to_plain_python():

@@ -88,6 +88,8 @@ def from_iterable(iterable: Any, dtype: Any, count: int = -1, *, like: Any = Non
         return np.fromiter(made, dtype, count, like=like)
     if len(made) < count:
         np.fromiter(range(len(made)), int, count)  # says that it is too short
+    if any(np.ndim(one) if not isinstance(one, Tensor) else one.shape.rank for one in made):
+        raise programs_own(ValueError("setting an array element with a sequence."))
     return by_numpy(np.array)(made, dtype)[: None if count >= -1 else 0]  # which is NumPy's for less
 
 

@@ -5,6 +5,7 @@ Memory that runs out does not count.
 
 from __future__ import annotations
 
+from ..base.shapes import TensorShape
 from ..ir.graph import Graph, Node
 from ..ir.structured import COND
 from ..ir.traits import Fails
@@ -33,9 +34,24 @@ def can_fail(node: Node) -> bool:
         return False
     if fails is Fails.MAYBE or not all(t.shape.is_fully_defined() for t in tensors):
         return True
+    if op.extents is not None and not tells_extents(node):
+        return True
     if fails is Fails.POSITIONS and op.positions is not None:
         return bool(node.inputs[op.positions])
     return fails is Fails.NO_ELEMENTS and any(0 in t.shape.known for t in node.inputs)
+
+
+def tells_extents(node: Node) -> bool:
+    """Return whether all extents that an operation is asked for are known while the graph is built.
+
+    Of others the operand may say what they have to be: whether they are that, only the run sees.
+    """
+    if node.op.extents is None or len(node.inputs) <= node.op.extents[1]:
+        return True
+    known = node.attrs[node.op.extents[0]]
+    if isinstance(known, TensorShape):
+        return known.is_fully_defined()
+    return known is not None and None not in known
 
 
 def _takes_slices(node: Node) -> bool:

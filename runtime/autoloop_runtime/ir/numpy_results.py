@@ -22,8 +22,8 @@ _ALWAYS = frozenset((
     np.append, np.argsort, np.array, np.asarray, np.asanyarray, np.asarray_chkfinite, np.broadcast_arrays,
     np.broadcast_to, np.column_stack, np.concatenate, np.copy, np.cov, np.cross, np.dstack, np.empty, np.empty_like,
     np.expand_dims, np.full, np.full_like, np.hstack, np.i0, np.isin, np.ones, np.ones_like, np.piecewise,
-    np.real_if_close, np.repeat, np.require, np.select, np.stack, np.tensordot, np.linalg.tensordot, np.tile, np.vstack,
-    np.where, np.zeros, np.zeros_like, np.linalg.cross, np.apply_along_axis, np.pad, np.roll,
+    np.real_if_close, np.repeat, np.require, np.resize, np.select, np.stack, np.tensordot, np.linalg.tensordot, np.tile,
+    np.vstack, np.where, np.zeros, np.zeros_like, np.linalg.cross, np.apply_along_axis, np.pad, np.roll,
 ))  # fmt: skip
 #: functions that give scalars of scalars, and arrays of arrays, lists and Python's numbers
 _OF_ARRAYS = frozenset((

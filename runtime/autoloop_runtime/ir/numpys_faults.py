@@ -19,8 +19,8 @@ from ..base.stand_ins import ShownByRun, UnknownExtent, UnknownWhileTracing, in_
 from .tensor import Tensor
 
 #: what NumPy and Python say of arguments
-_FAULTS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
-_REFUSALS = (UnknownWhileTracing, UnknownExtent, ShownByRun)
+_FAULTS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RuntimeError)
+_REFUSALS = (UnknownWhileTracing, UnknownExtent, ShownByRun, NotImplementedError, RecursionError)
 #: what a question may hold besides arrays: nothing that it uses up, changes or calls
 _HARMLESS = frozenset((bool, int, float, complex, str, bytes, slice, type, type(None), type(Ellipsis), range))
 _LARGEST = 1_000_000

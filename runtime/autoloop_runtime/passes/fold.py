@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.cost import estimate
+from ..analysis.failure import tells_extents
 from ..analysis.observable import is_pure
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.op import Op
@@ -166,6 +167,8 @@ def _twice(node: Node, inputs: list[Tensor]) -> Tensor | None:
 
 def _same_shape(node: Node, inputs: list[Tensor]) -> Tensor | None:
     shape = node.outputs[0].shape
+    if not tells_extents(node):  # the run has to see whether what it is asked for fits
+        return None
     return inputs[0] if shape.is_fully_defined() and inputs[0].shape == shape else None
 
 

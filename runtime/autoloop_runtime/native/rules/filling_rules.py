@@ -9,21 +9,20 @@ from ...ops.broadcasting import BROADCAST_TO
 from ...ops.filled import FILL
 from ..ir.moving import Extent
 from ..writer.context import Context
-from ..writer.memory import loaded, shifted
-from ..writer.moving_slices import int_of
 from ..writer.node_writer import array_of
 from ..writer.registry import rule
 from ..writer.values import Pending, Scalar, Shape, Splat, Value, resolve
 from .pointwise import made
+from .views import check_told, told_extent
 
 
 def _know_extents(ctx: Context, node: Node, values: list[Value], shape: Shape) -> None:
     """Compute the extents that a vector tells and nothing before it knew."""
+    check_told(ctx, node, values, shape)
     for axis, n in enumerate(shape):
         if isinstance(n, Extent) and not ctx.has_extent(n):
-            told = array_of(ctx, values[1])
-            text = int_of(ctx, loaded(ctx, shifted(ctx, told, axis * told.strides[0], (), ())))
-            ctx.check(ctx.writer.let(f"icmp ule i64 {text}, {int(n)}"), node, [values[0], told])
+            text = told_extent(ctx, values, axis)
+            ctx.check(ctx.writer.let(f"icmp ule i64 {text}, {int(n)}"), node, [values[0], array_of(ctx, values[1])])
             ctx.block.extents[n] = text
 
 

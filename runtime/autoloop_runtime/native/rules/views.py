@@ -15,7 +15,7 @@ from ...ops.identities import COPIED, ENSURE_SHAPE
 from ..ir.elements import DOUBLE, LType, literal
 from ..ir.moving import Extent, is_moving
 from ..writer.context import Context
-from ..writer.memory import is_one_value, put, reverse, seen, shifted, splat
+from ..writer.memory import is_one_value, loaded, put, reverse, seen, shifted, splat
 from ..writer.moving_slices import int_of
 from ..writer.nests import store
 from ..writer.node_writer import array_of
@@ -31,6 +31,31 @@ def _copied(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     out = ctx.result(node.outputs[0], ctx.type_of(node.outputs[0]), ctx.shape_of(node.outputs[0]))
     store(ctx, value, out)
     return [out]
+
+
+def told_extent(ctx: Context, values: Sequence[Value], axis: int) -> str:
+    """Return an extent that the vector tells which an operation is given beside its operand."""
+    told = array_of(ctx, values[1])
+    return int_of(ctx, loaded(ctx, shifted(ctx, told, axis * told.strides[0], (), ())))
+
+
+def check_told(ctx: Context, node: Node, values: Sequence[Value], shape: Shape, of_rest: bool = False) -> None:
+    """Check that a vector tells the extents that follow from the operand where nothing else has told them.
+
+    Parameters
+    ----------
+    of_rest : bool
+        Whether -1 tells what is left.
+    """
+    asked = node.attrs.get("known")
+    for axis, n in enumerate(shape) if len(values) > 1 else ():
+        if isinstance(n, Extent) or (asked is not None and asked[axis] is not None):
+            continue
+        let, told = ctx.writer.let, told_extent(ctx, values, axis)
+        fits = let(f"icmp eq i64 {told}, {int(n)}")
+        if of_rest:
+            fits = let(f"or i1 {fits}, {let(f'icmp eq i64 {told}, -1')}")
+        ctx.check(fits, node, [values[0], array_of(ctx, values[1])])
 
 
 # -- axes ---------------------------------------------------------------------------------------------------
@@ -49,6 +74,8 @@ def _transpose(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
 @rule(EXPAND, SQUEEZE, RESHAPE, view=True, complexes=True)
 def _reshape(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     shape = ctx.shape_of(node.outputs[0])
+    if node.op is RESHAPE:
+        check_told(ctx, node, values, shape, of_rest=True)
     if is_one_value(values[0]):
         return [splat(ctx, node, values[0])]
     x = array_of(ctx, values[0])

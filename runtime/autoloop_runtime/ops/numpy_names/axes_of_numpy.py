@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from ...base.stand_ins import UnknownWhileTracing, cast_refused
 from ...ir.tensor import Tensor
 from ..array import needed_rank, ravel, reshape, squeeze, transpose
-from ..operands import as_dtype
 from ..shape_queries import dim
-from .counterparts import as_operand, known
+from .counterparts import known
 
 
 def rank_of(theirs: Any, x: Tensor) -> int:
@@ -74,24 +72,6 @@ def apart(made: Tensor, x: Tensor, axes: Sequence[int]) -> Tensor:
     order = list(range(rank)) if len(axes) == rank else [a for a in range(rank) if a not in axes] + list(axes)
     moved = reshape(made, [dim(x, a) for a in order])
     return transpose(moved, np.argsort(order).tolist()) if order != sorted(order) else moved
-
-
-def cast_safely(given: Any, dtype: Any) -> Tensor:
-    """Return an operand in a dtype that holds all of its values, as functions written in C want it.
-
-    Raises
-    ------
-    TypeError
-        If the dtype does not, and it is an array.
-    UnknownWhileTracing
-        If it is a scalar or a list, of which NumPy asks each element for its float or int.
-    """
-    x, wanted = as_operand(given), np.dtype(dtype)
-    if not np.can_cast(x.dtype, wanted, "safe"):
-        refusal = cast_refused(np.dtype(x.dtype), wanted, "safe")
-        is_scalar = isinstance(given, (list, tuple, np.generic)) or getattr(given, "is_scalar", False)
-        raise UnknownWhileTracing(str(refusal)) if is_scalar else refusal
-    return as_dtype(x, wanted)
 
 
 def without_ones(g: Tensor, axes: Sequence[int], keepdims: bool) -> Tensor:

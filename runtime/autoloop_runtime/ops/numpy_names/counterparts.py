@@ -9,7 +9,7 @@ import numpy as np
 
 from ...base.dtypes import of_numbers
 from ...base.parsing import signature_of
-from ...base.stand_ins import UnknownWhileTracing
+from ...base.stand_ins import UnknownWhileTracing, cast_refused
 from ...ir.convert import array_of, convert_to_tensor, has_tensor
 from ...ir.number_operators import number_type
 from ...ir.numpy_arguments import advice_for, full_name
@@ -126,6 +126,24 @@ def as_operand(value: Any, dtype: Any = None) -> Tensor:
     else:
         tensor = convert_to_tensor(value if isinstance(value, np.ndarray) else array_of(value))
     return tensor if dtype is None else as_dtype(tensor, of_numbers(dtype))
+
+
+def cast_safely(given: Any, dtype: Any) -> Tensor:
+    """Return an operand in a dtype that holds all of its values, as functions written in C want it.
+
+    Raises
+    ------
+    TypeError
+        If the dtype does not, and it is an array.
+    UnknownWhileTracing
+        If it is a scalar or a list, of which NumPy asks each element for its float or int.
+    """
+    x, wanted = as_operand(given), np.dtype(dtype)
+    if not np.can_cast(x.dtype, wanted, "safe"):
+        refusal = cast_refused(np.dtype(x.dtype), wanted, "safe")
+        is_scalar = isinstance(given, (list, tuple, np.generic)) or getattr(given, "is_scalar", False)
+        raise UnknownWhileTracing(str(refusal)) if is_scalar else refusal
+    return as_dtype(x, wanted)
 
 
 def as_operands(*values: Any) -> list[Tensor]:

@@ -32,8 +32,8 @@ from .. import (
 from ..define import primitive
 from ..direct_calls import calls
 from ..operands import as_dtype, is_tensor, weak_type
-from .axes_of_numpy import cast_safely, rank_of
-from .counterparts import as_operand, counterpart, known
+from .axes_of_numpy import rank_of
+from .counterparts import as_operand, cast_safely, counterpart, known
 from .library_rows import LIBRARY, library
 
 _digitize = library("digitize", lambda x, bins, right: np.digitize(x, bins, right), "same", NO_GRADIENT,

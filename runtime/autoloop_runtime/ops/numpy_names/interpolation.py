@@ -26,8 +26,7 @@ from ..direct_calls import calls, inside
 from ..operands import as_dtype, is_tensor
 from ..reducing import sum as total
 from ..shape_queries import dim
-from .axes_of_numpy import cast_safely
-from .counterparts import as_operand, counterpart, known
+from .counterparts import as_operand, cast_safely, counterpart, known
 from .library_rows import library
 
 

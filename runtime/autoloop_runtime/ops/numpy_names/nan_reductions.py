@@ -25,7 +25,7 @@ from ..operands import as_dtype, weak_type
 from .axes_of_numpy import axis_in
 from .counterparts import NO_VALUE, as_operand, counterpart, unsupported
 from .library_rows import library
-from .numpy_reductions import everywhere, is_given, kept, taken_away
+from .numpy_reductions import as_mask, everywhere, is_given, kept, taken_away
 
 
 def _replaced(x: Tensor, instead: float) -> Tensor:
@@ -75,7 +75,7 @@ def _counted(x: Tensor, where: Any) -> Tensor:
     """Return 1 for each element that takes part, 0 for the others."""
     taking = ~logic.isnan(x)
     if not everywhere(where):
-        taking = logic.logical_and(taking, as_operand(where, bool))
+        taking = logic.logical_and(taking, as_mask(where))
     return taking
 
 

@@ -11,11 +11,11 @@ import numpy as np
 from ...base.dtypes import of_numbers
 from ...base.stand_ins import UnknownWhileTracing
 from ...ir.tensor import Tensor
-from ...ir.tracers import ArrayTracer, ZeroDimArray, marked
+from ...ir.tracers import ArrayTracer, ZeroDimArray, kind_of, marked
 from ...ir.traits import NO_GRADIENT
 from .. import array as arrays
 from .. import creation
-from ..broadcasting import broadcast_static, broadcast_to
+from ..broadcasting import broadcast_to
 from ..composed import meshgrid
 from ..composed import nonzero as places_of
 from ..filled import ones
@@ -223,17 +223,23 @@ def _side_by_side(operands: Sequence[Tensor], place: tuple[int, ...]) -> tuple[A
 @counterpart(np.broadcast)
 def broadcast(*args: Any) -> Broadcast:
     """Return ``np.broadcast``, of arrays of known shapes."""
-    operands = [as_operand(one) for one in args]
-    unknown = next((x.shape for x in operands if not x.shape.is_fully_defined()), None)
+    of_tensors = kind_of(args) is Tensor
+    operands = [as_operand(one) if of_tensors or isinstance(one, Tensor) else np.asarray(one) for one in args]
+    shapes = [x.shape for x in operands if isinstance(x, Tensor)]
+    unknown = next((shape for shape in shapes if not shape.is_fully_defined()), None)
     if unknown is not None:
         raise UnknownWhileTracing(f"numpy.broadcast: the shapes must be known while the graph is built, got {unknown}")
-    shape = broadcast_static("broadcast", *operands).as_tuple()
+    shape = np.broadcast_shapes(*[tuple(x.shape) for x in operands])
     return Broadcast([_seen_in(x, shape) for x in operands], shape)
 
 
-def _seen_in(x: Tensor, shape: tuple[int, ...]) -> Any:
+def _seen_in(x: Tensor | np.ndarray[Any, Any], shape: tuple[int, ...]) -> Any:
     """Return an operand in the common shape: of an array a view."""
-    return np.broadcast_to(x, shape) if isinstance(x, ArrayTracer) else marked(type(x), broadcast_to(x, shape))
+    return (
+        np.broadcast_to(x, shape)
+        if isinstance(x, (ArrayTracer, np.ndarray))
+        else marked(type(x), broadcast_to(x, shape))
+    )
 
 
 @counterpart(np.nested_iters)

@@ -208,4 +208,4 @@ def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Te
         raise TypeError(f"numpy.astype: Input should be a NumPy array. It is of type {type(x)}.")
     if device not in (None, "cpu"):
         refused(np.astype, "device")
-    return as_operand(x, dtype)
+    return as_operand(x, float if dtype is None else dtype)  # as of a dtype's name

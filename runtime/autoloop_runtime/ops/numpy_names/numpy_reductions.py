@@ -24,7 +24,7 @@ from ..powers import length
 from ..reducing import restore
 from ..selection import where as chosen
 from ..shape_queries import size
-from .counterparts import NO_VALUE, as_operand, counterpart, known, refused, unsupported
+from .counterparts import NO_VALUE, as_operand, cast_safely, counterpart, known, refused, unsupported
 from .library_rows import Library, library
 
 
@@ -99,9 +99,14 @@ def numpy_axis(theirs: Any, axis: Any, x: Tensor) -> int:
     return (numpy_axes(theirs, operator.index(axis), x) or (0,))[0]
 
 
+def as_mask(where: Any) -> Tensor:
+    """Return an argument ``where`` as NumPy takes it: what is none of booleans it does not make one."""
+    return cast_safely(where, bool)
+
+
 def _masked(x: Tensor, where: Any, neutral: Any) -> Tensor:
     """Return ``x`` with ``neutral`` where it is left out, broadcast against ``where``."""
-    return x if everywhere(where) else chosen(as_operand(where, bool), x, np.asarray(neutral, x.dtype)[()])
+    return x if everywhere(where) else chosen(as_mask(where), x, np.asarray(neutral, x.dtype)[()])
 
 
 def _first(initial: Any, dtype: np.dtype[Any]) -> Tensor:
@@ -201,7 +206,7 @@ def _extreme(
         plain: Tensor = (of_complex if x.dtype.kind == "c" else ours)(x, axis=axes, keepdims=kept(keepdims))
         return plain
     if not everywhere(where):
-        x = chosen(as_operand(where, bool), x, _first(initial, x.dtype))
+        x = chosen(as_mask(where), x, _first(initial, x.dtype))
     made: Tensor = begun(x, _first(initial, x.dtype), axis=axes, keepdims=kept(keepdims))
     return made
 
@@ -316,7 +321,7 @@ def _count(x: Tensor, like: Tensor, axes: Any, keepdims: bool, where: Any) -> An
     """Return of how many elements each element of ``like``, a reduction of ``x``, was made."""
     dtype = like.dtype
     if not everywhere(where):
-        taken = broadcast_like(as_operand(where, bool), x)
+        taken = broadcast_like(as_mask(where), x)
         return as_dtype(reducing.sum(cast(taken, np.dtype(np.int64)), axes, keepdims), dtype)
     if x.shape.is_fully_defined() and like.shape.is_fully_defined():
         return np.asarray(x.size / builtins.max(like.size, 1) if x.size else 0, dtype)[()]
@@ -394,7 +399,7 @@ def _divided(total: Tensor, x: Tensor, axes: Any, keepdims: bool, where: Any, dd
     count = _count(x, wide, axes, keepdims, where)
     if ddof is not None:
         count = count - as_operand(ddof, wide.dtype)
-        count = chosen(count > 0, count, np.zeros((), wide.dtype)[()])
+        count = chosen(count <= 0, np.zeros((), wide.dtype)[()], count)  # of nan there are nan
     return as_dtype(wide / count, total.dtype)
 
 

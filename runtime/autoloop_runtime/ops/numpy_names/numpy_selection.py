@@ -170,6 +170,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Tensor
         raise TypeError(
             f"Cannot cast {kind} from {places.dtype!r} to {np.dtype(np.int64)!r} according to the rule 'safe'"
         )
+    places = as_dtype(places, np.dtype(np.int64))
     rows = list(unstack(as_operand(choices))) if isinstance(choices, Tensor) else list(choices)
     if mode == "raise":
         here = logical_and(places >= 0, places < len(rows))

@@ -169,6 +169,8 @@ def kron(a: Any, b: Any) -> Tensor:
 def inner(a: Any, b: Any, /) -> Tensor:
     """Return ``np.inner``."""
     first, second = _arrays(a, b)
+    if 0 in (first.shape.rank, second.shape.rank):
+        return first * second
     return composed.inner(first, second)
 
 

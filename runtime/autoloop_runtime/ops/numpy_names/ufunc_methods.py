@@ -18,7 +18,7 @@ from ..indexing import add_at
 from ..operands import as_dtype
 from ..shape_queries import dim
 from . import numpy_reductions, numpy_running_sums, slopes_of_ufuncs
-from .counterparts import NO_VALUE, as_operand
+from .counterparts import NO_VALUE, as_operand, cast_safely
 from .library_rows import library
 from .numpy_reductions import everywhere, kept, numpy_axes, numpy_axis, wide
 from .ufunc_calls import loop_of
@@ -90,7 +90,7 @@ def _refuse_several(method: str, x: Any, axis: Any) -> None:
 
 def _taken_apart(ufunc: Any, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
     """Return ``ufunc.reduceat(array, indices)``."""
-    x, places = as_operand(array), as_operand(indices, np.int64)
+    x, places = as_operand(array), cast_safely(indices, np.int64)
     _refuse_several("reduceat", x, axis)
     place = numpy_axis(np.cumsum, axis, x)
     if ufunc in (np.add, np.multiply):
