@@ -146,13 +146,15 @@ def test_a_wrong_value_of_a_kernel_fails_loudly(kernels, monkeypatch, capsys):
 
 
 def test_what_auto_decides_badly_is_told(kernels):
-    def found(ratio, first, ran=""):
-        return kernels.Found(plain=1e-2, ratio=ratio, first=first, ran=ran)
+    def found(ratio, first, ran="", plain=1e-2):
+        return kernels.Found(plain=plain, ratio=ratio, first=first, ran=ran)
 
     good = {"auto": found(0.105, 0.1, "native"), "native": found(0.1, 0.2), "sequential": found(0.9, 0.1)}
     slow = {"auto": found(0.9, 0.1, "sequential"), "native": found(0.3, 0.2), "sequential": found(0.9, 0.1)}
     late = {"auto": found(0.3, 1.0, "native"), "native": found(0.3, 0.2), "sequential": kernels.Found(failed="refused")}
     none = {way: kernels.Found(failed="refused: it") for way in good}
+    apart = {"auto": found(0.2, 0.1, "native"), "native": found(0.1, 0.2, plain=2e-2), "sequential": found(0.9, 0.1)}
+    assert not kernels.misses({"stockham": apart})
     assert kernels.misses({"lu": good, "adi": slow, "atax": late, "mvt": none}) == [
         ["adi", "sequential", "native", "3.00", "0.5"], ["atax", "native", "native", "1.00", "5.0"],
     ]  # fmt: skip

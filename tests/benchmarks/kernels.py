@@ -64,6 +64,12 @@ class Found:
     wrong: str = ""
 
     @property
+    def took(self) -> float:
+        """Seconds of a call. Ratios of two processes are no comparison: NumPy may take twice as long in one of them,
+        where the C library gives every large array back to the system."""
+        return math.inf if self.ratio is None else self.ratio * self.plain
+
+    @property
     def cell(self) -> str:
         """The ratio for a table, or in a word why there is none."""
         if self.ratio is None:
@@ -186,13 +192,10 @@ def misses(rows: Rows) -> list[list[str]]:
     table = []
     for name, found in rows.items():
         auto, others = found["auto"], [way for way in found if way != "auto" and found[way].ratio is not None]
-        best = min(others, key=lambda way: found[way].ratio or math.inf, default=None)
+        best = min(others, key=lambda way: found[way].took, default=None)
         if best is None:
             continue
-        slower, longer = (
-            (auto.ratio or math.inf) / (found[best].ratio or math.inf),
-            _over(auto.first, found[best].first),
-        )
+        slower, longer = auto.took / found[best].took, _over(auto.first, found[best].first)
         if slower > SLOWER or longer > LONGER:
             table.append([name, auto.ran or auto.cell, best, f"{slower:.2f}", f"{longer:.1f}"])
     return table
