@@ -179,3 +179,47 @@ def test_a_function_that_a_text_defines_is_called_by_its_name():
     with pytest.warns(UserWarning) as told:
         assert al.function(known["chosen"])(np.arange(2.0)) == 2
     assert "'chosen', which is not converted, asks for a value of the run" in str(told[-1].message)
+
+
+@dataclasses.dataclass
+class Told:
+    """Fields that are properties: what they give lies elsewhere, and who sets one is told."""
+
+    rate: object
+    source: object
+    _source: object = dataclasses.field(init=False, repr=False, default=None)
+
+    def __init__(self, rate, source):
+        self.told = []
+        self.rate, self._source = rate, source
+
+    @property
+    def rate(self):
+        return self._rate
+
+    @rate.setter
+    def rate(self, value):
+        self.told.append(type(value).__name__)
+        self._rate = value
+
+    @property
+    def source(self):
+        return self._source
+
+
+def drawn_and_set(told, x):
+    for _ in range(3):
+        if x.sum() > 2:
+            told.rate = told.rate + told.source.normal()
+    return x * told.rate
+
+
+@each(["auto", "sequential", "dataflow"])
+def test_fields_that_are_properties(executor):
+    f = al.function(drawn_and_set, executor=executor)
+    ours, theirs = (Told(np.float64(1.5), np.random.default_rng(0)) for _ in range(2))
+    for k in range(3):
+        x = np.full(3, k / 1.0)
+        assert np.array_equal(f(ours, x), drawn_and_set(theirs, x))
+        assert (ours.rate, ours.told) == (theirs.rate, theirs.told)
+        assert ours.source.bit_generator.state == theirs.source.bit_generator.state

@@ -166,7 +166,8 @@ def register(
 def _register_dataclass(cls: type) -> None:
     import dataclasses  # the user's code has
 
-    fields = tuple(f.name for f in dataclasses.fields(cls))
+    # what a property gives is kept under another name
+    fields = tuple(f.name for f in dataclasses.fields(cls) if not isinstance(getattr(cls, f.name, None), property))
 
     def to_children(value: Any) -> tuple[Iterable[Any], Any, Iterable[Any]]:
         own = getattr(value, "__dict__", {})  # attributes that are no fields are kept too, as what `__post_init__` sets
