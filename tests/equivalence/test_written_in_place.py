@@ -233,6 +233,11 @@ def parts_given_back(a, i):
     return first, a[4:9].copy(), a[i:9]
 
 
+def numbered(a, i, v):
+    a.flat[i] += v
+    a[1:, 1:].flat[i] = a.flat[i] + a.flat[-2]
+
+
 I, V = np.int64(3), np.float64(2.5)
 #: (function, what its arguments are), of which NumPy needs no memory to speak of
 WITHOUT_MEMORY = [
@@ -265,6 +270,7 @@ NOT_IN_MACHINE_CODE = [
     (parts_of_complex, lambda: (np.arange(SIZE) * (2 - 1j), I, V)),
     (put_before_what_may_fail, lambda: (array(), array(), I)),
     (parts_given_back, lambda: (array(), I)),
+    (numbered, lambda: (np.asfortranarray(rows()), I, V)),
 ]
 #: (function, what its arguments are), of which NumPy needs memory for some arrays
 WITH_MEMORY = [
@@ -305,6 +311,32 @@ def test_a_write_to_an_argument_copies_nothing(executor):
     programs = WITHOUT_MEMORY + (NOT_IN_MACHINE_CODE if executor != "native" else [])
     most = {f.__name__: used for f, make in programs if (used := needs(f, make, executor)) > SMALL}
     assert not most
+
+
+def numbered_anywhere(a, i):
+    a.flat[i] += 2
+    a[1:].flat[i] = a.T.flat[i - 1]
+    b = a[:, ::-1].flat
+    b[3] = b[-1] * 2
+    for k in range(i):
+        a.flat[k * 2] += k
+    return a.flat[i], a.flat[-1]
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_elements_have_their_numbers_however_they_lie(executor):
+    ordered = np.arange(60.0).reshape(3, 4, 5)
+    for lie in (np.copy, np.asfortranarray, lambda x: x.transpose(1, 2, 0), lambda x: x[:, ::2], lambda x: x[0]):
+        decorated = al.function(numbered_anywhere, executor=executor)
+        for i in (np.int64(7), np.int8(3), np.uint64(4)):
+            plain, ours = lie(ordered.copy()), lie(ordered.copy())
+            assert decorated(ours, i) == numbered_anywhere(plain, i)
+            assert np.array_equal(plain, ours)
+        for i in (np.int64(60), np.int64(-61)):
+            kept = lie(ordered.copy())
+            with pytest.raises(IndexError, match="out of bounds"):
+                decorated(kept, i)
+            assert np.array_equal(kept, lie(ordered.copy()))
 
 
 @pytest.mark.parametrize("executor", INTERPRETED)

@@ -26,12 +26,13 @@ from .basic_indices import (
     is_basic,
     is_element,
     names_element,
+    place_of_number,
     rearranged,
     settled,
 )
 from .graph import current_graph, is_at_hand
 from .op import call
-from .overlapping_copies import check_assigned
+from .overlapping_copies import check_assigned, lies_in_order
 from .plain_values import as_element, check_casts, of_no_numbers
 from .tensor import Tensor
 from .tensor_operators import BINARY, asked_first
@@ -138,6 +139,8 @@ class References:
     def __getitem__(self, index: Any) -> Any:
         if self.view_of is not None and self.view_of.is_flat:
             _check_flat(index, False)
+            if (place := _place_in_parent(self.view_of, index)) is not None:
+                return self.view_of.parent[place]
         held = self.current()
         made: Tensor = call("getitem", held, index)
         if made.node is None:  # to another thread it is the real array
@@ -210,10 +213,7 @@ class References:
         if view is None:
             self.storage.put(call("set_item", self.current(), index, value))
             return
-        if view.axes is not None:
-            both = rearranged(view.axes, index, value)
-        else:
-            both = None if view.index is None else composed(view.parent.shape, view.index, index)
+        both = _index_in_parent(view, index, value)
         if both is None:
             self.overwrite(call("set_item", self.current(), index, value))
         else:
@@ -342,6 +342,26 @@ def _write(array: References, index: Any, value: Any) -> None:
         if is_element_of_flat or not (is_flat or gathers) or (is_flat and gathers and _converts(array.dtype, value)):
             call("getitem", held, index)  # NumPy looks for the place first, and says what is wrong with that
         raise
+
+
+def _index_in_parent(view: View, index: Any, value: Any) -> Any:
+    """Return the index that an array has for a part of a view of it; None if there is no such."""
+    if view.axes is not None:
+        return rearranged(view.axes, index, value)
+    if view.is_flat:
+        return _place_in_parent(view, index)
+    return None if view.index is None else composed(view.parent.shape, view.index, index)
+
+
+def _place_in_parent(view: View, index: Any) -> Any:
+    """Return the index that an array has for one element of its ``flat``; None if that needs no other, or is not known.
+
+    Of an array whose elements lie in another order than C's, or apart, all elements would be copied otherwise.
+    """
+    shape = view.parent.shape
+    if not _is_place(index) or shape.rank in (None, 0, 1) or not shape.is_fully_defined() or lies_in_order(view.parent):
+        return None
+    return place_of_number(shape.as_tuple(), index)
 
 
 def _converts(dtype: Any, value: Any) -> bool:

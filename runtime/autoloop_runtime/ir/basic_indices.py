@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..base.shapes import TensorShape
+from .op import call
 from .tensor import Tensor
 
 _FULL = slice(None)
@@ -33,6 +35,24 @@ def is_element(index: Any, shape: TensorShape) -> bool:
     """Return whether a basic index names one element, of which NumPy gives a scalar and no view."""
     entries = index if isinstance(index, tuple) else (index,)
     return shape.rank is not None and len(entries) == shape.rank and all(map(_is_int, entries))
+
+
+def place_of_number(shape: tuple[int, ...], number: Any) -> tuple[Any, ...] | None:
+    """Return the index of the element that has a number in C order; None if there is none, or it is no signed integer.
+
+    A number of the run that is too large, or too far below 0, gives an index that is out of bounds at the first axis.
+    """
+    if not isinstance(number, Tensor):
+        size = math.prod(shape)
+        return tuple(map(int, np.unravel_index(number % size, shape))) if -size <= number < size else None
+    if number.dtype.kind != "i":
+        return None
+    rest = number if number.dtype == np.int64 else call("cast", number, np.dtype(np.int64))
+    places = []
+    for extent in reversed(shape[1:]):
+        places.append(rest % extent)
+        rest = rest // extent
+    return rest, *reversed(places)
 
 
 def has_ellipsis(index: Any) -> bool:

@@ -181,6 +181,12 @@ def _is_placed(array: Any) -> bool:
     return array.layout is not None and (root.storage.contiguous or lies_as_known(array))
 
 
+def lies_in_order(array: Any) -> bool:
+    """Return whether an array's elements are known to lie one after the other, in C order; who asks relies on it."""
+    layout = array.layout
+    return layout is not None and bool(layout.flags.c_contiguous) and _is_placed(array)
+
+
 def _share_nothing(one: Any, other: Any) -> bool:
     return _owner(one) is _owner(other) and not np.shares_memory(one, other)
 
