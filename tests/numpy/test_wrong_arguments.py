@@ -52,6 +52,7 @@ REFUSED_BY_NUMPY = [
     (lambda x: x.astype(float, subok=[]), "cannot be interpreted as an integer"),
     (lambda x: x.copy(order="Z"), "order must be one of"),
     (lambda x: np.sum(x, dtype=">f8"), "only select the general DType"),
+    (lambda x: np.fromiter((row for row in x), float), "setting an array element with a sequence."),
     (lambda x: +(x > 1), "ufunc 'positive' did not contain a loop"),
     (lambda x: +(x[0, 0] > 1), "ufunc 'positive' did not contain a loop"),
 ]

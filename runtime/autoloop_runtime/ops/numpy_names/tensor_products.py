@@ -170,7 +170,7 @@ def inner(a: Any, b: Any, /) -> Tensor:
     """Return ``np.inner``."""
     first, second = _arrays(a, b)
     if 0 in (first.shape.rank, second.shape.rank):
-        return first * second
+        return dots.dot(first, second)  # which adds the products to zeros
     return composed.inner(first, second)
 
 
