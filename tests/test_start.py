@@ -217,7 +217,15 @@ def f(x, y):
 assert f(np.ones(4), np.ones(4)) == 4
 """
     zipped = "autoloop.operators.constructs.side_by_side"
-    assert loaded(tmp_path, (*needless, zipped), code.format("")) == set()
+    of_others = (
+        "boolean_operators", "chosen_items", "comprehensions", "container_comparisons", "if_statement", "last_rows",
+        "math_functions", "named_iterators", "sorted_lists", "text", "unwanted_elements",
+    )  # fmt: skip
+    no_loop_of_python = (
+        *(f"autoloop.operators.constructs.{one}" for one in of_others),
+        *(f"autoloop.operators.staging.{one}" for one in ("branch_merge", "growing_list", "maybe_numbers", "optional")),
+    )
+    assert loaded(tmp_path, (*needless, zipped, *no_loop_of_python), code.format("")) == set()
     two = code.format(" + sum(a - b for a, b in zip(x, y))")
     assert loaded(tmp_path, (*needless, zipped), two) == {zipped}
 

@@ -51,7 +51,16 @@ if TYPE_CHECKING:
     from .constructs.chosen_elements import staged_filter as staged_filter
     from .constructs.chosen_elements import staged_map as staged_map
     from .constructs.chosen_items import asking as asking
+    from .constructs.chosen_items import check_place as check_place
+    from .constructs.chosen_items import chosen as chosen
+    from .constructs.comprehensions import all_of as all_of
+    from .constructs.comprehensions import any_of as any_of
     from .constructs.comprehensions import elements, hashed, kept, listed
+    from .constructs.comprehensions import extreme_element as extreme_element
+    from .constructs.comprehensions import extreme_of as extreme_of
+    from .constructs.comprehensions import has_known_length as has_known_length
+    from .constructs.comprehensions import hashed_all as hashed_all
+    from .constructs.container_comparisons import asks_the_run as asks_the_run
     from .constructs.container_comparisons import compare
     from .constructs.effect_calls import known_call as known_call
     from .constructs.effect_calls import staged_print as staged_print
@@ -77,10 +86,22 @@ if TYPE_CHECKING:
         update_item_of,
         update_items,
     )
+    from .constructs.last_rows import Rows as Rows
     from .constructs.library_functions import staged_for as staged_for
+    from .constructs.math_functions import as_complex as as_complex
+    from .constructs.math_functions import as_index as as_index
+    from .constructs.math_functions import converting_to as converting_to
+    from .constructs.math_functions import of_number as of_number
+    from .constructs.math_functions import of_one_kind as of_one_kind
+    from .constructs.math_functions import staged_pow as staged_pow
+    from .constructs.math_functions import staged_round as staged_round
+    from .constructs.math_functions import tried as tried
     from .constructs.membership import in_, not_in
     from .constructs.mixed_operators import by_types as by_types
     from .constructs.mixed_operators import of_mixed as of_mixed
+    from .constructs.named_iterators import refuse_again as refuse_again
+    from .constructs.named_iterators import refuse_changing as refuse_changing
+    from .constructs.named_iterators import refuse_named as refuse_named
     from .constructs.numpy_settings import is_under_settings as is_under_settings
     from .constructs.options import misplaced_options, set_loop_options
     from .constructs.overloads import binary, unary, update
@@ -91,14 +112,19 @@ if TYPE_CHECKING:
     from .constructs.side_by_side import staged_enumerate as staged_enumerate
     from .constructs.side_by_side import staged_reversed as staged_reversed
     from .constructs.side_by_side import staged_zip as staged_zip
+    from .constructs.sorted_lists import sorted_by as sorted_by
+    from .constructs.sorted_lists import sorted_tensor as sorted_tensor
     from .constructs.staged_libraries import OF_LIBRARIES as OF_LIBRARIES
     from .constructs.stateful_calls import told_of_effect as told_of_effect
     from .constructs.text import formatted as formatted
+    from .constructs.text import formatted_as as formatted_as
     from .constructs.text import fstring, percent
     from .constructs.text import holds_staged as holds_staged
     from .constructs.text import joined as joined
     from .constructs.text import of_known_text as of_known_text
+    from .constructs.text import repr_of as repr_of
     from .constructs.text import shown as shown
+    from .constructs.text import text_of as text_of
     from .constructs.type_questions import attribute_or as attribute_or
     from .constructs.type_questions import has_attribute as has_attribute
     from .constructs.type_questions import is_callable as is_callable
@@ -106,6 +132,8 @@ if TYPE_CHECKING:
     from .constructs.type_questions import names_in as names_in
     from .constructs.type_questions import namespace_of as namespace_of
     from .constructs.type_questions import type_of as type_of
+    from .constructs.unwanted_elements import drawn as drawn
+    from .constructs.unwanted_elements import perhaps_wanted as perhaps_wanted
     from .constructs.while_statement import while_stmt
     from .mutation.lifted_arrays import beside_unknown as beside_unknown
     from .mutation.texts_of_tracers import leave_key as leave_key
@@ -115,6 +143,7 @@ if TYPE_CHECKING:
     from .staging.begun_lists import growing as growing
     from .staging.bytes_of_runs import FlagsOfArray as FlagsOfArray
     from .staging.bytes_of_runs import bytes_of as bytes_of
+    from .staging.copied_elements import note_written as note_written
     from .staging.growing_list import array_of as array_of
     from .staging.growing_list import refuse_empty as refuse_empty
     from .staging.maybe_numbers import given_exactly as given_exactly
@@ -186,9 +215,12 @@ _MODULES = {
     "autoloop.operators.constructs.builtins": ("STAGED",),
     "autoloop.operators.constructs.call_expression": ("call",),
     "autoloop.operators.constructs.chosen_elements": ("staged_filter", "staged_map"),
-    "autoloop.operators.constructs.chosen_items": ("asking",),
-    "autoloop.operators.constructs.comprehensions": ("elements", "hashed", "kept", "listed"),
-    "autoloop.operators.constructs.container_comparisons": ("compare",),
+    "autoloop.operators.constructs.chosen_items": ("asking", "check_place", "chosen"),
+    "autoloop.operators.constructs.comprehensions": (
+        "all_of", "any_of", "elements", "extreme_element", "extreme_of", "has_known_length",
+        "hashed", "hashed_all", "kept", "listed",
+    ),
+    "autoloop.operators.constructs.container_comparisons": ("asks_the_run", "compare"),
     "autoloop.operators.constructs.effect_calls": ("known_call", "staged_print"),
     "autoloop.operators.constructs.effect_statements": ("checked", "raised"),
     "autoloop.operators.constructs.folded_lists": ("extreme_of_several", "folded"),
@@ -201,27 +233,37 @@ _MODULES = {
         "item", "parts", "set_item", "set_item_of", "set_items", "unpack", "update_item", "update_item_of",
         "update_items",
     ),
+    "autoloop.operators.constructs.last_rows": ("Rows",),
     "autoloop.operators.constructs.library_functions": ("staged_for",),
+    "autoloop.operators.constructs.math_functions": (
+        "as_complex", "as_index", "converting_to", "of_number", "of_one_kind",
+        "staged_pow", "staged_round", "tried",
+    ),
     "autoloop.operators.constructs.membership": ("in_", "not_in"),
     "autoloop.operators.constructs.mixed_operators": ("by_types", "of_mixed"),
+    "autoloop.operators.constructs.named_iterators": ("refuse_again", "refuse_changing", "refuse_named"),
     "autoloop.operators.constructs.numpy_settings": ("is_under_settings",),
     "autoloop.operators.constructs.options": ("misplaced_options", "set_loop_options"),
     "autoloop.operators.constructs.overloads": ("binary", "unary", "update"),
     "autoloop.operators.constructs.random_calls": ("drawing", "leave_generators", "note_copied", "unless_drawn"),
     "autoloop.operators.constructs.side_by_side": ("staged_enumerate", "staged_reversed", "staged_zip"),
+    "autoloop.operators.constructs.sorted_lists": ("sorted_by", "sorted_tensor"),
     "autoloop.operators.constructs.staged_libraries": ("OF_LIBRARIES",),
     "autoloop.operators.constructs.stateful_calls": ("told_of_effect",),
     "autoloop.operators.constructs.text": (
-        "formatted", "fstring", "holds_staged", "joined", "of_known_text", "percent", "shown",
+        "formatted", "formatted_as", "fstring", "holds_staged", "joined", "of_known_text",
+        "percent", "repr_of", "shown", "text_of",
     ),
     "autoloop.operators.constructs.type_questions": (
         "attribute_or", "has_attribute", "is_callable", "is_instance_of", "names_in", "namespace_of", "type_of",
     ),
+    "autoloop.operators.constructs.unwanted_elements": ("drawn", "perhaps_wanted"),
     "autoloop.operators.constructs.while_statement": ("while_stmt",),
     "autoloop.operators.mutation.lifted_arrays": ("beside_unknown",),
     "autoloop.operators.mutation.texts_of_tracers": ("leave_key", "leave_or_refuse", "leave_value"),
     "autoloop.operators.staging.begun_lists": ("example_of", "growing"),
     "autoloop.operators.staging.bytes_of_runs": ("FlagsOfArray", "bytes_of"),
+    "autoloop.operators.staging.copied_elements": ("note_written",),
     "autoloop.operators.staging.growing_list": ("array_of", "refuse_empty"),
     "autoloop.operators.staging.maybe_numbers": ("given_exactly",),
     "autoloop.operators.staging.optional": ("is_", "is_not"),

@@ -23,44 +23,15 @@ from ...errors import mark_programs_own, programs_own
 from ...left_to_python import leave_unknown, refuse_unknown
 from ..mutation.outside_world import stays
 from ..staging.clauses import clauses_of
-from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.moved_lists import refuse_moved
 from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import answer, asked, is_staged, truth
-from ..staging.standins import Face, IteratorFace, present
+from ..staging.standins import Face, IteratorFace, is_growing, present
 from ..staging.users_methods import method_of, says_itself
 from . import library_calls as libraries
-from .boolean_operators import not_
-from .comprehensions import (
-    all_of,
-    any_of,
-    elements,
-    extreme_element,
-    extreme_of,
-    has_known_length,
-    hashed,
-    hashed_all,
-)
-from .container_comparisons import asks_the_run
-from .for_statement import for_stmt
-from .if_statement import if_exp
 from .iterables import StagedIterable, as_staged, iterable_of, run_over, staged_range
 from .library_functions import called
-from .math_functions import (
-    as_complex,
-    as_index,
-    converting_to,
-    of_number,
-    of_one_kind,
-    staged_pow,
-    staged_round,
-    tried,
-)
-from .overloads import binary
-from .sorted_lists import sorted_by, sorted_tensor
-from .text import formatted_as, repr_of, text_of
-from .text import holds_staged as holds_text_to_come
 
 _SPECIAL: dict[Any, str] = {
     one: f"__{one.__name__}__" for one in (abs, bool, complex, divmod, float, int, len, pow, reversed, round)
@@ -82,12 +53,17 @@ def _later(name: str) -> Callable[..., Any]:
     return later
 
 
+def _made_later(name: str, *given: Any) -> Callable[..., Any]:
+    """Return what an operator makes, when it is first called."""
+    return lambda *args: getattr(operators, name)(*given)(*args)
+
+
 def _is_mixed(value: Any) -> bool:
     return type(value) is MixedNumber
 
 
 def _is_staged(value: Any) -> bool:
-    return isinstance(value, GrowingList | Face) or is_staged(value)
+    return is_growing(value) or isinstance(value, Face) or is_staged(value)
 
 
 def _is_staged_value(value: Any) -> bool:
@@ -134,21 +110,21 @@ def _as_text(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[
     """Return ``str``, ``repr`` or ``format``: the text of what holds a tensor is made at run time."""
 
     def chosen(*args: Any, **kwargs: Any) -> Any:
-        is_known = not args or not (holds_text_to_come(args[0]) or says_itself(args[0]))
+        is_known = not args or not (operators.holds_staged(args[0]) or says_itself(args[0]))
         return (plain if is_known else staged)(*args, **kwargs)
 
     return chosen
 
 
 def _len(value: Any) -> Any:
-    counted = value if isinstance(value, GrowingList) else iterable_of(value)
+    counted = value if is_growing(value) else iterable_of(value)
     if counted is not None:
         return as_number(counted.length, NumberTracer)
     if isinstance(value, TextTracer):
         return of_texts(len, int, value)
     tensor = convert_to_tensor(value)
     if tensor.shape.rank == 0:
-        tried(len, value)  # which says what has none
+        operators.tried(len, value)  # which says what has none
         raise programs_own(TypeError("a tensor without dimensions has no len()"))
     if tensor.shape.rank is not None and (static := tensor.shape.as_list()[0]) is not None:
         return static
@@ -168,7 +144,7 @@ def _iterated(plain: Callable[..., Any], staged: Callable[..., Any], over: Calla
 
     def iterated(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1:
-            of_one_kind(plain, args[0])
+            operators.of_one_kind(plain, args[0])
         if len(args) == 1 and plain is not sorted and (clauses := clauses_of(args[0], plain in (any, all))) is not None:
             return operators.used_up(
                 plain, clauses, **({**kwargs, "key": called(kwargs["key"])} if "key" in kwargs else kwargs)
@@ -177,11 +153,11 @@ def _iterated(plain: Callable[..., Any], staged: Callable[..., Any], over: Calla
             return operators.used_up(plain, args[0])  # the functions in it are called until the answer is known
         if len(args) == 1 and isinstance(args[0], Iterable):
             by_key = kwargs.get("key") is not None or iterable_of(args[0]) is not None
-            if not (by_key and plain in (max, min) and has_known_length(args[0])) and _is_staged(args[0]):
+            if not (by_key and plain in (max, min) and operators.has_known_length(args[0])) and _is_staged(args[0]):
                 return chosen(*args, **kwargs)
             refuse_moved(stays(args[0]))
-            return over(elements(args[0]), **kwargs)
-        if len(args) > 1 and plain in (max, min) and builtins.any(map(asks_the_run, args)):
+            return over(operators.elements(args[0]), **kwargs)
+        if len(args) > 1 and plain in (max, min) and builtins.any(map(operators.asks_the_run, args)):
             return over(args, **kwargs)
         return chosen(*args, **kwargs)
 
@@ -192,13 +168,13 @@ def _extreme(plain: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``max`` or ``min`` of what an iterable gives."""
 
     def extreme(values: Any, *, key: Any = None, **default: Any) -> Any:
-        return extreme_of(plain, values, called(key), **default)
+        return operators.extreme_of(plain, values, called(key), **default)
 
     return extreme
 
 
 def _sorted_of(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
-    return sorted_by(list(values), called(key), reverse)
+    return operators.sorted_by(list(values), called(key), reverse)
 
 
 def _reduced(plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -211,10 +187,10 @@ def _reduced(plain: Callable[..., Any]) -> Callable[..., Any]:
             return _extreme(plain)(args, key=key)
         if key is not None or iterable_of(args[0]) is not None:
             return operators.extreme_of_each(plain, args[0], key=called(key), **default)
-        if isinstance(args[0], GrowingList) and args[0].several:
+        if is_growing(args[0]) and args[0].several:
             return operators.extreme_of_several(plain, args[0], **default)
         array, kind = _gathered(args[0])
-        return extreme_element(plain, convert_to_tensor(array), kind, **default)
+        return operators.extreme_element(plain, convert_to_tensor(array), kind, **default)
 
     return reduced
 
@@ -229,9 +205,9 @@ def _numbers(values: Any) -> Any:
 
 def _sum(values: Any, start: Any = 0) -> Any:
     if not _is_staged(values):
-        return functools.reduce(lambda total, one: binary(total, "+", one), values, start)
-    if isinstance(values, GrowingList) and values.several:
-        return operators.folded(values, start, lambda total, one: binary(total, "+", one))
+        return functools.reduce(lambda total, one: operators.binary(total, "+", one), values, start)
+    if is_growing(values) and values.several:
+        return operators.folded(values, start, lambda total, one: operators.binary(total, "+", one))
     gathered, kind = _gathered(values)
     array = convert_to_tensor(gathered)
     if array.shape.rank == 0:
@@ -245,14 +221,14 @@ def _sum(values: Any, start: Any = 0) -> Any:
         return total
     if count is not None:
         return total if count else start
-    return if_exp(marked(NumberTracer, ops.greater(ops.size(array), 0)), lambda: total, lambda: start)
+    return operators.if_exp(marked(NumberTracer, ops.greater(ops.size(array), 0)), lambda: total, lambda: start)
 
 
 def _sum_of(values: Any, start: Any = 0) -> Any:
     """Return ``sum``; elements of the user's classes say themselves what adding them is."""
     if (clauses := clauses_of(values)) is not None:
         return operators.used_up(sum, clauses, start)
-    of_one_kind(sum, values)
+    operators.of_one_kind(sum, values)
     refuse_moved(stays(values))
     own = isinstance(values, list | tuple) and builtins.any(method_of(one, "__radd__") for one in values)
     return _sum(values, start) if own or _is_staged(values) else sum(values, start)
@@ -260,16 +236,16 @@ def _sum_of(values: Any, start: Any = 0) -> Any:
 
 def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     if key is not None:
-        if has_known_length(values):
-            return sorted_by(list(elements(values)), called(key), reverse)
+        if operators.has_known_length(values):
+            return operators.sorted_by(list(operators.elements(values)), called(key), reverse)
         leave_unknown("sorted(..., key=...) of a list whose length only the run knows")
         raise TypeError("sorted(..., key=...) needs a number of elements that is known: use np.argsort of the keys")
-    if iterable_of(values) is not None and has_known_length(values):
-        return sorted_by(list(elements(values)), None, reverse)
-    if isinstance(values, GrowingList) and values.several:
+    if iterable_of(values) is not None and operators.has_known_length(values):
+        return operators.sorted_by(list(operators.elements(values)), None, reverse)
+    if is_growing(values) and values.several:
         raise TypeError(f"sorted(...) of {values.described()}, needs numbers of one type: append float(x)")
     array, kind = _gathered(values)
-    made = sorted_tensor(_numbers(array), kind, reverse)
+    made = operators.sorted_tensor(_numbers(array), kind, reverse)
     if isinstance(made, list) or kind is Tensor:
         return made
     return _list(StagedIterable(_len(made), lambda k: marked(kind, ops.getitem(made, k)), "what is sorted"))
@@ -284,7 +260,7 @@ def _list(values: Any) -> Any:
     if isinstance(items.length, int) and items.keep is None:
         run_over(items)
         return [items.get(index) for index in range(items.length)]
-    (made,) = for_stmt(items, _append, ([],), ("list",))
+    (made,) = operators.for_stmt(items, _append, ([],), ("list",))
     return made
 
 
@@ -295,24 +271,24 @@ def _append(item: Any, elements: Any) -> tuple[Any]:
 
 def _tuple(values: Any) -> Any:
     made = _list(values)
-    if isinstance(made, GrowingList):
+    if is_growing(made):
         refuse_unknown("tuple(...) needs a number of elements that is known", "use list(...)")
     return tuple(made)
 
 
 def _dict(pairs: Any = (), **more: Any) -> Any:
-    made = [(hashed(key), value) for key, value in _tuple(pairs)] if _is_staged(pairs) else pairs
+    made = [(operators.hashed(key), value) for key, value in _tuple(pairs)] if _is_staged(pairs) else pairs
     return dict(made, **more)
 
 
 def _gathered(values: Any) -> tuple[Any, Kind]:
     """Return a sequence for a reduction as something that is, or can become, a tensor, and the kind of its elements."""
-    if isinstance(values, GrowingList):
+    if is_growing(values):
         return values.numbers(), kind_of((values,))
     if (items := iterable_of(values)) is None:
         return values, kind_of((values,))
     made = _list(values)
-    if isinstance(made, GrowingList):
+    if is_growing(made):
         return made.numbers(), kind_of((made,))
     if builtins.any(isinstance(one, list | tuple) for one in made):
         raise TypeError(
@@ -330,50 +306,50 @@ def identity_of(value: Any) -> int:
 
 STAGED: dict[Any, Callable[..., Any]] = {
     abs: _with_staged(abs, abs),
-    all: _iterated(all, lambda x: answer(ops.all(_numbers(_gathered(x)[0])), x), all_of),
-    any: _iterated(any, lambda x: answer(ops.any(_numbers(_gathered(x)[0])), x), any_of),
-    bin: _with_staged(bin, of_number(bin, str)),
+    all: _iterated(all, lambda x: answer(ops.all(_numbers(_gathered(x)[0])), x), _later("all_of")),
+    any: _iterated(any, lambda x: answer(ops.any(_numbers(_gathered(x)[0])), x), _later("any_of")),
+    bin: _with_staged(bin, _made_later("of_number", bin, str)),
     bool: _with_staged(bool, lambda x: truth(asked(x))),
     callable: _later("is_callable"),
-    chr: _with_staged(chr, of_number(chr, str)),
-    complex: _with_staged(complex, as_complex),
+    chr: _with_staged(chr, _made_later("of_number", chr, str)),
+    complex: _with_staged(complex, _later("as_complex")),
     delattr: _later("delete_attribute"),
     dict: _with_staged(dict, _dict),
     dir: _later("names_in"),
     divmod: _with_staged(divmod, lambda a, b: (a // b, a % b)),
     enumerate: _with_staged(enumerate, _later("staged_enumerate")),
     filter: _applied(filter, _later("staged_filter")),
-    float: _with_staged(float, converting_to(float)),
-    format: _as_text(format, formatted_as),
-    frozenset: _with_staged(frozenset, functools.partial(hashed_all, frozenset)),
-    hex: _with_staged(hex, of_number(hex, str)),
+    float: _with_staged(float, _made_later("converting_to", float)),
+    format: _as_text(format, _later("formatted_as")),
+    frozenset: _with_staged(frozenset, functools.partial(_later("hashed_all"), frozenset)),
+    hex: _with_staged(hex, _made_later("of_number", hex, str)),
     id: identity_of,
-    int: _with_staged(int, converting_to(int)),
+    int: _with_staged(int, _made_later("converting_to", int)),
     getattr: _later("attribute_or"),
     hasattr: _later("has_attribute"),
-    hash: _with_staged(hash, of_number(hash, int)),
+    hash: _with_staged(hash, _made_later("of_number", hash, int)),
     isinstance: _later("is_instance_of"),
     len: _with_staged(len, _len),
     list: _with_staged(list, _list),
     map: _applied(map, _later("staged_map")),
     max: _iterated(max, _reduced(max), _extreme(max)),
     min: _iterated(min, _reduced(min), _extreme(min)),
-    oct: _with_staged(oct, of_number(oct, str)),
+    oct: _with_staged(oct, _made_later("of_number", oct, str)),
     np.fromiter: libraries.from_iterable,
     operator.contains: lambda container, item: operators.in_(item, container),
-    operator.index: _with_staged(operator.index, as_index),
-    operator.not_: not_,
+    operator.index: _with_staged(operator.index, _later("as_index")),
+    operator.not_: _later("not_"),
     operator.truth: _with_staged(operator.truth, lambda x: truth(asked(x))),
-    pow: _with_staged(pow, staged_pow),
+    pow: _with_staged(pow, _later("staged_pow")),
     print: _later("staged_print"),
-    repr: _as_text(repr, repr_of),
+    repr: _as_text(repr, _later("repr_of")),
     range: _with_staged(range, staged_range),
     reversed: _with_staged(reversed, _later("staged_reversed")),
-    round: _with_staged(round, staged_round),
-    set: _with_staged(set, functools.partial(hashed_all, set)),
+    round: _with_staged(round, _later("staged_round")),
+    set: _with_staged(set, functools.partial(_later("hashed_all"), set)),
     setattr: _later("set_attribute"),
     sorted: _iterated(sorted, _sorted, _sorted_of),
-    str: _as_text(str, text_of),
+    str: _as_text(str, _later("text_of")),
     sum: _sum_of,
     tuple: _with_staged(tuple, _tuple),
     type: _later("type_of"),

@@ -31,8 +31,6 @@ from .math_functions import tried
 from .ranges import number_at
 from .text import chosen_text
 
-#: what a staged index may choose from
-CHOSEN_FROM = (list, tuple, range, dict, str, bytes)
 #: of so many arrays branches choose one
 _MOST = 16
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)

@@ -13,6 +13,7 @@ from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ops.int_bounds import runs_through
 
+from ... import operators
 from ...left_to_python import LeftToPython
 from ..mutation.side_effects import Outside, Places
 from ..staging.clauses import Clauses, Step, clauses_of
@@ -22,15 +23,10 @@ from ..staging.staged_values import is_staged
 from ..staging.standins import Maybe, opened
 from ..staging.undefined import spoken
 from ..staging.users_methods import method_of
-from .boolean_operators import not_, or_
-from .if_statement import if_stmt
 from .iterables import StagedIterable, counting, known_range, run_over
-from .last_rows import Rows
 from .long_ranges import PEELED, Growth, Tried
-from .named_iterators import refuse_changing, refuse_named
 from .staged_loops import Loop, any_staged, record, staged_loop
 from .stateful_calls import iterated
-from .unwanted_elements import perhaps_wanted
 
 Values = tuple[Any, ...]
 Options = Callable[[], dict[str, Any]]
@@ -56,7 +52,7 @@ class Statement:
 
     def where(self, test: Any, taken: Callable[..., Any], values: Values) -> Values:
         """Return the variables after ``taken`` where the test holds; elsewhere they stay."""
-        return if_stmt(test, taken, None, self.names, shared=self.shared, places=self.places)(*values) or ()
+        return operators.if_stmt(test, taken, None, self.names, shared=self.shared, places=self.places)(*values) or ()
 
     def inside(self, body: Callable[..., Any]) -> Statement:
         """Return a loop that is a part of this one: around another body it ends as this one does."""
@@ -77,8 +73,9 @@ class Statement:
         )
 
 
-#: why a loop stays one of Python's
+#: why a loop stays one of Python's; and what is wrong with what it runs over
 _UNKNOWN = "what {0!r} holds would only be known to a run"
+_LEFT = "is left by a loop when a tensor says so: how far it is then only the run knows"
 _TOO_LARGE = "it counts to what an int of 64 bits does not hold"
 #: so many steps under conditions are written out of what may have no end
 _MOST = 300
@@ -131,8 +128,8 @@ def for_stmt(
             growth.step()
             growth.tell()
         if any_staged(flags := [values[stop] for stop in stops]):
-            refuse_named(iterator, "is left by a loop when a tensor says so: how far it is then only the run knows")
-            refuse_changing(iterator)
+            operators.refuse_named(iterator, _LEFT)
+            operators.refuse_changing(iterator)
             return _rest_of_python_loop(iterator, loop.inside(body), values, growth)
         if any(flags):
             break
@@ -259,7 +256,7 @@ def _for_staged(items: StagedIterable, loop: Statement, values: Values, growth: 
         record("for", loop.names, False, f"{items.describe} has no elements")
         return values
     is_known = isinstance(items.length, int)
-    rows = Rows(items, loop.names, loop.targets if is_known and not loop.until else ())
+    rows = operators.Rows(items, loop.names, loop.targets if is_known and not loop.until else ())
 
     def counted_body(k: Any, *mine: Any) -> Values:
         item = items.get(k)
@@ -321,17 +318,17 @@ def _rest_of_python_loop(iterator: Iterator[Any], loop: Statement, values: Value
     endless = counting(iterator)
     if endless is not None:
         return _for_staged(endless, loop, values)
-    for count, item in enumerate(perhaps_wanted(iterator)):
+    for count, item in enumerate(operators.perhaps_wanted(iterator)):
         if count > _MOST and operator.length_hint(iterator, -1) < 0:
             raise TypeError(
                 f"a tensor decides when this loop over a Python {type(iterator).__name__} is left, which has given "
                 f"{_MOST} elements and tells of no end: count in a `while` loop, or loop over an array or a range"
             )
         flags = loop.flags(values)
-        stop = or_(flags[0], *(_constant(flag) for flag in flags[1:]))
+        stop = operators.or_(flags[0], *(_constant(flag) for flag in flags[1:]))
         if not is_staged(stop) and stop:
             break
-        before, values = values, loop.where(not_(stop), functools.partial(loop.body, item), values)
+        before, values = values, loop.where(operators.not_(stop), functools.partial(loop.body, item), values)
         if growth is not None and long is not None and count + 1 == PEELED:
             rest = rest_of_long_range(long[PEELED:], loop, before, values, growth)
             if rest is not None:

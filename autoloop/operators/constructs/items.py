@@ -15,24 +15,22 @@ from autoloop_runtime.ir.numpy_protocols import counterpart_of
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked
 
+from ... import operators
 from ...left_to_python import refuse_unknown
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import leave, stays
-from ..staging.copied_elements import note_written
-from ..staging.growing_list import GrowingList
 from ..staging.maybe_same import are_some, lose_changed, watched
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.staged_values import is_staged
 from ..staging.standins import is_growing
 from ..staging.taken_containers import grown_of
 from ..staging.users_methods import method_of
-from .chosen_items import CHOSEN_FROM, check_place, chosen
-from .comprehensions import elements, hashed
 from .iterables import iterable_of
 from .library_calls import by_numpy
-from .overloads import update
 from .stateful_calls import used
 
+#: of Python's own, what a staged index may choose from
+CHOSEN_FROM = (list, tuple, range, dict, str, bytes)
 #: references to an array that one attribute holds: that, a variable and the argument of who counts
 _ALONE = 3
 
@@ -55,7 +53,7 @@ def unpack(value: Any, nested: tuple[tuple[int, ...], ...] = ()) -> Any:
 
 def parts(iterable: Any, nested: tuple[tuple[int, ...], ...] = ()) -> Any:
     """Return what a comprehension runs over whose target has parts: ``nested`` as for `unpack`."""
-    found = elements(iterable)
+    found = operators.elements(iterable)
     return found if current_graph() is None else (unpack(one, nested) for one in found)
 
 
@@ -68,14 +66,14 @@ def _unpacked_at(value: Any, path: tuple[int, ...]) -> Any:
     inner = _unpacked_at(value[path[0]], path[1:])
     if inner is value[path[0]]:
         return value
-    elements = list(value)
-    elements[path[0]] = inner
-    return elements
+    every = list(value)
+    every[path[0]] = inner
+    return every
 
 
 def _rows_of(value: Any) -> Any:
     if iterable_of(value) is not None:
-        return elements(value)
+        return operators.elements(value)
     if not is_staged(value):
         return value
     tensor = convert_to_tensor(value)
@@ -115,11 +113,11 @@ def _of_numbers(array: Any) -> None:
 def _chosen_from(holder: Any, index: Any) -> Any:
     """Return ``holder[index]`` of what is no array."""
     if type(holder) in CHOSEN_FROM:
-        return chosen(holder, index)
+        return operators.chosen(holder, index)
     if isinstance(holder, dict):
-        hashed(index)
+        operators.hashed(index)
     if is_growing(holder) and not isinstance(index, slice):
-        check_place([], index)
+        operators.check_place([], index)
     if type(holder).__module__.startswith("numpy.lib"):  # np.r_ and the like
         written = type(holder).__getitem__
         if counterpart_of(written) is not None:
@@ -196,7 +194,7 @@ def _is_later(given: Any) -> bool:
 
 def _set(array: Any, index: Any, value: Any) -> None:
     if isinstance(array, dict):
-        hashed(index)
+        operators.hashed(index)
     if are_some():
         watched()
     if grown_of(array) is not None:
@@ -217,7 +215,7 @@ def _set(array: Any, index: Any, value: Any) -> None:
 def update_item(array: Any, index: Any, sign: str, value: Callable[[], Any]) -> Any:
     """Do ``array[index] += value()`` (or another ``sign``) and return what the name is bound to afterwards."""
     old = item(array, index)
-    new = update(old, sign, value())
+    new = operators.update(old, sign, value())
     return array if _is_part(new, old, array) else set_item(array, index, new)
 
 
@@ -238,7 +236,7 @@ def update_items(array: Any, path: tuple[Any, ...], sign: str, value: Callable[[
     """Do ``array[i][j] += value()`` (or another ``sign``), with ``path`` as ``(i, j)``."""
     containers = _on_the_way(array, path)
     old = item(containers[-1], path[-1])
-    new = update(old, sign, value())
+    new = operators.update(old, sign, value())
     return array if _is_part(new, old, containers[-1]) else _set_back(containers, path, new)
 
 
@@ -253,9 +251,9 @@ def _on_the_way(array: Any, path: tuple[Any, ...]) -> list[Any]:
 def _set_back(containers: list[Any], path: tuple[Any, ...], value: Any) -> Any:
     holders = [None, *containers]
     for holder, container, index in zip(reversed(holders[:-1]), reversed(containers), reversed(path), strict=True):
-        if isinstance(holder, GrowingList) and isinstance(container, Tensor):
+        if is_growing(holder) and isinstance(container, Tensor):
             value = marked(type(container), ops.set_item(container, index, value))  # which it holds a copy of
-            note_written(holder.name, value)
+            operators.note_written(holder.name, value)
             continue
         new = set_item(container, index, value)
         if new is container:
@@ -277,7 +275,7 @@ def update_item_of(owner: Any, name: str, index: Any, sign: str, value: Callable
     """Do ``owner.name[index] += value()`` (or another ``sign``)."""
     array = getattr(owner, name)
     old = item(array, index)
-    new = update(old, sign, value())
+    new = operators.update(old, sign, value())
     if _is_part(new, old, array):
         return
     del array, old

@@ -26,18 +26,14 @@ from autoloop_runtime.ir.tracers import (
 from autoloop_runtime.ops.creation import RANGE
 from autoloop_runtime.ops.int_bounds import runs_through
 
+from ... import operators
 from ...errors import ConversionError, programs_own
 from ...left_to_python import leave_unknown
 from ..staging.clauses import Clauses, StagedClauses
-from ..staging.growing_list import GrowingList
 from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import is_staged
-from ..staging.standins import Face, StandIn, faced, opened
-from .chosen_items import chosen
-from .math_functions import as_index, tried
-from .named_iterators import refuse_again
+from ..staging.standins import Face, StandIn, faced, is_growing, opened
 from .ranges import bounds_of_part, in_range, number_at, number_of_step
-from .unwanted_elements import drawn
 
 #: more iterations than a run can make
 _NO_END = 2**62
@@ -175,7 +171,7 @@ class StagedRange(StagedIterable):
             range(0)[
                 slice(*(None if isinstance(one, Tensor) else one for one in bounds))
             ]  # which says what is no bound
-            part = slice(*(as_index(one) if isinstance(one, Tensor) else one for one in bounds))
+            part = slice(*(operators.as_index(one) if isinstance(one, Tensor) else one for one in bounds))
             return staged_range(*bounds_of_part(self.start, self.step, self.length, part))
         return number_at(self.start, self.step, self.length, index)
 
@@ -223,7 +219,7 @@ def _range_of(*args: Any) -> StagedRange:
     for what, value in (("start", start), ("stop", stop), ("step", step)):
         tensor = convert_to_tensor(value)
         if tensor.dtype.kind not in "iu":
-            tried(range, value)  # which says it in Python's words, where it is no tensor
+            operators.tried(range, value)  # which says it in Python's words, where it is no tensor
             raise TypeError(f"the {what} of range must be an integer, got a tensor of dtype {tensor.dtype}")
         if tensor.shape.rank not in (0, None):
             raise TypeError(f"the {what} of range must be a scalar, got shape {tensor.shape}")
@@ -287,11 +283,11 @@ def as_staged(value: Any) -> StagedIterable | None:
     """Return a staged iterable for what a staged loop runs over, else None."""
     if (found := iterable_of(value)) is not None:
         if found.is_used:
-            refuse_again(found.describe)
+            operators.refuse_again(found.describe)
         return found
     if isinstance(opened(value), StagedClauses):
         return of_clauses(opened(value))
-    if isinstance(value, GrowingList):
+    if is_growing(value):
         return StagedIterable(value.length, value.alike().__getitem__, "a list of tensors", number=NumberTracer)
     if is_staged(value):
         return rows(value)
@@ -307,7 +303,7 @@ def of_clauses(clauses: Clauses) -> StagedIterable:
             "how many elements a generator expression with an `if`, or another `for`, gives only the run knows, and "
             "they are counted, or paired, here: make a list of it, [...]"
         )
-    source = listed(*drawn(clauses.source)) if source is None else source
+    source = listed(*operators.drawn(clauses.source)) if source is None else source
     clauses.gone = "was run over before"
     get = source.get
     made = StagedIterable(
@@ -331,7 +327,7 @@ def rows(value: Any) -> StagedIterable:
         iter(value)  # says what to do
     tensor, kind = convert_to_tensor(value), kind_of((value,))
     if tensor.shape.rank == 0:
-        tried(iter, value)  # which says it in Python's words, where it is no tensor
+        operators.tried(iter, value)  # which says it in Python's words, where it is no tensor
         raise TypeError("a `for` loop runs over the rows of a tensor; this one has no dimensions")
     static = tensor.shape.as_list()[0] if tensor.shape.rank is not None else None
     counted = _counted(tensor, static, kind)
@@ -395,7 +391,7 @@ def listed(values: Sequence[Any], check: Callable[..., None] | None = None) -> S
                 check(k)
             return values[k]
         if not is_column:
-            return chosen(values, k)
+            return operators.chosen(values, k)
         kind, tensor = gathered()
         return marked(kind, ops.getitem(tensor, k))
 
