@@ -238,6 +238,13 @@ def numbered(a, i, v):
     a[1:, 1:].flat[i] = a.flat[i] + a.flat[-2]
 
 
+def parts_of_elements(z, i, v):
+    z.real[i] = v
+    z.imag[i + 1] += z.real[i]
+    z.real[2] = 3
+    z[4:].imag[-1] -= z.imag[3]
+
+
 I, V = np.int64(3), np.float64(2.5)
 #: (function, what its arguments are), of which NumPy needs no memory to speak of
 WITHOUT_MEMORY = [
@@ -256,6 +263,7 @@ WITHOUT_MEMORY = [
     (in_order, lambda: (array()[::-1].copy(), array())),
     (product_and_a_loop, lambda: (matrix(), np.ones((len(matrix()), 2)), np.ones((2, matrix().shape[1])), np.int64(3))),
     (root_and_a_loop, lambda: (array(), array(), np.int64(3))),
+    (parts_of_elements, lambda: (np.arange(SIZE) * (2 - 1j), I, V)),
 ]
 #: the same, of which machine code must not need any either, though it gives up where a slice is cut short
 CUT_SHORT = [
@@ -311,6 +319,12 @@ def test_a_write_to_an_argument_copies_nothing(executor):
     programs = WITHOUT_MEMORY + (NOT_IN_MACHINE_CODE if executor != "native" else [])
     most = {f.__name__: used for f, make in programs if (used := needs(f, make, executor)) > SMALL}
     assert not most
+
+
+def test_the_real_part_of_an_element_is_changed_without_those_of_others():
+    graph = al.function(parts_of_elements).trace_for(np.arange(SIZE) * (2 - 1j), I, V).graph
+    changed = [node.outputs[0].shape.rank for node in graph.nodes if node.op.name in ("set_real", "set_imag")]
+    assert changed == [0] * 4
 
 
 def numbered_anywhere(a, i):

@@ -142,7 +142,7 @@ class References:
             if (place := _place_in_parent(self.view_of, index)) is not None:
                 return self.view_of.parent[place]
         held = self.current()
-        made: Tensor = call("getitem", held, index)
+        made = _part(self, held, index)
         if made.node is None:  # to another thread it is the real array
             return made.value if made.shape.rank else made.value[()]
         if not is_basic(index) or is_element(index, held.shape):
@@ -213,7 +213,7 @@ class References:
         if view is None:
             self.storage.put(call("set_item", self.current(), index, value))
             return
-        both = _index_in_parent(view, index, value)
+        both, value = _in_parent(self, view, index, value)
         if both is None:
             self.overwrite(call("set_item", self.current(), index, value))
         else:
@@ -344,13 +344,38 @@ def _write(array: References, index: Any, value: Any) -> None:
         raise
 
 
-def _index_in_parent(view: View, index: Any, value: Any) -> Any:
-    """Return the index that an array has for a part of a view of it; None if there is no such."""
+def _in_parent(array: References, view: View, index: Any, value: Any) -> tuple[Any, Any]:
+    """Return the index that the array of a view has for a part of that, and what is assigned there; None if it has no
+    such index."""
     if view.axes is not None:
-        return rearranged(view.axes, index, value)
+        return rearranged(view.axes, index, value), value
     if view.is_flat:
-        return _place_in_parent(view, index)
-    return None if view.index is None else composed(view.parent.shape, view.index, index)
+        return _place_in_parent(view, index), value
+    if view.is_of_each and is_element(index, array.shape) and _is_number_of(array.dtype, value):
+        return index, _element_with(view, index, call("cast", value, array.dtype))
+    return (None if view.index is None else composed(view.parent.shape, view.index, index)), value
+
+
+def _part(array: References, held: Tensor, index: Any) -> Tensor:
+    """Return what an array, which holds ``held``, has at an index: one real part is that of one element."""
+    view = array.view_of
+    if view is not None and view.is_of_each and is_element(index, array.shape):
+        return view.forward(call("getitem", view.parent.current(), index))
+    made: Tensor = call("getitem", held, index)
+    return made
+
+
+def _element_with(view: View, index: Any, part: Tensor) -> Tensor:
+    """Return the element of an array of which ``view`` gives a part, with another part."""
+    assert view.backward is not None
+    return view.backward(call("getitem", view.parent.current(), index), part)
+
+
+def _is_number_of(dtype: Any, value: Any) -> bool:
+    """Return whether a value is a number of a dtype, or an integer or float that is one without a doubt."""
+    if isinstance(value, Tensor | np.generic):
+        return value.dtype == dtype and _is_without_axes(value)
+    return type(value) in (int, float) and dtype == np.float64 and abs(value) < 1 << 53
 
 
 def _place_in_parent(view: View, index: Any) -> Any:

@@ -115,6 +115,8 @@ class View:
         Whether NumPy lets it be written to.
     is_flat : bool
         Whether it is ``a.flat``: what is written to it goes to the array, but a part of it is a copy.
+    is_of_each : bool
+        Whether each of its elements is of one of ``parent`` alone: the functions serve elements, too.
     real : callable or None
         Gives the view of a real array; None if that depends on what only the run knows.
     """
@@ -126,6 +128,7 @@ class View:
     axes: tuple[int, ...] | None = None
     writeable: bool = True
     is_flat: bool = False
+    is_of_each: bool = False
     real: Callable[[Any], Any] | None = None
 
 
@@ -290,8 +293,8 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
     axes = None if in_order else _order_of_axes(answer, layout)
     back = _backward(array, name, made, again, in_order, axes)
     real = None if name == _FLAT else lambda x: _answer(x, name, made, again)
-    view = View(array, _forward(again), back, axes=axes, writeable=bool(answer.flags.num & _WRITEABLE), real=real)
-    return array.viewed(view, made, answer)
+    writeable, each = bool(answer.flags.num & _WRITEABLE), name in (_REAL, _IMAG) and made.dtype != array.dtype
+    return array.viewed(View(array, _forward(again), back, None, axes, writeable, False, each, real), made, answer)
 
 
 def _hangs_on_order(array: Any, name: str, made: Tensor, again: Callable[[Any], Any]) -> bool:
