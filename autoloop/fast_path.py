@@ -258,7 +258,7 @@ def _around(text: _Text, way: Way, core: Any, entry: Entry | None, is_straight: 
     """Return what sends any call the usual way."""
     around = ["kwargs", "graphs()", "recorders()"]
     if not isinstance(core, PlainPython):
-        around.append("setting(None) is not UNSET and asked()")
+        around.append("setting() is not UNSET and asked()")
     if entry is not None and entry.tally is not None:
         text.namespace.update(tally=entry.tally, settled=entry.settled)
         around.append("tally.settled is not settled")
@@ -380,15 +380,15 @@ def _straight_on(
         text.say(1, f"results = {text.bind([])}")
         quick = [f"return {text.bind(core.plain_result[0])}"]
     else:
-        text.say(1, "token = silence()", "try:", f"    results = function({', '.join(inputs)})")
+        text.say(1, "before = setting()", "try:", "    silence()", f"    results = function({', '.join(inputs)})")
         if core.may_be_left:
             text.namespace["ShownByRun"] = ShownByRun
             left = ["left = explained(error)", "if not isinstance(left, ShownByRun):", "    raise left"]
             text.say(1, "except Exception as error:", *["    " + line for line in left], "    results = None")
-            text.say(1, "finally:", "    restore(token)")
+            text.say(1, "finally:", "    restore(before)")
             text.say(1, "if results is None:", "    return usual(args, kwargs)")
         else:
-            text.say(1, "except Exception as error:", "    raise explained(error)", "finally:", "    restore(token)")
+            text.say(1, "except Exception as error:", "    raise explained(error)", "finally:", "    restore(before)")
     if variant is not None and variant.is_pair:
         text.say(1, f"return finish(given(results, [{', '.join(inputs)}], [{', '.join(arrays)}]), found[2])")
         return

@@ -404,6 +404,17 @@ def test_what_interrupts_a_call_leaves_nothing_behind(monkeypatch):
     with pytest.warns(RuntimeWarning):
         F(1) / F(0)
     monkeypatch.undo()
+
+    def stopped_at_once():
+        np.seterr(all="ignore")
+        raise Stop  # as a signal handler may where warnings have just been switched off
+
+    monkeypatch.setitem(f.entry.__globals__["_autoloop_call"].__globals__, "silence", stopped_at_once)
+    with pytest.raises(Stop):
+        f(A(3.0))
+    with pytest.warns(RuntimeWarning):
+        F(1) / F(0)
+    monkeypatch.undo()
     assert f(A(3.0))[0] == 2
 
 

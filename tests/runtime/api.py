@@ -48,8 +48,8 @@ from autoloop_runtime.control import while_loop as control_flow
 from autoloop_runtime.control.cond import cond
 from autoloop_runtime.control.map_scan import map_fn, scan
 from autoloop_runtime.control.while_loop import while_loop
+from autoloop_runtime.dataflow import executable, workers
 from autoloop_runtime.dataflow import flat_rules as flat_rules
-from autoloop_runtime.dataflow import workers
 from autoloop_runtime.dataflow.executable import Executable
 from autoloop_runtime.dataflow.execution_plan import Plan
 from autoloop_runtime.dataflow.flat_graph import Kind, Lowered
@@ -63,6 +63,7 @@ from autoloop_runtime.gradients import checkpoints, compiled_calls, extension_ru
 from autoloop_runtime.gradients.api import gradients, value_and_grad
 from autoloop_runtime.gradients.mincut import cheapest_cut
 from autoloop_runtime.gradients.rewriting import FIXED
+from autoloop_runtime.ir import apply as apply_module
 from autoloop_runtime.ir import numpy_protocols
 from autoloop_runtime.ir import verify as verifying
 from autoloop_runtime.ir.apply import apply, apply_several
@@ -109,6 +110,7 @@ from autoloop_runtime.native.blocked_loops import with_blocks
 from autoloop_runtime.native.blocked_nests import with_nests
 from autoloop_runtime.native.kernels import (
     block_reuse,
+    called_kernel,
     elimination,
     ll_files,
     quick_sort,
@@ -166,7 +168,7 @@ from autoloop_runtime.passes.regions import form_regions
 from autoloop_runtime.passes.resume import resumable
 from autoloop_runtime.passes.rewrite import gathered
 from autoloop_runtime.passes.strength import reduce_strength
-from autoloop_runtime.python_code import block_chains, block_loop, templates
+from autoloop_runtime.python_code import block_chains, block_loop, compile_python, templates
 from autoloop_runtime.python_code.block_loop import Between, in_blocks
 from autoloop_runtime.python_code.buffer_reuse import ReusedArrays
 from autoloop_runtime.python_code.compile_python import compile_graph, compile_region, emit

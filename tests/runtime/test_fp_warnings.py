@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 
+import autoloop as al
 import numpy as np
 import pytest
-from api import fp_warnings
+from api import apply_module, called_kernel, compile_python, executable, fp_warnings
 
 
 @pytest.fixture(params=["the context variable", "errstate"])
@@ -21,10 +22,12 @@ def pair(request, monkeypatch):
 
 
 def test_off_and_on_again(pair):
-    silence, restore = pair
+    setting, silence, restore, *_ = pair
     with np.errstate(all="raise"):
-        outer = silence()
-        inner = silence()
+        outer = setting()
+        silence()
+        inner = setting()
+        silence()
         assert set(np.geterr().values()) == {"ignore"}
         assert np.isinf(np.float64(1) / np.float64(0))
         restore(inner)
@@ -36,16 +39,53 @@ def test_off_and_on_again(pair):
 
 
 def test_other_threads_keep_theirs(pair):
-    silence, restore = pair
+    setting, silence, restore, *_ = pair
     found = []
 
     def look():
         with np.errstate(divide="raise"):
             found.append(np.geterr()["divide"])
 
-    token = silence()
+    before = setting()
+    silence()
     thread = threading.Thread(target=look)
     thread.start()
     thread.join(10)
-    restore(token)
+    restore(before)
     assert found == ["raise"]
+
+
+class Stop(BaseException):
+    pass
+
+
+def stopped():
+    """What a signal handler does that runs as soon as the warnings are off."""
+    fp_warnings.silence()
+    raise Stop
+
+
+@pytest.mark.parametrize(
+    ("module", "executor"), [(compile_python, "sequential"), (executable, "dataflow"), (apply_module, None)]
+)
+def test_a_signal_that_raises_then_leaves_them_as_they_were(monkeypatch, module, executor):
+    f = al.function(lambda x: x * 2 + 1, executor=executor) if executor else lambda: al.constant(1.0) + 1
+    given = (np.ones(3),) if executor else ()
+    f(*given)
+    monkeypatch.setattr(module, "silence", stopped)
+    before = np.geterr()
+    with pytest.raises(Stop):
+        f(*given)
+    assert np.geterr() == before
+
+
+def test_so_does_one_in_a_kernel_that_machine_code_calls(monkeypatch):
+    pytest.importorskip("llvmlite")
+    f = al.function(lambda x: np.argsort(x) + 1, executor="native")
+    x = np.array([3.0, 1.0, 2.0])
+    f(x)
+    monkeypatch.setattr(called_kernel, "silence", stopped)
+    before = np.geterr()
+    with pytest.raises(Stop):
+        f(x)
+    assert np.geterr() == before

@@ -28,47 +28,8 @@ def _setting() -> tuple[ContextVar[Any], Any] | None:
     return (changed[0], inside[changed[0]]) if len(changed) == 1 else None
 
 
-def _enter() -> Any:
-    manager = np.errstate(all="ignore")
-    manager.__enter__()
-    return manager
-
-
-def _leave(manager: Any) -> None:
-    manager.__exit__(None, None, None)
-
-
 #: what NumPy does about which kind of error where nobody has set anything
 _UNSET = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
-
-
-def _watch() -> tuple[Callable[[], bool], Callable[[], Any], Callable[[Any], Any], Any]:
-    """Return ``asked``, ``guarded``, ``setting`` and ``UNSET``, see below; the second is called around each operation
-    of an eager program."""
-    found = _setting()
-    if found is None:
-        return _differs, lambda: None if _differs() else silence(), lambda _: _differs(), False
-    variable, silent = found
-    initial = Context().run(variable.get, None)
-    get, put = variable.get, variable.set
-
-    # the setting that was looked at last, and whether it asks for something; replaced as a whole
-    last: tuple[Any, bool] = initial, False
-
-    def asked() -> bool:
-        nonlocal last
-        now = get(None)
-        if now is initial or now is silent:
-            return False
-        known, verdict = last
-        if known is not now:
-            last = now, (verdict := _differs())
-        return verdict
-
-    def guarded() -> Any:
-        return None if asked() else put(silent)
-
-    return asked, guarded, get, initial
 
 
 def _differs() -> bool:
@@ -76,22 +37,32 @@ def _differs() -> bool:
     return now != _UNSET and set(now.values()) != {"ignore"}
 
 
-def _functions() -> tuple[Callable[[], Any], Callable[[Any], object]]:
+def _functions() -> tuple[Callable[[], Any], Callable[[], object], Callable[[Any], object], Callable[[], bool], Any]:
+    """Return ``setting``, ``silence``, ``restore``, ``asked`` and ``UNSET``, see below."""
     found = _setting()
     if found is None:  # a NumPy that keeps it elsewhere
-        return _enter, _leave
-    variable, value = found
-    return partial(variable.set, value), variable.reset
+        return np.geterr, partial(np.seterr, all="ignore"), lambda before: np.seterr(**before), _differs, None
+    variable, silent = found
+    get = variable.get
+    initial = Context().run(get)
+
+    # the setting that was looked at last, and whether it asks for something; replaced as a whole
+    last: tuple[Any, bool] = initial, False
+
+    def asked() -> bool:
+        nonlocal last
+        now = get()
+        if now is initial or now is silent:
+            return False
+        known, verdict = last
+        if known is not now:
+            last = now, (verdict := _differs())
+        return verdict
+
+    return get, partial(variable.set, silent), variable.set, asked, initial
 
 
-#: ``token = silence()``; ``restore(token)``, in the same thread, brings back what was in force
-silence, restore = _functions()
-#: ``asked()``: whether somebody has asked for floating-point errors or warnings; ``guarded()`` gives what ``unguarded``
-#: takes, with the warnings off unless they are asked for; ``setting(None) is UNSET``: surely nobody has
-asked, guarded, setting, UNSET = _watch()
-
-
-def unguarded(token: Any) -> None:
-    """Bring back what was in force before ``guarded``, in the same thread."""
-    if token is not None:
-        restore(token)
+#: ``before = setting()``, and then, in the same thread, ``try: silence() ... finally: restore(before)``. It is asked
+#: for before anything is changed: a signal handler may raise as soon as ``silence`` is done, and loses what that gives.
+#: ``asked()``: whether somebody has asked for floating-point errors or warnings; ``setting() is UNSET``: surely nobody
+setting, silence, restore, asked, UNSET = _functions()

@@ -11,7 +11,7 @@ from ..analysis.ownership import Ownership
 from ..base import config
 from ..base.deadlines import DEADLINE
 from ..base.forks import undivided
-from ..base.fp_warnings import guarded, unguarded
+from ..base.fp_warnings import asked, restore, setting, silence
 from ..ir.graph import current_graph, eager
 from ..ir.run_state import EAGER, RunState
 from .execution_plan import MISSING, Plan
@@ -82,9 +82,11 @@ class Executable:
             count = config.get_num_threads()  # asks the system
         watch = Watch.needed(timeout)
         tokens = State(self.plan)
-        limit = None if watch is None else DEADLINE.set(watch.deadline)
-        warnings = guarded()
+        is_silent, before, limit = not asked(), setting(), DEADLINE.get()
         try:
+            DEADLINE.set(limit if watch is None else watch.deadline)
+            if is_silent:
+                silence()
             # a kernel computes: a user's function called by one must not add to the graph being built around us
             with nullcontext() if current_graph() is None else eager():
                 if count == 1 or not self.plan.parallel:
@@ -94,9 +96,8 @@ class Executable:
             results = results_of(tokens)
             return list(map(returned, results)) if self.donated else results
         finally:
-            unguarded(warnings)
-            if limit is not None:
-                DEADLINE.reset(limit)
+            restore(before)
+            DEADLINE.set(limit)
             tokens.close()
 
 

@@ -16,7 +16,7 @@ from ..analysis.inside import loops_inside, nodes_inside
 from ..analysis.ownership import NOWHERE, find_owned, put_elsewhere, worth_giving_away
 from ..base.dataclass import dataclass
 from ..base.forks import undivided
-from ..base.fp_warnings import restore, silence
+from ..base.fp_warnings import restore, setting, silence
 from ..base.profiler import Recorder, active
 from ..ir.graph import Graph, Node, eager
 from ..ir.op import Taking
@@ -165,13 +165,14 @@ class Generated:
             if not self._counting:
                 self._counting.append(_load(self._graph, True))
             return _run_recorded(recorder, self._counting[0], args)
-        token = silence()
+        before = setting()
         try:
+            silence()
             return self.function(*args)
         except Exception as error:
             raise self.explained(error)  # noqa: B904
         finally:
-            restore(token)
+            restore(before)
 
     def explained(self, error: Exception) -> BaseException:
         """Return what ``function`` has raised, told in terms of the user's lines and the loops around them."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...base.dataclass import dataclass
-from ...base.fp_warnings import restore, silence
+from ...base.fp_warnings import restore, setting, silence
 from ...ir.graph import Node
 
 #: of so many calls that differ in where arrays are the windows are kept
@@ -69,8 +69,9 @@ class CalledKernel:
         if self._numbers:  # what has no axes is a number of NumPy's, as everywhere
             operands = [x if x.ndim else x[()] for x in operands]
         op = self._node.op
-        token = silence()
+        before = setting()
         try:
+            silence()
             made = op.kernel(*operands, **self._node.attrs)
             for into, value in zip(results, op.results(made, len(results))):
                 into[...] = value
@@ -81,7 +82,7 @@ class CalledKernel:
                 raise
             words[len(words) - 1] = 1
         finally:
-            restore(token)
+            restore(before)
 
     def keep(self, error: BaseException) -> None:
         """Take ``error`` down as what was raised by who asked for a number; what is no failure goes on."""
