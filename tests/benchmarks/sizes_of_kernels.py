@@ -181,7 +181,7 @@ SIZES = {
     "nbody": Sized(
         ELEMENTS,
         lambda rng, n, t: (rng.random((n, 1)), rng.random((n, 3)), rng.random((n, 3)), T(t), F(0.01)),
-        (64, 120), (130, 420), (4, 2),
+        (64, 120), (340, 60), (4, 2),
     ),
     "stockham": Sized(
         ELEMENTS,
