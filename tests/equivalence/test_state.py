@@ -146,13 +146,16 @@ def test_arrays_of_a_class_that_several_branches_change():
         "if x.sum() > 4: h.w += x\nh.w += 1\nreturn h.w*1",
         "if x.sum() > 4: h.w = x*2\nif x.sum() > 7: h.w *= 2\nreturn x",
         "h.n = 3\nif x[0] > 0: del h.n\nreturn x*h.n",
-        "for v in x:\n    if v > 1: h.w += v\nreturn x",
+        "for v in x:\n    if v > 1: h.w += v\n    if v > 2: h.w += v\nreturn x",
         "d = D()\nd.w += x\nnp.add.at(d.w, [1], x[0])\nreturn d.w",
         IF + "h.items += [1]\nreturn x",
     ):
         check("branches", body, CLASS + MADE, "(vars(h), H.w, h.w is H.w, H.items)", is_left=True)
     for body in UNCOVERED:
         check("uncovered", body, CLASS, "(vars(h), H.n, h.n, h.w is H.w)", "H.n = k", is_left=True)
+    for least in (1, 2, 9):
+        body = f"for v in x:\n    if v > {least}: h.w += v\nreturn x"
+        check("one branch", body, CLASS + MADE, "(vars(h), H.w, h.w is H.w, H.items)")
     check("numbers", "if x[0] > 1: h.n += 1\nif x[1] > 2: h.n += 2\nreturn x", CLASS, "vars(h), H.n")
 
 

@@ -10,6 +10,7 @@ from autoloop_runtime.ir.array_storage import kept
 
 from ...left_to_python import unless_left
 from ..mutation.array_identity import renew
+from ..mutation.rebinding import rebound_so_far
 from ..mutation.side_effects import NewPlaces, Outside, Places
 from ..staging.branch_merge import Grown
 from ..staging.branch_sides import Side, staged_branch
@@ -237,7 +238,7 @@ def _traced(
     among those that are made of others."""
     outside = sides.on.outside
     while True:
-        before = outside.read()
+        before, as_before = outside.read(), rebound_so_far()
         sides.on.rebound.begin()
         counts = sides.begin(len(before))
         both = zip(branches, told_by(test), strict=True)
@@ -246,8 +247,10 @@ def _traced(
             made: Twins = []
             return before, staged_branch(truth(test), then, orelse, (*sides.names, *outside.names), what, made), made
         except NewPlaces:
+            as_before()
             outside.write((*before, *outside.read(len(before))))
         except BaseException:
+            as_before()
             outside.write((*before, *outside.read(len(before))))
             raise
 

@@ -32,6 +32,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, n
 from ... import operators
 from ...left_to_python import leave_unknown, leaving, refuse_unknown, ruled
 from ..mutation.array_identity import HeldArrays, renew
+from ..mutation.rebinding import rebound_so_far
 from ..mutation.side_effects import NewPlaces, Outside
 from ..staging.container_contents import has_objects
 from ..staging.containers_of_blocks import Rebound
@@ -118,7 +119,7 @@ def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:
         before = loop.outside.read()
         names = (*loop.names, *loop.outside.names)
         every = (*values, *before)
-        shapes = _invariants(loop.options, names)
+        shapes, as_before = _invariants(loop.options, names), rebound_so_far()
         try:
             with graph.as_default():
                 carried = loop.outside.arrays
@@ -130,8 +131,10 @@ def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:
             loop.rebound.refuse_shared(names, every)
             break
         except NewPlaces:
+            as_before()
             loop.outside.write((*before, *loop.outside.read(len(before))))
         except BaseException:
+            as_before()
             loop.outside.write((*before, *loop.outside.read(len(before))))
             raise
     loop.rebound.let_out(every)

@@ -303,6 +303,20 @@ def rebindings() -> dict[Any, Rebinding]:
     return graph.root.record(Rebindings).known if graph is not None else {}
 
 
+def rebound_so_far() -> Callable[[], None]:
+    """Return what lets the trace know of its names what it knows now: a block that is traced again begins so."""
+    graph = current_graph()
+    if graph is None:
+        return lambda: None
+    record = graph.root.record(Rebindings)
+    before = record.copy()
+
+    def again() -> None:
+        record.known, record.chosen = dict(before.known), dict(before.chosen)
+
+    return again
+
+
 def chosen() -> dict[int, Rebinding]:
     """Return the objects of the present trace, by id, of which the run says whether they are what was there first."""
     graph = current_graph()
