@@ -422,6 +422,27 @@ def test_parts_that_are_given_back_are_apart_from_what_was_written(executor):
 
 
 @pytest.mark.parametrize("executor", INTERPRETED)
+def test_what_a_truth_value_picks_is_written_back(executor):
+    def f(x, rows, n):
+        x[np.array(True)] *= 2
+        x[x.sum() > 0] += 1
+        x[True, 1:] += 2
+        x[x.sum() < 0] += 100
+        for k in range(n):
+            rows[k][np.True_] -= k
+            rows[rows.sum() > 0] += 1
+        return x, rows
+
+    def given():
+        return np.array([1.0, 2.0, 3.0]), np.arange(6.0).reshape(3, 2)
+
+    ours, plain = given(), given()
+    made = al.function(f, executor=executor)(*ours, np.int64(3))
+    for one, other, same in zip(ours, f(*plain, 3), made, strict=True):
+        assert one.tolist() == other.tolist() == same.tolist()
+
+
+@pytest.mark.parametrize("executor", INTERPRETED)
 def test_what_is_copied_is_copied_once(executor):
     for function, make in WITH_MEMORY:
         most = peak(function, make()) + SMALL

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+
 import autoloop as al
 import numpy as np
 import pytest
@@ -182,3 +184,60 @@ def test_vectors_are_of_elements_side_by_side(rounds, told):
     assert sum('vectorize.enable", i1 false' in line for line in lines) == 1  # one line for all loops over rows
     hints = ("unroll.disable", 'vectorize.enable", i1 true')
     assert [hint for hint in hints if any(hint in line for line in lines)] == told
+
+
+def with_more_axes_than_their_place(x, y, n):
+    x[:] = y[1:]
+    x += np.arange(4)
+    x[1:] = np.arange(3)[None, None]
+    for _ in range(n):
+        x[:] = y[1:] * x
+        x[1:] = (y[None, :1, 1:] + y[None, 1:, 1:]) * 0.5
+        x[[2, 0]] = y[1:, :2] - x[1]
+        x[x > 9] = x[:1] * n
+
+
+@each([(x, y) for x in ("f8", "i8", "c16") for y in ("f8", "i8", "f4")])
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+def test_leading_axes_of_one_element_are_left_out(x, y):
+    made = np.array([[1.5, 2.0, 3.0, 4.0], [4.5, 5.0, 6.0, 7.0]]).astype(y)
+    plain, ours = (np.array([7, 8, 9, 1], x) for _ in range(2))
+    f = with_more_axes_than_their_place if x != "c16" else with_more_axes_of_complex_numbers
+    f(plain, made, np.int64(2))
+    al.function(f, executor="native")(ours, made, np.int64(2))
+    np.testing.assert_allclose(ours, plain, rtol=1e-14)
+
+
+def with_more_axes_of_complex_numbers(x, y, n):
+    x[:] = y[1:]
+    x[1:] = (y[:1, 1:] + y[1:, 1:] * x[1:])[None]
+
+
+def test_values_without_axes_have_parts():
+    def f(s, n):
+        a, b, c, d = np.asarray(s * 2), np.asarray(s * 3), np.asarray(s > 1), np.asarray(s * 4)
+        a[a > 1] = 7
+        b[True] = n
+        c[s > 0] = s < 0
+        for k in range(n):
+            a[a > k] = k
+            d[d > 9] = np.array([0.5]) * s
+        return a, b, c, d, np.piecewise(s, [s > 2, s < 2], [1, 2])
+
+    for s in (np.float64(2.5), np.float64(-0.25)):
+        for ours, plain in zip(al.function(f, executor="native")(s, np.int64(3)), f(s, 3), strict=True):
+            assert (type(ours), ours.dtype) == (type(plain), plain.dtype)
+            np.testing.assert_array_equal(ours, plain, strict=True)
+    with pytest.raises(NotImplementedError, match="an index makes an array of a value without axes"):
+        al.function(lambda s: s[True], executor="native")(np.float64(2.5))
+
+
+@each(["x[x > 0] = x[:1, None]", "s = np.asarray(x[0]); s[s > 0] = x[:2]"])
+def test_what_numpy_does_not_assign_to_what_a_mask_selects_is_refused(statement):
+    text = f"def f(x):\n    {statement}\n    return x\n"
+    linecache.cache["<refused>"] = (len(text), None, text.splitlines(True), "<refused>")
+    exec(compile(text, "<refused>", "exec"), names := {"np": np})
+    with pytest.raises((TypeError, ValueError)):
+        names["f"](np.ones(3))
+    with pytest.raises(NotImplementedError, match="to what a mask selects"):
+        al.function(names["f"], executor="native")(np.ones(3))

@@ -24,8 +24,8 @@ def is_fresh(tensor: Tensor) -> bool:
 
 
 def gathers(node: Node) -> bool:
-    """Return whether elements are picked by arrays, which gives a copy of them."""
-    return node.op is GETITEM and any(t.shape.rank not in (0, None) for t in node.inputs[1:])
+    """Return whether elements are picked by arrays or truth values, ``x[True]``, which gives a copy of them."""
+    return node.op is GETITEM and any(t.shape.rank not in (0, None) or t.dtype.kind == "b" for t in node.inputs[1:])
 
 
 def writes_part(node: Node) -> bool:

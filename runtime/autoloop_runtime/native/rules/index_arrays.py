@@ -103,6 +103,8 @@ class Points:
 
 def at_points(ctx: Context, node: Node, values: list[Value]) -> Value:
     """Return what an index with arrays names."""
+    if isinstance(values[0], Scalar):
+        ctx.refuse(node, "an index makes an array of a value without axes")
     x = array_of(ctx, values[0])
     points = Points(ctx, node, 1, [x, *values[1:]], x)
     out = ctx.result(node.outputs[0], x.t, points.shape)

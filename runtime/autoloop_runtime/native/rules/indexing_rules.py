@@ -27,7 +27,21 @@ from ..writer.nests import Nest, store, store_all
 from ..writer.node_writer import agree, array_of, flush, value_of
 from ..writer.registry import rule
 from ..writer.storage_plan import is_view, overwrites
-from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, buffers, leaves, resolve, size_of, with_leaves
+from ..writer.values import (
+    Array,
+    Count,
+    Expr,
+    Pending,
+    Scalar,
+    Shape,
+    Splat,
+    Value,
+    buffers,
+    leaves,
+    resolve,
+    size_of,
+    with_leaves,
+)
 from .changed_parts import indices_of, is_basic, put_back_by
 from .element_index import index_of
 from .index_arrays import Points, at_points
@@ -263,7 +277,7 @@ def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
             move(ctx, fitting(ctx, node, values, value, part.shape), part)  # type: ignore[arg-type]
         else:
             put(ctx, fitting(ctx, node, values, value, part.shape), part)
-        return [out]
+        return [seen(ctx, out)]
     axis = only_rows(ctx, node, 2)
     if axis is None:
         return [_put_at_points(ctx, node, values)]
@@ -359,7 +373,7 @@ def _put_at_points(ctx: Context, node: Node, values: list[Value]) -> Value:
     points = Points(ctx, node, 2, [out, *values[1:]], out)
     rows = _apart_rows(ctx, fitting(ctx, node, values, resolve(values[1]), points.shape), out, points.shape)
     points.each(rows, lambda place, row: put(ctx, seen(ctx, row), place), is_update=True)
-    return out
+    return seen(ctx, out)
 
 
 def _apart_rows(ctx: Context, source: Value, out: Array, shape: Shape) -> Array:
@@ -385,18 +399,22 @@ def fitting(ctx: Context, node: Node, operands: Sequence[Value], value: Value, s
 
 def fitted(value: Value, shape: Shape) -> Value:
     """Return ``value`` without the leading axes of extent 1 that NumPy's assignment lets pass."""
-    if isinstance(value, Array) and len(value.shape) > len(shape):
-        extra = len(value.shape) - len(shape)
+    extra = max(0, len(value.shape) - len(shape))  # type: ignore[union-attr]
+    if not extra or isinstance(value, Scalar):
+        return value
+    if isinstance(value, (Array, Count)):
         return replace(value, shape=value.shape[extra:], strides=value.strides[extra:])
-    if isinstance(value, (Splat, Expr)) and len(value.shape) > len(shape):
-        return replace(value, shape=value.shape[len(value.shape) - len(shape) :])
-    return value
+    if isinstance(value, Pending):
+        return fitted(value.expr, shape)
+    if isinstance(value, Expr):  # what it is computed of has these axes, too
+        value = with_leaves(value, {id(leaf): fitted(leaf, shape) for leaf in leaves(value)})
+    return replace(value, shape=value.shape[extra:])  # type: ignore[union-attr]
 
 
 def _masked(ctx: Context, node: Node, values: list[Value]) -> Value:
     x, value, mask = (resolve(v) for v in values)
     one = isinstance(value, (Scalar, Splat)) or (size_of(value.shape) == 1 and not is_moving(value.shape))  # type: ignore[union-attr]
-    if not one and len(value.shape) != 1:  # type: ignore[union-attr]
+    if len(value.shape) > 1 or not (one or ctx.shape_of(node.inputs[0])):  # type: ignore[union-attr]
         ctx.refuse(node, "what is assigned to what a mask selects has several axes")
     if not one:
         source = as_many(ctx, node, values)
@@ -408,7 +426,7 @@ def _masked(ctx: Context, node: Node, values: list[Value]) -> Value:
     out = ctx.result(node.outputs[0], t, shape, reuse)
     chosen = Expr(WHERE, (mask, fitted(value, ()), x), t, shape)
     store_all(ctx, shape, [chosen], [out])
-    return out
+    return seen(ctx, out)
 
 
 @rule(PLACE, complexes=True)

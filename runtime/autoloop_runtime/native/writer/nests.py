@@ -313,6 +313,7 @@ def _chunks(ctx: Context, total: int, chunk: int) -> int:
 def _aligned(leaf: Array | Count, shape: Shape) -> list[int]:
     """Return the strides of ``leaf`` along the axes of ``shape``, to which it broadcasts."""
     lead = len(shape) - len(leaf.shape)
+    assert lead >= 0, (leaf, shape)
     return [0] * lead + [0 if n == 1 and m != 1 else s for n, s, m in zip(leaf.shape, leaf.strides, shape[lead:])]
 
 

@@ -279,6 +279,8 @@ def with_leaves(value: Value, instead: Mapping[int, Value]) -> Value:
                 args = tuple([changed(arg) for arg in one.args])
                 if any(new is not resolve(old) for new, old in zip(args, one.args)):
                     made = replace(one, args=args)
+            elif isinstance(one, Pending) and (of := changed(one.expr)) is not resolve(one.expr):
+                made = of
             known[id(one)] = made
         return known[id(one)]
 
