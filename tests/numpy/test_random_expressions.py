@@ -203,6 +203,16 @@ AS_PLAIN = [
     "np.take(x[:0].reshape(0, 0), [0, -1], axis=1)", "np.take(x[:0].reshape(4, 0), [9], axis=0)",
     "np.var(np.float16(x))", "np.std(np.float16(x), ddof=1)", "np.var(x + 1e9, dtype='f4')", "np.std(b, dtype='f4')",
     "np.select([b > 0], [2], b.astype('u1'))", "np.select([b > 0], [2], b)", "sum(b[:0])", "sum(x[:0], 2.5)",
+    "np.cumulative_sum(x[:0], include_initial=True)", "np.cumulative_sum(b[:0], dtype=np.int16, include_initial=True)",
+    "np.cumulative_prod(x[:0].reshape(2, 0), axis=1, include_initial=True)", "np.size(x[x > 2], 0) * b",
+    "np.cumulative_prod(x[:0].reshape(2, 0), axis=0, include_initial=True)", "np.size(np.unique(b), 0) - b",
+    "np.size(x[x > 2].reshape(-1, 1), (0, 1)) * b", "np.setxor1d(x[:0], b[:0])", "np.setxor1d(b, b[:0])",
+    "np.linalg.norm(x[:0], np.inf)", "np.linalg.norm(x[:0].reshape(2, 0), 1)", "np.linalg.norm(x[:0], -np.inf)",
+    "np.linalg.norm(x[:0].reshape(0, 2), np.inf, keepdims=True)", "np.linalg.norm(x[:0].reshape(2, 0), 2)",
+    "np.linalg.norm(x[:0].reshape(2, 0), np.inf, axis=1)", "np.linalg.cond(x[:0].reshape(0, 0), 1)", "any(s)",
+    "np.linalg.vector_norm(x[:0].reshape(1, 0, 3), ord=np.inf, axis=(0, 1))", "all(x[0] * 2)", "1 in x[0]", "1 in s",
+    "any(float(s))", "all(n > 2)", "1 in float(s)", "any(np.asarray(s))", "2.5 in np.asarray(s)", "3.5 in x",
+    "np.trim_zeros(np.expand_dims(s, 0))",
     "b[:2] // [0.5, 2]", "np.float32(s) * [1.5, 2]", "[True, False] * b[:2]", "x[:2] < [1, 2.5]",
 ]  # fmt: skip
 ARE_REFUSED = {

@@ -229,3 +229,23 @@ def in_a_branch(x, k):
 def test_what_others_would_take_for_an_extent_that_is_known_is_refused(function):
     with pytest.raises(NativeRefusal, match="depends on values|have the shapes"):
         al.function(function, executor="native")(np.ones(5), np.array([2]))
+
+
+def of_equal_elements(v, k, m):
+    ones, rows = np.ones(5), np.full((4, 3), v)
+    return (
+        np.sum(ones[:k]), ones[k:m].size, np.sum(rows[k:m]), np.sum(rows[m:, 1]), np.sum(np.expand_dims(v, 0)[k:]),
+        np.sum((rows * 1.5)[k:m, ::-1]), len(np.zeros(7)[::2][k:m]),
+    )  # fmt: skip
+
+
+def test_slices_of_equal_elements_are_cut_as_others_are():
+    machine = al.function(of_equal_elements, executor="native")
+    for k in (-6, -1, 0, 1, 2, 5):
+        for m in (-2, 0, 1, 3, 6):
+            given = np.float64(2.5), np.int64(k), np.int64(m)
+            assert machine(*given) == of_equal_elements(*given)
+    cut_short = al.function(lambda n: np.expand_dims(n, 0)[n : n + 1], executor="native")
+    assert cut_short(np.int64(0)).tolist() == [0]
+    with pytest.raises(NativeRefusal, match="a slice is cut short where the array ends"):
+        cut_short(np.int64(1))

@@ -203,6 +203,14 @@ def _numbers(values: Any) -> Any:
     return tensor
 
 
+def _elements(values: Any) -> Any:
+    """Return a tensor of the elements that Python would ask one by one whether they are true."""
+    tensor = _numbers(_gathered(values)[0])
+    if tensor.shape.rank == 0:
+        iter(values)  # which says what it is not
+    return tensor
+
+
 def _sum(values: Any, start: Any = 0) -> Any:
     if not _is_staged(values):
         return functools.reduce(lambda total, one: operators.binary(total, "+", one), values, start)
@@ -306,8 +314,8 @@ def identity_of(value: Any) -> int:
 
 STAGED: dict[Any, Callable[..., Any]] = {
     abs: _with_staged(abs, abs),
-    all: _iterated(all, lambda x: answer(ops.all(_numbers(_gathered(x)[0])), x), _later("all_of")),
-    any: _iterated(any, lambda x: answer(ops.any(_numbers(_gathered(x)[0])), x), _later("any_of")),
+    all: _iterated(all, lambda x: answer(ops.all(_elements(x)), x), _later("all_of")),
+    any: _iterated(any, lambda x: answer(ops.any(_elements(x)), x), _later("any_of")),
     bin: _with_staged(bin, _made_later("of_number", bin, str)),
     bool: _with_staged(bool, lambda x: truth(asked(x))),
     callable: _later("is_callable"),

@@ -33,7 +33,7 @@ from autoloop_runtime.ops.operands import fitted
 from ... import operators
 from ...errors import programs_own
 from ...left_to_python import refuse_unknown
-from ..staging.staged_values import is_staged, stands_for
+from ..staging.staged_values import answer, is_staged, stands_for
 from ..staging.standins import is_growing
 
 _MAKING_ARRAYS = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
@@ -66,7 +66,8 @@ def _extents(function: Any, a: Any, *axis: Any) -> Any:
     """Return ``np.shape`` or ``np.size``: of an array numbers of Python's, whatever the run decides."""
     array = operators.array_of(a) if is_growing(a) else a
     if axis or not isinstance(array, ArrayTracer) or array.shape.rank is None:
-        return by_numpy(function)(array, *axis)
+        made = by_numpy(function)(array, *axis)
+        return answer(ops.cast(made, np.int64), made) if isinstance(made, ArrayTracer) else made
     return operators.attribute(array, function.__name__)
 
 

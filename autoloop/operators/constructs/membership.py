@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.ir.text_operators import of_texts
-from autoloop_runtime.ir.tracers import TextTracer
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer
 
 from ..mutation.outside_world import stays
 from ..staging.clauses import clauses_of
@@ -21,6 +21,7 @@ from .boolean_operators import not_, or_
 from .container_comparisons import asks_the_run, equal
 from .for_statement import for_stmt
 from .iterables import iterable_of
+from .math_functions import tried
 
 
 def in_(item: Any, container: Any) -> Any:
@@ -36,6 +37,8 @@ def in_(item: Any, container: Any) -> Any:
         return of_texts(operator.contains, bool, container, item)
     if isinstance(item, MixedNumber):
         return in_(item.leaving(), container)
+    if isinstance(container, ArrayTracer | NumberTracer):
+        tried(_holds_0, container)  # which says what a number is not
     if is_staged(container) or isinstance(container, GrowingList) or (is_staged(item) and _is_array(container)):
         same = ops.equal(container.numbers(), item) if isinstance(container, GrowingList) else container == item
         return answer(ops.any(same), container, item) if is_staged(same) else bool(np.any(same))
@@ -48,6 +51,10 @@ def in_(item: Any, container: Any) -> Any:
             return False
         return or_(equal(elements[0], item), *(_later(item, one) for one in elements[1:]))
     return item in stays(container)
+
+
+def _holds_0(container: Any) -> bool:
+    return 0 in container
 
 
 def _asks_users(item: Any, container: Any) -> bool:

@@ -170,7 +170,7 @@ def only_rows(ctx: Context, node: Node, first: int) -> int | None:
 @rule(GETITEM, view=True, partly=True, complexes=True)
 def _getitem(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if is_basic(ctx, node, 1):
-        if is_one_value(values[0]) and not indices_of(node, 1):
+        if is_one_value(values[0]) and all(t in ctx.types.constants for t in node.inputs[1:]):
             return [splat(ctx, node, values[0])]
         values = [array_of(ctx, values[0]), *values[1:]]
         part = Basic(ctx, node, 1, values, values[0]).part()  # type: ignore[arg-type]

@@ -177,7 +177,9 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
     changes = every[1:] != every[:-1]
     ends = as_operand([True])
     changes = joining.concat([ends, changes, ends], 0)
-    return every[logic.logical_and(changes[1:], changes[:-1])]
+    return every[
+        logic.logical_and(changes[1:], changes[:-1])[: shape_queries.dim(every, 0)]
+    ]  # of nothing are both ends
 
 
 @counterpart(np.intersect1d)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,10 @@ from ..reductions import max as greatest
 from ..reductions import min as least
 from ..reductions import norm as length
 from ..selection import where
-from .counterparts import counterpart, known
+from .counterparts import as_operand, counterpart, known
 from .decompositions import svdvals
 from .matrix_equations import inverse_or_nan
 from .matrix_operands import floats, matrix, square
-
-#: order -> what it makes of the sums of the absolute values along one axis, and which of the two that is
-_SUMS = {1: (greatest, 0), -1: (least, 0), np.inf: (greatest, 1), -np.inf: (least, 1)}
-_OF_SINGULAR_VALUES = {2: greatest, -2: least, "nuc": total}
 
 
 @counterpart(np.linalg.norm)
@@ -59,6 +56,8 @@ def _of_all(x: Tensor, rank: int, keepdims: bool) -> Any:
 def _vectors(x: Tensor, ord: Any, axes: tuple[int, ...] | None, keepdims: bool) -> Any:
     if isinstance(ord, str):
         raise ValueError(f"Invalid norm order {ord!r} for vectors")
+    if ord == np.inf:
+        return _greatest(absolute(x), axes, keepdims)
     return length(x, ord, axes, keepdims)
 
 
@@ -73,6 +72,28 @@ def _matrices(x: Tensor, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
     chosen, along = _SUMS[ord]
     found = chosen(total(absolute(x), axes[along], True), axes[1 - along], True)
     return found if keepdims else squeeze(found, axes)
+
+
+try:
+    np.linalg.norm(np.zeros(0), np.inf)
+    _IS_OF_NONE = True
+except ValueError:
+    _IS_OF_NONE = False
+
+
+def _greatest(sizes: Tensor, axis: Any, keepdims: bool = False) -> Tensor:
+    """Return the greatest of sizes; where there are none, what NumPy's norms give: 0, and before 2.3 an exception."""
+    places = range(len(sizes.shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    if not _IS_OF_NONE or all(sizes.shape.known[place] != 0 for place in places):
+        return greatest(sizes, axis, keepdims)
+    return total(sizes, axis, keepdims)
+
+
+#: order -> what it makes of the sums of the absolute values along one axis, and which of the two that is
+_SUMS: dict[Any, tuple[Callable[..., Any], int]] = {
+    1: (_greatest, 0), -1: (least, 0), np.inf: (_greatest, 1), -np.inf: (least, 1),
+}  # fmt: skip
+_OF_SINGULAR_VALUES: dict[Any, Callable[..., Any]] = {2: _greatest, -2: least, "nuc": total}
 
 
 @counterpart(np.linalg.vector_norm)
@@ -92,7 +113,9 @@ def matrix_norm(x: Any, /, *, keepdims: Any = False, ord: Any = "fro") -> Any:
 @counterpart(np.linalg.cond)
 def cond(x: Any, p: Any = None) -> Any:
     """Return ``np.linalg.cond``: inf, not nan, of what has no inverse."""
-    p = known(np.linalg.cond, p=p)
+    x, p = as_operand(x), known(np.linalg.cond, p=p)
+    if x.shape.num_elements() == 0:
+        raise np.linalg.LinAlgError("cond is not defined on empty arrays")
     if p is None or p in (2, -2):
         x = matrix(x)
         values = svdvals(x)

@@ -10,8 +10,10 @@ from ...base.dtypes import of_numbers
 from ...ir.tensor import Tensor
 from .. import running_sums
 from ..array import ravel
+from ..filled import full
 from ..joining import concat
 from ..operands import as_dtype
+from ..shape_queries import dim
 from .counterparts import as_operand, counterpart, known, unsupported
 from .numpy_reductions import numpy_axis, wide
 
@@ -54,8 +56,9 @@ def _from_the_start(
     if not initial:
         return made
     place = numpy_axis(theirs, axis, x)
-    begin = made[(slice(None),) * place + (slice(0, 1),)]
-    return concat([begin * 0 + np.asarray(first, made.dtype)[()], made], place)
+    extents = [1 if k == place else dim(made, k) for k in range(len(made.shape))]
+    begin = full(extents, first, made.dtype)
+    return concat([begin, made], place)
 
 
 @counterpart(getattr(np, "cumulative_sum", None))
