@@ -10,7 +10,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from each_case import each
-from executors import needs_native
+from executors import EXECUTORS, needs_native
 from left_to_python import refused_or_plain
 
 RNG = np.random.default_rng()
@@ -226,6 +226,30 @@ def test_what_is_drawn_keeps_its_kind():
     with pytest.raises(TypeError, match="choice gave .*, but .* when traced: let it always give the same kind"):
         for _ in range(20):
             f(1.0)
+
+
+@each(EXECUTORS)
+def test_what_is_drawn_without_axes_is_an_array_where_a_size_is_given(executor):
+    def drawn(x, n):
+        generator, number, element = np.random.default_rng(1), RNG.integers(3, size=()), RNG.choice(np.arange(5))
+        while n > 0:
+            number, n = RNG.integers(9, size=()), n - 1
+        return (
+            number,
+            RNG.normal(x, size=()),
+            RNG.standard_normal(size=()),
+            RNG.normal(x),
+            element,
+            generator.random(()),
+        )
+
+    f = al.function(drawn, executor=executor)
+    for turns in (0, 2):
+        _seed()
+        wants = drawn(np.float64(2), np.int64(turns))
+        _seed()
+        found = f(np.float64(2), np.int64(turns))
+        assert [(type(one), one) for one in found] == [(type(one), one) for one in wants]
 
 
 def test_what_is_drawn_has_the_shape_that_was_traced():

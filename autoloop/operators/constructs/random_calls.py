@@ -27,7 +27,7 @@ from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.number_operators import as_number
 from autoloop_runtime.ir.records import CallRecord, record_call
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked, number_of
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, ZeroDimArray, kind_of, marked, number_of
 from autoloop_runtime.ops.python_functions import DRAW
 
 from ...conversion.callables import is_users_class, makes_generator
@@ -443,4 +443,6 @@ def _kept(result: Tensor, sample: Any, staged: Sequence[Any]) -> Any:
     """Return a result as a value of the kind that the generator gives."""
     if isinstance(sample, _NUMBERS) and not isinstance(sample, np.generic):
         return as_number(result, number_of(staged))
-    return marked(kind_of(staged, ArrayTracer), result)
+    kind = kind_of(staged, ArrayTracer)
+    is_array = kind is ArrayTracer and isinstance(sample, np.ndarray) and not sample.ndim
+    return marked(ZeroDimArray if is_array else kind, result)
