@@ -26,6 +26,8 @@ x.flat.__setitem__(1, np.asarray(2) * 150) or x; x.flat.__setitem__(1, [k]) or x
 np.arange(0, k, 100, dtype=x.dtype); np.arange(k, dtype=x.dtype); np.arange(-k, 0, dtype=x.dtype)
 np.arange(0, r * 9, 0.5, dtype=x.dtype); np.arange(0.5, r * 9, 0.7, dtype=x.dtype); np.arange(k, k + 1, dtype=x.dtype)
 np.arange(k, k, dtype=x.dtype); np.arange(n, dtype=x.dtype); np.arange(3, -1, -n // 3, dtype=x.dtype)
+np.result_type(x, k); np.result_type(r, x); np.result_type(k > 0, x, k); np.result_type(x.dtype, r)
+np.common_type(x, k)
 """
 #: of any dtype, or of the ``out`` that is given
 ONCE = """
@@ -36,6 +38,8 @@ np.add(y, k, out=o); np.sqrt(y, out=o); np.add(y[:1], 1, out=o); np.add(y, y, ou
 np.matmul(m, m, out=c); np.matmul(m[:1], m, out=o[:, :3]); np.vecdot(y, y, out=p[0]); np.sum(m, axis=0, out=(y,))
 np.dot(m, m.T, out=f); np.dot(m, m.T, out=g); np.linalg.multi_dot([m, m, m], out=f); np.dot(m, m.T, out=o)
 m.dot(m, out=f); np.dot(m, y, out=f[0]); np.dot(m, y, out=f[:, 0]); np.dot(m, m, out=c[0]); np.dot(m, m, out=b)
+np.result_type(k); np.result_type(k, r); np.can_cast(k, "i1"); np.can_cast(r, "f4"); np.common_type(r); np.dtype(k)
+np.promote_types(k, "f4"); np.issubdtype(k, int); np.common_type(y, np.dtype("f4")); np.can_cast(y.dtype, "f4")
 b.__iadd__(y[:2]); b.__imul__(m[:2]); b[0].__iadd__(k); np.dot(m, m.T, out=f.T); np.matmul(m, m, out=b)
 """
 

@@ -189,11 +189,15 @@ def _limits(of: Any) -> Callable[..., Any]:
 
 
 def _of_dtypes(function: Any) -> Callable[..., Any]:
-    """Return a function of dtypes, of which arrays are none, though they have one that NumPy would ask for."""
+    """Return a function of dtypes, of which arrays and numbers are none, though what stands for them has one that NumPy
+    would ask for."""
 
     def made(*args: Any, **kwargs: Any) -> Any:
-        if any(isinstance(one, ArrayTracer) and not one.is_scalar for one in (*args, *kwargs.values())):
+        given = (*args, *kwargs.values())
+        if any(isinstance(one, ArrayTracer) and not one.is_scalar for one in given):
             raise programs_own(TypeError("Cannot construct a dtype from an array"))
+        if any(isinstance(one, NumberTracer) for one in given):
+            raise programs_own(TypeError("Cannot interpret a number as a data type"))
         return function(*args, **kwargs)
 
     return made

@@ -169,27 +169,31 @@ def imag(val: Any) -> Any:
     return imaginary(as_operand(val)) if number_type(val) is None else val.imag
 
 
-def _of_dtypes(theirs: Any) -> Any:
-    """Return a function of arrays of which only the dtypes matter."""
-    return lambda *values: theirs(*[as_operand(one).dtype if is_tensor(one) else one for one in values])
+def _as_typed(value: Any) -> Any:
+    """Return what NumPy is asked about the dtype of: of a tensor that, of what stands for a number of Python's one."""
+    if not is_tensor(value):
+        return value
+    number = number_type(value)
+    return as_operand(value).dtype if number is None else number(1)
 
 
 @counterpart(np.result_type)
 def result_type(*arrays_and_dtypes: Any) -> Any:
     """Return ``np.result_type``."""
-    return _of_dtypes(np.result_type)(*arrays_and_dtypes)
+    return np.result_type(*map(_as_typed, arrays_and_dtypes))
 
 
 @counterpart(np.common_type)
 def common_type(*arrays: Any) -> Any:
     """Return ``np.common_type``."""
-    return np.common_type(*[np.empty(0, as_operand(one).dtype) for one in arrays])
+    typed = [(_as_typed(one), is_tensor(one)) for one in arrays]
+    return np.common_type(*[np.empty(0, one) if ours and isinstance(one, np.dtype) else one for one, ours in typed])
 
 
 @counterpart(np.can_cast)
 def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
     """Return ``np.can_cast``."""
-    return bool(np.can_cast(from_.dtype if is_tensor(from_) else from_, to, casting))
+    return bool(np.can_cast(_as_typed(from_), to, casting))
 
 
 @counterpart(np.min_scalar_type)
