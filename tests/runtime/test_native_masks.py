@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from typing import Any
 
 import autoloop as al
 import numpy as np
@@ -136,3 +137,34 @@ def fails(f, arguments, error):
     except error:
         return True
     return False
+
+
+@each(
+    [
+        "y[y > 3] = np.full(2, x)", "y[y > 3] = np.full(3, x)", "y[y > 3] = np.full(1, x)", "y[y > 9] = np.zeros(0)",
+        "y[y > 9] = np.full(3, x)", "m[m > 5] = np.zeros(3)", "m[m > 5] = np.ones(3) * x",
+        "y[y > 3] = np.full((1, 3), x)", "y[y > 3] = np.full((1, 1), x)", "y[y > 3] = np.full((3, 1), x)",
+        "m[m[:, 0] > 3] = np.full((1, 1), x)", "y.put([9], x)", "y.put([9, 9], x)",
+        "y[:] = np.full(7, n) ** np.full(7, -n)", "y[:] = n ** -(y.astype(int) + n)",
+        "y[:] = (y.astype(int) + n) ** np.full(7, -n)", "y[:] = n ** (y.astype(int) + n)",
+    ]
+)  # fmt: skip
+def test_equal_values_are_as_many_as_they_are(line):
+    """An array of equal numbers has no memory of its own in machine code: its extents count as those of another."""
+    for before, indent in (("", ""), ("while n > 2: n -= 1", ""), ("for _ in range(n):", "    ")):
+        lines = ["import numpy as np", "def f(y, m, x, n):", f"    {before}", f"    {indent}{line}", "    return y, m"]
+        name = f"<equal values: {line} {before}>"
+        linecache.cache[name] = (1, None, [f"{one}\n" for one in lines], name)
+        space: dict[str, Any] = {}
+        exec(compile("\n".join(lines), name, "exec"), space)
+        wants = _outcome(space["f"])
+        for executor in EXECUTORS:
+            assert _outcome(al.function(space["f"], executor=executor)) == wants, executor
+
+
+def _outcome(f):
+    given = [np.arange(7.0), np.arange(12.0).reshape(3, 4), np.float64(1.5), np.int64(3)]
+    try:
+        return [(one.tolist(), str(one.dtype)) for one in f(*given)]
+    except Exception as error:
+        return type(error)

@@ -84,7 +84,8 @@ def _operand(operand: Operand, start: int, look: Callable[[int | None, Any, Shap
     if operand.kind == "shape":
         return np.broadcast_to(np.zeros((), operand.dtype), shape)
     if operand.kind == "scalar":
-        return np.frombuffer(ctypes.string_at(slot, operand.dtype.itemsize), operand.dtype)[0]
+        value = np.frombuffer(ctypes.string_at(slot, operand.dtype.itemsize), operand.dtype)[0]
+        return np.full(shape, value) if shape else value
     steps = list(operand.strides)
     for axis, place in operand.steps:
         steps[axis] = ctypes.c_int64.from_address(start + 8 * place).value

@@ -263,7 +263,18 @@ def _set_item_kernel(x: Any, value: Any, *inputs: Any, index: Index) -> Any:
     return assign_in_place(np.array(x), value, *inputs, index=index)[()]
 
 
+def _is_mask_of_elements(x: Tensor, inputs: Sequence[Tensor], index: Index) -> bool:
+    """Return whether an index is one mask with the axes of ``x``, which selects elements."""
+    is_mask = len(index.entries) == len(inputs) == 1 and inputs[0].dtype.kind == "b"
+    return is_mask and x.shape.rank is not None and x.shape.rank == inputs[0].shape.rank != 0
+
+
 def _set_item_infer(x: Tensor, value: Tensor, *inputs: Tensor, index: Index) -> Any:
+    if (value.shape.rank or 0) > 1 and _is_mask_of_elements(x, inputs, index):
+        raise TypeError(
+            "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
+            f"{value.shape.rank} dimensions"
+        )
     target = result_shape(x.shape, index, inputs, is_checked=False)  # NumPy compares the shapes first
     if target.rank is not None and value.shape.rank is not None:
         extra = max(0, len(value.shape) - len(target))

@@ -34,7 +34,6 @@ from ..writer.values import (
     Pending,
     Scalar,
     Shape,
-    Splat,
     Value,
     buffers,
     leaves,
@@ -413,7 +412,7 @@ def fitted(value: Value, shape: Shape) -> Value:
 
 def _masked(ctx: Context, node: Node, values: list[Value]) -> Value:
     x, value, mask = (resolve(v) for v in values)
-    one = isinstance(value, (Scalar, Splat)) or (size_of(value.shape) == 1 and not is_moving(value.shape))  # type: ignore[union-attr]
+    one = isinstance(value, Scalar) or (size_of(value.shape) == 1 and not is_moving(value.shape))  # type: ignore[union-attr]
     if len(value.shape) > 1 or not (one or ctx.shape_of(node.inputs[0])):  # type: ignore[union-attr]
         ctx.refuse(node, "what is assigned to what a mask selects has several axes")
     if not one:

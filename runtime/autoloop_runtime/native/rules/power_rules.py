@@ -14,6 +14,7 @@ from ...ops.powers import POW, POW_IN_LOOP, SQRT
 from ..ir.elements import BOOL, COMPLEX128, DOUBLE, LType, literal
 from ..writer.context import Context
 from ..writer.nests import Nest, accumulate, apply
+from ..writer.node_writer import array_of
 from ..writer.registry import rule
 from ..writer.values import Expr, Scalar, Splat, Value, resolve
 from .pointwise import made
@@ -75,13 +76,14 @@ def _check_exponent(ctx: Context, node: Node, t: LType, values: list[Value]) -> 
     if isinstance(exponent, (Scalar, Splat)):
         fine = ctx.writer.let(f"icmp sge {t.name} {exponent.text}, 0")
     else:
-        if 0 in exponent.shape:  # type: ignore[union-attr]
+        exponent = values[1] = array_of(ctx, exponent)  # of a failure the kernel is asked with it
+        if 0 in exponent.shape:
             return
 
         def step(found: str, nest: Nest) -> str:
             negative = ctx.writer.let(f"icmp slt {t.name} {nest.element(exponent)}, 0")
             return ctx.writer.let(f"or i1 {found}, {negative}")
 
-        nest = Nest(ctx, exponent.shape, [exponent])  # type: ignore[union-attr]
+        nest = Nest(ctx, exponent.shape, [exponent])
         fine = ctx.writer.let(f"xor i1 {accumulate(nest, BOOL, 'false', step)}, true")
     ctx.check(fine, node, values)

@@ -28,6 +28,7 @@ from .values import (
     Pending,
     Rows,
     Scalar,
+    Splat,
     Value,
     buffers,
     dense,
@@ -112,9 +113,9 @@ class Block:
 class Operand:
     """An operand of an operation that may fail: dtype, shape, and the slot of the report where it is left.
 
-    ``kind`` is "scalar" (the value is in the slot), "array" (its address is), "shape" (only its shape is known),
-    "rows" (a TensorArray: the address of its elements; those of the flags are in the next slots) or "grown" (one that
-    grows: the address of the stack; its length is in the next slot).
+    ``kind`` is "scalar" (the value is in the slot, that of all elements), "array" (its address is), "shape" (only its
+    shape is known), "rows" (a TensorArray: the address of its elements; those of the flags are in the next slots) or
+    "grown" (one that grows: the address of the stack; its length is in the next slot).
     """
 
     kind: str
@@ -352,12 +353,11 @@ class Context:
         for tensor, value in zip(node.inputs, values):
             value = resolve(value)
             slot = len(slots)
-            if isinstance(value, Scalar):
-                text = value.text
-                if value.t.kind == "b":
-                    text = writer.let(f"zext i1 {text} to i8")
+            if isinstance(value, (Scalar, Splat)):
+                text = writer.let(f"zext i1 {value.text} to i8") if value.t.kind == "b" else value.text
                 slots += [(value.t.memory, text), *[("", "")] * (value.t.words - 1)]
-                operands.append(Operand("scalar", tensor.dtype, (), slot))
+                extents = self._report_extents(value.shape, slots)
+                operands.append(Operand("scalar", tensor.dtype, value.shape, slot, extents=extents))
             elif isinstance(value, Array):
                 slots.append(("ptr", value.pointer))
                 extents = self._report_extents(value.shape, slots)
