@@ -320,6 +320,24 @@ STATEMENTS = {
     "signed integers are copied of a scalar that wraps": (
         "    np.copyto(a, n, casting='unsafe')\n    return a\n", ("np.zeros(2, 'i1')", "np.float64(300)"), "value",
     ),
+    "elements of nothing are put": ("    np.put(a, [0], [])\n    return a\n", ("np.zeros(0)", "2"), "raises"),
+    "no elements of nothing are put": ("    np.put(a, [], n)\n    return a\n", ("np.zeros(0)", "2"), "value"),
+    "an array is changed in place by one of more axes": (
+        "    a *= np.argwhere(a[:1] > 0) + n\n    return a\n", ("np.ones(3)", "2"), "raises",
+    ),
+    "elements by their places are changed by an array of more axes": (
+        "    for k in range(n):\n        a[[0, k]] += np.argwhere(a[:1] > 0)\n    return a\n",
+        ("np.ones(3)", "np.int64(2)"), "raises",
+    ),
+    "what a mask selects is changed by an array of more axes": (
+        "    a[a > 0] *= np.full((1, 1), n)\n    return a\n", ("np.ones(3)", "2"), "raises",
+    ),
+    "the first elements are changed by an array of more axes": (
+        "    a[:n] += np.ones((1, n))\n    return a\n", ("np.ones(3)", "np.int64(2)"), "raises",
+    ),
+    "an array of more axes is given for out": (
+        "    np.multiply(a[:2], np.argwhere(a[:1] > 0), out=a[:2])\n    return a\n", ("np.ones(3)", "2"), "raises",
+    ),
     "a name that is not set is read before what it meets": (
         "    if n > 9:\n        s = 1\n    s &= a.ravel()[0]\n    return s\n",
         ("np.zeros(0, int)", "np.array(3)"), "raises",

@@ -280,8 +280,10 @@ class References:
         if made.dtype != dtype:
             made = call("cast", made, dtype)
         mine, its = shape.is_fully_defined(), made.shape.is_fully_defined()
-        if mine and its and made.shape.as_tuple() != shape.as_tuple():
-            given, wanted = made.shape.as_tuple(), shape.as_tuple()
+        # an assignment would take more axes, if they have one element
+        is_deeper = None not in (made.shape.rank, shape.rank) and len(made.shape) > len(shape)
+        if is_deeper or (mine and its and made.shape.as_tuple() != shape.as_tuple()):
+            given, wanted = (tuple(one.known) for one in (made.shape, shape))
             raise ValueError(
                 f"non-broadcastable output operand with shape {wanted} doesn't match the broadcast shape {given}"
             )

@@ -60,6 +60,8 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
         places = _moved_inside(places, size, mode)
     values = _repeated(np.put, v, a.dtype, _known_size(np.put, places, "the indices"))
     a.check_writeable()
+    if places.size and held.shape.num_elements() == 0:
+        raise IndexError("cannot replace elements of an empty array")
     if places.size and values.shape.num_elements() != 0:
         a.overwrite(reshape(set_item(ravel(held), places, values), shape_of(held)))
 
