@@ -280,8 +280,7 @@ class References:
         if made.dtype != dtype:
             made = call("cast", made, dtype)
         mine, its = shape.is_fully_defined(), made.shape.is_fully_defined()
-        # an assignment would take more axes, if they have one element
-        is_deeper = None not in (made.shape.rank, shape.rank) and len(made.shape) > len(shape)
+        is_deeper = None not in (made.shape.rank, shape.rank) and len(made.shape) > len(shape)  # assignments take it
         if is_deeper or (mine and its and made.shape.as_tuple() != shape.as_tuple()):
             given, wanted = (tuple(one.known) for one in (made.shape, shape))
             raise ValueError(
