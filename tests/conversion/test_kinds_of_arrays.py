@@ -270,6 +270,43 @@ def test_what_changes_objects_of_a_library_in_loops_is_done_as_often(text):
             al.function(f)(al.ones(2), al.constant(3))
 
 
+ORDERED = "which NumPy orders by their parts|complex128 has no order"
+#: what graphs do not hold as NumPy does, made in the function -> why
+NO_TENSORS = {
+    "o = np.arange(3).astype('>i4')\nif n > 1: r = o\nelse: r = o * 2\nreturn r": "another byte order",
+    "o = np.arange(3).astype('>i4')\nfor k in range(n): o = o[::-1]\nreturn o": "another byte order",
+    "for k in range(n): r = np.zeros(3, '>f8')\nreturn r": "another byte order",
+    "r = np.arange(3).astype('>i4')\nreturn r[:n], r * n, np.repeat(r, n)": "another byte order",
+    "return (np.arange(3).astype('>f8'), np.arange(3))[n - 1]": "another byte order",
+    "r = 0\nfor k in range(n): r = np.array(['a', 'b'])\nreturn r": "of dtype <U1 in one run and a number in another",
+    "r = np.array(['a'])\nif x[0] > 0: r = 2.5\nreturn r": "of dtype <U1 in one run and a number in another",
+    "r = 0\nfor k in range(n): r = np.timedelta64(k, 'D')\nreturn r": "numpy.timedelta64 of what only the run knows",
+    "return np.datetime64(int(n), 's')": "numpy.datetime64 of what only the run knows",
+    "return np.void(int(n))": "numpy.void of what only the run knows",
+    "return np.object_(int(n))": "numpy.object_ of what only the run knows",
+    "return np.where(x[0] > 0, 'p', 'q')": "a numpy.str_",
+    "return np.choose(n - 1, ['p', 'q'])": "a numpy.str_",
+    "return np.take(['p', 'q'], n - 1)": "a numpy.str_",
+    "return sorted(x * 1j)": ORDERED,
+    "return max(x * 1j)": ORDERED,
+}
+
+
+@each(NO_TENSORS)
+def test_what_is_made_and_tensors_cannot_stand_for_is_left_to_plain_python(text):
+    refused_or_plain(program(text, ["x", "n"]), NO_TENSORS[text], np.arange(2.0), np.int64(2))
+
+
+@each(["sorted(n)", "sorted(np.asarray(x[0]))", "sorted(x[0] * 2)"])
+def test_what_has_no_axes_is_not_sorted(text):
+    f = program(text, ["x", "n"])
+    with pytest.raises(TypeError) as plain:
+        f(np.arange(2.0), np.int64(2))
+    with warnings.catch_warnings(), pytest.raises(TypeError, match=str(plain.value)):
+        warnings.simplefilter("ignore")  # plain Python says so
+        al.function(f)(np.arange(2.0), np.int64(2))
+
+
 MET = {
     "G + x[:1].astype(int)": lambda: np.array(["2020-01-01"], "M8[D]"), "G * x": lambda: np.array([1, 2.5], object),
     "if x[0] > 0: G[0] = 'b'\nreturn G.copy()": lambda: np.array(["a", "c"]),

@@ -253,6 +253,8 @@ def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     if is_growing(values) and values.several:
         raise TypeError(f"sorted(...) of {values.described()}, needs numbers of one type: append float(x)")
     array, kind = _gathered(values)
+    if array.shape.rank == 0:
+        iter(values)  # which says what it is not
     made = operators.sorted_tensor(_numbers(array), kind, reverse)
     if isinstance(made, list) or kind is Tensor:
         return made

@@ -311,6 +311,8 @@ def extreme_element(plain: Callable[..., Any], values: Tensor, kind: Kind, defau
         if known[0] is None:  # of one array nothing is compared
             leave_unknown(f"{plain.__name__}() of arrays, of which only the run knows how many there are")
         truth(values)  # says that it is ambiguous
+    if values.dtype.kind == "c":
+        leave_unknown(f"{plain.__name__}() of complex numbers, which NumPy orders by their parts")
     if known[0] is None:
         there = marked(DecidedNumber if kind is Tensor else NumberTracer, ops.greater(ops.size(values), 0))
         otherwise = (

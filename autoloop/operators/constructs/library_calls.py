@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.stand_ins import UnknownWhileTracing
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
 from autoloop_runtime.ir.overlapping_copies import check_pieces
@@ -159,10 +160,16 @@ def holds_staged_inside(value: Any) -> bool:
     return not isinstance(value, Tensor) and holds_staged(value)
 
 
+#: scalars of NumPy's that hold no numbers, or give the object itself
+_OF_NO_NUMBERS = (np.datetime64, np.timedelta64, np.object_, np.void)
+
+
 def as_scalar(of: type[np.generic]) -> Callable[..., Any]:
     """Return ``np.float32`` and its like as what takes a staged value, too."""
 
     def made(*args: Any, **kwargs: Any) -> Any:
+        if of in _OF_NO_NUMBERS and any(map(holds_staged, (*args, *kwargs.values()))):
+            raise UnknownWhileTracing(f"a numpy.{of.__name__} of what only the run knows is no number for a graph")
         if kwargs or len(args) != 1 or not holds_staged(args[0]):
             return of(*args, **kwargs)
         value = args[0]

@@ -15,7 +15,7 @@ from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, join, kind_of, marked, number_of
 
-from ...left_to_python import refuse_unknown
+from ...left_to_python import leave_unknown, refuse_unknown
 from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import is_staged, stands_for
 
@@ -122,6 +122,8 @@ def _gathered(made: list[Any], place: Tensor, number: Kind) -> Any:
 
 def sorted_tensor(values: Tensor, kind: Kind, reverse: bool) -> Any:
     """Return ``sorted`` of a tensor: a list where its length is known, of elements that are a ``kind``."""
+    if values.dtype.kind == "c":
+        leave_unknown("sorted() of complex numbers, which NumPy orders by their parts")
     if kind is not Tensor:
         refuse_nan(values)
     # equal elements, 0.0 and -0.0, keep their order in both directions

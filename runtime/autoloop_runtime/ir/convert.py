@@ -135,6 +135,11 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
         raise UnknownWhileTracing(f"{_shown(value)} is {words}")
     array = _nested(value) if not isinstance(value, np.ndarray) else value.copy()
     if not array.dtype.isnative:
+        if dtype is None and current_graph() is not None:
+            raise UnknownWhileTracing(
+                f"an array of dtype {array.dtype.str!r}, another byte order than this machine's, meets what only the "
+                "run knows: make it of this machine's byte order"
+            )
         array = array.astype(dtypes.as_dtype(array.dtype))
     if array.dtype.kind == "O":
         instead = "; make it a number, float(x)" if hasattr(value, "__float__") else ""

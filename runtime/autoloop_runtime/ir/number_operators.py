@@ -14,6 +14,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.dtypes import DType
+from ..base.stand_ins import UnknownWhileTracing
 from .convert import as_constant, to_array
 from .op import call
 from .tensor import Tensor
@@ -55,6 +56,8 @@ def number_type(value: Any) -> Type | None:
 
 def beside(dtype: DType, number: Any) -> DType:
     """Return the dtype of what an array or tensor of ``dtype`` and a Python number make together."""
+    if dtype.kind not in "biufc":
+        raise UnknownWhileTracing(f"what is of dtype {dtype} in one run and a number in another has no dtype")
     kind = number_type(number)
     assert kind is not None
     common: DType = np.result_type(dtype, kind(1))

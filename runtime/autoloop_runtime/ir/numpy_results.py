@@ -25,6 +25,10 @@ _ALWAYS = frozenset((
     np.real_if_close, np.repeat, np.require, np.resize, np.select, np.stack, np.tensordot, np.linalg.tensordot, np.tile,
     np.vstack, np.where, np.zeros, np.zeros_like, np.linalg.cross, np.apply_along_axis, np.pad, np.roll,
 ))  # fmt: skip
+#: functions that give texts of Python's
+_TEXTS = frozenset((
+    np.array2string, np.array_repr, np.array_str, np.format_float_positional, np.format_float_scientific,
+))  # fmt: skip
 #: functions that give scalars of scalars, and arrays of arrays, lists and Python's numbers
 _OF_ARRAYS = frozenset((
     np.imag, np.matrix_transpose, np.moveaxis, np.permute_dims, np.real, np.reshape, np.squeeze, np.swapaxes,
@@ -97,15 +101,22 @@ def own(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], made: Any
     return made if is_changed or not isinstance(made, Tensor) else made.plain
 
 
-def taken(arrays: Any, made: Any, text: type) -> Any:
+def gives_text(theirs: Any) -> bool:
+    """Return whether a function of NumPy's gives a text of Python's."""
+    return theirs in _TEXTS
+
+
+def taken(arrays: Any, made: Any, text: type, is_numpys: bool = False) -> Any:
     """Return what was taken out of arrays, or made of them; a text that a run makes is a ``text``.
+
+    ``is_numpys``: of a function that gives a ``numpy.str_``, or an array without axes, whatever it was given.
 
     Raises
     ------
     TypeError
         If it is an element of an array of texts, a ``numpy.str_`` to the user: those that a run makes are Python's.
     """
-    if type(made) is text and any(map(_is_of_texts, nest.flatten(arrays))):
+    if type(made) is text and (is_numpys or any(map(_is_of_texts, nest.flatten(arrays)))):
         raise UnknownWhileTracing(
             "an element of an array of texts, a numpy.str_, is chosen here by what only the run knows: choose among "
             "the elements of a list, x.tolist()[i]"

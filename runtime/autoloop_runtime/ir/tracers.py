@@ -32,7 +32,18 @@ from .asked_for_text import hash_is_asked, text_is_asked
 from .composite import composite_of
 from .followers import is_followed
 from .numpy_protocols import counterpart_of
-from .numpy_results import METHODS_OF_ARRAYS, OWN_KINDS, WHOLE, gives_array, gives_number, is_array, lacking, own, taken
+from .numpy_results import (
+    METHODS_OF_ARRAYS,
+    OWN_KINDS,
+    WHOLE,
+    gives_array,
+    gives_number,
+    gives_text,
+    is_array,
+    lacking,
+    own,
+    taken,
+)
 from .op import call
 from .overlapping_copies import check_pieces
 from .plain_values import check_casts, plain_array, plain_number, plain_zero_dim
@@ -348,7 +359,7 @@ def _array_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, 
     if isinstance(made, NumberTracer) and not any(made is one for one in values):
         return made  # a number of Python's, as the counterpart says
     made = own(theirs, args, kwargs, made)
-    return taken(values, marked(ZeroDimArray if is_array else kind, made), TextTracer)
+    return taken(values, marked(ZeroDimArray if is_array else kind, made), TextTracer, not gives_text(theirs))
 
 
 def _place_of_viewed(theirs: Any, args: tuple[Any, ...]) -> int:
