@@ -320,6 +320,22 @@ STATEMENTS = {
     "signed integers are copied of a scalar that wraps": (
         "    np.copyto(a, n, casting='unsafe')\n    return a\n", ("np.zeros(2, 'i1')", "np.float64(300)"), "value",
     ),
+    "a value without axes is repeated along an axis that it cannot have": (
+        "    for k in range(n):\n        s = np.repeat(a, 2, axis=1)\n    return k\n", ("np.array(1)", "2"), "raises",
+    ),
+    "a value without axes is repeated along the first axis": (
+        "    return a.repeat(n, axis=0)\n", ("np.array(1)", "3"), "value",
+    ),
+    "elements are repeated fewer than no times": (
+        "    return np.repeat(a * n, [-1, 2, 1])\n", ("np.ones(3)", "np.array(2)"), "raises",
+    ),
+    "equal elements are repeated as often as others": (
+        "    return np.repeat(np.full(1, n), [1, 2])\n", ("np.ones(3)", "np.array(2)"), "raises",
+    ),
+    "elements are repeated by a list of lists": (
+        "    return np.repeat(a * n, [[1, 2, 3]])\n", ("np.ones(3)", "np.array(2)"), "raises",
+    ),
+    "what has no axes and loses its zeros": ("    return np.trim_zeros(a)\n", ("np.array(0.0)", "2"), "value"),
     "elements of nothing are put": ("    np.put(a, [0], [])\n    return a\n", ("np.zeros(0)", "2"), "raises"),
     "no elements of nothing are put": ("    np.put(a, [], n)\n    return a\n", ("np.zeros(0)", "2"), "value"),
     "an array is changed in place by one of more axes": (

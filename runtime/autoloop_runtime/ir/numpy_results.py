@@ -32,7 +32,7 @@ _TEXTS = frozenset((
 #: functions that give scalars of scalars, and arrays of arrays, lists and Python's numbers
 _OF_ARRAYS = frozenset((
     np.imag, np.matrix_transpose, np.moveaxis, np.permute_dims, np.real, np.reshape, np.squeeze, np.swapaxes,
-    np.transpose, np.astype,
+    np.transpose, np.trim_zeros, np.astype,
 ))  # fmt: skip
 #: those where weights choose an element
 _WEIGHTED = frozenset((np.percentile, np.quantile, np.nanpercentile, np.nanquantile))

@@ -118,7 +118,7 @@ def repeat(x: ArrayLike, repeats: ArrayLike, axis: Axis | None = None, name: str
     """
     x = convert_to_tensor(x)
     if axis is None or x.shape.rank == 0:
-        x, axis = ravel(x), 0
+        x, axis = ravel(x), 0 if axis is None else axis
     return apply(REPEAT, [x, convert_to_tensor(repeats)], {"axis": axis_of(axis, x.shape.rank, "repeat")}, name)
 
 

@@ -121,6 +121,11 @@ def _repeat(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if times is None:
         ctx.refuse(node, "how often to repeat must be known")
         return []
+    times = np.asarray(times)
+    if times.dtype.kind not in "biu" or times.ndim > 1 or np.any(times < 0):
+        ctx.refuse(node, "it fails, or how often to repeat is no integer")
+    if times.size != 1 and times.size != ctx.shape_of(node.inputs[0])[axis]:
+        ctx.refuse(node, "it fails, or how many elements there are depends on values")
     if is_one_value(values[0]):
         return [splat(ctx, node, values[0])]
     x, out = array_of(ctx, values[0]), ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
