@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from .constructs.chosen_elements import staged_filter as staged_filter
     from .constructs.chosen_elements import staged_map as staged_map
     from .constructs.chosen_items import asking as asking
-    from .constructs.chosen_items import check_place as check_place
     from .constructs.chosen_items import chosen as chosen
+    from .constructs.chosen_items import place_in as place_in
     from .constructs.comprehensions import all_of as all_of
     from .constructs.comprehensions import any_of as any_of
     from .constructs.comprehensions import elements, hashed, kept, listed
@@ -215,7 +215,7 @@ _MODULES = {
     "autoloop.operators.constructs.builtins": ("STAGED",),
     "autoloop.operators.constructs.call_expression": ("call",),
     "autoloop.operators.constructs.chosen_elements": ("staged_filter", "staged_map"),
-    "autoloop.operators.constructs.chosen_items": ("asking", "check_place", "chosen"),
+    "autoloop.operators.constructs.chosen_items": ("asking", "place_in", "chosen"),
     "autoloop.operators.constructs.comprehensions": (
         "all_of", "any_of", "elements", "extreme_element", "extreme_of", "has_known_length",
         "hashed", "hashed_all", "kept", "listed",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import autoloop as al
 import numpy as np
+import pytest
 from each_case import each
 from executors import EXECUTORS, INTERPRETED, needs_native
 from left_to_python import refused_or_plain
@@ -101,3 +103,32 @@ def test_a_table_in_a_loop():
     given = np.int64(3), np.int64(8)
     for executor in EXECUTORS:
         assert al.function(walk, executor=executor)(*given) == walk(*given)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_truth_value_is_the_place_0_or_1_of_a_list(executor: Any, count: int) -> None:
+    def f(n: Any, p: float) -> Any:
+        b, i, grown, inside = False, 0, [], 0.0
+        while i < n[0]:
+            b = not b
+            grown.append(p * i)
+            inside = (p, p + 1)[b]
+            i += 1
+        grown.append(p)
+        return [1, 2][b], (p, p + 1)[not b], [[1, 2], [3, 4]][b], range(5, 7)[b], inside, grown[b]
+
+    n = np.array([count])
+    made = al.function(f, executor=executor)(n, 0.5)
+    assert made == f(n, 0.5)
+    assert [type(one) for one in made] == [type(one) for one in f(n, 0.5)]
+
+
+def test_a_truth_value_of_numpy_is_no_place_of_a_list() -> None:
+    def f(x: Any) -> Any:
+        return [1, 2][x[0] > 0]
+
+    with pytest.raises(TypeError):
+        f(np.ones(2))
+    with pytest.raises(TypeError):
+        al.function(f)(np.ones(2))

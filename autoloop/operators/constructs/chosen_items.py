@@ -45,19 +45,25 @@ def chosen(container: Any, index: Any) -> Any:
             f"a part of a {type(container).__name__} at a place that only the run knows: take it of an array, "
             f"np.array(...)[i:j]"
         )
-    check_place(container, index)
+    index = place_in(container, index)
     if isinstance(container, range):
         return number_at(container.start, container.step, len(container), index)
     return _element(list(container) if isinstance(container, bytes) else container, index)
 
 
-def check_place(sequence: Any, index: Any) -> None:
-    """Let Python say whether it takes what only the run knows as an index of its own sequences."""
+def place_in(sequence: Any, index: Any) -> Any:
+    """Return what only the run knows as an index of Python's own sequences: a truth value is 0 or 1, no mask.
+
+    Python says which it takes.
+    """
     if isinstance(index, ArrayTracer) and index.shape.rank is None:
         refuse_unknown("whether an index of a list or the like is one number only the run knows", "write int(...)")
     kind = stands_for(index)
     is_number = hasattr(kind, "__index__") or issubclass(kind, Tensor)
     tried(operator.index if is_number else functools.partial(operator.getitem, sequence), index)
+    if isinstance(index, NumberTracer) and index.dtype == dtypes.bool_:
+        return marked(NumberTracer, ops.cast(index, dtypes.int64))
+    return index
 
 
 def _element(sequence: Sequence[Any], index: Any) -> Any:

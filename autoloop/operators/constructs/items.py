@@ -117,7 +117,7 @@ def _chosen_from(holder: Any, index: Any) -> Any:
     if isinstance(holder, dict):
         operators.hashed(index)
     if is_growing(holder) and not isinstance(index, slice):
-        operators.check_place([], index)
+        index = operators.place_in([], index)
     if type(holder).__module__.startswith("numpy.lib"):  # np.r_ and the like
         written = type(holder).__getitem__
         if counterpart_of(written) is not None:
