@@ -8,6 +8,7 @@ import warnings
 
 import autoloop as al
 import numpy as np
+import pytest
 from each_case import each
 from executors import INTERPRETED
 
@@ -94,3 +95,16 @@ def test_beside_each_dtype(text, dtype, place):
 @each([(text, place) for place, text in _listed(ONCE)])
 def test_once(text, place):
     _check(text, "y, o, p, m, f, g, c, b", _given, INTERPRETED[place % 3])
+
+
+def test_a_number_is_no_dtype():
+    def f(n):
+        k = 0
+        while k < n[0]:
+            k = k + 1
+        return np.dtype(k)
+
+    with pytest.raises(TypeError, match="Cannot interpret '3' as a data type"):
+        f(np.array([3]))
+    with pytest.raises(TypeError, match="Cannot interpret a number as a data type"):
+        al.function(f)(np.array([3]))

@@ -77,7 +77,7 @@ OTHERS.update(gathered("WITHOUT_GRADIENTS"))
 PROGRAMS = {**DIFFERENTIABLE, **{name: (f, arrays) for name, (f, *arrays) in OTHERS.items()}}
 #: what asks for shapes that are not known, what only derivatives are made of, and Python numbers that a graph computes
 ELSEWHERE = {
-    "shape", "size", "rank", "put_along_axis", "sum_to", "sum_between", "ensure_shape", "fitted", "fitted_element",
+    "size", "rank", "put_along_axis", "sum_to", "sum_between", "ensure_shape", "fitted", "fitted_element",
     "ufunc_reduceat_spread", "copied",
 }  # fmt: skip
 
