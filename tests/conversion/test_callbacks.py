@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from itertools import product
 
 import autoloop as al
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from autoloop.compat import v1
 from each_case import each
+from executors import needs_native
 
 EXECUTORS = ("auto", "dataflow", "sequential")
 X = np.float32([1, -2, 3])
@@ -117,3 +119,28 @@ def test_what_is_not_to_be_converted_is_handed_on_as_it_is():
     doubled, positive, negative = f(al.constant(X))
     np.testing.assert_array_equal([doubled, positive, negative], [X * 2, np.abs(X), -X])
     assert seen == ["Tensor"]
+
+
+def elements_of_two_types(x):
+    return np.vectorize(lambda v: 1 if v > 2 else 0.5)(x)
+
+
+def rows_of_two_types(x):
+    return np.apply_along_axis(lambda v: 1 if v[0] > 2 else 0.5, 1, x[:, None])
+
+
+@pytest.mark.parametrize("x", [np.array([1.5, 3.0]), np.array([3.0, 1.5])])
+@pytest.mark.parametrize("f", [elements_of_two_types, rows_of_two_types])
+def test_the_first_result_decides_the_dtype_of_all(f, x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # plain Python runs it
+        made = al.function(f)(x)
+    assert made.dtype == f(x).dtype
+    np.testing.assert_array_equal(made, f(x))
+
+
+@needs_native
+@pytest.mark.parametrize("f", [elements_of_two_types, rows_of_two_types])
+def test_machine_code_is_refused_where_the_first_result_decides_the_dtype(f):
+    with pytest.raises(TypeError, match="has a type that only the run knows, which is that of all"):
+        al.function(f, executor="native")(np.array([1.5, 3.0]))

@@ -24,6 +24,7 @@ from ...errors import programs_own
 from ..mutation.heap_snapshot import snapshots
 from ..mutation.held_before import has_changed, restore
 from ..mutation.outside_world import leave
+from ..staging.mixed_numbers import MixedNumber
 
 
 def _array(value: Any, dtype: Any = None) -> Tensor:
@@ -72,7 +73,7 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
 
     def each(row: Tensor) -> Tensor:
         given = marked(kind, row)
-        found = _array(function(given, *args, **kwargs))
+        found = _array(_of_one_dtype(function(given, *args, **kwargs), "np.apply_along_axis"))
         _leave_written(given, "np.apply_along_axis")
         return found
 
@@ -108,6 +109,16 @@ def _leave_written(given: Any, caller: str) -> None:
     """Leave to plain Python what writes to the rows that NumPy gives it, which are parts of the array."""
     if (storage := kept(given)) is not None and storage.version:
         leave(f"a function that {caller} calls writes to the rows of the array", "call it in a `for` statement")
+
+
+def _of_one_dtype(made: Any, caller: str) -> Any:
+    """Return a result whose dtype NumPy gives to all; where only the run knows its type, plain Python calls it."""
+    if isinstance(made, MixedNumber):
+        leave(
+            f"the first result of what {caller} calls has a type that only the run knows, which is that of all",
+            "let each branch give a number of one type, 1.0 for 1",
+        )
+    return made
 
 
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
@@ -152,7 +163,8 @@ def vectorized(f: np.vectorize) -> Callable[..., Any]:
             if arrays[0].shape.num_elements() == 0:
                 raise programs_own(ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set"))
             first = function(*[marked(kind, ops.ravel(one)[0]) for one in arrays])
-            wanted = [_array(one).dtype for one in (first if isinstance(first, tuple) else (first,))]
+            every = first if isinstance(first, tuple) else (first,)
+            wanted = [_array(_of_one_dtype(one, "np.vectorize")).dtype for one in every]
         columns = [ops.ravel(ops.cast(one, _of_numbers(one))) for one in arrays]
         made = _mapped(
             f.pyfunc,
