@@ -176,3 +176,23 @@ def test_numpys_own_warnings_stand_at_the_line():
     assert [(one.category, str(one.message), one.filename, one.lineno) for one in ours] == [
         (one.category, str(one.message), one.filename, one.lineno) for one in plain
     ]
+
+
+@pytest.mark.parametrize("executor", ["auto", "native"])
+def test_views_of_other_dtypes_are_written_through(executor: str) -> None:
+    def halves(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        high, whole = m.getfield(np.int32, 4), m.view(np.int64)
+        high[0] = 7
+        whole[1, 0] = -1
+        for i in range(3):
+            if m[1].sum() != 0:
+                high[1, i] += i
+        m.view(np.uint8)[0, 3] = 255
+        return high, whole
+
+    left, right = np.arange(6.0).reshape(2, 3), np.arange(6.0).reshape(2, 3)
+    given, expected = al.function(halves, executor=executor)(left), halves(right)
+    np.testing.assert_array_equal(left.view(np.int64), right.view(np.int64))
+    for one, other in zip(given, expected):
+        assert one.dtype == other.dtype and np.shares_memory(one, left)
+        np.testing.assert_array_equal(one, other)

@@ -113,3 +113,30 @@ def _answers(function: Callable[[Any], Any], rank: int | None, dtype: Any) -> li
         return [(small, function(small)) for small in arrays]
     except Exception:
         return []
+
+
+def is_whole(answer: Any, layout: Any) -> bool:
+    """Return whether a view has the very elements of an array, as ``np.asarray(x, x.dtype)`` has."""
+    same = (answer.shape, answer.strides, answer.dtype) == (layout.shape, layout.strides, layout.dtype)
+    return bool(same and answer.ctypes.data == layout.ctypes.data)
+
+
+def is_reshaped(answer: Any, layout: Any) -> bool:
+    """Return whether a view has the elements of an array in C order, as ``reshape`` to its shape has."""
+    other = layout.reshape(answer.shape)
+    return bool(other.strides == answer.strides and other.ctypes.data == answer.ctypes.data)
+
+
+def order_of_axes(answer: Any, layout: Any) -> tuple[int, ...] | None:
+    """Return in which order a view has the axes of an array that lies so, all of each; None if it is another view."""
+    if answer.ndim != layout.ndim or answer.size != layout.size or answer.dtype != layout.dtype:
+        return None
+    axes = list(range(layout.ndim))
+    found = []
+    for form in zip(answer.shape, answer.strides):
+        same = [k for k in axes if (layout.shape[k], layout.strides[k]) == form]
+        if not same:
+            return None
+        found.append(same[0])
+        axes.remove(same[0])
+    return tuple(found) if answer.ctypes.data == layout.ctypes.data else None

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..base.dataclass import dataclass
 from ..base.stand_ins import UnknownWhileTracing
-from .array_layouts import copied_in_order, hangs_on_order
+from .array_layouts import copied_in_order, hangs_on_order, is_reshaped, is_whole, order_of_axes
 from .numpy_protocols import counterpart_of
 from .op import call
 from .tensor import Tensor
@@ -59,6 +59,7 @@ _REARRANGING = _names(
     np.einsum,
     _window.sliding_window_view,
     np.ndarray.view,
+    np.ndarray.getfield,
     *[getattr(np, name, None) for name in ("permute_dims", "unstack")],
 ) | {"T", "mT"}
 #: views where the elements lie in the right order
@@ -76,7 +77,7 @@ _BY_LAYOUT = _names(
     np.asarray_chkfinite,
 ) | {_FLAT}
 #: what may be a view, of a part that the elements' values tell
-_BY_VALUE = _names(np.real_if_close, np.trim_zeros, np.meshgrid, np.ix_, np.ndarray.getfield, _window.as_strided)
+_BY_VALUE = _names(np.real_if_close, np.trim_zeros, np.meshgrid, np.ix_, _window.as_strided)
 #: of these by value what gives reals themselves
 _REAL_ALREADY = _names(np.real_if_close)
 #: of those by layout what gives copies for most arguments
@@ -289,8 +290,8 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
         if not answer.flags.num & _WRITEABLE:  # the imaginary part of reals
             new.freeze(True)
         return new
-    in_order = _is_whole(answer, layout) or (name in _RESHAPED and _is_reshaped(answer, layout))
-    axes = None if in_order else _order_of_axes(answer, layout)
+    in_order = is_whole(answer, layout) or (name in _RESHAPED and is_reshaped(answer, layout))
+    axes = None if in_order else order_of_axes(answer, layout)
     back = _backward(array, name, made, again, in_order, axes)
     real = None if name == _FLAT else lambda x: _answer(x, name, made, again)
     writeable, each = bool(answer.flags.num & _WRITEABLE), name in (_REAL, _IMAG) and made.dtype != array.dtype
@@ -379,40 +380,17 @@ def _given_shape(again: Callable[[Any], Any], layout: Any, made: Tensor) -> Any:
     return again(_Reshaped(layout, made.shape.as_tuple()) if made.shape.is_fully_defined() else layout)
 
 
-def _is_whole(answer: Any, layout: Any) -> bool:
-    """Return whether a view has the very elements of an array, as ``np.asarray(x, x.dtype)`` has."""
-    same = (answer.shape, answer.strides, answer.dtype) == (layout.shape, layout.strides, layout.dtype)
-    return bool(same and answer.ctypes.data == layout.ctypes.data)
-
-
-def _is_reshaped(answer: Any, layout: Any) -> bool:
-    """Return whether a view has the elements of an array in C order, as ``reshape`` to its shape has."""
-    other = layout.reshape(answer.shape)
-    return bool(other.strides == answer.strides and other.ctypes.data == answer.ctypes.data)
-
-
-def _order_of_axes(answer: Any, layout: Any) -> tuple[int, ...] | None:
-    """Return in which order a view has the axes of an array that lies so, all of each; None if it is another view."""
-    if answer.ndim != layout.ndim or answer.size != layout.size or answer.dtype != layout.dtype:
-        return None
-    axes = list(range(layout.ndim))
-    found = []
-    for form in zip(answer.shape, answer.strides):
-        same = [k for k in axes if (layout.shape[k], layout.strides[k]) == form]
-        if not same:
-            return None
-        found.append(same[0])
-        axes.remove(same[0])
-    return tuple(found) if answer.ctypes.data == layout.ctypes.data else None
-
-
 def _backward(
     array: Any, name: str, made: Tensor, again: Callable[[Any], Any], in_order: bool,
     axes: tuple[int, ...] | None = None,
 ) -> Callable[[Tensor, Tensor], Tensor]:  # fmt: skip
+    """Return what gives the value of an array for that and another value of a view of it.
+
+    ``axes``: which of its axes the view's are, where it has all elements in another order of axes.
+    """
     shape, dtype = array.shape.as_tuple(), array.dtype
     if made.dtype != dtype:
-        return _of_other_dtype(name, dtype)
+        return _of_other_dtype(name, made, again, dtype)
     if made is array.plain:
         return lambda base, new: new
     if in_order:
@@ -439,9 +417,17 @@ def _as_before(base: Tensor, new: Tensor) -> Tensor:
     return made
 
 
-def _of_other_dtype(name: str, dtype: Any) -> Callable[[Tensor, Tensor], Tensor]:
+def _of_other_dtype(
+    name: str, made: Tensor, again: Callable[[Any], Any], dtype: Any
+) -> Callable[[Tensor, Tensor], Tensor]:
     if name in (_REAL, _IMAG):
         return lambda base, new: call(f"set_{name}", base, new)
+    if name == np.ndarray.getfield.__name__:
+        element = np.zeros((), dtype)
+        offset = again(element).ctypes.data - element.ctypes.data
+        return lambda base, new: call("set_field", base, new, made.dtype, offset)
+    if name == np.ndarray.view.__name__:
+        return lambda base, new: new.view(dtype)
 
     def backward(base: Tensor, new: Tensor) -> Tensor:
         raise TypeError(f"a view of another dtype is written to in place: give {dtype} values to the array itself")
