@@ -24,7 +24,7 @@ from ...errors import programs_own
 from ..mutation.heap_snapshot import snapshots
 from ..mutation.held_before import has_changed, restore
 from ..mutation.outside_world import leave
-from ..staging.mixed_numbers import MixedNumber
+from ..staging.mixed_numbers import TYPES, MixedNumber
 
 
 def _array(value: Any, dtype: Any = None) -> Tensor:
@@ -112,8 +112,8 @@ def _leave_written(given: Any, caller: str) -> None:
 
 
 def _of_one_dtype(made: Any, caller: str) -> Any:
-    """Return a result whose dtype NumPy gives to all; where only the run knows its type, plain Python calls it."""
-    if isinstance(made, MixedNumber):
+    """Return a result whose dtype NumPy gives to all; where only the run knows that, plain Python calls it."""
+    if isinstance(made, MixedNumber) and len({TYPES[code][1] for code in made.types}) > 1:
         leave(
             f"the first result of what {caller} calls has a type that only the run knows, which is that of all",
             "let each branch give a number of one type, 1.0 for 1",
