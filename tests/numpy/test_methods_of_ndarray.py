@@ -10,6 +10,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from each_case import each
+from executors import EXECUTORS
 from left_to_python import refused_or_plain
 
 PUBLIC = [name for name in dir(np.ndarray) if not name.startswith("_")]
@@ -178,7 +179,7 @@ def test_numpys_own_warnings_stand_at_the_line():
     ]
 
 
-@pytest.mark.parametrize("executor", ["auto", "native"])
+@pytest.mark.parametrize("executor", EXECUTORS)
 def test_views_of_other_dtypes_are_written_through(executor: str) -> None:
     def halves(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         high, whole = m.getfield(np.int32, 4), m.view(np.int64)

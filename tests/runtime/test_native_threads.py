@@ -56,7 +56,12 @@ def test_rows_that_are_reduced(name, threads):
     x = X[:300_000].reshape(3, 200, 500)
     graph = graph_of(lambda x: call(name, waves(x), axis=(-1,) if name != "argmax" else -1), x)
     first, *others = results(graph, [x], threads)
-    np.testing.assert_allclose(first, getattr(np, name)(np.sin(x) * 0.5 + np.tanh(x), axis=-1), rtol=1e-4, atol=1e-5)
+    y = np.sin(x) * 0.5 + np.tanh(x)
+    if name == "argmax":  # which of several elements that nearly are the largest is a matter of the last bit
+        found, expected = np.take_along_axis(y, first[..., None], axis=-1)[..., 0], y.max(axis=-1)
+    else:
+        found, expected = first, getattr(np, name)(y, axis=-1)
+    np.testing.assert_allclose(found, expected, rtol=1e-4 if name != "argmax" else 1e-6, atol=1e-5)
     for other in others:
         np.testing.assert_array_equal(first, other)
 
