@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import warnings
+
 import autoloop as al
 import numpy as np
 import pytest
@@ -40,6 +43,21 @@ def test_returned_they_have_the_dtype_of_the_run():
     given = [(x, np.int64(n)) for x in ARRAYS for n in (0, 1, 3)]
     assert differences(RETURNED, given, EXECUTORS) == []
     assert differences(NUMBERS, [(ARRAYS[2].astype(float), np.int64(n)) for n in (0, 2)], EXECUTORS) == []
+
+
+def test_a_loop_in_the_body_of_another_may_make_no_turn_in_some_of_its_turns():
+    inner = "j = 0\n    while j < n - {}:\n        {}\n        j += 1"
+    cases = itertools.product((1, 2), ("x = x * 0.5", "x = np.cbrt(x)"))
+    bodies = [WHILE.format(inner.format(*case)) + "return x" for case in cases]
+    given = [(x, np.int64(n)) for x in ARRAYS for n in (0, 1, 3)]
+    with warnings.catch_warnings(action="ignore"):
+        assert differences(bodies, given, [one for one in EXECUTORS if one != "native"]) == []
+    words = "'x' is an array of int64 as long as a loop in the body of this one makes no turn"
+    with pytest.warns(UserWarning, match=words):
+        al.function(made(bodies[0]))(ARRAYS[0], np.int64(1))
+    if "native" in EXECUTORS:
+        with pytest.raises(TypeError, match=words):
+            al.function(made(bodies[0]), executor="native")(ARRAYS[0], np.int64(1))
 
 
 def test_what_else_is_done_with_them_is_right_after_a_turn_and_refused_without():

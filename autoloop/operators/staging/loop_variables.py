@@ -47,7 +47,7 @@ from .containers_of_blocks import leave_containers, leave_objects_apart
 from .list_lengths import as_growing, with_growing
 from .loop_leaves import KINDS, NAMES, Arrays, Leaf, entering, make_leaf, mixed_leaf, outside
 from .mixed_numbers import MixedNumber, accepted, begun, codes_of
-from .numbers_or_arrays import noted
+from .numbers_or_arrays import leave_inner_turns, noted
 from .staged_values import certain, is_variable, kind_of_next
 from .standins import is_optional, opened
 from .undefined import MaybeUnset, Undefined, maybe, spoken
@@ -308,6 +308,7 @@ def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf
         return _accept_beside(leaf, value)
     if is_variable(value) and leaf.variable is None and value is not leaf.init:
         return replace(leaf, variable=value), []
+    leave_inner_turns(leaf.name, value, kind)
     value = certain(value)
     if isinstance(value, ArrayTracer) and noted(value) is not None and not leaf.may_stay_number and kind is not Tensor:
         return replace(leaf, may_stay_number=True, changes=True), []
@@ -401,7 +402,6 @@ def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
         )
     if leaf.init is None:
         leave_objects_apart(leaf.name, leaf.init, value)
-    if leaf.init is None:
         message = (
             f"{leaf.name!r} is None before the loop and has a value after one iteration; give it a value of the "
             f"type it will have before the loop"

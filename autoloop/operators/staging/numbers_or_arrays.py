@@ -19,6 +19,7 @@ from autoloop_runtime.ir.number_operators import CARRIERS, number_type
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, handed_out
 
+from ...left_to_python import refuse_unknown
 from .standins import StandIn, is_growing
 
 
@@ -84,6 +85,18 @@ def noted(value: Any) -> Noted | None:
     if not isinstance(value, Tensor) or value.node is None:
         return None
     return value.node.graph.root.record(_Notes).of.get(value.plain)
+
+
+def leave_inner_turns(name: str, value: Any, kind: Any) -> None:
+    """Leave to plain Python an array whose dtype a loop inside another changes: it may keep the one it has through
+    turns of the outer one in which the inner one makes none."""
+    found = noted(value) if isinstance(value, ArrayTracer) and kind is not Tensor else None
+    if found is not None and found.is_array:
+        refuse_unknown(
+            f"{name!r} is an array of {found.number.dtype} as long as a loop in the body of this one makes no turn, "
+            f"and of {value.dtype} after it",
+            f"let it be that before, {name} = {name}.astype(np.{value.dtype})",
+        )
 
 
 def are_apart(one: Any, other: Any) -> bool:
