@@ -31,6 +31,7 @@ from autoloop_runtime.running.prepare import prepare, run_graph, set_outputs, wr
 
 from .given_arrays import whole_of
 from .returned_views import SharedMemory
+from .sent_by_name import NeverSent
 
 if TYPE_CHECKING:
     from autoloop_runtime.running.runner import Runner
@@ -43,7 +44,7 @@ class CalledPlain(Exception):
     """A call has to be one of the undecorated function; its cause is what the decorated one has raised, if it has."""
 
 
-class ConcreteFunction:
+class ConcreteFunction(NeverSent):
     """One trace of a function: a graph, and how arguments and results map to it.
 
     Attributes

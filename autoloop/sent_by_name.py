@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import operator
 import sys
 from collections.abc import Callable
@@ -34,8 +35,10 @@ class SentByName:
     def __copy__(self: _S) -> _S:
         return self
 
-    def __deepcopy__(self: _S, memo: Any) -> _S:
-        return self
+    def __deepcopy__(self, memo: Any) -> Any:
+        # itself, as a function is; made of a method, ``self.step = function(self.slow)``, it goes with the instance
+        f = copy.deepcopy(self.python_function, memo)
+        return self if f is self.python_function else decorated_again(type(self), f, self.options())
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         f = self.python_function
@@ -46,6 +49,21 @@ class SentByName:
         except (AttributeError, KeyError):
             pass  # as for a lambda, where pickle says what is missing
         return decorated_again, (type(self), f, self.options())  # ``g = function(f)``, where ``f`` is what has a name
+
+
+class NeverSent:
+    """What ``copy`` and ``pickle`` do with one trace of a function."""
+
+    name: str
+
+    def __copy__(self: _S) -> _S:
+        return self
+
+    def __deepcopy__(self: _S, memo: Any) -> _S:
+        return self  # which does not change, as a function does not
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"one trace of {self.name} is not pickled; send the decorated function, which is by its name")
 
 
 def decorated_again(kind: Callable[..., Any], f: Callable[..., Any], options: dict[str, Any]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import pickle
 import pydoc
@@ -85,3 +86,46 @@ def test_methods_go_with_their_instance():
     assert copy.deepcopy(method).__self__ is not method.__self__
     assert str(inspect.signature(method)) == "(x)"
     assert sys.modules[__name__].Scale is Scale
+
+
+class Walker:
+    def __init__(self, decorate):
+        self.steps = 0
+        self.go = decorate(self.slowly)
+        self.at_once = decorate(functools.partial(Walker.slowly, self))
+
+    def slowly(self, x):
+        self.steps += 1
+        return x * self.steps
+
+
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_what_is_made_of_a_method_goes_with_its_instance(way):
+    def walked(decorate):
+        walker = Walker(decorate)
+        walker.go(1.0)
+        other = way(walker)
+        return [other.go(1.0), other.at_once(2.0), walker.steps, other.steps, walker.go(1.0), other.steps]
+
+    for executor in ("auto", "sequential"):
+        assert walked(functools.partial(function, executor=executor)) == walked(lambda f: f)
+
+
+def test_variables_are_copied_with_their_value():
+    variable = autoloop.Variable([1.0, 2.0], trainable=False, name="weights", dtype="float64", shape=[None])
+    for made in (copy.deepcopy(variable), pickle.loads(pickle.dumps(variable))):
+        assert (made.name, made.dtype, made.trainable) == (variable.name, variable.dtype, False)
+        made.assign(np.array([5.0]))
+        np.testing.assert_array_equal(made.numpy(), [5.0])
+    np.testing.assert_array_equal(variable.numpy(), [1.0, 2.0])
+    with autoloop.Graph().as_default(), pytest.raises(TypeError, match="is not copied or pickled in a graph"):
+        copy.deepcopy(autoloop.Variable(1.0))
+    with pytest.raises(TypeError, match="is not copied or pickled in a graph"):
+        function(lambda x: copy.deepcopy(variable) + x)(1.0)
+
+
+def test_a_trace_is_copied_as_a_function_is_and_never_pickled():
+    concrete = twice.get_concrete_function(1.0)
+    assert copy.copy(concrete) is copy.deepcopy(concrete) is concrete
+    with pytest.raises(TypeError, match="one trace of twice is not pickled; send the decorated function"):
+        pickle.dumps(concrete)

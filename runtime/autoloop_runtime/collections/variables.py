@@ -238,6 +238,15 @@ class Variable(Stored):
         # a copy would share the value, and be another variable to whoever differentiates
         return self
 
+    def __deepcopy__(self, memo: Any) -> Variable:
+        kind, made_of = self.__reduce__()
+        return kind(*made_of)
+
+    def __reduce__(self) -> tuple[type[Variable], tuple[Any, ...]]:
+        if self.graph is not None or current_graph() is not None:
+            raise TypeError(f"variable {self.name!r} is not copied or pickled in a graph; take its value, read_value()")
+        return Variable, (self.numpy(), self.trainable, self.name.partition(":")[0], self.dtype, self.shape)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in ("T", "astype", "reshape", "sum", "mean", "max", "min", "ndim", "size"):
             raise AttributeError(f"'Variable' object has no attribute {name!r}")
