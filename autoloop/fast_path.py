@@ -16,96 +16,28 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.analysis.shape_classes import MOST_BYTES
-from autoloop_runtime.base import fp_warnings
-from autoloop_runtime.base.dataclass import dataclass
-from autoloop_runtime.base.profiler import active
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.base.stand_ins import ShownByRun
-from autoloop_runtime.ir.graph import default_graphs
 from autoloop_runtime.ir.number_operators import CARRIERS
 from autoloop_runtime.ir.plain_values import plain_array, plain_number
-from autoloop_runtime.ir.recorders import recorders
 from autoloop_runtime.ir.tensor import Tensor, value_of
 from autoloop_runtime.running.prepare import wrap
 from autoloop_runtime.running.standing import Entry, Straight
 
-from .concrete import CalledPlain, ConcreteFunction
+from .concrete import ConcreteFunction
+from .entered_path import asked_for_of, enter, machine_of
 from .keys import Number, is_input
+from .path_text import BRACKETS, Argument, Call, Text, Way, say_arguments
 from .plain_python import PlainPython
-from .state.stateful import OtherWorld, StatefulFunction, Variant
-from .written_arguments import OtherMemory, OverlappingArguments, ReferringFunction
+from .state.stateful import StatefulFunction, Variant
+from .written_arguments import ReferringFunction
 
 #: one call of so many is timed, where what runs it is chosen by that
 EVERY = 16
-#: what says, before anything is done, that a call has to go another way
-_AGAIN = (OtherMemory, OtherWorld, OverlappingArguments, CalledPlain)
-#: what takes the place of arguments that are too few or too many: nothing that is looked for
-_NOTHING = object()
 #: kinds of numbers that have one dtype for each type
 _NUMBERS = "biufc"
 #: what hands a result back -> the text of what it does with a scalar of NumPy's, or an array of its own
 _HANDED: dict[Any, str] = {plain_array: "{}", plain_number: "{}.item()", wrap: "Tensor({})"}
-#: the same -> what machine code is asked for
-_KINDS: dict[Any, str] = {plain_array: "output", plain_number: "number", wrap: "output"}
-_BRACKETS: dict[Any, str] = {None: "{}", tuple: "({},)", list: "[{}]"}
-#: the parts of a call
-Call = Callable[[tuple[Any, ...], dict[str, Any]], Any]
-
-
-@dataclass(frozen=True)
-class Way:
-    """Where a call goes.
-
-    Attributes
-    ----------
-    trace : ConcreteFunction or StatefulFunction
-        What runs it.
-    plain : callable
-        The undecorated function, with its instance.
-    usual : callable
-        What takes any call.
-    otherwise : callable
-        What takes the calls of other kinds: another fast path, or the same.
-    """
-
-    trace: ConcreteFunction | StatefulFunction
-    plain: Callable[..., Any]
-    usual: Call
-    otherwise: Call
-
-
-class _Text:
-    """The text of a fast path, and the objects that it names."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.namespace: dict[str, Any] = {
-            "graphs": default_graphs, "recorders": recorders, "active": active, "setting": fp_warnings.setting,
-            "UNSET": fp_warnings.UNSET, "asked": fp_warnings.asked, "silence": fp_warnings.silence,
-            "restore": fp_warnings.restore, "ndarray": np.ndarray, "Tensor": Tensor, "value_of": value_of,
-            "NOTHING": _NOTHING, "AGAIN": _AGAIN,
-        }  # fmt: skip
-
-    def bind(self, value: Any) -> str:
-        name = f"k{len(self.namespace)}"
-        self.namespace[name] = value
-        return name
-
-    def say(self, depth: int, *lines: str) -> None:
-        self.lines += ["    " * depth + line for line in lines]
-
-
-@dataclass(frozen=True)
-class _Argument:
-    """What a fast path does with one argument: the conditions on it, in order; the value of an input, if it is one, and
-    whether that is an array of the caller's, or no array; and which it was."""
-
-    conditions: Sequence[str]
-    value: str | None = None
-    is_array: bool = False
-    is_plain: bool = True
-    #: the value in the call that was made
-    sample: Any = None
 
 
 def fast_path(way: Way, count: int, given: Sequence[Any], leaves: Sequence[Any]) -> Call | None:
@@ -121,7 +53,7 @@ def fast_path(way: Way, count: int, given: Sequence[Any], leaves: Sequence[Any])
     leaves : sequence
         What of these the trace takes: ``Number`` for some of the numbers.
     """
-    text = _Text()
+    text = Text()
     variant = way.trace.only if isinstance(way.trace, StatefulFunction) else None
     core: Any = way.trace if variant is None else variant.concrete
     if not isinstance(core, PlainPython) and core.runner.noting:
@@ -142,17 +74,18 @@ def fast_path(way: Way, count: int, given: Sequence[Any], leaves: Sequence[Any])
     memory = _memory(core, values) if isinstance(core, ReferringFunction) else []
     if memory is None or (variant is not None and type(core) is not ConcreteFunction):
         straight = None
-    entry = None
+    entry = asked_for = None
     if type(core) in (ConcreteFunction, ReferringFunction):
-        entry = core.runner.entry(tuple([np.shape(one.sample) for one in values]))
-    machine = None if entry is None or memory is None else _machine(core, variant, values, entry)
+        asked_for = None if memory is None else asked_for_of(core, variant)
+        entry = core.runner.entry(tuple([np.shape(one.sample) for one in values]), asked_for is not None)
+    machine = None if entry is None or asked_for is None else machine_of(asked_for, values, entry)
     text.say(0, "def call(args, kwargs):")
     around = _around(text, way, core, entry, straight is not None or machine is not None)
     text.say(1, f"if {' or '.join(around)}:", "    return otherwise(args, kwargs)")
     if machine is not None:
-        _enter(text, way, machine, known, names, variant)
+        enter(text, way, machine, known, names, variant)
         return _compiled(text)
-    _say_arguments(text, names, [condition for one in known for condition in one.conditions])
+    say_arguments(text, names, [condition for one in known for condition in one.conditions])
     if isinstance(core, PlainPython):
         text.namespace["plain"] = way.plain
         text.say(1, "return plain(*args)")
@@ -168,93 +101,13 @@ def fast_path(way: Way, count: int, given: Sequence[Any], leaves: Sequence[Any])
     return _compiled(text)
 
 
-def _compiled(text: _Text) -> Call:
+def _compiled(text: Text) -> Call:
     exec(_code("\n".join(text.lines) + "\n"), text.namespace)
     made: Call = text.namespace["call"]
     return made
 
 
-@dataclass(frozen=True)
-class _Machine:
-    """Machine code that takes a call, see ``entered_calls``, and what is made of the results that it gives."""
-
-    entered: Any
-    handed: str | None
-
-
-def _machine(
-    core: ConcreteFunction, variant: Variant | None, values: Sequence[_Argument], entry: Entry
-) -> _Machine | None:  # fmt: skip
-    """Return the machine code that takes calls; None if there is none, or more is to be done with what it gives."""
-    if variant is not None and (variant.is_pair or variant.has_inputs or type(core) is not ConcreteFunction):
-        return None
-    found = None if entry.made is None else _results(core)
-    if entry.made is None or found is None:
-        return None
-    results, several, handed = found
-    written = core.plainly_written if isinstance(core, ReferringFunction) else ()
-    if len(core.runner.graph.outputs) != len(written) + sum(kind in ("output", "number") for kind, _ in results):
-        return None
-    entered = entry.made([one.sample for one in values], written, results, several)
-    return None if entered is None else _Machine(entered, handed)
-
-
-def _results(core: ConcreteFunction) -> tuple[Sequence[tuple[str, Any]], bool, str | None] | None:
-    """Return the results as machine code is asked for them, whether these are a tuple, and what is made of it."""
-    if isinstance(core, ReferringFunction) and (given := core.plainly_given) is not None:
-        _, itself = given
-        return [("argument", itself[0]) if itself else ("constant", None)], False, None
-    outputs, container = core.new_outputs or ([], None)
-    kinds = [_KINDS.get(handed) for _, handed in outputs]
-    if not outputs or None in kinds:
-        return None
-    results = [(str(kind), j) for j, kind in enumerate(kinds)]
-    is_tensor = [handed is wrap for _, handed in outputs]
-    if container in (None, tuple) and not any(is_tensor):
-        return results, container is tuple, None
-    names = [f"r{j}" for j in range(len(outputs))]
-    made = ", ".join(f"Tensor({name})" if one else name for name, one in zip(names, is_tensor))
-    handed = _BRACKETS[container].format(made)
-    return results, True, f"{', '.join(names)}, = result\n    return {handed}"
-
-
-def _enter(
-    text: _Text, way: Way, machine: _Machine, known: Sequence[_Argument], names: Sequence[str], variant: Variant | None
-) -> None:
-    """Write the call of machine code, which looks at the arguments that are its inputs by itself."""
-    entered, values = machine.entered, [str(one.value) for one in known if one.value is not None]
-    text.namespace.update(
-        machine=entered.call, failed=entered.failed, error=entered.error, refused=entered.refused, begin=entered.begin
-    )
-    if values == [*names] and len(known) == len(names) and variant is None:
-        given, inputs = "*args", "args"
-    else:
-        given, inputs = ", ".join(values), f"[{', '.join(values)}]"
-        looked = [one for one in known if variant is not None or one.value not in names]
-        _say_arguments(text, names, [condition for one in looked for condition in one.conditions])
-    if variant is not None:
-        text.namespace.update(read=variant.read, receiver=getattr(way.trace, "receiver", None))
-        receiver = None if text.namespace["receiver"] is None else "receiver()"
-        text.say(1, f"if read(args, {receiver}) is None:", "    return usual(args, kwargs)")
-    if entered.begin is not None:
-        text.say(1, "begin()")
-    text.say(1, f"result = machine({given})")
-    text.say(1, "if result is NotImplemented:", "    return otherwise(args, kwargs)")
-    text.say(1, "if result is failed:", f"    raised = error({inputs})")
-    text.say(2, "if isinstance(raised, refused):", "    return usual(args, kwargs)", "raise raised")
-    text.say(1, machine.handed or "return result")
-
-
-def _say_arguments(text: _Text, names: Sequence[str], conditions: Sequence[str]) -> None:
-    """Write what takes the arguments, and sends those of another kind on."""
-    if names:
-        several = " = ".join(names)
-        text.say(1, "try:", f"    {', '.join(names)}, = args", "except ValueError:", f"    {several} = NOTHING")
-    every = [*conditions] + ([] if names else ["not args"])
-    text.say(1, f"if not ({' and '.join(every or ['True'])}):", "    return otherwise(args, kwargs)")
-
-
-def _around(text: _Text, way: Way, core: Any, entry: Entry | None, is_straight: bool) -> list[str]:
+def _around(text: Text, way: Way, core: Any, entry: Entry | None, is_straight: bool) -> list[str]:
     """Return what sends any call the usual way."""
     around = ["kwargs", "graphs()", "recorders()"]
     if not isinstance(core, PlainPython):
@@ -271,7 +124,7 @@ def _around(text: _Text, way: Way, core: Any, entry: Entry | None, is_straight: 
     return around
 
 
-def _memory(trace: ReferringFunction, values: Sequence[_Argument]) -> list[str] | None:
+def _memory(trace: ReferringFunction, values: Sequence[Argument]) -> list[str] | None:
     """Return the conditions under which a trace may write to its arrays, without a closer look at how they lie."""
     asked_of = trace.plainly_lying
     if asked_of is None or not all(one.is_array or one.is_plain for one in values):
@@ -294,7 +147,7 @@ def _code(text: str) -> CodeType:
     return compile(text, "<autoloop call>", "exec")
 
 
-def _argument(text: _Text, name: str, given: Any, leaf: Any, shape: TensorShape | None) -> _Argument | None:
+def _argument(text: Text, name: str, given: Any, leaf: Any, shape: TensorShape | None) -> Argument | None:
     """Return what to do with an argument, of which the trace knows the ``shape``; None if it needs a closer look at
     each call."""
     kind = type(given)
@@ -304,35 +157,35 @@ def _argument(text: _Text, name: str, given: Any, leaf: Any, shape: TensorShape 
         if kind not in CARRIERS:  # one that a gradient of the function hands over
             return None
         carrier = CARRIERS[kind].type
-        return _Argument([of_type, *fits], f"{text.bind(carrier)}({name})", sample=carrier(given))
+        return Argument([of_type, *fits], f"{text.bind(carrier)}({name})", sample=carrier(given))
     if leaf is not given:
         return None
     if given is None or kind is bool:
-        return _Argument([f"{name} is {given}"])
+        return Argument([f"{name} is {given}"])
     if kind in (int, str, bytes) or (kind is float and given and given == given):
-        return _Argument([of_type, f"{name} == {text.bind(given)}"])
+        return Argument([of_type, f"{name} == {text.bind(given)}"])
     if kind is np.ndarray and given.ndim:
         as_known = _as_known(text, name, given, shape)
-        return _Argument([f"type({name}) is ndarray", *as_known], name, True, True, given)
+        return Argument([f"type({name}) is ndarray", *as_known], name, True, True, given)
     if _is_number(kind):
-        return _Argument([of_type], name, sample=given)
+        return Argument([of_type], name, sample=given)
     if kind is Tensor and given.node is None:
         value, held = value_of(given), f"v{name}"
         concrete = [f"type({name}) is Tensor", f"{name}.node is None"]
         if type(value) is np.ndarray and value.ndim:
             looked = [f"type({held} := value_of({name})) is ndarray", *_as_array(text, held, value)]
-            return _Argument(concrete + looked, held, False, False, value)
+            return Argument(concrete + looked, held, False, False, value)
         if _is_number(type(value)):
             is_held = f"type({held} := value_of({name})) is {text.bind(type(value))}"
-            return _Argument([*concrete, is_held], held, sample=value)
+            return Argument([*concrete, is_held], held, sample=value)
     return None
 
 
-def _as_array(text: _Text, name: str, array: np.ndarray[Any, Any]) -> list[str]:
+def _as_array(text: Text, name: str, array: np.ndarray[Any, Any]) -> list[str]:
     return [f"{name}.dtype is {text.bind(array.dtype)}", f"{name}.shape == {text.bind(array.shape)}"]
 
 
-def _as_known(text: _Text, name: str, array: np.ndarray[Any, Any], shape: TensorShape | None) -> list[str]:
+def _as_known(text: Text, name: str, array: np.ndarray[Any, Any], shape: TensorShape | None) -> list[str]:
     """Return the conditions of ``_as_array`` but for the extents that the trace does not know, see ``extent_inputs``:
     of those it is made for all but 0 and 1, in arrays whose elements lie in order and that are not large."""
     if shape is None or shape.rank != array.ndim or shape.is_fully_defined():
@@ -351,10 +204,10 @@ def _is_number(kind: type) -> bool:
 
 
 def _straight_on(
-    text: _Text,
+    text: Text,
     core: Any,
     straight: Straight,
-    values: Sequence[_Argument],
+    values: Sequence[Argument],
     variant: Variant | None,
     receiver: Callable[[], Any] | None,
 ) -> None:
@@ -398,7 +251,7 @@ def _straight_on(
 
 
 def _quickly_handed(
-    text: _Text, trace: ConcreteFunction, inputs: Sequence[str], arrays: Sequence[str]
+    text: Text, trace: ConcreteFunction, inputs: Sequence[str], arrays: Sequence[str]
 ) -> list[str] | None:
     """Return lines that hand results back where they are what they nearly always are; None if there are no such."""
     if isinstance(trace, ReferringFunction):
@@ -423,7 +276,7 @@ def _quickly_handed(
         else:
             return None
         made.append(_HANDED[handed].format(name))
-    result = _BRACKETS[container].format(", ".join(made))
+    result = BRACKETS[container].format(", ".join(made))
     return [f"{', '.join(names)}, = results", f"if {' and '.join(checks)}:", f"    return {result}"]
 
 

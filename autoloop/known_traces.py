@@ -179,7 +179,8 @@ class FastPaths:
         self._wait *= 2
         self._left = self._wait
         with undivided():
-            from .fast_path import Way, fast_path
+            from .fast_path import fast_path
+            from .path_text import Way
 
         plain = self._python_function
         if instance is not None:

@@ -131,7 +131,7 @@ def replace_on_stack_at_once(setattr: Callable[[Any, str, Any], None], first: in
     setattr(automatic, "SMALLEST", float("inf"))
     setattr(tier_up, "price", lambda nodes: 0.0)
     setattr(on_stack_replacement.Site, "compare", lambda self, shapes, python, native: compare(self, shapes, 1e6, 1.0))
-    setattr(on_stack_replacement.Site, "code", lambda self, shapes: code(self, shapes) or code(self, shapes))
+    setattr(on_stack_replacement.Site, "code", lambda self, *given: code(self, *given) or code(self, *given))
     setattr(tier_up.background, "submit", lambda job: job() is None)
 
 

@@ -27,6 +27,7 @@ from api import (
     resumable,
     resume_pass,
     tier_up,
+    trials,
 )
 from api import native_extra as extra
 from children import run_file, run_imported
@@ -141,6 +142,21 @@ def test_a_trial_that_is_slower_goes_back(eager, monkeypatch, given):
     f = al.function(squares)
     assert int(f(N(5000))[0]) == int(N(np.arange(5000, dtype=N) ** 2).sum(dtype=N))
     assert [values[0] for values in given] == [1] * on_stack_replacement.TRIALS
+
+
+@needs_native
+def test_a_trial_that_was_slower_is_made_again_when_iterations_take_longer(eager):
+    f = al.function(squares)
+    f(N(10))
+    site = next(iter(f.get_concrete_function(N(10)).runner.automatic.sites.values()))
+    shapes = (((), (), (), ()),)
+    assert site.code(shapes, 0.0) is None  # it is asked for, and made
+    made = site.code(shapes, 0.0)
+    for _ in range(on_stack_replacement.TRIALS):
+        assert site.code(shapes, 300.0) is made and not site.compare(shapes, 100.0, 200.0)
+    for rate in (100.0, 190.0, 100.0, 900.0, 900.0):
+        assert site.code(shapes, rate) is None
+    assert site.code(shapes, 900.0) is made and site.compare(shapes, 900.0, 200.0)
 
 
 @needs_native
@@ -350,6 +366,112 @@ def test_the_faster_one_stays(eager, monkeypatch):
     assert {int(f(N(10))[0]) for _ in range(12)} == {285}
     report = al.explain(f, N(10))
     assert report.executor == "sequential" and "it was slower" in report.reason
+
+
+class Timed:
+    """Machine code for which a clock says that it takes so long, and so long ``inside``."""
+
+    def __init__(self, clock, run):
+        self.clock, self.run, self.inside = clock, run, clock.inside
+
+    def __call__(self, values, *rest):
+        self.clock.now += self.clock.in_code
+        self.clock.native.append(int(values[0]))
+        return self.run(values, *rest)
+
+    def entered(self, *_):
+        return None
+
+
+class Clock:
+    """A clock that calls set: each takes as long in Python as it has turns, and in machine code ``in_code``."""
+
+    def __init__(self, monkeypatch, in_code, inside=float("inf")):
+        self.now, self.in_code, self.inside, self.native = 0.0, in_code, inside, []
+        monkeypatch.setattr(automatic, "perf_counter", lambda: self.now)
+        made = tier_up._made
+
+        def base(graph, sites=None):
+            run = compile_graph(graph)
+
+            def python(values, state):
+                self.now += float(values[0])
+                return run(values, state)
+
+            return python
+
+        def timed(graph, shapes):
+            found = made(graph, shapes)
+            return tier_up.Made(Timed(self, found.run), found.refused)
+
+        monkeypatch.setattr(automatic, "compile_graph", base)
+        monkeypatch.setattr(tier_up, "_made", timed)
+
+
+@needs_native
+def test_machine_code_that_lost_with_little_work_is_tried_again_with_more(eager, monkeypatch):
+    clock, f = Clock(monkeypatch, 50.0), al.function(squares)
+    for _ in range(30):
+        f(N(10))
+    assert clock.native == [10] * trials.TRIALS  # and it is given up
+    for _ in range(30):
+        f(N(19))
+    assert len(clock.native) == trials.TRIALS  # that was not much more
+    for _ in range(30):
+        f(N(1000))
+    assert clock.native[3:] == [1000] * len(clock.native[3:])
+    assert 30 - len(clock.native[3:]) == trials.MOST_GROWN + trials.TRIALS
+    assert al.explain(f, N(10)).executor == "native"
+
+
+@needs_native
+def test_machine_code_that_loses_again_is_tried_with_yet_more(eager, monkeypatch):
+    clock, f = Clock(monkeypatch, 5000.0), al.function(squares)
+    for _ in range(30):
+        f(N(10))
+    for _ in range(300):
+        f(N(1000))
+    assert len(clock.native) == 2 * trials.TRIALS  # to this much work it is used now
+    for n in (3000, 9000):
+        assert f.get_concrete_function(N(1)).runner.executor == "sequential"
+        for _ in range(60):
+            f(N(n))
+    assert f.get_concrete_function(N(1)).runner.executor == "native"
+
+
+@needs_native
+def test_machine_code_is_chosen_by_the_sums_where_calls_are_of_several_kinds(eager, monkeypatch):
+    clock, f = Clock(monkeypatch, 50.0), al.function(squares)
+    for _ in range(30):
+        f(N(10))
+    for k in range(300):
+        f(N(1000 if k % 5 == 0 else 10))
+    assert f.get_concrete_function(N(1)).runner.executor == "native"
+    assert clock.native.count(1000) > 40
+
+
+def test_a_trial_of_short_calls_is_not_decided_by_the_first():
+    trial = trials.Trial()
+    for k in range(trials.OF_SHORT):
+        assert trial.is_won(1e-5) is None
+        trial.native.append(1.2e-5 if k < 6 else 0.95e-5)
+        trial.before.append(1e-5)
+    assert trial.is_won(1e-5) is True
+
+
+@needs_native
+@pytest.mark.parametrize("is_entered", [False, True])
+def test_calls_that_go_to_machine_code_directly_are_judged_by_what_it_takes_itself(eager, monkeypatch, is_entered):
+    Clock(monkeypatch, 20.0, inside=1.0)
+    monkeypatch.setattr(automatic, "SMALLEST", 35.0)
+    f = al.function(squares)
+    for _ in range(4):
+        f(N(10))
+    runner = f.get_concrete_function(N(10)).runner
+    runner.entry(((),), is_entered)
+    for _ in range(20):
+        f(N(10))
+    assert runner.executor == ("native" if is_entered else "sequential")
 
 
 @needs_native

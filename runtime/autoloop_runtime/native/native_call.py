@@ -6,6 +6,7 @@ import ctypes
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -224,6 +225,8 @@ class _Runnable:
         self._with_variables = _variable_runs() if function.variables or function.assigned else None
         self._constants = [np.ascontiguousarray(t) for t in function.table]
         self._table = np.array([t.ctypes.data for t in self._constants], np.uint64)
+        #: seconds that the machine code itself took in the last call
+        self.inside = 0.0
         #: memory of calls that are over; taking and giving back one is atomic
         self._free: list[_Memory] = []
 
@@ -273,7 +276,9 @@ class _Runnable:
         if self._helpers is not None:
             self._helpers.use(get_num_threads())
         begun = generation() if self._swaps else 0
+        begin = perf_counter()
         code = self._call(packed, memory.address)
+        self.inside = perf_counter() - begin
         if self._swaps and generation() != begun:  # in a signal handler
             with undivided():
                 from .kernels.swap_file import forked

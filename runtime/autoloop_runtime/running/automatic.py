@@ -8,7 +8,7 @@ what has already run for about as long as making it takes:
 * a long loop that saves values for its gradient cannot: where nobody notices it, the call is given up between two
   iterations and made again in machine code, from the beginning;
 * a function that is called again and again gets machine code for the whole of it. The next calls try both, and the
-  faster one stays.
+  faster one stays, until calls come to take much longer than those that were tried (``trials``).
 
 What machine code cannot take stays where it is; ``explain`` says why.
 """
@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from math import inf
 from threading import get_ident
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,23 +40,23 @@ from .on_stack_replacement import Restart, Site, Sites, is_replaceable
 from .standing import Entry, Standing, Straight
 from .tier_up import MOST_SHAPES, SMALLEST, Made, Served, Shapes, TierUp, is_wanted
 
+if TYPE_CHECKING:
+    from .trials import Trial
+
 Run = Callable[..., list[Any]]
 
 _KIND = Kind(
     "_Times.lock", "a time is added by one call, and a verdict is one reference; a verdict not reached comes later"
 )
 
-#: calls of each kind after which a trial ends
-TRIALS = 3
-#: machine code that takes at most this much of the time is faster, whatever the noise; the second where it is compared
-#: with the mean of all calls before
-PLAIN, PLAIN_OF_MEAN = 0.8, 0.1
 #: seconds of generated Python in one function after which it is said, once in a process, that the extra is missing
 NOTICE = 3.0
 #: calls after whose refusal machine code for a class of shapes is given up: others of the class it may take
 MOST_REFUSALS = 8
 #: seconds of a call for which it pays to spare a microsecond, and not to time each
 SHORT = 50e-6
+#: seconds that a call takes beside machine code that is called without Python in between
+ENTERING = 0.5e-6
 
 
 class MissingNativeWarning(UserWarning):
@@ -81,9 +81,11 @@ class _Times:
         self.spent = 0.0
         #: what was spent, and a call took, before machine code was asked for
         self.asked = self.mean = 0.0
-        #: what the first trials took, before and with machine code
-        self.before: list[float] = []
-        self.native: list[float] = []
+        #: whether calls would go to machine code without Python in between
+        self.is_entered = False
+        #: what calls take with machine code and without, and seconds above which a call speaks for another trial
+        self.trial: Trial | None = None
+        self.most = inf
         #: machine code, once it has proved faster
         self.settled: Made | None = None
 
@@ -92,13 +94,14 @@ class _Times:
         self.refusals += 1
         return self.refusals > MOST_REFUSALS or isinstance(self.shapes, tuple)
 
-    def enough(self) -> float:
-        """Return seconds after which machine code is known to be faster; 0 if it is not known how long it takes."""
-        return min(self.native, default=0.0) / PLAIN
+    def tried(self) -> Trial:
+        """Return the trial, which begins if there is none."""
+        if self.trial is None:
+            with undivided():
+                from .trials import Trial  # with machine code only
 
-    def usual(self) -> float:
-        """Return seconds of a call without machine code."""
-        return min(self.before, default=self.mean)
+            self.trial = Trial()
+        return self.trial
 
 
 @dataclass(frozen=True)
@@ -161,10 +164,13 @@ class Automatic:
             return self._measured(times, values, state)
         begin = perf_counter()
         results = self._base(values, state) if self.sites.look is None else self._in_python(times, values, state)
+        seconds = perf_counter() - begin
         times.calls += 1
-        times.spent += perf_counter() - begin
+        times.spent += seconds
         if times.spent >= self._notable:
             self._notice(times.shapes)
+        if seconds > times.most:
+            _look_again(self._tier_up, times)
         return results
 
     def _times_for(self, values: Sequence[Any]) -> _Times:
@@ -207,7 +213,8 @@ class Automatic:
             if refused:
                 self._base = compile_graph(self.graph)  # without the chunks of iterations
         ready = made is not None and made.run is not None
-        native = ready and len(times.native) <= len(times.before)
+        trial = times.tried() if ready else None
+        native = trial is not None and len(trial.native) <= len(trial.before)
         begin = perf_counter()
         if native:
             assert made is not None
@@ -217,13 +224,16 @@ class Automatic:
         seconds = perf_counter() - begin
         times.calls += 1
         times.spent += seconds
-        if ready:
-            assert made is not None
+        if trial is not None and made is not None:
+            if native and times.is_entered:
+                seconds = min(seconds, getattr(made.run, "inside", inf) + ENTERING)
             with times.lock:
-                (times.native if native else times.before).append(seconds)
-                self._judge(times, made, shapes)
+                (trial.native if native else trial.before).append(seconds)
+                _judge(self._tier_up, times, trial, made)
         elif made is not None and made.is_pending:
             background.give_way()
+        elif seconds > times.most:
+            _look_again(self._tier_up, times)
         return results
 
     def straight(self) -> Straight | None:
@@ -235,11 +245,13 @@ class Automatic:
             return None
         return Straight(run.function, run.explained, times)
 
-    def entry(self, shapes: Shapes) -> Entry:
+    def entry(self, shapes: Shapes, is_taken: bool) -> Entry:
         """Return the machine code that runs the graph for inputs of such shapes, once that is settled."""
         known = self._times
         times = self._only or known.get(shapes) or known.get(self._tier_up.served(shapes, len(known)))
         made = None if times is None else times.settled
+        if times is not None:
+            times.is_entered = is_taken
         return Entry(None if made is None else made.run.entered, times, made)  # type: ignore[union-attr]
 
     # -- asked from outside -------------------------------------------------------------------------------
@@ -285,10 +297,11 @@ class Automatic:
         results = self._in_native(made, times, values, state)
         seconds = perf_counter() - begin
         with times.lock:
-            times.native.append(seconds)
-            if seconds <= PLAIN * elapsed:  # and it was not at its end
-                times.before.append(elapsed)
-                self._judge(times, made, times.shapes)
+            trial = times.tried()
+            trial.native.append(seconds)
+            if trial.is_plainly_less(seconds, elapsed):  # and it was not at its end
+                trial.before.append(elapsed)
+                _judge(self._tier_up, times, trial, made)
         return results
 
     def _look_for_code(self) -> None:
@@ -305,19 +318,8 @@ class Automatic:
                 self._tier_up.ask(shapes)
         elif made.is_pending:
             background.give_way()
-        elif made.run is not None and active() is None and perf_counter() - call.begin > times.enough():
+        elif made.run is not None and active() is None and perf_counter() - call.begin > times.tried().enough():
             raise Restart
-
-    def _judge(self, times: _Times, made: Made, shapes: Served) -> None:
-        """End the trial when it is plain which is faster."""
-        if not times.native or self._tier_up.find(shapes) is not made:
-            return
-        native, before, plain = min(times.native), times.usual(), PLAIN if times.before else PLAIN_OF_MEAN
-        if native <= plain * before or (len(times.before) >= TRIALS and native <= before):
-            times.settled = made
-        elif len(times.before) >= TRIALS:
-            told = f"it was slower: {1e3 * native:.3g} ms a call, not {1e3 * before:.3g} ms"
-            self._tier_up.give_up(shapes, told)
 
     def _notice(self, shapes: Served) -> None:
         """Say once that the extra is missing, at the loop that ran long, if it would have helped."""
@@ -341,7 +343,8 @@ class Automatic:
         """Return what runs the graph now, for the shapes it was called with last if they differ."""
         times = self._only or next(reversed(self._times.values()), None)
         if times is not None and times.settled is not None:
-            made, gain = times.settled, times.usual() / max(min(times.native), 1e-9)
+            made, trial = times.settled, times.tried()
+            gain = trial.usual(times.mean) / max(min(trial.native), 1e-9)
             told = (
                 f"machine code, made in {1e3 * made.seconds:.0f} ms in the background after the first "
                 f"{1e3 * times.asked:.0f} ms; {gain:.3g} times as fast as before"
@@ -359,6 +362,30 @@ class Automatic:
             inner = loops_inside(*node.subgraphs)
             found.update((n.name, whole if whole.executor == "native" else mine) for n in (node, *inner))
         return found
+
+
+def _judge(tier_up: TierUp, times: _Times, trial: Trial, made: Made) -> None:
+    """End the trial when it is plain which is faster."""
+    verdict = trial.is_won(times.mean)
+    if verdict is None or tier_up.find(times.shapes) is not made:
+        return
+    if verdict:
+        times.settled = made
+        return
+    native, before = min(trial.native), trial.usual(times.mean)
+    trial.lose(made, times.mean)
+    tier_up.give_up(times.shapes, f"it was slower: {1e3 * native:.3g} ms a call, not {1e3 * before:.3g} ms")
+    times.most = trial.most
+
+
+def _look_again(tier_up: TierUp, times: _Times) -> None:
+    """Note a call that took much longer than those of the last trial; after several there is another."""
+    assert times.trial is not None
+    with times.lock:
+        if times.most == inf or (made := times.trial.again()) is None:
+            return
+        times.most, times.look = inf, 0.0
+        tier_up.take_up(times.shapes, made)
 
 
 def _prospect(tier_up: TierUp, times: _Times) -> str:

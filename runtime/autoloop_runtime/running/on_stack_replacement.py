@@ -16,8 +16,8 @@ whole state is in its variables::
 
 The outermost loops are handed over that can be: not those that print or carry a TensorArray, but then the loops inside
 them. Code is made once the loop has run for about as long as making it takes. It is tried for a few milliseconds, and
-stays if it is at least as fast per iteration as Python was just before. What it raises names the iteration as counted
-from the loop's own beginning.
+stays if it is at least as fast per iteration as Python was just before; if not it is tried again once iterations take
+much longer. What it raises names the iteration as counted from the loop's own beginning.
 
 What a loop has saved for its gradient is Python's and cannot be handed over. Between two chunks such a loop asks
 whether there is machine code for the whole function by now (``Watch``), which then runs from the beginning
@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from math import inf
 from time import perf_counter_ns
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,6 +40,9 @@ from ..base.forks import undivided
 from ..ir.graph import Graph, Node
 from ..ir.run_state import EAGER, RunState
 from .tier_up import SMALLEST, Made, Served, Shapes, TierUp
+
+if TYPE_CHECKING:
+    from .trials import Trial
 
 #: iterations of the first chunk, and nanoseconds of one that is long enough
 FIRST, CHUNK = 16, 1e6
@@ -83,6 +86,7 @@ class Site:
         self.spent = 0.0
         self.trusted: dict[Served, float] = {}
         self.lost: dict[Served, int] = {}
+        self._trials: dict[Served, Trial] = {}
         #: its machine code
         self.tier_up = TierUp(lambda: _resumable(node, self.owned), node.subgraphs)
         self.first = range(FIRST)
@@ -97,9 +101,16 @@ class Site:
             return shapes
         return self.tier_up.served(shapes, self.tier_up.count)
 
-    def code(self, shapes: Served) -> Made | None:
-        """Return the code for ``shapes`` if it is there; asks for it once that pays."""
+    def code(self, shapes: Served, rate: float) -> Made | None:
+        """Return the code for ``shapes`` if it is there; asks for it once that pays.
+
+        ``rate``: nanoseconds of an iteration in Python.
+        """
         made = self.tier_up.find(shapes)
+        trial = self._trials.get(shapes)
+        if trial is not None and rate > trial.most and (again := trial.again()) is not None:
+            self.lost[shapes], made = 0, again
+            self.tier_up.take_up(shapes, again)
         if made is None and self.spent >= 1e9 * self.tier_up.price():
             self.tier_up.ask(shapes)
         if made is not None and made.is_pending:
@@ -114,10 +125,20 @@ class Site:
             return True
         self.lost[shapes] = self.lost.get(shapes, 0) + 1
         if self.lost[shapes] >= TRIALS:
+            self._lose(shapes, python)
             self.tier_up.give_up(
                 shapes, f"it was slower: {native / 1e3:.3g} µs an iteration, not {python / 1e3:.3g} µs"
             )
         return False
+
+    def _lose(self, shapes: Served, python: float) -> None:
+        """Keep the code, for iterations that take longer."""
+        if shapes not in self._trials:
+            with undivided():
+                from .trials import Trial
+
+            self._trials[shapes] = Trial()
+        self._trials[shapes].lose(self.tier_up.find(shapes), python)
 
 
 def _resumable(node: Node, owned: Collection[int]) -> Graph:
@@ -254,7 +275,7 @@ class Turns:
         shapes: Served = ()
         if site.spent >= 1e9 * SMALLEST and all(isinstance(v, _ARRAYS) for v in values):
             shapes = site.served(((), *[v.shape for v in values]))
-            made = site.code(shapes)
+            made = site.code(shapes, rate)
         if made is not None and (rate or shapes in site.trusted):
             # the faster one of two chunks: something else may have had the processor during the other
             done, values = self._replace(made, shapes, state or EAGER, values, min(rate, self._before))

@@ -72,10 +72,13 @@ class Runner:
             return self.automatic.straight()
         return self.direct
 
-    def entry(self, shapes: tuple[tuple[int, ...], ...]) -> Entry:
-        """Return the machine code that runs it for inputs of such shapes, if there is, and until when."""
+    def entry(self, shapes: tuple[tuple[int, ...], ...], is_taken: bool) -> Entry:
+        """Return the machine code that runs it for inputs of such shapes, if there is, and until when.
+
+        *Is it taken*, then calls go there without Python in between once there is machine code.
+        """
         if self.automatic is not None:
-            return self.automatic.entry(shapes)
+            return self.automatic.entry(shapes, is_taken)
         return Entry(self.run.entered if self.asked == "native" else None)  # type: ignore[attr-defined]
 
     def noted(self) -> Callable[[], None]:

@@ -155,6 +155,10 @@ class TierUp:
         """Never use the code for ``shapes``."""
         self._made[shapes] = Made(None, Exception, why)
 
+    def take_up(self, shapes: Served, made: Made) -> None:
+        """Use code for ``shapes`` again that was given up."""
+        self._made[shapes] = made
+
     def _make(self, shapes: Served) -> None:
         begin = time.perf_counter()
         try:
