@@ -119,6 +119,31 @@ def test_the_least_int_has_no_opposite_of_64_bits(executor):
             assert f(np.int64(LEAST)) == 2**63
 
 
+#: parts of which a product with 1j would be no number, or lose its sign
+PARTS = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.5])
+
+
+def of_parts(x, n):
+    zero_dim, made = x[5, ...], []
+    for i in range(n):
+        k = float(x[i])
+        made += [complex(x[i], x[n - 1 - i]), complex(k, -k), complex(imag=k), complex(-0.0, k), complex(k, True)]
+        made += [complex(x[i], 1j), complex(1j, k), complex(zero_dim, k), complex(k, zero_dim), complex(real=k)]
+    return made
+
+
+@each(EXECUTORS)
+def test_the_parts_of_a_complex_number_are_what_is_given(executor):
+    for count in (6, np.int64(6)):
+        assert repr(al.function(of_parts, executor=executor)(PARTS, count)) == repr(of_parts(PARTS, count))
+
+
+def test_the_imaginary_part_of_a_complex64_is_its_real_part():
+    words = "a real number is needed, not NumPy's complex one: write z.real"
+    with pytest.warns(np.exceptions.ComplexWarning):
+        refused_or_plain(lambda z: complex(2, z[0]), words, np.array([1 + 2j], np.complex64))
+
+
 def test_gradients_pass_through_math():
     def f(x):
         return math.sqrt(x) * math.log(x, 3) + math.atan2(x, 2.0) + math.pow(x, 1.5)

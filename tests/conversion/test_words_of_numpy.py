@@ -133,6 +133,23 @@ MISTAKES = [
     (unset_in_a_loop, N),
     (deleted, X),
     (unpacked, X),
+    (lambda x: np.sin([x, x[0]]), X),
+    (lambda x: np.add.reduce([x, x[0]]), X),
+    (lambda x: x + [x, x[0]], X),
+    (lambda t: t // (t * 1j), T),
+    (lambda t: 2.5 % (t * 1j), T),
+    (lambda t: divmod(t * 1j, 2), T),
+    (lambda t: divmod(2, t * 1j), T),
+    (lambda x: divmod(x, x * 1j), X),
+    (lambda t: divmod(complex(t), 2), T),
+    (lambda t: divmod(float(t), None), T),
+    (lambda t: divmod("%s", float(t)), T),
+    (lambda t: divmod(7, float(t) - 2.5), T),
+    (lambda t: complex(t, np.asarray(t * 1j)), T),
+    (lambda t: complex(t, "1"), T),
+    (lambda t: complex(t, None), T),
+    (lambda t: math.factorial(np.asarray(t)), T),
+    (lambda t: math.gcd(np.asarray(t), 2), T),
 ]
 #: none of the user's words
 OURS = ("autoloop_runtime", "Index[", "TensorArray", "Methods.", "Tracer", "tensor of shape", "getitem", "set_item")

@@ -12,7 +12,7 @@ import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes
 from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.number_operators import as_number
+from autoloop_runtime.ir.number_operators import as_number, number_type
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.text_operators import of_texts
 from autoloop_runtime.ir.tracers import Kind, NumberTracer, TextTracer, kind_of, marked
@@ -136,6 +136,20 @@ def _len(value: Any) -> Any:
 
 def _unsized() -> TypeError:
     return TypeError("len() of unsized object")
+
+
+def _divmod(one: Any, other: Any) -> Any:
+    if {number_type(one), number_type(other)} in ({float}, {float, int}, {float, bool}):  # ``//`` says less of a zero
+        raise_unless(ops.not_equal(convert_to_tensor(other), 0), Raising(ZeroDivisionError, _float_divided_by_zero))
+    return divmod(one, other)
+
+
+def _float_divided_by_zero() -> BaseException:
+    try:
+        divmod(1.0, 0.0)
+    except ZeroDivisionError as error:
+        return error.with_traceback(None)
+    raise AssertionError("unreachable")
 
 
 def _iterated(plain: Callable[..., Any], staged: Callable[..., Any], over: Callable[..., Any]) -> Callable[..., Any]:
@@ -326,7 +340,7 @@ STAGED: dict[Any, Callable[..., Any]] = {
     delattr: _later("delete_attribute"),
     dict: _with_staged(dict, _dict),
     dir: _later("names_in"),
-    divmod: _with_staged(divmod, lambda a, b: (a // b, a % b)),
+    divmod: _with_staged(divmod, _divmod),
     enumerate: _with_staged(enumerate, _later("staged_enumerate")),
     filter: _applied(filter, _later("staged_filter")),
     float: _with_staged(float, _made_later("converting_to", float)),

@@ -26,7 +26,6 @@ from autoloop_runtime.ir.tracers import (
     Kind,
     NumberTracer,
     TextTracer,
-    kind_of,
     marked,
     number_of,
 )
@@ -38,7 +37,7 @@ from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber, chosen
 from ..staging.moved_lists import refuse_moved
 from ..staging.raising import Raising
-from ..staging.staged_values import asked, is_staged, truth
+from ..staging.staged_values import asked, is_staged, kind_of_all, truth
 from ..staging.standins import Maybe, StandIn
 from ..staging.users_methods import method_of
 from .boolean_operators import and_, or_
@@ -281,14 +280,15 @@ def _either(test: Any, one: Any, other: Any) -> Any:
     either = chosen(test, one, other) if number_of((test,)) is NumberTracer else None
     if either is not None:
         return either
-    if kind_of((one, other)) is not Tensor:
+    kind = kind_of_all((one, other))
+    if kind is not Tensor:
         first, last = (v.dtype if isinstance(v, ArrayTracer | np.ndarray | np.generic) else None for v in (one, other))
         ranks = {len(v.shape) if isinstance(v, ArrayTracer | np.ndarray) else 0 for v in (one, other)}
         if len(ranks) > 1 or (first is not None and last is not None and first != last):
             raise TypeError(
                 f"which of {_told(other)} and {_told(one)} is taken only the run tells; cast or reshape one of them"
             )
-    return taken_from(marked(kind_of((one, other)), ops.where(test, one, other)), (one, other))
+    return taken_from(marked(kind, ops.where(test, one, other)), (one, other))
 
 
 def _told(value: Any) -> str:

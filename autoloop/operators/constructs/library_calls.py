@@ -99,15 +99,9 @@ def _counterpart(function: Any) -> Callable[..., Any]:
     return counterpart_of(function) or function
 
 
-def _as_array(value: Any) -> Any:
-    """Return the array that NumPy makes of a list which holds tensors."""
-    (value,), _ = operators.given_exactly(np.asarray, (value,), {})
-    return marked(kind_of((value,), ArrayTracer), _counterpart(np.asarray)(value))
-
-
 def _part(value: Any) -> Any:
     """Return what NumPy makes of an argument of a ufunc: an array, of a list which holds tensors."""
-    return _as_array(value) if holds_staged_inside(value) else value
+    return by_numpy(np.asarray)(value) if holds_staged_inside(value) else value
 
 
 def by_numpy(function: Any) -> Callable[..., Any]:

@@ -6,6 +6,7 @@ import functools
 import operator
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -28,17 +29,22 @@ from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import answer
 
 
-def tried(of: Callable[..., Any], value: Any) -> None:
-    """Let a function of Python's say whether it takes what a tracer stands for."""
+def tried(of: Callable[..., Any], *values: Any) -> None:
+    """Let a function of Python's say whether it takes what tracers stand for."""
+    if any(isinstance(value, Tensor) and not isinstance(value, Tracer) for value in values):
+        return  # which says itself what is wrong
+    examples = list(map(_example, values))
+    if any(example is not value for example, value in zip(examples, values, strict=True)):
+        _called(of, *examples)
+
+
+def _example(value: Any) -> Any:
+    """Return what has the type of a value that is computed by a run; any other value itself."""
     number = number_type(value)
     if isinstance(value, ArrayTracer) and value.shape.rank is not None:
         ones = np.ones([1] * len(value.shape), value.dtype)
-        example: Any = ones if type(value) is ZeroDimArray else ones[()]
-    elif number is not None:
-        example = number(1)
-    else:
-        return
-    _called(of, example)
+        return ones if type(value) is ZeroDimArray else ones[()]
+    return number(1) if number is not None else value
 
 
 def of_one_kind(of: Callable[..., Any], value: Any) -> None:
@@ -50,10 +56,10 @@ def of_one_kind(of: Callable[..., Any], value: Any) -> None:
         )
 
 
-def _called(of: Callable[..., Any], example: Any) -> None:
+def _called(of: Callable[..., Any], *examples: Any) -> None:
     """Let what a function of Python's raises be the program's own failure."""
     try:
-        of(example)
+        of(*examples)
     except Exception as error:
         mark_programs_own(error)
         raise
@@ -111,6 +117,9 @@ def asking(f: Callable[..., Any], kind: type) -> Callable[..., Any]:
         leaves, structure = nest.flatten_with_structure((args, kwargs))
         given = [leaf.stack() if isinstance(leaf, GrowingList) else leaf for leaf in leaves]
         args, kwargs = nest.unflatten(structure, given)
+        if any(type(one) is ZeroDimArray for one in args):  # the run has scalars, of which Python may say otherwise
+            with suppress(ValueError, ArithmeticError):  # of values, which are not those of the run
+                tried(f, *args)
         if kind is float or f.__module__ == "math":
             refuse_complex(*given)
         made = asked(f, kind, args, kwargs, lambda tensor: not isinstance(tensor, ArrayTracer))
@@ -187,8 +196,22 @@ def as_index(value: Any) -> Any:
     return answer(truncated(one_element(int, value)), value)
 
 
-def as_complex(real: Any, imag: Any = 0) -> Any:
-    parts = [ops.cast(one_element(complex, part), dtypes.complex128) for part in (real, imag)]
-    if isinstance(imag, int) and imag == 0:
-        return answer(parts[0], real)
-    return answer(ops.add(parts[0], ops.multiply(parts[1], 1j)), real, imag)
+_NOT_GIVEN = object()
+
+
+def as_complex(real: Any = 0, imag: Any = _NOT_GIVEN) -> Any:
+    """Return ``complex``, whose arguments have these names."""
+    if imag is _NOT_GIVEN:
+        return answer(ops.cast(one_element(complex, real), dtypes.complex128), real)
+    tried(complex, real, imag)
+    first, second = one_element(complex, real), one_element(complex, imag)
+    if second.dtype.kind == "c" and second.dtype != dtypes.complex128:
+        refuse_complex(imag)  # it is no Python complex
+    re, im = (ops.cast(ops.real(part), dtypes.float64) for part in (first, second))
+    if second.dtype.kind == "c":  # ``real + imag * 1j``, whose products would make a nan of an infinite part
+        re = ops.subtract(re, ops.imag(second))
+    if first.dtype.kind == "c":
+        im = ops.add(im, ops.cast(ops.imag(first), dtypes.float64))
+    elif isinstance(real, ZeroDimArray):  # which has a part that is 0.0, and no -0.0 is left of that
+        im = ops.add(im, 0.0)
+    return answer(ops.complex(re, im), real, imag)

@@ -17,7 +17,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, Kind, join, kind_of, marked
 
 from ...left_to_python import leave_unknown, refuse_unknown
 from ..staging.raising import Raising, raise_unless
-from ..staging.staged_values import is_staged, stands_for
+from ..staging.staged_values import is_staged, kind_of_all, stands_for
 
 _ADVICE = "use array functions, such as np.argsort or np.lexsort"
 
@@ -116,7 +116,7 @@ def _gathered(made: list[Any], place: Tensor, number: Kind) -> Any:
         )
     is_number = not any(map(is_staged, made)) and number_type(made[0]) is not None
     tensor = convert_to_tensor(np.asarray(made) if is_number else made)
-    kind = number if number_type(made[0]) is not None else kind_of(made)
+    kind = number if number_type(made[0]) is not None else kind_of_all(made)
     return taken_from(marked(kind, ops.getitem(tensor, place)), made)
 
 

@@ -97,6 +97,13 @@ def kind_of_either(name: str, one: Any, other: Any) -> Kind:
     return ZeroDimArray
 
 
+def kind_of_all(values: Iterable[Any]) -> Kind:
+    """Return the kind of what is one of some values of one dtype: of arrays without axes only, such an array."""
+    values = list(values)
+    kinds = set(map(own_kind, values))
+    return ZeroDimArray if kinds == {ZeroDimArray} else kind_of(values)
+
+
 def kind_of_next(name: str, kind: Kind, held: Sequence[Tensor], value: Any) -> Kind:
     """Return the kind of a variable that the body of a loop gives ``value``, of its own kind and what it held."""
     if {kind, own_kind(value)} == {ArrayTracer, ZeroDimArray}:

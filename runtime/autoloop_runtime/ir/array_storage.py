@@ -456,7 +456,7 @@ def one_of_several(made: Storage, others: list[Storage]) -> None:
 
 def taken_from(made: Any, every: Iterable[Any]) -> Any:
     """Return ``made``, of which it is noted that it may be another handle of one of several arrays."""
-    if (storage := kept(made)) is not None and made.shape.rank != 0:
+    if (storage := kept(made)) is not None and not made.is_scalar:
         every = list(every)
         storage.perhaps(*[one for one in map(kept, every) if one is not None])
         storage.stands_for(*[one for one in every if isinstance(one, np.ndarray)])

@@ -83,8 +83,9 @@ def _operator(kind: type, name: str, reflected: bool) -> None:
 
 _NAMES = {name: name if name not in ("and", "or") else f"{name}_" for name in (*BINARY, *COMPARISONS, "eq", "ne")}
 _PLAIN: dict[str, Callable[[Any, Any], Any]] = {f"__{one}__": getattr(operator, name) for one, name in _NAMES.items()}
+_PLAIN["__divmod__"] = divmod
 for _kind in (ArrayTracer, NumberTracer):
-    for _name in _NAMES:
+    for _name in (*_NAMES, "divmod"):
         _operator(_kind, f"__{_name}__", False)
-        if _name in BINARY:
+        if _name in BINARY or _name == "divmod":
             _operator(_kind, f"__r{_name}__", True)

@@ -42,7 +42,7 @@ _BITWISE = {"and": "&", "or": "|", "xor": "^"}
 _SHIFTS = {"lshift": "<<", "rshift": ">>"}
 _ORDERS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 #: what Python's complex numbers have not
-_SIGNS = {**_BITWISE, **_SHIFTS, **_ORDERS, "floordiv": "//", "matmul": "@", "mod": "%"}
+_SIGNS = {**_BITWISE, **_SHIFTS, **_ORDERS, "floordiv": "//", "matmul": "@", "mod": "%", "divmod": "divmod()"}
 
 
 def number_type(value: Any) -> Type | None:
@@ -203,6 +203,9 @@ def _rounded(self: NumberTracer, ndigits: int | None = None) -> Any:
 
 
 def _divmod(one: Any, other: Any) -> Any:
+    mine, theirs = number_type(one), number_type(other)
+    if mine is not None and theirs is not None and complex in (mine, theirs):
+        raise _refused("divmod", mine, theirs)
     return one // other, one % other
 
 

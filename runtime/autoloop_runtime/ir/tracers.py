@@ -348,7 +348,7 @@ def _array_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, 
         if theirs is np.meshgrid and kwargs.get("copy", True):
             return marked(kind, made)
         return type(made)([
-            part_of_several(theirs, one, part) if isinstance(one, ArrayTracer) else marked(kind, part)
+            part_of_several(theirs, one, part) if isinstance(one, ArrayTracer) else marked(ZeroDimArray, part)
             for one, part in zip(args, made)
         ])  # fmt: skip
     place = _place_of_viewed(theirs, args)
@@ -431,7 +431,17 @@ def ask_numpy(theirs: Callable[..., Any], args: Any, kwargs: Any, error: Excepti
 
 def _ask_of_method(name: str, array: Any, args: Any, kwargs: Any, error: Exception) -> None:
     if callable(getattr(np.ndarray, name, None)):
-        ask_numpy(lambda x, *given, **named: getattr(x, name)(*given, **named), (array, *args), kwargs, error)
+        ask_numpy(_as_python_calls(name), (array, *args), kwargs, error)
+
+
+def _as_python_calls(name: str) -> Callable[..., Any]:
+    """Return what calls a method of an array; an operator's as Python does, which asks the other operand, too."""
+    operators: dict[str, Callable[..., Any]] = {**vars(operator), "__divmod__": divmod}
+    if (forward := operators.get(name)) is not None:
+        return forward
+    if (mirrored := operators.get(f"__{name[3:]}")) is not None:
+        return lambda x, other: mirrored(other, x)
+    return lambda x, *given, **named: getattr(x, name)(*given, **named)
 
 
 _PLAIN: dict[type, Callable[[Any], Any]] = {
@@ -451,7 +461,7 @@ def _instead(f: Callable[..., Any], made: Any) -> Callable[..., Any]:
     return named
 
 
-def _kept(f: Callable[..., Any], of_arrays: bool = False, is_binary: bool = False) -> Callable[..., Any]:
+def _kept(name: str, f: Callable[..., Any], of_arrays: bool = False, is_binary: bool = False) -> Callable[..., Any]:
     """Return an operator or method that gives the kind that its operands make together; some give arrays of arrays."""
 
     def operated(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -475,7 +485,6 @@ def _kept(f: Callable[..., Any], of_arrays: bool = False, is_binary: bool = Fals
             _ask_of_method(name, self, args, kwargs, error)
             raise
 
-    name = f.__name__
     place = None if (found := place_of_out(f)) is None else found - 1
     gives_views = name_of_view(name) is not None
     return _instead(f, operated)
@@ -520,7 +529,7 @@ def _kept_attribute(f: Callable[..., Any], of_arrays: bool) -> Callable[[Any], A
     """Return the getter of an attribute that gives the kind of its owner."""
     name = f.__name__
     if name_of_view(name) is None:
-        return _kept(f, of_arrays)
+        return _kept(name, f, of_arrays)
     return lambda self: self.given_views(
         name, f(self), operator.attrgetter(name), of_arrays and is_array(self, ZeroDimArray)
     )
@@ -537,7 +546,7 @@ def _keep_kinds(base: type) -> None:
                 ArrayTracer, name, property(_kept_attribute(f.fget, name in METHODS_OF_ARRAYS), setter, doc=f.__doc__)
             )
         elif callable(f):
-            kept = _kept(f, name in METHODS_OF_ARRAYS, name[2:-2] in (*BINARY, *COMPARISONS, "eq", "ne"))
+            kept = _kept(name, f, name in METHODS_OF_ARRAYS, name[2:-2] in (*BINARY, *COMPARISONS, "eq", "ne"))
             kept = _of_arrays_only(kept) if name in ("argpartition", "dot") else kept
             setattr(ArrayTracer, name, _asking(kept) if base is Methods else kept)
 

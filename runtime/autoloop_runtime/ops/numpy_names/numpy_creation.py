@@ -16,7 +16,7 @@ from ...ir.traits import NO_GRADIENT
 from .. import complex_numbers, creation, filled
 from ..array import expand_dims
 from ..broadcasting import broadcast_to
-from ..operands import as_dtype, is_tensor
+from ..operands import as_dtype, is_tensor, weak_type
 from ..reducing import sum as total
 from ..shape_queries import dim, shape_of
 from .counterparts import as_operand, counterpart, refused, unsupported, whole
@@ -102,16 +102,33 @@ def arange(
         refused(np.arange, "device")
     unsupported(np.arange, like=like)
     start, stop = (0, start_or_stop) if stop is None else (start_or_stop, stop)
-    first, last, by = map(as_operand, (start, stop, 1 if step is None else step))
+    given = (start, stop, 1 if step is None else step)
+    first, last, by = map(as_operand, given)
     found = np.result_type(np.int64, first.dtype, last.dtype, by.dtype)
     if found.kind not in "iuf":
         raise TypeError(f"numpy.arange: the arguments must be real numbers where tensors take part, not of {found}")
-    first, last, by = as_dtype(first, found), as_dtype(last, found), as_dtype(by, found)
     common = found if dtype is None else of_numbers(dtype)
-    if not _are_counted_up(start, 1 if step is None else step, found, common):
-        made: Tensor = _counted_in(first, last, by, dtype=common)
+    if not (_is_as_far(*given) and _are_counted_up(start, given[2], found, common)):
+        weak = tuple([weak_type(one) is not None for one in given])
+        made: Tensor = _counted_in(first, last, by, weak=weak, dtype=common)
         return made
+    first, last, by = as_dtype(first, found), as_dtype(last, found), as_dtype(by, found)
     return as_dtype(creation.range(first, last, by), common)
+
+
+def _is_as_far(start: Any, stop: Any, step: Any) -> bool:
+    """Return whether it is as far from start to stop in 64 bits as in the dtypes of NumPy's scalars.
+
+    NumPy subtracts, divides and adds them as they are: of ``np.uint8(5)`` and ``np.uint8(2)`` it counts 253 numbers.
+    """
+    if type(step) not in (int, float) or not step:  # a step that is or may be 0 has words of NumPy's
+        return False
+    if type(start) is int and start == 0 and type(step) is int and step > 0:
+        return as_operand(stop).dtype.name != "uint64"
+    return all(weak_type(one) is not None or as_operand(one).dtype.name in _SIXTY_FOUR for one in (start, stop))
+
+
+_SIXTY_FOUR = ("int64", "float64")
 
 
 def _are_counted_up(start: Any, step: Any, found: np.dtype[Any], common: np.dtype[Any]) -> bool:
@@ -135,15 +152,17 @@ def _are_counted_up(start: Any, step: Any, found: np.dtype[Any], common: np.dtyp
 def _counted_slopes(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
     g = complex_numbers.real(g) if g.dtype.kind == "c" else g
     counts = as_dtype(creation.range(dim(outputs[0], 0)), g.dtype)
-    return [as_dtype(total(g), inputs[0].dtype), None, as_dtype(total(g * counts), inputs[2].dtype)]
+    slopes = [total(g), None, total(g * counts)]
+    return [s if s is None or x.dtype.kind not in "fc" else as_dtype(s, x.dtype) for s, x in zip(slopes, inputs)]
 
 
-def _counted(first: Any, last: Any, by: Any, dtype: Any) -> Any:
+def _counted(*given: Any, weak: tuple[bool, ...], dtype: Any) -> Any:
+    first, last, by = [one.item() if is_weak else one for one, is_weak in zip(given, weak)]
     return np.arange(first, last, by, dtype=dtype)
 
 
 _counted_in = library(
-    "arange_in_dtype", _counted, lambda *_, **__: [None], _counted_slopes, dtype=lambda *_, dtype: dtype,
+    "arange_in_dtype", _counted, lambda *_, **__: [None], _counted_slopes, dtype=lambda *_, weak, dtype: dtype,
     traits=LIBRARY.but(raises=Exception),
 )  # fmt: skip
 
