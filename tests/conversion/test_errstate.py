@@ -79,7 +79,7 @@ def test_raises_and_warns_as_numpy_does(f, executor):
         before = decorated(X)
     found, expected = _raised(decorated), _raised(f)
     assert np.array_equal(found, expected) if isinstance(expected, np.ndarray) else expected in found
-    for settings in ({"all": "warn"}, {"divide": "warn", "over": "ignore"}, {"all": "ignore"}):
+    for settings in ({"all": "warn"}, {"under": "warn", "over": "ignore"}, {"all": "ignore"}):
         assert _warned(decorated, **settings) == _warned(f, **settings)
     assert np.array_equal(decorated(X), before)
 
@@ -125,6 +125,26 @@ def test_operations_on_tensors_and_loops_outside_of_functions():
             t / 0.0
         with pytest.raises(FloatingPointError, match="divide by zero"):
             al.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, x / 0.0), (0, t))
+
+
+QUIET = [{kind: "ignore"} for kind in ("divide", "over", "under", "invalid", "all")]
+
+
+@pytest.mark.parametrize("executor", ["auto", "sequential", "dataflow", "native"])
+@pytest.mark.parametrize("setting", [*QUIET, {"divide": "ignore", "invalid": "ignore"}, {"divide": "warn"}])
+def test_who_asks_for_silence_has_what_runs_without_it(executor, setting):
+    if executor == "native":
+        pytest.importorskip("llvmlite")
+    decorated = al.function(two_kinds, executor=executor)
+    found = decorated(X)
+    concrete = decorated.get_concrete_function(X)
+    with np.errstate(**setting):
+        for _ in range(20):
+            np.testing.assert_array_equal(decorated(X), found)
+    assert concrete._checked is None  # what computes one operation at a time
+    with np.errstate(**setting | {"divide": "raise"}), pytest.raises(FloatingPointError):
+        decorated(X)
+    assert concrete._checked is not None
 
 
 def test_seterr_holds_until_it_is_set_again():

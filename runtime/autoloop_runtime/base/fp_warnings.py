@@ -1,8 +1,8 @@
 """NumPy's floating-point warnings: off around a run, but for who has asked for them.
 
-NumPy's own setting, to warn, asks for nothing, nor does one that equals it. Under any other that ``np.errstate`` or
-``np.seterr`` have made, everything is computed by NumPy, one operation at a time, with the warnings on (``guarded``),
-since no other code could tell which operation an exception belongs to.
+NumPy's own setting, to warn, asks for nothing, nor does one that equals it, or ignores more kinds of errors. Under any
+other that ``np.errstate`` or ``np.seterr`` have made, everything is computed by NumPy, one operation at a time, with
+the warnings on (``guarded``), since no other code could tell which operation an exception belongs to.
 
 ``np.errstate(all="ignore")`` makes an object and reads its settings anew each time, which takes as long as a dozen
 operations on scalars. What it does in the end is to set a context variable; which one and to what is found out once,
@@ -33,8 +33,7 @@ _UNSET = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"
 
 
 def _differs() -> bool:
-    now = np.geterr()
-    return now != _UNSET and set(now.values()) != {"ignore"}
+    return any(value not in ("ignore", _UNSET[kind]) for kind, value in np.geterr().items())
 
 
 def _functions() -> tuple[Callable[[], Any], Callable[[], object], Callable[[Any], object], Callable[[], bool], Any]:
