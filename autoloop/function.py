@@ -33,7 +33,7 @@ from .given_arrays import give_back, with_copies
 from .keys import Number, leaf_key, quick_key
 from .known_traces import FastPaths, KnownTraces, Trace, first_wait, inputs_of
 from .number_inputs import ChangingInputs
-from .parameters import Parameters
+from .parameters import Parameters, in_pythons_words
 from .plain_python import taken_or_left, traced_or_plain, unless_in_graph, with_graph
 from .sent_by_name import SentByName
 from .state.stateful import OtherWorld, StatefulFunction, called_again, run_or_refused
@@ -175,7 +175,8 @@ class Function(SentByName):
         try:
             made = self._parameters.bind(args, kwargs)
         except TypeError as error:
-            raise TypeError(f"{self.name}: {error}") from None
+            refused = in_pythons_words(self.python_function, (*self._receiver(), *args), kwargs)
+            raise refused or TypeError(f"{self.name}: {error}") from None
         if kwargs:
             self._paths.named(self._parameters, len(args), kwargs)
         return made

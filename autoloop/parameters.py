@@ -138,3 +138,14 @@ class Parameters:
         names = list(self.names[: self._positional])
         names += [f"{star}_{k}" for k in range(len(positional) - len(names))]
         return [*zip(names, positional), *named.items()]
+
+
+def in_pythons_words(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError | None:
+    """Return what Python says of a call of ``f`` that does not fit its parameters; None where those are not its own."""
+    if type(f) is not types.FunctionType or hasattr(f, "__wrapped__") or hasattr(f, "__signature__"):
+        return None
+    try:
+        f(*args, **kwargs)  # nothing of it runs
+    except TypeError as error:
+        return error.with_traceback(None)
+    return None

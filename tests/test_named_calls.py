@@ -127,3 +127,35 @@ def test_functions_of_any_arguments_have_a_fast_path(monkeypatch):
     monkeypatch.setattr(Function, "_lookup", None)  # what the usual way asks
     monkeypatch.setattr(Parameters, "bind", None)
     assert f(np.float64(3), np.float64(5)) == 5
+
+
+class Wide(Scaled):
+    @al.function
+    def plus(self, x, /, y, *, z=1):
+        return x + y + z
+
+
+def starred(x, *rest, w, **others):
+    return x + len(rest) + w + len(others)
+
+
+@each([
+    (add, (1,), {}), (add, (1, 2, 3), {}), (add, (1, 2), {"x": 1}), (add, (1, 2), {"v": 1}), (add, (), {}),
+    (keyed, (1, 2, 3, 4, 5), {}), (placed, (), {"x": 1}), (starred, (1,), {}), (lambda x: x, (), {}),
+])  # fmt: skip
+def test_a_call_that_does_not_fit_is_refused_in_pythons_words(f, args, kwargs):
+    with pytest.raises(TypeError) as plain:
+        f(*args, **kwargs)
+    for _ in range(2):
+        with pytest.raises(TypeError) as ours:
+            al.function(f)(*args, **kwargs)
+        assert str(ours.value) == str(plain.value)
+
+
+def test_a_call_of_a_method_that_does_not_fit_is_refused_in_pythons_words():
+    for args, kwargs in (((), {}), ((1,), {"x": 1}), ((1, 2, 3), {}), ((1, 2), {"other": 1})):
+        with pytest.raises(TypeError) as plain:
+            Wide.plus.python_function(Wide(), *args, **kwargs)
+        with pytest.raises(TypeError) as ours:
+            Wide().plus(*args, **kwargs)
+        assert str(ours.value) == str(plain.value)

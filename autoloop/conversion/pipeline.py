@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 import gast
+import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.forks import Kind
 
@@ -36,6 +37,8 @@ from .unsupported import refuse_unsupported
 
 P = ParamSpec("P")
 R = TypeVar("R")
+#: what takes no mark, and needs none: it is called as it is
+_COMPILED = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, np.ufunc)
 _GENERATED = ("loop_test", "loop_body", "item", "then", "orelse")
 
 
@@ -361,5 +364,6 @@ def do_not_convert(f: Callable[P, R]) -> Callable[P, R]:
         The same object.
     """
     target = getattr(f, "__func__", f)
-    setattr(target, DO_NOT_CONVERT, True)
+    if not isinstance(target, _COMPILED):
+        setattr(target, DO_NOT_CONVERT, True)
     return f

@@ -119,6 +119,7 @@ def test_what_is_not_to_be_converted_is_handed_on_as_it_is():
     doubled, positive, negative = f(al.constant(X))
     np.testing.assert_array_equal([doubled, positive, negative], [X * 2, np.abs(X), -X])
     assert seen == ["Tensor"]
+    assert al.do_not_convert(len) is len and al.do_not_convert(np.exp) is np.exp  # nothing is to be marked
 
 
 def elements_of_two_types(x):

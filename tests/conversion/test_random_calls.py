@@ -342,3 +342,21 @@ def test_a_global_name_is_looked_up_by_each_run():
         assert g(0.5, local) == 0.5 + np.random.default_rng(5).random(2)[1]
     finally:
         RNG = kept
+
+
+def _from_the_process(n):
+    total = al.zeros([3])
+    for _ in al.range(n):
+        total = total + al.random.normal([3]) * al.random.uniform([3], 1.0, 2.0)
+    return total, al.random.randint([2], 0, 100), al.random.permutation(4)
+
+
+@each(EXECUTORS)
+def test_functions_draw_from_the_process_generator(executor):
+    decorated = al.function(_from_the_process, executor=executor)
+    al.random.set_seed(3)
+    expected = [_from_the_process(4), _from_the_process(0), _from_the_process(4)]
+    al.random.set_seed(3)
+    for n, wanted in zip((4, 0, 4), expected, strict=True):
+        for one, given in zip(wanted, decorated(al.constant(n)), strict=True):
+            np.testing.assert_allclose(given, one, rtol=1e-6)

@@ -80,3 +80,16 @@ def test_mistakes():
         random.uniform([2], dtype="int32")
     with pytest.raises(TypeError, match="seed"):
         random.key(0.5)
+
+
+def test_the_process_generator_is_put_back_where_it_was_noted():
+    random.set_seed(3)
+    graph = Graph(ordered=True)
+    with graph.as_default():
+        drawn = [random.normal([2]), random.uniform([2]), random.randint([2], 0, 9), random.permutation(3)]
+    for tensor in drawn:
+        node = next(node for node in graph.nodes if node.op.draws is not None and tensor.dtype == node.outputs[0].dtype)
+        put_back = node.op.draws(node)()
+        first = random.normal([4]).numpy()
+        put_back()
+        np.testing.assert_array_equal(random.normal([4]).numpy(), first)

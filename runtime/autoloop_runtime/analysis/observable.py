@@ -35,7 +35,7 @@ def may_repeat(graph: Graph) -> bool:
 def may_go_on(graph: Graph) -> bool:
     """Return whether machine code may go on with ``graph``: it draws from generators, too, and once it has done so it
     is not given up."""
-    return all(node.op.ends_run or node.op.only_looks or node.op.draws for node in effects(graph))
+    return all(node.op.ends_run or node.op.only_looks or node.op.draws is not None for node in effects(graph))
 
 
 def starting_over(graph: Graph) -> tuple[Callable[[], Callable[[], None]], ...]:
@@ -44,7 +44,7 @@ def starting_over(graph: Graph) -> tuple[Callable[[], Callable[[], None]], ...]:
     Nothing where no run may show that plain Python has to do it, or where more would be noticed of a run.
     """
     nodes = list(nodes_inside(graph))
-    asking = tuple([node.attrs["draw"].noted for node in nodes if node.op.draws])
+    asking = tuple([node.op.draws(node) for node in nodes if node.op.draws is not None])
     kinds = [getattr(node.attrs.get("factory"), "kind", None) for node in nodes if asking and node.op.ends_run]
     is_left = any(isinstance(kind, type) and issubclass(kind, ShownByRun) for kind in kinds)
     return asking if is_left and may_go_on(graph) else ()

@@ -89,8 +89,9 @@ class Op:
         Of an op with an effect: that can be nothing but that the run fails.
     only_looks : bool
         Of an op with an effect: it reads what others change, and changes nothing.
-    draws : bool
-        Of an op with an effect: it asks a generator of random numbers, and needs nothing but its inputs for that.
+    draws : callable or None
+        Of an op with an effect that asks a generator of random numbers, and needs nothing but its inputs for that:
+        ``draws(node)()`` notes where the generator stands, and gives what puts it back to there.
     stateful : bool
         The kernel wants the run's state (variable storage, output streams).
     several : bool
@@ -146,7 +147,7 @@ class Op:
     taking: Taking | None = None
     ends_run: bool = False
     only_looks: bool = False
-    draws: bool = False
+    draws: Callable[[Any], Callable[[], Callable[[], None]]] | None = None
 
     def specs(self, *tensors: Any, **attrs: Any) -> list[Spec]:
         """Return the ``(dtype, shape)`` of each output, without the effect token."""

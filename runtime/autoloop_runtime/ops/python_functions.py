@@ -86,7 +86,8 @@ PY_FUNCTION = primitive(
 #: ``draw(*values)`` asks a generator and gives a tuple of ``specs``; it computes nothing of the user's
 DRAW = primitive(
     "random_draw", lambda *tensors, draw, specs: list(specs), lambda *values, draw, specs: draw(*values), NO_RULE,
-    effect=True, draws=True, several=True, traits=OPAQUE.but(price=Price.FUNCTION, raises=Exception), callee="draw",
+    effect=True, draws=lambda node: node.attrs["draw"].noted, several=True, callee="draw",
+    traits=OPAQUE.but(price=Price.FUNCTION, raises=Exception),
 )  # fmt: skip
 #: ``call(*values)`` does something that is known, such as to write to a log, and gives a tuple of ``specs``
 KNOWN_CALL = primitive(

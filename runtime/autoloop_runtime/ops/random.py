@@ -6,6 +6,7 @@ numbers, whatever the executor and the number of threads; ``split`` makes indepe
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -52,6 +53,11 @@ class _Process:
                     self.generator = np.random.default_rng()
                 generator = self.generator
         return generator
+
+    def noted(self) -> Callable[[], None]:
+        """Return what puts the generator back to where it stands now."""
+        bits = self.get().bit_generator
+        return functools.partial(setattr, bits, "state", bits.state)
 
 
 _process = _Process()
@@ -191,8 +197,9 @@ class _Distribution:
         self.name = name
         self.pure = primitive(f"random_{name}", _infer, kernel, NO_GRADIENT, traits=traits)
         self.effect = primitive(
-            f"random_{name}_process", _infer, kernel, NO_GRADIENT, traits=traits, effect=True, draws=True
-        )
+            f"random_{name}_process", _infer, kernel, NO_GRADIENT, traits=traits, effect=True,
+            draws=lambda node: _process.noted,
+        )  # fmt: skip
 
     def __call__(
         self, shape: Any, dtype: Any, key: Any, name: str | None, inputs: Sequence[Tensor] = (), **options: Any

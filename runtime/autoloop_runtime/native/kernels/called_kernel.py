@@ -76,7 +76,7 @@ class CalledKernel:
             for into, value in zip(results, op.results(made, len(results))):
                 into[...] = value
         except Exception as error:
-            if op.draws:
+            if op.draws is not None:
                 self._raised[get_ident()] = error.with_traceback(None)
             elif not self._fails(operands):  # it was a signal handler that raised
                 raise

@@ -41,7 +41,7 @@ def call_kernel(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value
     known = all(shape is not None and not is_unsteady(shape) for shape in shapes)
     if not known or not (is_pure(node) or _only_draws(node)):
         ctx.refuse(node, "it has no machine code")
-    if node.op.draws and ctx.drawn is None:
+    if node.op.draws is not None and ctx.drawn is None:
         ctx.drawn = node, len(ctx.checks), tuple([loop for loop, _ in ctx.loops])
     if _is_number(node):
         return [_number(ctx, node, values)]
@@ -62,17 +62,18 @@ def call_kernel(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value
     given = f"ptr %thread, ptr {_held(ctx, kernel)}, ptr {words}"
     end_unless_zero(ctx, ctx.writer.let(f"call i32 @python_call({given})"))
     failed = ctx.writer.let(f"load i64, ptr {place}, align 8")
-    ctx.check(ctx.writer.let(f"icmp eq i64 {failed}, 0"), node, values, raised=kernel.raised if node.op.draws else None)
+    raised = kernel.raised if node.op.draws is not None else None
+    ctx.check(ctx.writer.let(f"icmp eq i64 {failed}, 0"), node, values, raised=raised)
     return [seen(ctx, array) for array in made]
 
 
 def _only_draws(node: Node) -> bool:
-    return node.op.draws and not (node.op.stateful or node.control_inputs or node.declared)
+    return node.op.draws is not None and not (node.op.stateful or node.control_inputs or node.declared)
 
 
 def _is_number(node: Node) -> bool:
     """Return whether ``node`` asks a function that takes nothing for one number."""
-    asks = node.op.callee is not None and node.op.draws and not node.operands and len(node.results) == 1
+    asks = node.op.callee is not None and node.op.draws is not None and not node.operands and len(node.results) == 1
     return asks and node.results[0].shape.rank == 0 and node.results[0].dtype in _READ
 
 

@@ -24,7 +24,7 @@ def is_called(node: Node) -> bool:
         return False
     if node.op is ARGSORT:  # where NumPy puts equal elements is known to NumPy alone
         return bool(node.attrs["kind"] != "stable")
-    return entry_of(node.op) is None and (is_pure(node) or node.op.draws)
+    return entry_of(node.op) is None and (is_pure(node) or node.op.draws is not None)
 
 
 def mostly_called(graph: Graph) -> str:
