@@ -91,7 +91,7 @@ class Function(SentByName):
         self.joined: dict[Any, Function] = {}  # what calls it with parts of the arrays that it is given, likewise
         self.tracing_count = 0
         self.told: set[str] = set()  # why plain Python is called, of which it has warned
-        self._needs_graph = False  # true of a gradient: the user's function does something else
+        self.needs_graph = False  # true of a gradient: the user's function does something else
         self._changing = ChangingInputs()
         self._retraces = 0  # how many traces there were since the last that took changing numbers as inputs
         self.traced_for: list[Any] = []  # what each trace was made for
@@ -127,9 +127,10 @@ class Function(SentByName):
             except OtherWorld:
                 return called_again(call, self._call_nested, self._call_with_memory)
         except OverlappingArguments as refusal:
-            return _called_joined(self, self._parameters, call, refusal)
+            with contextlib.suppress(CalledPlain):
+                return _called_joined(self, self._parameters, call, refusal)
         except CalledPlain as plain:
-            unless_in_graph(plain, self._needs_graph, self.executor)
+            unless_in_graph(plain, self.needs_graph, self.executor)
         return self.python_function(*self._receiver(), *args, **kwargs)
 
     def _call_with_memory(self, call: tuple[Any, ...], exactly: bool) -> Any:
@@ -205,7 +206,7 @@ class Function(SentByName):
     def _of_any(self, call: tuple[Any, ...], leaves: list[Any], structure: Any) -> tuple[Trace | None, list[Any]]:
         """Return the trace that takes what keeps changing as it comes, if there is such, and its leaves."""
         make = functools.partial(undisturbed, self._trace, call)
-        look = self._changing.of_numbers if self._needs_graph else self._changing.of_any
+        look = self._changing.of_numbers if self.needs_graph else self._changing.of_any
         return look(structure, leaves, lambda key, inputs: self._traces.found(key, call, inputs), make)
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -238,11 +239,11 @@ class Function(SentByName):
         specs = nest.flatten(self.input_signature, True) if self.input_signature is not None else given
         request = Request(self.name, self.executor, self.python_function, self._target(), self._parameters, call,
                           leaves, structure, specs, same or (), self._instance, settings, same is not None,
-                          self._needs_graph)  # fmt: skip
+                          self.needs_graph)  # fmt: skip
         has_numbers = given is not None or any(isinstance(leaf, Number) for leaf in leaves)
         known = self._traces.variants(key)
         made = traced_or_plain(
-            lambda: trace(request, *known), self.name, self.executor, self._needs_graph, has_numbers, self.told
+            lambda: trace(request, *known), self.name, self.executor, self.needs_graph, has_numbers, self.told
         )
         concrete = self._traces.add(key, made)
         self.tracing_count += 1
@@ -256,7 +257,7 @@ class Function(SentByName):
         """Return a function of the same arguments, if it *is alike*, options and executor; ``f`` calls this one."""
         signature = self.input_signature if is_alike else None
         made = Function(f, signature, False, self.executor, self.name, self.gradient_memory)
-        made._parameters, made._needs_graph = self._parameters if is_alike else made._parameters, True
+        made._parameters, made.needs_graph = self._parameters if is_alike else made._parameters, True
         return made
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> Trace:

@@ -1,18 +1,24 @@
 """Calls with arrays that overlap, one of which is written to: ``f(x[:-1], x[1:])``.
 
 Such a call is one of another function, which takes the arrays that the others are parts of, makes the parts, and calls
-the first function with them. In its trace they are views of one storage.
+the first function with them. In its trace they are views of one storage. Where there is no such trace, plain Python
+runs the call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from autoloop_runtime.base import nest
+from autoloop_runtime.ir.graph import default_graphs
 from autoloop_runtime.ir.recorders import recorders
+from autoloop_runtime.ir.tensor import Tensor
 
+from .concrete import CalledPlain
+from .errors import user_stacklevel
 from .given_arrays import is_same
 from .keys import leaf_key
 from .state.overlaps import Relations
@@ -32,8 +38,11 @@ def called_joined(function: Function, parameters: Parameters, call: tuple[Any, .
 
     Raises
     ------
+    CalledPlain
+        If one of two arrays is no part, and both are no parts, of one that a trace can follow; or if plain Python has
+        to run the function when it is known that they are.
     OverlappingArguments
-        The *refusal*, if one of two arrays is no part, and both are no parts, of one that a trace can follow.
+        The *refusal*, where that is no way.
     """
     leaves, structure = nest.flatten_with_structure(call, expand_composites=True)
     every = list(leaves)
@@ -41,19 +50,20 @@ def called_joined(function: Function, parameters: Parameters, call: tuple[Any, .
     related = [every[k] for k in {*found.parts, *[whole for whole, _ in found.parts.values()]}]
     refused = not found.parts or function.input_signature is not None or recorders()
     if refused or not all(one.flags.writeable for one in related):
-        raise refusal
+        _leave_to_python(function, every, refusal)
     passed = [k for k, first in enumerate(found.first) if first == k and k not in found.parts]
     forms = tuple([(k, whole, part) for k, (whole, part) in found.parts.items()])
     key = structure, tuple(map(leaf_key, every)), tuple(found.first), repr(forms)
     joined = function.joined.get(key)
     if joined is None:
         joined = function.derived(_joining(function, parameters, structure, found, len(leaves), passed), False)
+        joined.needs_graph, joined.told = function.needs_graph, function.told
         if len(function.joined) < _MOST:
             joined = function.joined.setdefault(key, joined)
     try:
         result = joined(*[every[k] for k in passed])
     except OverlappingArguments:
-        raise refusal from None
+        _leave_to_python(function, every, refusal)
     arrays = [leaf for leaf in leaves if isinstance(leaf, np.ndarray)]
     return nest.map_structure(lambda one: _itself(one, arrays), result)
 
@@ -64,6 +74,8 @@ def _joining(
     """Return the function of what is *passed* that calls another with the leaves that this makes."""
 
     def joined(*given: Any) -> Any:
+        if not default_graphs():  # plain Python has to run it, with the very arrays of the call
+            raise CalledPlain
         leaves: list[Any] = [None] * len(found.first)
         for place, value in zip(passed, given):
             leaves[place] = value
@@ -72,6 +84,18 @@ def _joining(
         return function(*args, **kwargs)
 
     return joined
+
+
+def _leave_to_python(function: Function, leaves: Sequence[Any], refusal: Exception) -> NoReturn:
+    """Let plain Python run a call, and warn of that once; raise the *refusal* where a graph is needed."""
+    needs_graph = function.needs_graph or function.executor == "native" or function.input_signature is not None
+    if needs_graph or recorders() or any(isinstance(one, Tensor) for one in leaves):
+        raise refusal from None
+    said = f"{function.name} runs as plain Python: {str(refusal).removeprefix(f'{function.name}: ')}"
+    if said not in function.told:
+        warnings.warn(said, stacklevel=user_stacklevel())
+        function.told.add(said)
+    raise CalledPlain
 
 
 def _itself(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:

@@ -93,7 +93,7 @@ class Named(Protocol):
     name: str
     executor: str
     told: set[str]
-    _needs_graph: bool
+    needs_graph: bool
     _parameters: Parameters
 
 
@@ -117,7 +117,7 @@ def taken_or_left(function: Named, leaves: list[Any], call: tuple[Any, ...]) -> 
     """
     names = functools.partial(function._parameters.leaf_names, call)
     made = taken(function.name, leaves, names)
-    if made is leaves or function._needs_graph or recorders():  # derivatives are taken of a copy
+    if made is leaves or function.needs_graph or recorders():  # derivatives are taken of a copy
         return made
     swapped = [
         (name, one) for name, one in zip(names(), leaves) if isinstance(one, np.ndarray) and not one.dtype.isnative

@@ -50,7 +50,7 @@ class OtherMemory(Exception):
 
 
 class OverlappingArguments(TypeError):
-    """Two arguments overlap in memory, and one of them is written to."""
+    """Two arguments, or elements of one, overlap in memory, and one of them is written to."""
 
 
 @dataclass(frozen=True)
@@ -296,7 +296,7 @@ class ReferringFunction(ConcreteFunction):
             if apart:
                 continue
             if is_folded(array):
-                raise TypeError(
+                raise OverlappingArguments(
                     f"{self.name}: elements of the argument {names[position]!r} lie in the same memory as others, and "
                     f"it is written to; give a copy of it"
                 )
@@ -322,7 +322,7 @@ class ReferringFunction(ConcreteFunction):
         """Raise if an array without axes, of which the run has the value, is a part of what is written to."""
         for position in self._written:
             if any(not one.ndim and np.may_share_memory(one, values[position]) for one in arrays):
-                raise TypeError(
+                raise OverlappingArguments(
                     f"{self.name}: an argument without axes is a part of {self.references.names[position]!r}, which is "
                     f"written to; give a copy of one"
                 )

@@ -24,6 +24,15 @@ b = m.transpose(1, 0)[::2]; b[0] = x; return m
 b = np.lib.stride_tricks.sliding_window_view(a, 3); return b.sum(axis=1)
 b = np.lib.stride_tricks.sliding_window_view(a, 3); a[1] = 50; return b.sum(axis=1)
 c.real = x; return c
+m.T = x; return m
+m.T += x; return m
+m.mT = m; return m
+a[:3].T[...] = x; return a
+x.real = 1; return x
+x.imag += 1; return x
+x.flat = 1; return x
+x.mT = 1; return x
+a.sum().T = 1; return a
 c.imag[...] = x; return c
 c.imag[1:] += x; return c
 c.real, c.imag = c.imag * 1, c.real * 1; return c

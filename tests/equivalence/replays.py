@@ -107,7 +107,7 @@ def _say(config: pytest.Config, text: str) -> None:
 
 def _is_chosen(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Return whether a call is one of arrays and numbers, and the first of its kind in this test."""
-    if function._needs_graph or not function.autograph or function.input_signature is not None:
+    if function.needs_graph or not function.autograph or function.input_signature is not None:
         return False  # what has a signature is asked of shapes that nobody knows
     from api import default_graphs, locations, recorders  # not before the suite has said how its modules are read
 

@@ -85,6 +85,11 @@ GONE_THROUGH = [
     ("with_break", STEPS + "    if i > 1: break\nreturn q, x", False),
     ("in_a_function", "def g(q, x, n, i):\n    while i < n:\n        i += 1\n        x = x*2\n        q.append(x)\n"
      "    return x\nq = [x]\nreturn g(q, x, x[1], 0), q", False),
+    ("asked_for_none", STEPS + "return q, x, q[-1] is None, x is None", False),
+    ("asked_for_the_last", STEPS + "return q, x, q[-1] is x", True),
+    ("asked_for_the_first", "y = x\n" + STEPS + "return q, x, 1 if q[0] is y else 0", True),
+    ("asked_for_itself", STEPS + "return q, x, q[-1] is not q[-1]", True),
+    ("asked_in_the_loop", STEPS + "    if q[-1] is x: n = n - 0.5\nreturn q, x, i", True),
     ("written_to", STEPS + "x[0] = 7\nreturn q, x", True),
     ("first_written_to", "y = x\n" + STEPS + "y[0] = 7\nreturn q", True),
     ("turned_round", STEPS + "q.reverse()\nreturn q", True),

@@ -158,13 +158,24 @@ def leave_asked(one: Any, other: Any) -> None:
     TypeError
     """
     known = _known()
-    if known is None or not known.known or not (type(one) is type(other) or is_growing(one) or is_growing(other)):
+    if known is None:
         return
-    for value in (one, other):
-        if id(value) in known.known:
-            what = "whether an object is one which a list that grows in a loop or branch holds is asked"
-            leave_unknown(what)
-            raise TypeError(f"{what}: compare their values")
+    is_alike = type(one) is type(other) or is_growing(one) or is_growing(other)
+    if (is_alike and any(id(value) in known.known for value in (one, other))) or _is_taken(known, one, other):
+        what = "whether an object is one which a list that grows in a loop or branch holds is asked"
+        leave_unknown(what)
+        raise TypeError(f"{what}: compare their values")
+
+
+def _is_taken(known: CopiesOfTrace, *both: Any) -> bool:
+    """Return whether two values are arrays, one of which a list that grows has given."""
+    storages = [kept(one) for one in both]
+    if not known.arrays or not all(
+        storage is not None or isinstance(one, np.ndarray) for one, storage in zip(both, storages)
+    ):
+        return False
+    taken = {one.storage for one in known.arrays.values() if one.is_taken and one.storage is not None}
+    return not taken.isdisjoint(storages)
 
 
 def leave_copied(

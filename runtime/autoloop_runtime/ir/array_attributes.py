@@ -18,6 +18,7 @@ from .array_storage import BLOCK
 from .array_views import new_layout, root_of
 from .numpy_arguments import ask_of_odd
 from .numpy_protocols import counterpart_of
+from .numpy_results import lacking
 from .op import call
 from .overlapping_copies import check_apart
 from .tensor import Tensor
@@ -171,9 +172,23 @@ def _refuse(what: str) -> NoReturn:
 
 
 def part_setter(name: str) -> Callable[[Any, Any], None]:
-    """Return what sets ``x.real`` and its like: the elements of the part."""
+    """Return what sets ``x.real`` and its like: the elements of the part, if NumPy sets it, and the array is none of
+    its scalars."""
+    of_numpys = np.zeros((1, 1), complex)
+    try:
+        setattr(of_numpys, name, getattr(of_numpys, name))
+        is_set = True
+    except AttributeError:
+        is_set = False
 
     def put(self: Any, value: Any) -> None:
+        is_scalar = self.is_scalar and not self.storage.is_without_axes
+        if is_scalar and not hasattr(self.dtype.type, name):
+            raise lacking(self.dtype.type, name)
+        if is_scalar or not is_set:
+            kind = np.generic if is_scalar else np.ndarray
+            said = f"attribute {name!r} of 'numpy.{kind.__name__}' objects is not writable"
+            raise AttributeError(said, name=name, obj=kind)
         if name == "imag" and self.dtype.kind != "c":
             raise TypeError("array does not have imaginary part to set")
         part = getattr(self, name)
