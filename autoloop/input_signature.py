@@ -50,10 +50,15 @@ def conform(
             f"an argument that it does not list must keep its default"
         )
     made = []
-    for spec, arg in zip(signature, positional):
+    for spec, (name, arg) in zip(signature, parameters.named(call)):
         specs, structure = nest.flatten_with_structure(spec)
-        parts = structure.flatten_up_to(arg)
-        made.append(nest.unflatten(structure, [_fit(s, p, function) for s, p in zip(specs, parts)]))
+        try:
+            parts = structure.flatten_up_to(arg)
+        except ValueError as error:
+            raise TypeError(
+                f"{function}: argument {name!r} has another structure than its entry in input_signature: {error}"
+            ) from None
+        made.append(nest.unflatten(structure, [_fit(s, p, function, name) for s, p in zip(specs, parts)]))
     return parameters.join((*made, *positional[count:]), named)
 
 
@@ -62,17 +67,20 @@ def _is_default(default: Any, value: Any) -> bool:
     return value is default or (isinstance(value, SCALARS) and leaf_key(value) == leaf_key(default))
 
 
-def _fit(spec: TensorSpec | CompositeSpec, value: Any, function: str) -> Any:
+def _fit(spec: TensorSpec | CompositeSpec, value: Any, function: str, name: str) -> Any:
     if isinstance(value, type(spec)):
         return value
     if isinstance(spec, CompositeSpec):
         spec.check(value, function)
         return value
     if not isinstance(value, (Tensor, np.ndarray, np.generic)):
-        value = convert_to_tensor(value, spec.dtype)
+        try:
+            value = convert_to_tensor(value, spec.dtype)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise type(error)(f"{function}: argument {name!r}: {error}") from None
     if not spec.is_compatible_with(value):
         raise (TypeError if value.dtype != spec.dtype else ValueError)(
-            f"{function}: an argument of dtype {value.dtype} and shape {TensorShape(value.shape)} does not "
+            f"{function}: argument {name!r}, of dtype {value.dtype} and shape {TensorShape(value.shape)}, does not "
             f"fit its entry {spec} in input_signature"
         )
     return value

@@ -130,8 +130,11 @@ class Parameters:
 
     def leaf_names(self, call: tuple[Any, ...]) -> list[str]:
         """Return one readable name per leaf of a call in canonical form."""
-        pairs = self._starred_names(*self.split(call)) if self.starred else zip(self.names, call)
-        return [name for name, arg in pairs for _ in nest.flatten(arg, expand_composites=True)]
+        return [name for name, arg in self.named(call) for _ in nest.flatten(arg, expand_composites=True)]
+
+    def named(self, call: tuple[Any, ...]) -> list[tuple[str, Any]]:
+        """Return each argument of a call in canonical form with a readable name."""
+        return self._starred_names(*self.split(call)) if self.starred else [*zip(self.names, call)]
 
     def _starred_names(self, positional: tuple[Any, ...], named: dict[str, Any]) -> list[tuple[str, Any]]:
         star = next((p.name for p in self._signature.parameters.values() if p.kind is p.VAR_POSITIONAL), "")

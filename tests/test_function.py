@@ -115,10 +115,16 @@ def test_input_signature_serves_all_sizes():
     for n in (1, 5):
         np.testing.assert_array_equal(f(np.ones((n, 2), np.float32), 3), [3 * n, 3 * n])
     assert f.tracing_count == 1
-    with pytest.raises(ValueError, match="input_signature"):
+    with pytest.raises(ValueError, match=r"argument 'x', of dtype float32 and shape \(2, 3\), .*input_signature"):
         f(np.ones((2, 3), np.float32), 1)
-    with pytest.raises(TypeError, match="input_signature"):
+    with pytest.raises(TypeError, match="argument 'x', of dtype float64 .*input_signature"):
         f(np.ones((2, 2)), 1)
+    with pytest.raises(TypeError, match="argument 'k': 1.5 is not an integer"):
+        f(np.ones((2, 2), np.float32), 1.5)
+    with pytest.raises(OverflowError, match="argument 'k': "):
+        f(np.ones((2, 2), np.float32), 2**40)
+    with pytest.raises(TypeError, match="argument 'd' has another structure than its entry in input_signature"):
+        al.function(lambda d: d, input_signature=[{"a": al.TensorSpec([])}])({"b": 1.0})
     with pytest.raises(TypeError, match="2 arguments"):
         al.function(lambda x: x, input_signature=[al.TensorSpec([])] * 2)(1)
 

@@ -119,9 +119,9 @@ class Writer:
         self.lines.append(f"{label}:")
         self.block = label
 
-    def jump(self, label: str) -> None:
+    def jump(self, label: str, extra: str = "") -> None:
         """Go to ``label``."""
-        self.do(f"br label %{label}")
+        self.do(f"br label %{label}{extra}")
 
     def branch(self, condition: str, then: str, otherwise: str, extra: str = "") -> None:
         """Go to ``then`` or to ``otherwise``."""
@@ -190,7 +190,7 @@ class Writer:
         following = self.let(f"add nuw nsw i64 {index.name}, 1")
         index.add(following, self.block)
         if may_be_none:
-            self.do(f"br label %{head}{extra}")
+            self.jump(head, extra)
         else:
             self.branch(self.let(f"icmp eq i64 {following}, {rounds}"), done, head, extra)
         self.start(done)
@@ -210,6 +210,8 @@ def _flatten(lines: Sequence[Any], out: list[str]) -> None:
             out.append(str(line))
 
 
+#: what a loop is told of which nothing is to be told: LLVM passes over what it does not know
+_NOTHING = '!{!"of autoloop"}'
 #: names of values and blocks, labels, and metadata
 _NAMES = r"(?m)%[A-Za-z]\w*|^[A-Za-z]\w*(?=:$)|![0-9]+"
 
@@ -271,6 +273,15 @@ class Module:
         name = f"!{len(self._metadata)}"
         self._metadata.append(f"{name} = {text.replace('{self}', name)}")
         return name
+
+    def loop_id(self, *hints: str) -> str:
+        """Return what the branch back to the head of a loop ends with, with what LLVM is told of that loop.
+
+        Every loop around others has it, and is told something: LLVM merges the branches of two loops that go back at
+        one place unless both are told something, and then what is told of the inner one holds for both.
+        """
+        told = ", ".join(["{self}", *map(self.metadata, hints or [_NOTHING])])
+        return ", !llvm.loop " + self.metadata(f"distinct !{{{told}}}")
 
     def define(self, name: str, make: Callable[[], str]) -> None:
         """Add the function ``name``, whose text ``make`` gives, unless it is there."""

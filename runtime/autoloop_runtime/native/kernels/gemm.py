@@ -89,8 +89,7 @@ class _Kernel:
     def __init__(self, module: Module, p: Problem, machine: Machine) -> None:
         self.module, self.p, self.machine, self.writer = module, p, machine, Writer()
         # a tile keeps the multipliers busy as it is; more of it would only take longer to compile
-        as_is = module.metadata('!{!"llvm.loop.unroll.disable"}')
-        self._once = ", !llvm.loop " + module.metadata(f"distinct !{{{{self}}, {as_is}}}")
+        self._once = module.loop_id('!{!"llvm.loop.unroll.disable"}')
         self.lanes = _lanes(p, machine)
         self.columns = _columns(p, self.lanes)
         tiles = -(-p.m // tile_rows(p, machine))

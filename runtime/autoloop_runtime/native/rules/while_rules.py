@@ -302,7 +302,7 @@ class _Running:
             free = next(b for b in left if b.size == buffer.size)
             left.remove(free)
             phi.add(free.pointer, block)
-        writer.jump(head)
+        writer.jump(head, ctx.module.loop_id())
 
     def _own(self, outputs: list[Value]) -> None:
         """Make the collections of the next iteration the loop's own, each one that of one variable only."""

@@ -65,7 +65,7 @@ def in_pieces(ctx: Context, extent: int, piece: int, write: Callable[[str, int],
     """Call ``write(first, count)`` for one piece of ``extent`` rounds after the other, with a question behind each."""
     whole, rest = divmod(extent, piece)
     if whole:
-        with ctx.writer.loop(whole) as loop:
+        with ctx.writer.loop(whole, ctx.module.loop_id()) as loop:
             write(ctx.writer.let(f"mul nuw nsw i64 {loop.index}, {piece}"), piece)
             ask(ctx)
     if rest:

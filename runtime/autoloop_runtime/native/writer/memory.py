@@ -157,7 +157,7 @@ def _move_rows(ctx: Context, source: Array, place: Array, axes: Sequence[int], a
         ctx.writer.do(f"call void @llvm.memmove.p0.p0.i64({pointers}, i64 {size}, i1 false)")
         return
     axis, n = axes[0], place.shape[axes[0]]
-    with ctx.writer.loop(n) as loop:
+    with ctx.writer.loop(n, ctx.module.loop_id()) as loop:
         last = let(f"sub nuw nsw i64 {n - 1}, {loop.index}")
         at = let(f"select i1 {ahead}, i64 {loop.index}, i64 {last}")
         offset = let(f"mul nsw i64 {at}, {place.strides[axis]}")

@@ -107,11 +107,8 @@ class Nest:
     @contextmanager
     def level(self, sequential: bool = False) -> Iterator[Loop]:
         """Write the next inner loop; its rounds do not depend on each other unless ``sequential``."""
-        access = ""
-        if not sequential:
-            parallel = self.ctx.module.metadata(f'!{{!"llvm.loop.parallel_accesses", {self._group}}}')
-            hints = ", ".join([parallel, *map(self.ctx.module.metadata, self._hints())])
-            access = ", !llvm.loop " + self.ctx.module.metadata(f"distinct !{{{{self}}, {hints}}}")
+        hints = [] if sequential else [f'!{{!"llvm.loop.parallel_accesses", {self._group}}}', *self._hints()]
+        access = self.ctx.module.loop_id(*hints)
         may_be_none = isinstance(self.extents[self.depth], Extent)
         with self.writer.loop(self._rounds(), access, may_be_none) as loop:
             index = loop.index

@@ -89,7 +89,7 @@ class _Shared:
         with inner.writer.at(inner.entry):
             read_frame(inner.writer, self.registers)
             scratch = inner.writer.section()
-        with inner.writer.loop("%count", may_be_none=True) as loop:
+        with inner.writer.loop("%count", inner.module.loop_id(), may_be_none=True) as loop:
             index = inner.writer.let(f"add nsw i64 {loop.index}, %first")
             index = inner.writer.let(f"add nsw i64 {index}, {self.begin}")
             inner.loops.append((self.node, index))
@@ -162,7 +162,7 @@ class _Shared:
         """Write that threads do ``together`` rounds, and that the user is asked behind each such part."""
         ctx, let = self.ctx, self.ctx.writer.let
         parts = let(f"udiv i64 {let(f'add nuw nsw i64 {rounds}, {together - 1}')}, {together}")
-        with ctx.writer.loop(parts, may_be_none=True) as loop:
+        with ctx.writer.loop(parts, ctx.module.loop_id(), may_be_none=True) as loop:
             ctx.writer.do(f"{self.begin} = mul nuw nsw i64 {loop.index}, {together}")
             left = let(f"sub nuw nsw i64 {rounds}, {self.begin}")
             now = let(f"call i64 @llvm.umin.i64(i64 {left}, i64 {together})")

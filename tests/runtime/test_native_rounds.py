@@ -1,0 +1,60 @@
+"""What LLVM is told of a loop over elements it takes for nothing about the loop around it, whose rounds follow."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from api import call, host, while_loop, write_function
+from each_case import each
+from native_checks import check, graph_of
+
+
+def op(name):
+    return lambda *args: call(name, *args)
+
+
+sqrt, tanh, exp, cumsum, total = op("sqrt"), op("tanh"), op("exp"), op("cumsum"), op("sum")
+
+
+def mixed(a, b):
+    return a * 0.5 + b, sqrt(a)
+
+
+def functions(a, b):
+    return a * 0.5 + b, tanh(a)
+
+
+def swapped(a, b):
+    return b, sqrt(a) + a * 0.1
+
+
+def running(a, b):
+    return cumsum(a, 0) * 0.1 + b, exp(-a)
+
+
+def summed(a, b):
+    return total(b) * 0.1 + a, exp(-a)
+
+
+def in_rounds(a, b, step, rounds):
+    return while_loop(lambda i, a, b: i < rounds, lambda i, a, b: (i + 1, *step(a, b)), (0, a, b))
+
+
+@each([
+    *[(mixed, rounds, size) for rounds in (16, 18, 20, 33) for size in (2, 3, 4, 17)],
+    (functions, 20, 2), (swapped, 21, 4), (running, 20, 3), (summed, 20, 3),
+])  # fmt: skip
+def test_rounds_that_follow_from_each_other_are_no_vector(step, rounds, size):
+    for dtype in (np.float32, np.float64):
+        a = np.linspace(0.5, 1.5, size, dtype=dtype)
+        check(lambda a, b: in_rounds(a, b, step, rounds), a, 2 * a)
+
+
+def test_every_loop_is_told_something_of_its_own():
+    a = np.ones((3, 4))
+    text = write_function(graph_of(lambda a, b: in_rounds(a, b, summed, 20), a, a), [(3, 4)] * 2, host().features).ir
+    told = re.findall(r"br .*!llvm.loop !(\d+)", text)
+    assert len(told) == len(set(told)) > 2
+    for number in told:
+        assert re.search(rf"^!{number} = distinct !{{!{number}, !\d+", text, re.M)
