@@ -216,7 +216,7 @@ class ConcreteFunction(NeverSent):
             put_back()
             raise CalledPlain from left
 
-    def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> Any:
+    def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = (), call: tuple[Any, ...] = ()) -> Any:
         """Run on raw values; results are copied where they share memory with the caller's ``arrays``."""
         return self.given(self.results(values), values, arrays)
 

@@ -121,7 +121,7 @@ class Function(SentByName):
                 self._paths.passed(
                     self._parameters.plain if kwargs else len(args), concrete, call, call, self._instance
                 )
-                return concrete.run(values, arrays)
+                return concrete.run(values, arrays, call)
             except OtherMemory as other:
                 return called_again(call, self._call_nested, self._call_with_memory, other.exactly)
             except OtherWorld:
@@ -159,14 +159,14 @@ class Function(SentByName):
             concrete = self._quick.get(key)
             if concrete is not None and not recorders():
                 with contextlib.suppress(OtherWorld):
-                    return concrete.run(values, arrays)
+                    return concrete.run(values, arrays, call)
         concrete, leaves = self._lookup(call)
         symbolic = next((x.node for x in leaves if isinstance(x, Tensor) and x.node is not None), None)
         if symbolic is not None:
             with symbolic.graph.as_default():
                 return self._inline(*self._parameters.split(call))
         asks = isinstance(concrete, StatefulFunction) and concrete.needs_call
-        if not asks and key is not None and all(map(operator.is_, leaves, given)) and len(self._quick) < MOST_QUICK:
+        if key is not None and all(map(operator.is_, leaves, given)) and len(self._quick) < MOST_QUICK:
             self._quick[key] = concrete
         elif not asks and isinstance(structure, nest.Flat):
             self._paths.passed(self._parameters.plain, concrete, given, leaves, self._instance)

@@ -1,7 +1,8 @@
 """What of the arguments of a call a trace depends on.
 
 Two calls share a trace if their keys are equal: dtype and shape of arrays, and of tensors, whose results are others;
-type and value of Python numbers; identity (or equality, where a class defines it) of everything else.
+type and value of Python numbers; type of random generators, which the world of a trace guards; identity (or equality,
+where a class defines it) of everything else.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ SCALARS = (bool, int, float, complex, str, bytes, type(None))
 _TEXTS = frozenset({np.str_, np.bytes_})
 #: NumPy's other scalar types
 _GENERIC = frozenset({t for t in np.sctypeDict.values() if issubclass(t, np.generic)}) - _TEXTS
+#: the generators of random numbers of which each call lends its own, by their modules: not all are loaded
+_GENERATORS = frozenset({
+    ("random", "Random"), ("numpy.random._generator", "Generator"), ("numpy.random.mtrand", "RandomState"),
+})  # fmt: skip
 #: types that are compared by type and value alone
 _PLAIN = frozenset({bool, int, str, bytes, type(None)}) | _TEXTS
 
@@ -48,6 +53,12 @@ class AnyExtent(TensorSpec):
 def is_input(leaf: Any) -> bool:
     """Return whether a leaf of a call is an input of its graph: no constant of the trace, as texts are."""
     return isinstance(leaf, (Tensor, TensorSpec, np.ndarray, np.generic, Number)) and type(leaf) not in _TEXTS
+
+
+def is_generator(value: Any) -> bool:
+    """Return whether something is a generator of random numbers, and of no class that extends one."""
+    kind = type(value)
+    return (kind.__module__, kind.__qualname__) in _GENERATORS
 
 
 class _Identity:
@@ -85,6 +96,8 @@ def leaf_key(leaf: Any) -> Any:
     if isinstance(leaf, SCALARS):
         # repr tells 0.0 from -0.0 and makes nan equal to itself
         return type(leaf), repr(leaf) if isinstance(leaf, (float, complex)) else leaf
+    if is_generator(leaf):
+        return "generator", type(leaf)
     if getattr(type(leaf), "__hash__", None) not in (object.__hash__, None):
         try:
             hash(leaf)
@@ -136,6 +149,8 @@ def quick_key(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any], list[n
             values.append(leaf.value)
         elif kind is float:
             key += kind, leaf if leaf and leaf == leaf else repr(leaf)
+        elif is_generator(leaf):
+            key += "generator", kind
         else:
             return None
     return tuple(key), values, arrays

@@ -45,7 +45,9 @@ class PlainPython(ConcreteFunction):
     def __init__(self, name: str, left: LeftToPython, told: set[str]) -> None:
         self.name, self.reason, self.line, self.told = name, left.reason, left.line, told
 
-    def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> NoReturn:
+    def run(
+        self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = (), call: tuple[Any, ...] = ()
+    ) -> NoReturn:
         """Let the undecorated function be called, and warn of that once."""
         said = what_and_where(self)
         if said not in self.told:

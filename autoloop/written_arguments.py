@@ -193,7 +193,7 @@ class ReferringFunction(ConcreteFunction):
         #: made when it is first wanted; if two threads make it, one is dropped
         self._made_to_record: Runner | None = None
 
-    def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> Any:
+    def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = (), call: tuple[Any, ...] = ()) -> Any:
         """Run on raw values, of which the arrays are the caller's own."""
         self._check(values)
         if self.references.without_axes:

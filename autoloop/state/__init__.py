@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from .guards import reader as reader
     from .guards import same_contents as same_contents
     from .held_instances import is_shareable as is_shareable
+    from .lent_generators import Standing as Standing
+    from .lent_generators import lending as lending
     from .other_threads import let_others_wait as let_others_wait
     from .replays import is_observed as is_observed
     from .replays import is_plains as is_plains
@@ -30,6 +32,8 @@ _MODULES = {
     "reader": "autoloop.state.guards",
     "same_contents": "autoloop.state.guards",
     "is_shareable": "autoloop.state.held_instances",
+    "Standing": "autoloop.state.lent_generators",
+    "lending": "autoloop.state.lent_generators",
     "let_others_wait": "autoloop.state.other_threads",
     "is_observed": "autoloop.state.replays",
     "is_plains": "autoloop.state.replays",

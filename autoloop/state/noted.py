@@ -42,6 +42,8 @@ class Reached:
         Parents before what they hold.
     arrays, numbers : list of (Place, object)
         Arrays and tensors, and Python numbers and NumPy scalars, where another value can be put.
+    generators : list of (Place, object)
+        Generators of random numbers, which each call may lend.
     holders : list of (Place, object)
         Containers, objects and classes, which may change.
     variables : dict
@@ -55,6 +57,7 @@ class Reached:
         self.guards: list[Guard] = []
         self.arrays: list[tuple[Place, Any]] = []
         self.numbers: list[tuple[Place, Any]] = []
+        self.generators: list[tuple[Place, Any]] = []
         self.holders: list[tuple[Place, Any]] = []
         self.variables: dict[tuple[int, str], tuple[dict[str, Any], str]] = {}
         self.cells: list[tuple[str, types.CellType]] = []

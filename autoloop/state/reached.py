@@ -20,6 +20,7 @@ from autoloop_runtime.ir.array_kinds import is_plain
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..conversion.callables import is_users_class, is_users_module
+from ..keys import is_generator
 from ..operators.mutation.heap_snapshot import contents, is_random
 from ..operators.mutation.parts_of_objects import (
     MOST_ELEMENTS,
@@ -114,8 +115,9 @@ class _Walk(CodeWalk):
         elif isinstance(value, np.ndarray) or hasattr(kind, "__dlpack__"):
             return
         elif (
-            isinstance(value, (tuple, *LISTS, *DICTS, *SETS)) or callable(value) or has_state(value) or is_hiding(value)
-        ):
+            isinstance(value, (tuple, *LISTS, *DICTS, *SETS))
+            or callable(value) or has_state(value) or is_hiding(value) or is_generator(value)
+        ):  # fmt: skip
             self.visit(place, value)
 
     def run(self) -> None:
@@ -204,7 +206,9 @@ class _Walk(CodeWalk):
             words = "which may change unseen (give what is needed of it as arguments)"
             self.hidden.append(f"the {kind.__name__} {place.name!r}, {words}, is used")
         else:
-            if not (place.kind == "global" and is_random(value)):  # which each run looks up
+            if is_generator(value):
+                self.generators.append((place, value))
+            elif not (place.kind == "global" and is_random(value)):  # which each run looks up
                 self.guard("is", place, value)
                 self.names.every = self.names.every or asks_by_name(value)
                 self.walk_parts(place, value)

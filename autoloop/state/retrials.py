@@ -23,10 +23,9 @@ from .. import operators, state
 from ..concrete import CalledPlain, ConcreteFunction
 from ..conversion.known_effects import BUFFERS
 from ..errors import innermost, is_programs_own, is_refusal
-from ..keys import Number, is_input
+from ..keys import is_input
 from ..left_to_python import LeftToPython
 from ..operators.constructs.door import result_of
-from ..operators.mutation.heap_snapshot import MOST_NUMBERS
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.rebinding import LookedAt
 from ..operators.staging.container_contents import CopiesOfTrace, ObjectsOfTrace
@@ -35,16 +34,17 @@ from ..parameters import Parameters
 from ..tracing import attempted, finished, placeholders, tell_doubtful, traced
 from .endless import check_ends, lengths_of
 from .noted import Guard, Reached
-from .overlaps import Related, Relations, guards_of_shared
+from .overlaps import Related
 from .places import RECEIVER, Place, spoken
 from .reached import reached_from
 from .stateful import TRACING, Variant
 from .unchanging import PLAIN
 from .unread_guards import guards_of_several, guards_of_unread
-from .world import Changes, World
+from .world import Changes, World, WorldInputs
 
 if TYPE_CHECKING:
     from .guards import Input
+    from .lent_generators import Lending
 
 #: a number of which so many values were traced is an input
 MOST_VALUES = 5
@@ -109,6 +109,7 @@ class _Attempt:
     changes: Changes
     result: Any
     numbers: dict[Any, Any]
+    lending: Lending | None
 
     @property
     def is_stateless(self) -> bool:
@@ -212,57 +213,6 @@ def _attempt(request: Request, by_reference: bool, numbers: frozenset[Any]) -> _
     return attempted(lambda: _trace_once(request, by_reference, numbers), request.leaves, request.function)
 
 
-class _Inputs:
-    """What of a world are the inputs of one trace, and what is guarded instead."""
-
-    def __init__(self, request: Request, world: World, by_reference: bool, numbers: frozenset[Any]) -> None:
-        self.places: list[Place] = []
-        self.leaves: list[Any] = []
-        self.guards = list(world.reached.guards)
-        self.numbers: dict[Any, Any] = {}
-        for place, value in world.reached.numbers:
-            if place.path in numbers and world.is_settable(place) and (number := _number(value)) is not None:
-                self._add(place, number)
-            else:
-                self.guards.append(Guard("equal", place, value))
-                self.numbers[place.path] = value
-        constants: list[tuple[Place, Any]] = []
-        for place, value in world.reached.arrays:
-            if by_reference and world.is_settable(place):
-                self._add(place, value)
-            elif isinstance(value, Tensor):
-                self.guards.append(Guard("is", place, value))
-            elif value.size <= MOST_NUMBERS:
-                self.guards.append(Guard("contents", place, value.copy()))
-                constants.append((place, value))
-            else:
-                leave(f"the values are needed of the array {place.name!r}, too large to be compared at each call,", "")
-        self.guards += guards_of_shared(constants)
-
-    def _add(self, place: Place, leaf: Any) -> None:
-        self.places.append(place)
-        self.leaves.append(leaf)
-
-    def related(self, request: Request) -> tuple[Relations, list[Related]]:
-        """Return how the arrays of a call and of the world share memory, and what of that has to be seen at a call."""
-        every, count = [*request.leaves, *self.leaves], len(request.leaves)
-        found = Relations(every, count, list(request.same), self.places)
-        self.leaves = every[count:]
-        parts = {**{k: (first, None) for k, first in enumerate(found.first) if first != k}, **found.parts}
-        related = []
-        for k, (whole, part) in parts.items():
-            if k >= count and whole >= count:
-                place, other = self.places[k - count], self.places[whole - count]
-                # what the trace has taken for one object: one put where the other stood anyhow is no change
-                kind = "same" if every[k] is every[whole] else "memory"
-                self.guards.append(Guard(kind, place, other) if part is None else Guard("part", place, (other, part)))
-            elif k >= count or whole >= count:
-                argument, place_of = min(k, whole), max(k, whole) - count
-                inputs = sum(is_input(one) for one in every[:argument])
-                related.append(Related(inputs, place_of, part, whole < count, every[k] is every[whole]))
-        return found, related
-
-
 def _note_shared(places: Sequence[Place], symbolic: Sequence[Any], related: Sequence[Related]) -> None:
     """Let the arrays of the world that share memory with arguments know that."""
     for one in related:
@@ -270,21 +220,24 @@ def _note_shared(places: Sequence[Place], symbolic: Sequence[Any], related: Sequ
             storage.shared = spoken(places[one.place].name)
 
 
-def _number(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        return value
-    try:
-        return Number(value)
-    except OverflowError:
-        return None
-
-
 def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -> _Attempt:
+    """Return a trace that is lent its generators of random numbers, or if it keeps them one for these alone."""
+    made = _traced_once(request, by_reference, numbers, True)
+    if made.lending is None:
+        return made
+    if made.lending.is_kept(made.concrete.graph, [*made.changes.writes, made.result, *made.concrete.values]):
+        return _traced_once(request, by_reference, numbers, False)
+    made.guards.extend(made.lending.guards)
+    return made
+
+
+def _traced_once(request: Request, by_reference: bool, numbers: frozenset[Any], may_lend: bool) -> _Attempt:
     world = World(_walk(request), request.call, request.receiver)
-    found = _Inputs(request, world, by_reference, numbers)
+    found = WorldInputs(world, by_reference, numbers)
     placed = len(found.places)
-    relations, related = found.related(request)
+    relations, related = found.related(request.leaves, request.same)
     graph = Graph(ordered=True)
+    lending = state.lending(found.guards, world.reached, graph, may_lend) if world.reached.generators else None
     graph.record(LookedAt).names = world.reached.names
     for name, setting in request.settings.items():
         setattr(graph, name, setting)
@@ -306,7 +259,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
             value = traced(request.target, (*receiver, *args), kwargs, symbolic[: len(request.leaves)])
             if objects.pairs:
                 _leave_differing(request.leaves)
-            _leave_written(found.guards, request, receiver, world.reached, symbolic)
+            _leave_written(found.guards, request, receiver, world, symbolic)
             if world.is_untouched() and isinstance(value, () if CopiesOfTrace in graph.records else (Tensor, *PLAIN)):
                 changes, result = Changes([], [], [], [], set()), None
             else:
@@ -335,10 +288,9 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
     inputs = [state.input_at(place, leaf, request.exactly) for place, leaf in zip(found.places, found.leaves)]
     if changes.writes or result is not None:
         value = (value, *changes.outputs)
-    arguments = sum(is_input(one) for one in request.leaves)
-    roots = (request.target, *receiver, *args, *kwargs.values())
+    roots, arguments = (request.target, *receiver, *args, *kwargs.values()), sum(map(is_input, request.leaves))
     concrete = finished(request.name, graph, symbolic, value, request.executor, roots, arguments)
-    return _Attempt(concrete, world.reached, found.guards, inputs, related, changes, result, found.numbers)
+    return _Attempt(concrete, world.reached, found.guards, inputs, related, changes, result, found.numbers, lending)
 
 
 def _leave_differing(leaves: Sequence[Any]) -> None:
@@ -368,12 +320,14 @@ def _leave_strange(error: BaseException | None, request: Request) -> None:
 
 
 def _leave_written(
-    guards: Sequence[Guard], request: Request, receiver: tuple[Any, ...], reached: Reached, symbolic: Sequence[Any]
+    guards: Sequence[Guard], request: Request, receiver: tuple[Any, ...], world: World, symbolic: Sequence[Any]
 ) -> None:  # fmt: skip
-    """Leave a function to Python that has written to an array that is a constant of its trace, or to a part of one."""
+    """Leave a function to Python that has written to an array that is a constant of its trace, or to a part of one, or
+    in which others have drawn random numbers."""
+    world.leave_drawn()
     for name in _put_back_constants(guards, request, receiver):
         leave(f"{name!r} is written to", "")
-    _leave_written_parts(guards, request, reached, symbolic)
+    _leave_written_parts(guards, request, world.reached, symbolic)
 
 
 def _leave_written_parts(
@@ -416,14 +370,17 @@ def _variant(request: Request, made: _Attempt) -> Variant:
     writes = made.changes.writes
     places = [(one.place.name, "guarded") for one in made.guards if one.kind in ("equal", "is", "elements", "keys")]
     places += [(one.place.name, "read by reference" if one.kind != "number" else "read") for one in made.inputs]
+    places += [(one.name, "read by reference") for one in (made.lending.places if made.lending is not None else ())]
     places += [(name, "written") for name in made.changes.names]
-    read = state.reader(made.guards, made.inputs, made.changes.owners)
+    lent = made.lending if made.lending is not None and made.lending.places else None
+    owners = [*made.changes.owners, *(lent.places if lent is not None else ())]
+    read = state.reader(made.guards, made.inputs, owners)
     has_tensors = any(one.kind == "tensor" for one in made.inputs)
     made.concrete.places = tuple(dict.fromkeys(places))
     return Variant(
         made.concrete,
         read,
-        state.reader(made.guards, made.inputs, made.changes.owners, True) if has_tensors else read,
+        state.reader(made.guards, made.inputs, owners, True) if has_tensors else read,
         writes,
         made.result,
         bool(writes) or made.result is not None,
@@ -437,6 +394,7 @@ def _variant(request: Request, made: _Attempt) -> Variant:
         and state.is_shareable(request.receiver(), made.reached, made.concrete, [*writes, made.result]),
         lengths_of(made.guards),
         made.changes.numbers,
+        lent,
     )
 
 

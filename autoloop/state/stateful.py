@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from autoloop_runtime.running.runner import Runner
 
     from .guards import Reader
+    from .lent_generators import Lending
     from .overlaps import Related
     from .places import Place
     from .world import Recipe, Write
@@ -83,6 +84,8 @@ class Variant:
         How long the containers are that it was traced for.
     changed : set of tuple
         The paths of numbers that it changes.
+    lent : Lending or None
+        The random generators that each call lends, if there are such: the last owners that its reader gives.
     """
 
     concrete: ConcreteFunction
@@ -100,6 +103,7 @@ class Variant:
     is_shared: bool
     lengths: dict[Any, int]
     changed: set[Any]
+    lent: Lending | None = None
 
     def found(self, call: tuple[Any, ...], receiver: Any, values: Sequence[Any], read: Reader | None = None) -> Any:
         """Return what its reader gives; None if it does not fit."""
@@ -111,6 +115,20 @@ class Variant:
             if any(isinstance(one, np.ndarray) and np.may_share_memory(constant, one) for one in written):
                 return None
         return found
+
+    def takes(self, owners: Sequence[Any]) -> bool:
+        """Return whether a run may begin that has found these; what it has taken, ``gives_back`` gives back."""
+        return self.lent is None or self.lent.take(owners[-len(self.lent.places) :])
+
+    def gives_back(self) -> None:
+        """Let another run have what this one has taken."""
+        if self.lent is not None:
+            self.lent.give_back()
+
+    @property
+    def is_free(self) -> bool:
+        """Whether a run may begin now."""
+        return self.lent is None or self.lent.is_free
 
     def finish(self, made: Any, owners: Sequence[Any], plain: Any = None) -> Any:
         """Write to the world what a run has given, or the same as other kinds, and return the result."""
@@ -157,12 +175,12 @@ class StatefulFunction:
         """The trace, where it is the only one and its reader says all of whether it fits."""
         one = self.variants[0]
         is_plain = len(self.variants) == 1 and one.written is None
-        return one if is_plain and not (one.same or one.apart or one.needs_call) else None
+        return one if is_plain and not (one.same or one.apart or one.needs_call or one.lent) else None
 
     def fits(self, call: tuple[Any, ...], values: Sequence[Any]) -> bool:
         """Return whether a trace fits what it would find now."""
         receiver = self.receiver() if self.receiver is not None else None
-        return any(variant.found(call, receiver, values) is not None for variant in self.variants)
+        return any(one.is_free and one.found(call, receiver, values) is not None for one in self.variants)
 
     def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = (), call: tuple[Any, ...] = ()) -> Any:
         """Run on raw values and what is found in the world, and write to it."""
@@ -170,7 +188,9 @@ class StatefulFunction:
         for variant in self.variants:
             asks = variant.same or variant.apart
             found = variant.found(call, receiver, values) if asks else variant.read(call, receiver)
-            if found is not None:
+            if found is None or not variant.takes(found[2]):
+                continue
+            try:
                 if variant.has_inputs:
                     values, arrays = [*values, *found[0]], [*arrays, *found[1]]
                 if variant.written is None:
@@ -180,6 +200,8 @@ class StatefulFunction:
                         functools.partial(variant.concrete.run, values, arrays), values, variant.written
                     )
                 return variant.finish(made, found[2]) if variant.is_pair else made
+            finally:
+                variant.gives_back()
         raise OtherWorld
 
     def run_recorded(self, leaves: Sequence[Any], call: tuple[Any, ...] = ()) -> tuple[Any, Any]:
@@ -187,9 +209,13 @@ class StatefulFunction:
         receiver = self.receiver() if self.receiver is not None else None
         for variant in self.variants:
             found = variant.found(call, receiver, leaves, variant.recorded)
-            if found is not None:
+            if found is None or not variant.takes(found[2]):
+                continue
+            try:
                 made, plain = variant.concrete.run_recorded([*leaves, *found[0]])
                 return variant.finish(made, found[2], plain), plain
+            finally:
+                variant.gives_back()
         raise OtherWorld
 
     # -- as the newest trace --------------------------------------------------------------------------------
@@ -198,7 +224,7 @@ class StatefulFunction:
     def alone(self) -> ConcreteFunction | StatefulFunction:
         """The newest trace where that can be called without the world; else this."""
         newest = self.variants[0]
-        return self if newest.is_pair or newest.has_inputs else newest.concrete
+        return self if newest.is_pair or newest.has_inputs or newest.lent else newest.concrete
 
     def __call__(self, *args: Any) -> Any:
         """Call with one value for each input that is an argument, and what the world holds now."""

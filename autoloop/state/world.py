@@ -8,15 +8,21 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.ir.tensor import Tensor
 
+from .. import state
 from ..conversion.callables import is_users_class
 from ..conversion.known_effects import is_nameless
 from ..conversion.scopes import value_in
-from ..operators.mutation.heap_snapshot import contents
+from ..keys import Number, is_input
+from ..operators.mutation.heap_snapshot import MOST_NUMBERS, contents
+from ..operators.mutation.outside_world import leave
 from ..operators.staging.container_contents import fill, instance_attributes, put_in_order
 from ..sent_by_name import SentByName
-from .noted import Reached
+from .noted import Guard, Reached
+from .overlaps import Related, Relations, guards_of_shared
 from .places import CALL, Place, put, set_at, take_away
 from .stateful import Made
 
@@ -155,6 +161,12 @@ class World:
         #: what stands for the arguments in the trace
         self.traced_call: tuple[Any, ...] = ()
         self._known: set[int] | None = None
+        self._standing = state.Standing(reached.generators) if reached.generators else None
+
+    def leave_drawn(self) -> None:
+        """Leave a function to Python of which code that no run knows has drawn random numbers while it was traced."""
+        for name in self._standing.moved() if self._standing is not None else ():
+            leave(f"code that is not converted draws random numbers from {name!r}", "")
 
     def knows(self, value: Any) -> bool:
         """Return whether an object is there before the trace, as what it is or as what stands for it."""
@@ -227,6 +239,8 @@ class World:
 
     def put_back(self) -> None:
         """Let everything be as it was before the trace."""
+        if self._standing is not None:
+            self._standing.put_back()
         for place, owner, first in reversed(self._placed):
             if place.kind == "attribute":  # of functions too, which are no holders
                 set_at(place, owner, first)
@@ -255,3 +269,83 @@ class World:
     def owner_of(self, place: Place) -> Any:
         """Return what a place is in the trace."""
         return self._traced(place, place.find(self.call, self.receiver))
+
+
+class WorldInputs:
+    """What of a world are the inputs of one trace, and what is guarded instead.
+
+    Parameters
+    ----------
+    world : World
+    by_reference : bool
+        Whether arrays are inputs where that can be.
+    numbers : frozenset
+        The paths of the numbers that are inputs.
+
+    Attributes
+    ----------
+    places, leaves : list
+        Where the inputs stand, and what stands there.
+    guards : list of Guard
+    numbers : dict
+        The numbers that are guarded, by their paths.
+    """
+
+    def __init__(self, world: World, by_reference: bool, numbers: frozenset[Any]) -> None:
+        self.places: list[Place] = []
+        self.leaves: list[Any] = []
+        self.guards = list(world.reached.guards)
+        self.numbers: dict[Any, Any] = {}
+        for place, value in world.reached.numbers:
+            if place.path in numbers and world.is_settable(place) and (number := _number(value)) is not None:
+                self._add(place, number)
+            else:
+                self.guards.append(Guard("equal", place, value))
+                self.numbers[place.path] = value
+        constants: list[tuple[Place, Any]] = []
+        for place, value in world.reached.arrays:
+            if by_reference and world.is_settable(place):
+                self._add(place, value)
+            elif isinstance(value, Tensor):
+                self.guards.append(Guard("is", place, value))
+            elif value.size <= MOST_NUMBERS:
+                self.guards.append(Guard("contents", place, value.copy()))
+                constants.append((place, value))
+            else:
+                leave(f"the values are needed of the array {place.name!r}, too large to be compared at each call,", "")
+        self.guards += guards_of_shared(constants)
+
+    def _add(self, place: Place, leaf: Any) -> None:
+        self.places.append(place)
+        self.leaves.append(leaf)
+
+    def related(self, arguments: Sequence[Any], same: Sequence[int]) -> tuple[Relations, list[Related]]:
+        """Return how the arrays of a call and of the world share memory, and what of that has to be seen at a call.
+
+        ``same`` says which of the arguments is the same array as which.
+        """
+        every, count = [*arguments, *self.leaves], len(arguments)
+        found = Relations(every, count, list(same), self.places)
+        self.leaves = every[count:]
+        parts = {**{k: (first, None) for k, first in enumerate(found.first) if first != k}, **found.parts}
+        related = []
+        for k, (whole, part) in parts.items():
+            if k >= count and whole >= count:
+                place, other = self.places[k - count], self.places[whole - count]
+                # what the trace has taken for one object: one put where the other stood anyhow is no change
+                kind = "same" if every[k] is every[whole] else "memory"
+                self.guards.append(Guard(kind, place, other) if part is None else Guard("part", place, (other, part)))
+            elif k >= count or whole >= count:
+                argument, place_of = min(k, whole), max(k, whole) - count
+                inputs = sum(is_input(one) for one in every[:argument])
+                related.append(Related(inputs, place_of, part, whole < count, every[k] is every[whole]))
+        return found, related
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value
+    try:
+        return Number(value)
+    except OverflowError:
+        return None

@@ -154,7 +154,8 @@ def _looking(f: Any, made: Callable[..., Any]) -> Callable[..., Any]:
         return functools.partial(_of_object, f, made) if f.__name__ in ("__get__", "__getattribute__") else made
     is_ours = isinstance(f, types.FunctionType) and is_own_file(f.__code__.co_filename)
     is_pythons = isinstance(f, types.BuiltinFunctionType) and f.__module__ in (None, "builtins")
-    if isinstance(f, types.FunctionType | types.BuiltinFunctionType) and not (is_ours or is_pythons):
+    is_function = isinstance(f, types.FunctionType | types.BuiltinFunctionType) and not (is_ours or is_pythons)
+    if is_function or (isinstance(f, types.MethodType) and is_foreign(f)):
         return functools.wraps(f)(functools.partial(_of_objects, made))
     return made
 

@@ -8,14 +8,12 @@ are asked while tracing: they begin anew at each call, and so give the same at e
 from __future__ import annotations
 
 import copy
-import functools
 import random
 import sys
-import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 import numpy as np
 from autoloop_runtime.base import nest
@@ -36,9 +34,8 @@ from ..mutation.heap_snapshot import is_random, random_state
 from ..mutation.outside_world import leave
 from ..staging.staged_blocks import in_staged_block
 from ..staging.staged_values import is_staged
+from .asked_generators import Asked, asked_for
 
-#: the globals and the name by which a generator is reached
-_Holder: TypeAlias = tuple[dict[str, Any], str]
 _NUMBERS = (bool, int, float, complex)
 #: what changes its argument
 _IN_PLACE = {"shuffle": "assign a permutation instead: x = rng.permutation(x), or random.sample(x, len(x))"}
@@ -67,8 +64,8 @@ def drawing(f: Any) -> Callable[..., Any] | None:
     if any(owner is one for one in _made_in.get(graph.root, ())):
         return _spawning(f) if f.__name__ == "spawn" else None
     record_call(graph, CallRecord(f"{type(owner).__name__}.{f.__name__}", None, True))
-    holder = _global_name(owner, sys._getframe(2))
-    return lambda *args, **kwargs: _drawn(f, holder, args, kwargs)
+    asked = asked_for(f, graph.root, sys._getframe(2))
+    return lambda *args, **kwargs: _drawn(f, asked, args, kwargs)
 
 
 def leave_generators(values: Iterable[Any], what: str) -> None:
@@ -128,26 +125,6 @@ def unless_drawn() -> Iterator[None]:
             _refuse(what, f"{what}: give it a generator, or draw them by np.random or random")
 
 
-def _global_name(generator: Any, frame: types.FrameType) -> _Holder | None:
-    """Return the globals and the name by which converted code reaches a generator; None if by another way."""
-    if any(value is generator for value in frame.f_locals.values()):
-        return None
-    namespace = frame.f_globals
-    return next(((namespace, name) for name in frame.f_code.co_names if namespace.get(name) is generator), None)
-
-
-def _followed(method: Any, holder: _Holder) -> Callable[[], Any]:
-    """Return what gives the method of the generator that the global name stands for when the run asks."""
-    namespace, name = holder
-    generator = method.__self__
-
-    def found() -> Any:
-        now = namespace.get(name)
-        return method if now is generator else getattr(now, method.__name__)
-
-    return found
-
-
 def _method_of(f: Any) -> Any:
     """Return the method behind a function of NumPy's that is none itself."""
     if getattr(f, "__module__", None) != "numpy.random":
@@ -192,12 +169,12 @@ def _spawning(spawn: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
     return spawned
 
 
-def _drawn(method: Any, holder: _Holder | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _drawn(method: Any, asked: Asked, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return what a generator's method will give, as values that the run computes."""
     name = method.__name__
     if name in _IN_PLACE:
         if args and isinstance(args[0], ArrayTracer) and not _any_staged((args[1:], kwargs)):
-            return _written(args[0], method, holder, lambda array, ask: ask(array, *args[1:], **kwargs), None)
+            return _written(args[0], method, asked, lambda array, ask: ask(array, *args[1:], **kwargs), None)
         _refuse(
             f"{name}() changes a list",
             f"{name} changes its argument in place, which a graph cannot follow; {_IN_PLACE[name]}",
@@ -205,7 +182,7 @@ def _drawn(method: Any, holder: _Holder | None, args: tuple[Any, ...], kwargs: d
     if (out := kwargs.get("out")) is not None:
         others = {key: one for key, one in kwargs.items() if key != "out"}
         if isinstance(out, ArrayTracer) and (permuted := _permutes(name, args, out)) is not None:
-            return _written(out, method, holder, lambda array, ask: ask(*permuted(array), out=array, **others), out)
+            return _written(out, method, asked, lambda array, ask: ask(*permuted(array), out=array, **others), out)
         _refuse(
             f"{name}() is given the argument 'out'",
             f"{name} does not take the argument 'out' in a traced function; assign the result",
@@ -219,7 +196,7 @@ def _drawn(method: Any, holder: _Holder | None, args: tuple[Any, ...], kwargs: d
     numbers = [] if sample is None else numbers
     sized = any(one.dtype.kind in "iu" for one in inputs)  # by an argument, perhaps
     kinds = tuple([_Kind.of(one, sized) for one in numbers])
-    draw = _draw(method, holder, leaves, structure, places, sample, _check(method, kinds, _is_number(sample)))
+    draw = _draw(method, asked, leaves, structure, places, sample, _check(name, kinds, _is_number(sample)))
     specs = tuple([(kind.dtype, kind.shape) for kind in kinds])
     results = apply_several(DRAW, inputs, {"draw": draw, "specs": specs}, name)
     if sample is None:
@@ -246,18 +223,16 @@ def _permutes(name: str, args: tuple[Any, ...], out: ArrayTracer) -> Callable[[A
     return (lambda array: (array, *args[1:])) if args[0] is out and not _any_staged(args[1:]) else None
 
 
-def _written(
-    array: ArrayTracer, method: Any, holder: _Holder | None, ask: Callable[[Any, Any], Any], result: Any
-) -> Any:
+def _written(array: ArrayTracer, method: Any, asked: Asked, ask: Callable[[Any, Any], Any], result: Any) -> Any:
     """Let the run ask a generator for what an array holds from then on; return ``result``."""
-    found: Callable[[], Any] = (lambda: method) if holder is None else _followed(method, holder)
+    found = asked.found
 
     def draw(value: Any) -> tuple[Any, ...]:
         made = np.array(value)
         ask(made, found())
         return (made,)
 
-    _name(draw, method, found)
+    asked.name(draw, method)
     value = convert_to_tensor(array)
     specs = ((value.dtype, value.shape),)
     (made,) = apply_several(DRAW, [value], {"draw": draw, "specs": specs}, method.__name__)
@@ -266,7 +241,7 @@ def _written(
 
 
 def _draw(
-    method: Any, holder: _Holder | None, leaves: Sequence[Any], structure: Any,
+    method: Any, asked: Asked, leaves: Sequence[Any], structure: Any,
     places: Sequence[int], sample: Any, checked: Callable[[Any], Any],
 ) -> Callable[..., Any]:  # fmt: skip
     """Return what asks the generator, with the arguments as they are now but for those at ``places``."""
@@ -276,7 +251,7 @@ def _draw(
     holes = [(place, isinstance(leaves[place], NumberTracer)) for place in places]
     #: whether each argument by place is a leaf, and there are no others
     flat = not kwargs and nest.flatten_with_structure(args)[1] == nest.flatten_with_structure((None,) * len(now))[1]
-    found: Callable[[], Any] = (lambda: method) if holder is None else _followed(method, holder)
+    found = asked.found
 
     def with_inputs(*values: Any) -> Any:
         given = list(now)
@@ -290,33 +265,17 @@ def _draw(
     def as_written() -> Any:
         return checked(found()(*args, **kwargs))
 
-    asked, follows = (method, "") if holder is None else (found, "()")
     if not places and _is_always_new(method.__self__, sample):
-        draw = _written_out(f"lambda: (asked{follows}(GIVEN),)", {"asked": asked}, args, kwargs)
+        draw = _written_out(f"lambda: ({asked.text}(GIVEN),)", {"asked": asked.word}, args, kwargs)
     elif not places and isinstance(sample, (*_NUMBERS, np.generic)):
         carrier = np.asarray(sample).dtype.type
-        words = {"asked": asked, "kind": type(sample), "carrier": carrier, "checked": checked}
-        text = f"lambda: (carrier(made),) if type(made := asked{follows}(GIVEN)) is kind else checked(made)"
+        words = {"asked": asked.word, "kind": type(sample), "carrier": carrier, "checked": checked}
+        text = f"lambda: (carrier(made),) if type(made := {asked.text}(GIVEN)) is kind else checked(made)"
         draw = _written_out(text, words, args, kwargs)
     else:
         draw = with_inputs if places else as_written
-    _name(draw, method, found)
+    asked.name(draw, method)
     return draw
-
-
-def _name(draw: Any, method: Any, found: Callable[[], Any]) -> None:
-    """Let what asks a generator for its ``method`` have the name of that, and say where it stands."""
-    draw.__name__ = method.__name__
-    draw.noted = lambda: _noted(found().__self__)
-
-
-def _noted(generator: Any) -> Callable[[], None]:
-    """Return what puts a generator back to where it stands now."""
-    if hasattr(generator, "getstate"):
-        return functools.partial(generator.setstate, generator.getstate())
-    if hasattr(generator, "bit_generator"):
-        return functools.partial(setattr, generator.bit_generator, "state", generator.bit_generator.state)
-    return functools.partial(generator.set_state, generator.get_state(legacy=False))
 
 
 def _written_out(
@@ -411,7 +370,7 @@ class _Kind:
         )
 
 
-def _check(method: Any, kinds: Sequence[_Kind], single: bool) -> Callable[[Any], tuple[Any, ...]]:
+def _check(name: str, kinds: Sequence[_Kind], single: bool) -> Callable[[Any], tuple[Any, ...]]:
     """Return what makes a tuple of what was drawn, as arrays of its own, if it is what the trace was made for."""
 
     def checked(made: Any) -> tuple[Any, ...]:
@@ -420,7 +379,7 @@ def _check(method: Any, kinds: Sequence[_Kind], single: bool) -> Callable[[Any],
         found = [made] if single else nest.flatten(made)
         if len(found) != len(kinds) or not all(map(_Kind.takes, kinds, found)):
             raise TypeError(
-                f"{method.__name__} gave {_shown([(type(one), np.shape(one)) for one in found])}, but "
+                f"{name} gave {_shown([(type(one), np.shape(one)) for one in found])}, but "
                 f"{_shown([(kind.type, kind.shape) for kind in kinds])} when traced: let it always give the same kind"
             )
         return tuple([np.array(one, kind.dtype)[()] for one, kind in zip(found, kinds, strict=True)])

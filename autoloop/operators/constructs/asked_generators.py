@@ -1,0 +1,126 @@
+"""Whom a draw asks when it runs: the generator that the trace has seen, or the one that stands where it stood.
+
+A global name is looked up by each run. What arguments, attributes and closures hold is *lent* to a run: a ``Slot``
+stands for it in the trace, and has the methods of the generator of the present call. It belongs to one run at a time.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.ir.graph import Graph
+
+#: the globals and the name by which a generator is reached
+_Holder: TypeAlias = tuple[dict[str, Any], str]
+
+
+class Slot:
+    """What stands in a trace for the generator that each call has at one place.
+
+    Attributes
+    ----------
+    methods : namespace
+        Those that the trace asks, of the generator of the present run; written by who has the trace for itself.
+    """
+
+    __slots__ = ("_names", "methods")
+
+    def __init__(self) -> None:
+        self.methods = types.SimpleNamespace()
+        self._names: set[str] = set()
+
+    def use(self, name: str) -> None:
+        """Note that the trace asks for a method."""
+        self._names.add(name)
+
+    def fill(self, generator: Any) -> None:
+        """Let the runs ask a generator."""
+        vars(self.methods).update([(name, getattr(generator, name)) for name in self._names])
+
+    def clear(self) -> None:
+        """Let go of it."""
+        vars(self.methods).clear()
+
+
+class LentGenerators:
+    """The slots of a trace, by the id of the generator that each stands for; a record of a graph."""
+
+    def __init__(self, slots: dict[int, Slot] | None = None) -> None:
+        self.slots: dict[int, Slot] = {} if slots is None else slots
+
+    def copy(self) -> LentGenerators:
+        """Return the same slots, for an attempt that may be given up."""
+        return LentGenerators(dict(self.slots))
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """How a run finds a method of a generator.
+
+    Attributes
+    ----------
+    found : callable
+        Gives it.
+    text : str
+        The expression for it, with the name ``asked``,
+    word : object
+        which stands for this.
+    """
+
+    found: Callable[[], Any]
+    text: str
+    word: Any
+
+    def name(self, draw: Any, method: Any) -> None:
+        """Let what asks a generator for its ``method`` have the name of that, and say where it stands."""
+        found = self.found
+        draw.__name__ = method.__name__
+        draw.noted = lambda: noted(found().__self__)
+
+
+def asked_for(method: Any, graph: Graph, frame: types.FrameType) -> Asked:
+    """Return how the runs of a graph find what converted code, in ``frame``, calls."""
+    generator = method.__self__
+    slot = graph.record(LentGenerators).slots.get(id(generator))
+    if slot is not None:
+        name, methods = method.__name__, slot.methods
+        slot.use(name)
+        return Asked(lambda: getattr(methods, name), f"asked.{name}", methods)
+    holder = _global_name(generator, frame)
+    if holder is None:
+        return Asked(lambda: method, "asked", method)
+    found = _followed(method, holder)
+    return Asked(found, "asked()", found)
+
+
+def _global_name(generator: Any, frame: types.FrameType) -> _Holder | None:
+    """Return the globals and the name by which converted code reaches a generator; None if by another way."""
+    if any(value is generator for value in frame.f_locals.values()):
+        return None
+    namespace = frame.f_globals
+    return next(((namespace, name) for name in frame.f_code.co_names if namespace.get(name) is generator), None)
+
+
+def _followed(method: Any, holder: _Holder) -> Callable[[], Any]:
+    """Return what gives the method of the generator that the global name stands for when the run asks."""
+    namespace, name = holder
+    generator = method.__self__
+
+    def found() -> Any:
+        now = namespace.get(name)
+        return method if now is generator else getattr(now, method.__name__)
+
+    return found
+
+
+def noted(generator: Any) -> Callable[[], None]:
+    """Return what puts a generator back to where it stands now."""
+    if hasattr(generator, "getstate"):
+        return functools.partial(generator.setstate, generator.getstate())
+    if hasattr(generator, "bit_generator"):
+        return functools.partial(setattr, generator.bit_generator, "state", generator.bit_generator.state)
+    return functools.partial(generator.set_state, generator.get_state(legacy=False))

@@ -1,0 +1,131 @@
+"""Generators of random numbers that a trace takes by reference: each run asks those that its own call finds.
+
+A trace that looks at a generator in another way than by drawing from it (its bit generator, its text), or keeps it,
+is one for that generator alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoloop_runtime.ir.graph import Graph
+
+from ..operators.constructs.asked_generators import LentGenerators, Slot, noted
+from ..operators.mutation.heap_snapshot import random_state
+from ..operators.mutation.parts_of_objects import MOST_OBJECTS
+from .held_instances import OPAQUE, attributes_of, held_by
+from .noted import Guard, Reached
+from .places import Place
+
+#: what code asks a generator for that is no draw
+_LOOKED_AT = frozenset(("bit_generator", "_bit_generator"))
+
+
+class Lending:
+    """The generators that are lent to the runs of one trace.
+
+    One run at a time has them: who finds them taken looks for another trace. The list with one element that says so is
+    changed by calls that are one step to all threads, with an interpreter's lock and without.
+
+    Parameters
+    ----------
+    places : sequence of Place
+        Where each call finds them.
+    generators : sequence
+        Those of the trace.
+
+    Attributes
+    ----------
+    slots : list of Slot
+        What stands for them in the trace.
+    guards : list of Guard
+        What has to hold for others to take the places of these.
+    """
+
+    def __init__(self, places: Sequence[Place], generators: Sequence[Any]) -> None:
+        self.places, self._generators = list(places), list(generators)
+        self.guards = [Guard("type", *pair) for pair in zip(places, map(type, generators), strict=True)]
+        if len(places) > 1:
+            self.guards.append(Guard("apart", places[0], tuple(places[1:])))
+        self.slots = [Slot() for _ in generators]
+        self._free = [True]
+
+    def is_kept(self, graph: Graph, used: Sequence[Any]) -> bool:
+        """Return whether a trace holds one of the generators, or its text or identity."""
+        generators, self._generators = self._generators, []
+        graph.records.pop(LentGenerators, None)
+        known = set(map(id, generators))
+        words = [f"{one:x}" for one in known]
+        for count, one in enumerate(held_by([*used, *attributes_of(graph)], OPAQUE)):
+            if id(one) in known or count > MOST_OBJECTS:
+                return True
+            if isinstance(one, int) and one in known:
+                return True
+            if isinstance(one, str) and any(word in one.lower() for word in words):
+                return True
+        return False
+
+    def take(self, generators: Sequence[Any]) -> bool:
+        """Let the present run ask these; return False if another run goes on."""
+        try:
+            self._free.pop()
+        except IndexError:
+            return False
+        for slot, one in zip(self.slots, generators, strict=True):
+            slot.fill(one)
+        return True
+
+    @property
+    def is_free(self) -> bool:
+        """Whether no run has them now."""
+        return bool(self._free)
+
+    def give_back(self) -> None:
+        """Let go of the generators of a run that is over."""
+        for slot in self.slots:
+            slot.clear()
+        self._free.append(True)
+
+
+class Standing:
+    """Where generators stand before a trace, which asks copies of them: who moves one draws from it while tracing."""
+
+    def __init__(self, generators: Sequence[tuple[Place, Any]]) -> None:
+        self._before = [(place, one, random_state(one), noted(one)) for place, one in generators]
+
+    def moved(self) -> list[str]:
+        """Return the names of those that stand elsewhere now."""
+        return [place.name for place, one, state, _ in self._before if random_state(one) != state]
+
+    def put_back(self) -> None:
+        """Let all stand where they stood."""
+        for _, one, state, put_back in self._before:
+            if random_state(one) != state:
+                put_back()
+
+
+def lending(guards: list[Guard], reached: Reached, graph: Graph, may_lend: bool) -> Lending | None:
+    """Return what lends generators to the runs of a trace, or None: they are among what is guarded then.
+
+    Parameters
+    ----------
+    guards : list of Guard
+        What has to hold for the trace to fit.
+    reached : Reached
+    graph : Graph
+        Of the trace.
+    may_lend : bool
+        Whether they may be lent. They are not where names in the code in reach tell that it asks generators for more
+        than draws.
+    """
+    found, names = [one for one in reached.generators if one[0].kind != "global"], reached.names
+    if not found:  # global names are looked up by each run
+        return None
+    if not may_lend or names.every or names.read & _LOOKED_AT:
+        guards += [Guard("is", place, value) for place, value in found]
+        return None
+    places, generators = zip(*found, strict=True)
+    made = Lending(places, generators)
+    graph.record(LentGenerators).slots = {id(one): slot for one, slot in zip(generators, made.slots, strict=True)}
+    return made
