@@ -30,6 +30,7 @@ def test_it_is_a_tuple_to_whoever_expects_one():
     assert {(2, 3): "found"}[shape] == "found" and not shape != (2, 3) and shape != (2, 4)
     assert (*shape,) == tuple(shape) == shape[:] == (2, 3) and shape[-1] == 3 and "{} by {}".format(*shape) == "2 by 3"
     assert (1,) + shape == shape[:0] + (1, 2, 3) == (1, 2, 3) and 3 in shape and shape.index(3) == 1
+    assert shape[:-1] + (-1, 2) == (2, -1, 2) and (-1,) + shape == (-1, 2, 3)  # what `reshape` is asked for with
     assert np.zeros(shape).shape == np.broadcast_shapes(shape, (1, 3)) == (2, 3)
     for one in (shape, TensorShape([2, None]), TensorShape(()), TensorShape(None)):
         assert pickle.loads(pickle.dumps(one)) == copy.deepcopy(one) == one
@@ -39,6 +40,9 @@ def test_an_unknown_rank_is_no_empty_tuple():
     unknown = TensorShape(None)
     assert unknown != () and () != unknown and TensorShape(()) != unknown and unknown == None  # noqa: E711
     for read in (len, list, tuple, lambda s: s[0], lambda s: (*s,)):
+        with pytest.raises(ValueError, match="the rank of this shape is not known"):
+            read(unknown)
+    for read in (lambda s: s + (-1,), lambda s: (-1,) + s):
         with pytest.raises(ValueError, match="the rank of this shape is not known"):
             read(unknown)
     assert not unknown[1:] and not unknown + (2,) and not (2,) + unknown

@@ -14,6 +14,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, Kind, own_kind
 
 from .growing_list import GrowingList, is_list_of_rows
 from .instances import as_objects, as_rows
+from .leaves_of_elements import checked_leaf, refuse_hollow
 from .list_columns import as_element, empty_arrays
 
 
@@ -37,7 +38,9 @@ def growing(name: str, elements: Sequence[Any], example: Any, others: Any = ()) 
 
 def _like(name: str, element: Any) -> GrowingList:
     leaves, structure = nest.flatten_with_structure(element)
-    tensors = [leaf if isinstance(leaf, _Spec) else as_element(leaf) for leaf in leaves]
+    if not leaves:
+        refuse_hollow(name)
+    tensors = [leaf if isinstance(leaf, _Spec) else as_element(checked_leaf(name, leaf)) for leaf in leaves]
     kinds = [leaf.kind if isinstance(leaf, _Spec) else own_kind(leaf) for leaf in leaves]
     lists = frozenset(place for place, leaf in enumerate(leaves) if isinstance(leaf, _Spec) and leaf.is_list)
     return GrowingList(name, empty_arrays((one.dtype, one.shape) for one in tensors), structure, kinds, lists)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -36,6 +35,7 @@ from .containers_of_blocks import advice_on_keys, leave_containers, leave_marker
 from .instances import apart, as_objects, assembled, leave_objects, of_sides
 from .linked_arrays import link
 from .list_lengths import lengths_differ, with_growing
+from .loop_leaves import is_no_other
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
 from .numbers_or_arrays import are_apart, is_number_beside_array, is_untold, note, notes_of
 from .raising import FALLEN, RETURN, RETURN_VALUE, is_return_value, refusal
@@ -155,11 +155,11 @@ class Merge:
             return
         self.fixed.append(None)
         leave_markers(spoken(self.name), one, other)
-        if not any(self.absent) and (isinstance(one, Enum) or isinstance(other, Enum)):  # a number, too, maybe
+        if not any(self.absent) and (is_no_other(one) or is_no_other(other)):
             self._refuse_values(one, other)
         if any(self.absent):
             if (
-                isinstance(one, Enum)
+                is_no_other(one)
                 or not _is_numeric(one)
                 or _is_outer_array(one)
                 or (self.is_raised and _is_outer(one))
@@ -352,7 +352,9 @@ def _alike(one: Any, other: Any) -> Any:
         return one
     if theirs is not None:
         dtype = CARRIERS[mine if bool in (mine, theirs) else widest(mine, theirs)]
-    elif composite_of(other) is None and (dtype := other.dtype) != beside(dtype, one):
+    elif composite_of(other) is not None:
+        return one
+    elif (dtype := other.dtype) != beside(dtype, one):
         dtype = CARRIERS[mine]
     if isinstance(one, Tensor):
         return one.plain if one.dtype == dtype else cast_where_made(one, dtype)

@@ -27,6 +27,7 @@ from .container_contents import containers_in, has_objects, objects_in
 from .copied_elements import note_begun, note_element, note_put, note_shared
 from .instances import as_rows
 from .joined_elements import Join
+from .leaves_of_elements import checked_leaf
 from .list_columns import ListColumns, empty_arrays
 from .several_types import refuse_without
 from .staged_values import refuse_variables
@@ -80,6 +81,7 @@ class GrowingList(ListColumns):
                 f"the elements of the list {self.name!r} must have the same structure in a loop on tensors",
                 f"appended was {nest.describe(value)}",
             )
+        leaves = [checked_leaf(self.name, leaf) for leaf in leaves]
         if any((array.dtype.kind == "U") is not _is_text(leaf) for array, leaf in zip(self.arrays, leaves)):
             refuse_unknown(
                 f"the elements of the list {self.name!r} must have one type in a loop on tensors",

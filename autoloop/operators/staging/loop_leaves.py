@@ -36,6 +36,9 @@ from .mixed_numbers import MixedNumber
 from .staged_values import cast_where_made, note_variable
 from .undefined import spoken
 
+#: what the numbers and texts of a run are
+_PYTHONS = (bool, int, float, complex, str, bytes)
+
 #: what messages and leaves call the kinds
 NAMES: dict[Kind, str] = {
     NumberTracer: "number", DecidedNumber: "decided number", ArrayTracer: "array", ZeroDimArray: "array without axes",
@@ -137,7 +140,7 @@ def make_leaf(name: str, value: Any, shape: Any = None, carried: Container[Stora
     name = spoken(name)
     if (storage := kept(value)) is not None and storage in carried:
         return outside(name, value)
-    if isinstance(value, Enum):
+    if is_no_other(value):
         return outside(name, value)
     if composite_of(value) is not None:
         return Leaf(LoopLeaf.of(name, value), "composite", shape)
@@ -146,6 +149,16 @@ def make_leaf(name: str, value: Any, shape: Any = None, carried: Container[Stora
     if isinstance(value, (np.ndarray, np.generic)) or is_tensor(value):
         return Leaf(LoopLeaf.of(name, value), NAMES[own_kind(value)], shape)
     return outside(name, value)
+
+
+def is_no_other(value: Any) -> bool:
+    """Return whether a run would make something else of a number or text: it is one of a class of its own, which members
+    of enumerations are, too, or a text of NumPy's that has no axes."""
+    if isinstance(value, np.ndarray):
+        return value.ndim == 0 and value.dtype.kind in "SU"
+    if isinstance(value, np.generic):
+        return value.dtype.kind in "SU"
+    return isinstance(value, Enum) or (isinstance(value, _PYTHONS) and type(value) not in _PYTHONS)
 
 
 def mixed_leaf(name: str, variable: MixedNumber) -> Leaf:

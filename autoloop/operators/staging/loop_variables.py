@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Container, Sequence
-from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -45,7 +44,7 @@ from .blank_values import blank, blank_tensor
 from .container_contents import Whole, has_objects, whole
 from .containers_of_blocks import leave_containers, leave_objects_apart
 from .list_lengths import as_growing, with_growing
-from .loop_leaves import KINDS, NAMES, Arrays, Leaf, entering, make_leaf, mixed_leaf, outside
+from .loop_leaves import KINDS, NAMES, Arrays, Leaf, entering, is_no_other, make_leaf, mixed_leaf, outside
 from .mixed_numbers import MixedNumber, accepted, begun, codes_of
 from .numbers_or_arrays import leave_inner_turns, noted
 from .staged_values import certain, is_variable, kind_of_next
@@ -278,7 +277,7 @@ def make_variable(
 
 
 def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf, list[Tensor]]:
-    if leaf.kind == "outside" or isinstance(value, Enum):
+    if leaf.kind == "outside" or is_no_other(value):
         return _accept_outside(leaf, value), []
     if isinstance(leaf.init, MixedNumber):
         return _accept_mixed(leaf, leaf.init, value, params)
@@ -387,7 +386,7 @@ def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
         return leaf
     if isinstance(value, Whole) and isinstance(leaf.init, Whole) and value.value is leaf.init.value:
         return leaf
-    if isinstance(leaf.init, str) and is_text(value):
+    if isinstance(leaf.init, str) and is_text(value) and not (is_no_other(leaf.init) or is_no_other(value)):
         return replace(make_leaf(leaf.name, TextTracer(text(leaf.init))), changes=True)
     if kept(leaf.init) is not None:
         refuse_unknown(
@@ -407,8 +406,8 @@ def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
             f"type it will have before the loop"
         )
         raise unless_left(TypeError(message))
-    is_member = isinstance(leaf.init, Enum) or isinstance(value, Enum)
-    if isinstance(leaf.init, (*_NUMBERS, Tensor)) and _is_numeric(value) and not is_member:
+    may_change = not (is_no_other(leaf.init) or is_no_other(value))
+    if isinstance(leaf.init, (*_NUMBERS, Tensor)) and _is_numeric(value) and may_change:
         # It does change after all: make it a tensor again, for good.
         return replace(make_leaf(leaf.name, leaf.init), changes=True)
     leave_objects_apart(leaf.name, leaf.init, value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from .stand_ins import UnknownExtent
 
@@ -146,10 +146,14 @@ class TensorShape(tuple[Dim, ...]):
         b = TensorShape(other)
         return UNKNOWN if b is UNKNOWN else TensorShape([*self, *b])
 
-    def __add__(self, other: ShapeLike) -> TensorShape:
+    def __add__(self, other: ShapeLike) -> Any:
+        if _is_no_shape(other):
+            return self.known + other
         return self.concatenate(other)
 
-    def __radd__(self, other: ShapeLike) -> TensorShape:
+    def __radd__(self, other: ShapeLike) -> Any:
+        if _is_no_shape(other):
+            return other + self.known
         return TensorShape(other).concatenate(self)
 
     def __getitem__(self, index: Any) -> Any:
@@ -186,6 +190,11 @@ _ALL = slice(None)
 _entries: Any = tuple.__getitem__
 _has: Any = tuple.__contains__
 _same: Any = tuple.__eq__
+
+
+def _is_no_shape(value: Any) -> TypeGuard[tuple[int, ...]]:
+    """Return whether a tuple has what no shape has, but what a new one is asked for with: ``x.shape[:-1] + (-1, 2)``."""
+    return type(value) is tuple and any(type(d) is int and d < 0 for d in value)
 
 
 class _UnknownRank(TensorShape):
