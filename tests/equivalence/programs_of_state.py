@@ -608,6 +608,6 @@ REFUSED = [
     ("whether it is another array, which was written to since, depends on a loop or branch",
      "if x[1] > x[0]: h.w, h.u = h.u, h.w\nV[1] = 3\nV[0] = x.max()\nreturn x",
      f"{CLASS}\nW = V = np.ones(4)\nh.u = W", "(W, V, vars(h))"),
-    ("to the list 'out' in a loop or branch: write str(text)",
+    ("something of type 'str_' is put into the list 'out', which grows",
      "w, out = np.array(['a', 'b']), []\nfor v in x:\n    if v > 1: out.append(w[0])\nreturn out", "", ""),
 ]  # fmt: skip

@@ -36,16 +36,14 @@ def test_each_has_a_trace_of_its_own_as_texts_of_python_have() -> None:
     assert f.tracing_count == 3
 
 
-def test_what_a_loop_makes_of_one_is_refused() -> None:
-    @al.function
+def test_what_a_loop_makes_of_one_is_for_plain_python() -> None:
     def f(v: Any, x: Any) -> Any:
         for i in range(x.shape[0]):
             if x[i] > 5:
                 v = "other"
         return v
 
-    with pytest.raises(TypeError, match=r"gives the numpy.str_ 'ab' or another text: write str\(text\)"):
-        f(TEXT, np.arange(3.0))
+    refused_or_plain(f, "differ under a tensor condition and are no tensors", TEXT, np.arange(3.0))
 
 
 def test_an_element_of_texts_that_the_run_chooses_is_for_plain_python() -> None:

@@ -158,12 +158,7 @@ class Merge:
         if not any(self.absent) and (is_no_other(one) or is_no_other(other)):
             self._refuse_values(one, other)
         if any(self.absent):
-            if (
-                is_no_other(one)
-                or not _is_numeric(one)
-                or _is_outer_array(one)
-                or (self.is_raised and _is_outer(one))
-            ):
+            if is_no_other(one) or not _is_numeric(one) or _is_outer_array(one) or (self.is_raised and _is_outer(one)):
                 self.pairs.append(None)
                 self.fixed[-1] = one  # only ever read where it is set, and there it has this value
                 return

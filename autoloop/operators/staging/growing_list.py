@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.stand_ins import called
@@ -90,8 +89,6 @@ class GrowingList(ListColumns):
         self.admit(leaves)
         parts = self.parts_of(leaves)
         for position, leaf in enumerate(leaves):
-            if isinstance(leaf, np.str_):
-                raise TypeError(f"{leaf!r} is appended to the list {self.name!r} in a loop or branch: write str(text)")
             kind = own_kind(inner.get(position, leaf))
             is_new = position in inner and position not in self.lists
             if position not in self.several:

@@ -45,10 +45,10 @@ def checked_leaf(name: str, leaf: Any) -> Any:
 def _is_held(leaf: Any) -> bool:
     if type(leaf) in _PLAIN:
         return True
-    if isinstance(leaf, np.ndarray):
+    if isinstance(leaf, np.ndarray | np.generic):
         return leaf.ndim > 0 or leaf.dtype.kind not in "SU"  # a run makes a str of a text without axes
     is_tensor = isinstance(leaf, Tensor) or hasattr(type(leaf), "__autoloop_tensor__")
-    return isinstance(leaf, np.generic) or (is_tensor and not isinstance(leaf, Maybe))
+    return is_tensor and not isinstance(leaf, Maybe)
 
 
 def refuse_hollow(name: str) -> None:

@@ -152,8 +152,8 @@ def make_leaf(name: str, value: Any, shape: Any = None, carried: Container[Stora
 
 
 def is_no_other(value: Any) -> bool:
-    """Return whether a run would make something else of a number or text: it is one of a class of its own, which members
-    of enumerations are, too, or a text of NumPy's that has no axes."""
+    """Return whether a run would make another thing of a number or text: it is of a class of its own, as members of
+    enumerations are, or a text of NumPy's without axes."""
     if isinstance(value, np.ndarray):
         return value.ndim == 0 and value.dtype.kind in "SU"
     if isinstance(value, np.generic):

@@ -193,7 +193,7 @@ _same: Any = tuple.__eq__
 
 
 def _is_no_shape(value: Any) -> TypeGuard[tuple[int, ...]]:
-    """Return whether a tuple has what no shape has, but what a new one is asked for with: ``x.shape[:-1] + (-1, 2)``."""
+    """Return whether a tuple has what no shape has, but what one is asked for with: ``x.shape[:-1] + (-1, 2)``."""
     return type(value) is tuple and any(type(d) is int and d < 0 for d in value)
 
 

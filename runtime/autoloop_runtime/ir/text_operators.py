@@ -46,9 +46,6 @@ def text(value: str | TextTracer) -> Tensor:
     """Return the tensor that carries a text."""
     if isinstance(value, TextTracer):
         return value.plain
-    if type(value) is not str:
-        named = f"{type(value).__module__}.{type(value).__name__} {str(value)!r}"
-        raise TypeError(f"a loop or branch of the graph gives the {named} or another text: write str(text)")
     graph = current_graph()
     assert graph is not None
     with graph.root.as_default():  # so that it may be the first value of a loop, or the last of any branch
