@@ -9,12 +9,13 @@ from typing import Any
 
 from ..operators.mutation.parts_of_objects import codes_of, names_by_text, names_of_values
 
-#: who uses one of these may read and write attributes of any name
-_ANY_NAME = frozenset(
-    ("getattr", "setattr", "hasattr", "delattr", "vars", "__dict__", "asdict", "astuple", "replace", "fields")
-    + ("attrgetter", "methodcaller", "globals", "eval", "exec", "copy", "deepcopy", "__slots__")
-    + ("__getattribute__", "getmembers", "getattr_static")
+#: who uses one of these may ask for attributes of names that no code has,
+_COMPUTED = frozenset(
+    ("getattr", "setattr", "hasattr", "delattr", "vars", "__dict__", "attrgetter", "methodcaller", "globals", "eval")
+    + ("exec", "__slots__", "__getattribute__", "getmembers", "getattr_static")
 )
+#: and of one of these, read and write all that an object has
+_ANY_NAME = _COMPUTED | frozenset(("asdict", "astuple", "replace", "fields", "copy", "deepcopy"))
 #: methods of containers that add to what is there, whatever it is
 _ADDING = frozenset(("append", "extend", "appendleft", "add"))
 
@@ -56,6 +57,8 @@ class Names:
         Those of which some code sets attributes, ``o.a = v`` and ``o.a += v``.
     every : bool
         Whether some code may use attributes of any name.
+    computed : bool
+        Whether some code may ask for attributes of names that no code has.
     imported : set of str
         Modules that code imports when it runs; relative names without their dots.
     identities : bool
@@ -71,7 +74,7 @@ class Names:
         self.added_to: set[str] = set()
         self.stored: set[str] = set()
         self.changed: set[str] = set()
-        self.every = False
+        self.every = self.computed = False
         self.identities = False
         self.imported: set[str] = set()
         self.asked: dict[str, set[str]] = {}
@@ -109,6 +112,11 @@ class Names:
         """Return whether something of this name is used, be it that it is added to."""
         return name in self or name in self.added_to
 
+    def ask(self, is_by_name: bool) -> None:
+        """Note a value that may ask objects for attributes of names that no code has."""
+        self.every = self.every or is_by_name
+        self.computed = self.computed or is_by_name
+
     def add(self, code: types.CodeType) -> frozenset[str]:
         """Take in the names of one function, with those inside it; return the globals among them."""
         known = self._seen.get(id(code))
@@ -119,6 +127,7 @@ class Names:
             self._scan(one, globals_used)
             self.read.update(names_by_text(one))
             self._unread.append(one)
+        self.ask(not self.read.isdisjoint(_COMPUTED))
         self.every = self.every or not self.read.isdisjoint(_ANY_NAME)
         found = frozenset(globals_used)
         self._seen[id(code)] = code, found

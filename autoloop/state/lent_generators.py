@@ -52,11 +52,13 @@ class Lending:
         self._free = [True]
 
     def is_kept(self, graph: Graph, used: Sequence[Any]) -> bool:
-        """Return whether a trace holds one of the generators, or its text or identity."""
+        """Return whether a trace holds one of the generators, a copy, its text or its identity."""
         generators, self._generators = self._generators, []
-        graph.records.pop(LentGenerators, None)
-        known = set(map(id, generators))
-        words = [f"{one:x}" for one in known]
+        if graph.record(LentGenerators).are_copied:
+            return True
+        graph.records.pop(LentGenerators)
+        known = {*map(id, generators), *map(hash, generators)}
+        words = [f"{id(one):x}" for one in generators]
         for count, one in enumerate(held_by([*used, *attributes_of(graph)], OPAQUE)):
             if id(one) in known or count > MOST_OBJECTS:
                 return True
@@ -122,7 +124,7 @@ def lending(guards: list[Guard], reached: Reached, graph: Graph, may_lend: bool)
     found, names = [one for one in reached.generators if one[0].kind != "global"], reached.names
     if not found:  # global names are looked up by each run
         return None
-    if not may_lend or names.every or names.read & _LOOKED_AT:
+    if not may_lend or names.computed or names.read & _LOOKED_AT:
         guards += [Guard("is", place, value) for place, value in found]
         return None
     places, generators = zip(*found, strict=True)

@@ -191,13 +191,13 @@ class _Walk(CodeWalk):
         elif isinstance(value, types.FunctionType):
             self.walk_function(place, value)
         elif is_wrapper(value):
-            self.names.every = self.names.every or asks_by_name(value)
+            self.names.ask(asks_by_name(value))
             self.guard("type" if is_made_anew(value) else "is", place, kind if is_made_anew(value) else value)
             self.walk_parts(place, value)
             (self._decorated if isinstance(value, SentByName) else self._attributes)(place, value)
         elif isinstance(value, type):
             self.guard("is", place, value)
-            self.names.every = self.names.every or asks_by_name(value)
+            self.names.ask(asks_by_name(value))
             self.walk_class(value)
             self.inherited(value)
         elif has_state(value):
@@ -210,7 +210,7 @@ class _Walk(CodeWalk):
                 self.generators.append((place, value))
             elif not (place.kind == "global" and is_random(value)):  # which each run looks up
                 self.guard("is", place, value)
-                self.names.every = self.names.every or asks_by_name(value)
+                self.names.ask(asks_by_name(value))
                 self.walk_parts(place, value)
             self._attributes(place, value)
 

@@ -26,7 +26,7 @@ def state_of(generator):
 
 
 def until(generator, most):
-    total, turns = 0.0, 0
+    total, turns = most.copy() * 0, 0
     while total < most:
         step = generator.uniform(0, 1)
         total += step * step

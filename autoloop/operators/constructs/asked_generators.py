@@ -47,14 +47,18 @@ class Slot:
 
 
 class LentGenerators:
-    """The slots of a trace, by the id of the generator that each stands for; a record of a graph."""
+    """The slots of a trace, by the id of the generator that each stands for, and whether it has copied generators; a
+    record of a graph."""
 
     def __init__(self, slots: dict[int, Slot] | None = None) -> None:
         self.slots: dict[int, Slot] = {} if slots is None else slots
+        self.are_copied = False
 
     def copy(self) -> LentGenerators:
         """Return the same slots, for an attempt that may be given up."""
-        return LentGenerators(dict(self.slots))
+        made = LentGenerators(dict(self.slots))
+        made.are_copied = self.are_copied
+        return made
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,7 @@ from ..mutation.heap_snapshot import is_random, random_state
 from ..mutation.outside_world import leave
 from ..staging.staged_blocks import in_staged_block
 from ..staging.staged_values import is_staged
-from .asked_generators import Asked, asked_for
+from .asked_generators import Asked, LentGenerators, asked_for
 
 _NUMBERS = (bool, int, float, complex)
 #: what changes its argument
@@ -95,9 +95,10 @@ def leave_generators(values: Iterable[Any], what: str) -> None:
 
 def note_copied(copies: Iterable[Any]) -> None:
     """Note the copies of generators that the traced function has made, and their children, as of its making."""
-    graph = current_graph()
-    if graph is not None and graph.root.ordered:
-        _made_in.setdefault(graph.root, []).extend(filter(is_random, copies))
+    graph, found = current_graph(), [one for one in copies if is_random(one)]
+    if found and graph is not None and graph.root.ordered:
+        _made_in.setdefault(graph.root, []).extend(found)
+        graph.root.record(LentGenerators).are_copied = True
 
 
 @contextmanager
