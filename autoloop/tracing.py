@@ -55,6 +55,7 @@ function("array_flags", lambda array, flags: operators.FlagsOfArray(array, flags
 tell_of_texts(lambda value, frame: operators.leave_or_refuse(value, frame))
 tell_of_keys(lambda value, frame: operators.leave_key(value, frame))
 tell_of_arrays(lambda frame: operators.beside_unknown(frame))
+tell_of_values(lambda _, frame: operators.given_unknown(frame))
 tell_of_values(lambda value, frame: operators.leave_value(value, frame))
 
 
@@ -217,7 +218,10 @@ def attempted(attempt: Callable[[], R], leaves: Sequence[Any], function: Any = N
     while True:
         try:
             with making.in_force(), loops.in_force():
-                return attempt()
+                made = attempt()
+            if making.next is None:
+                return made
+            making = making.next  # what NumPy said in its place was caught
         except Lift as lift:
             making = lift.making
         except WrittenOut:
@@ -227,6 +231,9 @@ def attempted(attempt: Callable[[], R], leaves: Sequence[Any], function: Any = N
                 _TELLING.add(code)
             making, loops = Making(), Loops(loops.are_spared, loops.are_written_out, are_told=True)
         except (Exception, LeftToPython) as error:
+            if making.next is not None:
+                making = making.next
+                continue
             if loops.were_staged and not loops.are_spared and (is_refusal(error) or not is_programs_own(error)):
                 making, loops = Making(), Loops(are_spared=True, are_told=loops.are_told)
                 continue

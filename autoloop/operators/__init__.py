@@ -136,6 +136,7 @@ if TYPE_CHECKING:
     from .constructs.unwanted_elements import perhaps_wanted as perhaps_wanted
     from .constructs.while_statement import while_stmt
     from .mutation.lifted_arrays import beside_unknown as beside_unknown
+    from .mutation.lifted_arrays import given_unknown as given_unknown
     from .mutation.texts_of_tracers import leave_key as leave_key
     from .mutation.texts_of_tracers import leave_or_refuse as leave_or_refuse
     from .mutation.texts_of_tracers import leave_value as leave_value
@@ -259,7 +260,7 @@ _MODULES = {
     ),
     "autoloop.operators.constructs.unwanted_elements": ("drawn", "perhaps_wanted"),
     "autoloop.operators.constructs.while_statement": ("while_stmt",),
-    "autoloop.operators.mutation.lifted_arrays": ("beside_unknown",),
+    "autoloop.operators.mutation.lifted_arrays": ("beside_unknown", "given_unknown"),
     "autoloop.operators.mutation.texts_of_tracers": ("leave_key", "leave_or_refuse", "leave_value"),
     "autoloop.operators.staging.begun_lists": ("example_of", "growing"),
     "autoloop.operators.staging.bytes_of_runs": ("FlagsOfArray", "bytes_of"),

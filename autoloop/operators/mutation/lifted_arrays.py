@@ -68,6 +68,8 @@ class Making:
         self, lifted: frozenset[int] = frozenset(), buffers: bool = False, every: bool = False, attempts: int = 0
     ) -> None:
         self.lifted, self.buffers, self.every, self.attempts = lifted, buffers, every, attempts
+        #: what the next trace is to make, if this one was to end: NumPy may have put an error of its own in that place
+        self.next: Making | None = None
         self._count = 0
         #: the memory of the arrays made so far, by id, and the numbers of the calls
         self._made: dict[int, tuple[Any, int, Block | None]] = {}
@@ -113,7 +115,22 @@ class Making:
         if found is not None and self.attempts < _MOST:
             raise Lift(Making(self.lifted | {found[1]}, True, False, self.attempts + 1))
         if not self.every:
-            raise Lift(Making(frozenset(), True, True, self.attempts + 1))
+            self.lift_all()
+
+    def lift_all(self) -> NoReturn:
+        """Begin anew with all arrays lifted.
+
+        Raises
+        ------
+        Lift
+        """
+        self.next = Making(frozenset(), True, True, self.attempts + 1)
+        raise Lift(self.next)
+
+    @property
+    def has_made(self) -> bool:
+        """Whether there is a real array that the trace has made."""
+        return bool(self._made)
 
 
 def _as_tensor(function: Callable[..., Any], array: np.ndarray[Any, Any]) -> Tensor:
@@ -184,7 +201,25 @@ def beside_unknown(frame: FrameType | None) -> None:
     while frame is not None and is_internal(frame.f_code.co_filename):
         frame = frame.f_back
     if frame is not None and is_converted(frame.f_code):
-        raise Lift(Making(frozenset(), True, True, making.attempts + 1))
+        making.lift_all()
+
+
+def given_unknown(frame: FrameType | None) -> None:
+    """Do so if NumPy asks what stands for a value of the run for a number: ``a[i] = x[0]`` in a function inside, which
+    may not bind ``a`` anew.
+
+    Parameters
+    ----------
+    frame : FrameType or None
+        Where the number is asked for.
+
+    Raises
+    ------
+    Lift
+    """
+    making = _MAKING.get()
+    if making is not None and making.has_made:
+        beside_unknown(frame)
 
 
 def set_in_block(array: Any) -> None:
