@@ -75,6 +75,7 @@ def test_words_are_there_for_every_class():
     abstract = {
         "StandIn",
         "Covered",
+        "Either",
         "Rows",
         "ListColumns",
         "Maybe",
@@ -230,7 +231,7 @@ def test_and_gives_a_list_only_as_what_is_true():
 
     for n in (0, 3):
         assert al.function(emptied)(np.int64(n), np.ones(1)) == emptied(n, np.ones(1))
-    with pytest.warns(UserWarning, match="what `and` or `or` gives of a list or range of which only the run knows"):
+    with pytest.warns(UserWarning, match="what `and` or `or` gives of objects of which only the run knows"):
         assert al.function(given)(np.int64(3), np.ones(1)) == given(3, np.ones(1))
 
 

@@ -17,14 +17,16 @@ from ..staging.branch_sides import staged_branch
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.optional import MaybeNone, joined, knowing, negated, told_by
 from ..staging.staged_values import answer, asked, is_staged, truth
-from ..staging.standins import Maybe, StandIn, opened, present
+from ..staging.standins import Either, Maybe, StandIn, opened, present
 
 _OPERANDS = "the operands of `and`, or of `or`, that a tensor decides on"
 
 
 @called("value (which `and` or `or` gives, and only the run knows)")
-class OnlyTruth(StandIn):
+class OnlyTruth(Either):
     """What ``stack or x`` gives where only the run knows how long the list is: it can be asked whether it is true.
+
+    It is also what ``a and b`` gives of objects of the user's, of which the run knows whether they are true.
 
     Parameters
     ----------
@@ -37,9 +39,17 @@ class OnlyTruth(StandIn):
     def __init__(self, truth: Any) -> None:
         self._truth = truth
 
+    def __eq__(self, other: object) -> NoReturn:
+        self.refuse_leaving("`==` would compare")
+
+    def __ne__(self, other: object) -> NoReturn:
+        self.refuse_leaving("`!=` would compare")
+
+    __hash__ = StandIn.__hash__
+
     def described(self) -> str:
         """Return what messages call it."""
-        return "what `and` or `or` gives of a list or range of which only the run knows the length"
+        return "what `and` or `or` gives of objects of which only the run knows whether they are true"
 
     def refuse_leaving(self, what: str) -> NoReturn:
         """Let plain Python run the function, which has one of the two there, if it can."""
@@ -51,18 +61,27 @@ class OnlyTruth(StandIn):
         return self._truth
 
 
-def _is_container(value: Any) -> bool:
-    """Return whether a value is none that an array could hold, though the run decides on it."""
-    return isinstance(value, StandIn) and not isinstance(value, MixedNumber | Maybe)
+def _is_only_asked(value: Any, said: Any) -> bool:
+    """Return whether a value is none that an array could hold, though the run decides on it: a container, or an object
+    of the user's that has ``said`` whether it is true."""
+    if isinstance(value, StandIn):
+        return not isinstance(value, MixedNumber | Maybe)
+    return said is not value
+
+
+def _with_answer(value: Any) -> tuple[Any, Any]:
+    """Return a later operand and, if its truth may be all that is to be had of it, that."""
+    return value, value if isinstance(value, MixedNumber) or type(value) is MaybeNone else asked(value)
 
 
 def and_(first: Any, *later: Callable[[], Any]) -> Any:
     """Return ``first and ...``: the later operands are evaluated only if needed."""
     value = first
     for index, thunk in enumerate(later):
-        if is_staged(asked(value)):
-            return _staged(value, _rest(and_, later[index:]), later[index:], is_and=True)
-        if not value:
+        said = asked(value)
+        if is_staged(said):
+            return _staged(value, said, _rest(and_, later[index:]), later[index:], is_and=True)
+        if not said:
             return value
         value = thunk()
     return value
@@ -72,9 +91,10 @@ def or_(first: Any, *later: Callable[[], Any]) -> Any:
     """Return ``first or ...``: the later operands are evaluated only if needed."""
     value = first
     for index, thunk in enumerate(later):
-        if is_staged(asked(value)):
-            return _staged(value, _rest(or_, later[index:]), later[index:], is_and=False)
-        if value:
+        said = asked(value)
+        if is_staged(said):
+            return _staged(value, said, _rest(or_, later[index:]), later[index:], is_and=False)
+        if said:
             return value
         value = thunk()
     return value
@@ -84,24 +104,27 @@ def _rest(operator: Callable[..., Any], later: tuple[Callable[[], Any], ...]) ->
     return lambda: operator(later[0](), *later[1:])
 
 
-def _staged(value: Any, rest: Callable[[], Any], thunks: tuple[Callable[[], Any], ...], *, is_and: bool) -> Any:
-    """Choose between the value so far and the rest.
+def _staged(
+    value: Any, said: Any, rest: Callable[[], Any], thunks: tuple[Callable[[], Any], ...], *, is_and: bool
+) -> Any:
+    """Choose between the value so far, which was asked whether it is true and has ``said`` so, and the rest.
 
     Where a tensor decides, the result of a boolean and a number is a number: True is 1.
     """
-    test = truth(asked(value))
+    test = truth(said)
     number = number_of((test,))
-    first = _first(value, is_and)
-    told = told_by(asked(value))
+    first = _first(value, said, is_and)
+    told = told_by(said)
     later: list[tuple[Any, Any]] = []
-    is_truth = [_is_container(value)]
-    watched = Outside(thunks, (), None).watch(rest)
+    is_truth = [_is_only_asked(value, said)]
+    # The user's method that says whether an object is true may change something, as the operand may.
+    watched = Outside(thunks, (), None).watch(lambda: _with_answer(rest()))
 
     def evaluated() -> Any:
         with knowing(told[not is_and]):
-            given = watched()
-            is_truth.append(_is_container(given))
-            second = _operand(given)
+            given, its = watched()
+            is_truth.append(_is_only_asked(given, its))
+            second = _operand(given, its)
         if number is not NumberTracer:
             second = _as_number(second, first)
         later.append((second, told_by(given)))
@@ -123,14 +146,14 @@ def _staged(value: Any, rest: Callable[[], Any], thunks: tuple[Callable[[], Any]
     return OnlyTruth(truth(made)) if any(is_truth) else made
 
 
-def _first(value: Any, is_and: bool) -> Any:
+def _first(value: Any, said: Any, is_and: bool) -> Any:
     """Return the first operand, as it is where it is the result."""
     if type(value) is MaybeNone:
         if is_and:
             name = opened(value).name
             raise TypeError(f"`{name} and ...` would be None if {name!r} is: write `{name} is not None and ...`")
         return _of_its_kind(opened(value).value)
-    first = _operand(value)
+    first = _operand(value, said)
     if isinstance(first, MixedNumber):
         return first
     shape = convert_to_tensor(first).shape
@@ -145,10 +168,10 @@ def _as_number(value: Any, other: Any) -> Any:
     return marked(kind_of((value,)), ops.cast(value, its))
 
 
-def _operand(value: Any) -> Any:
+def _operand(value: Any, said: Any) -> Any:
     if isinstance(value, MixedNumber):
         return value
-    return asked(value) if type(value) is not MaybeNone else _of_its_kind(present(value))
+    return said if type(value) is not MaybeNone else _of_its_kind(present(value))
 
 
 def _of_its_kind(value: Any) -> Any:

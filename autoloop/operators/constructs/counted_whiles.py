@@ -7,8 +7,6 @@ nothing else: then it is known beforehand what it is after the loop.
 
 from __future__ import annotations
 
-import builtins
-import types
 from collections.abc import Callable
 from typing import Any
 
@@ -21,18 +19,14 @@ from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import NumberTracer
 
-from ... import operators
-from ...conversion.scopes import value_in
 from ...left_to_python import LeftToPython
 from ..mutation.side_effects import Outside
 from ..staging.staged_values import asked
+from .asked_tests import asks_plainly
 from .for_statement import Statement, rest_of_long_range, stays
 from .long_ranges import Growth, Tried
 
 Values = tuple[Any, ...]
-#: what a test may look at, and call of ``operators``
-_PLAIN = (int, float, Tensor, np.ndarray, np.generic)
-_CALLED = {"attribute", "call", "item"}
 #: types of what stays Python's in the rest where a turn leaves it as it was
 _FIXED = (bool, int, float)
 #: comparison -> the sign of the steps that lead to its end, and how far behind the limit that is
@@ -59,7 +53,7 @@ def rest_of_counted(
         return None, ""
     [place] = moving
     start, here = before[place], values[place]
-    if not type(start) is type(here) is int or not _asks_plainly(test, values):
+    if not type(start) is type(here) is int or not asks_plainly(test, values):
         return None, ""
     limit = _limit(test, loop, values, place)
     rest = None if limit is None else _until(limit, here, here - start)
@@ -121,17 +115,6 @@ def _through(
 
 def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and repr(one) == repr(other)
-
-
-def _asks_plainly(test: Callable[..., Any], values: Values) -> bool:
-    """Return whether nobody notices how often a test is asked: it compares numbers, lengths and shapes of arrays."""
-    code = getattr(test, "__code__", None)
-    if code is None or any(isinstance(one, types.CodeType) for one in code.co_consts):
-        return False
-    known = {name: getattr(builtins, name, None) for name in code.co_names if name not in _CALLED}
-    known |= {name: test.__globals__[name] for name in code.co_names if name in test.__globals__}
-    held = [value_in(cell) for cell in test.__closure__ or ()]
-    return all(one is len or one is operators or isinstance(one, _PLAIN) for one in (*values, *held, *known.values()))
 
 
 def _limit(test: Callable[..., Any], loop: Statement, values: Values, place: int) -> tuple[str, int] | None:

@@ -11,7 +11,7 @@ from autoloop_runtime.base import nest
 from ...errors import ConversionError
 from ..staging.raising import flat_kinds, refuse_untold_text
 from ..staging.staged_blocks import StagedRaise, in_staged_block
-from ..staging.staged_values import is_staged, truth
+from ..staging.staged_values import asked, is_staged, truth
 
 Kinds = Callable[[], tuple[Any, ...]] | None
 
@@ -30,6 +30,7 @@ def checked(
     caught, caught_outside : callable, optional
         Give what the ``except`` clauses around the statement catch.
     """
+    test = asked(test)
     if is_staged(test):
         for kinds in (caught, caught_outside):
             _refuse_if_caught(AssertionError, kinds)

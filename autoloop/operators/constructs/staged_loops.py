@@ -44,6 +44,7 @@ from ..staging.staged_blocks import is_run_time_error, looping, raise_at_run_tim
 from ..staging.staged_values import as_maybe, asked, is_staged, truth
 from ..staging.taken_containers import ids_in
 from ..staging.undefined import spoken
+from .asked_tests import asking_only
 
 Values = tuple[Any, ...]
 #: an object that a loop has made, and those that it may be
@@ -220,8 +221,9 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable], twins: list[Twin
             loop.outside.takes(ids_in((*every, *given)))
             loop.outside.write(given[len(loop.names) :])
             stops = [given[loop.names.index(name)] for name in loop.until]
-            test = loop.outside.around(lambda *mine: (loop.test(*mine),), len(loop.names))
-            pred = asked(_nor(stops, lambda: test(*given)[0]))
+            asking = asking_only(loop.test)
+            test = loop.outside.around(lambda *mine: (asking(*mine),), len(loop.names))
+            pred = asked(nor(stops, lambda: test(*given)[0]))
             number = join(loop.number, number_of((pred,)))
             pred = check_predicate(truth(pred), "the condition of the loop")
         arrays.settle_test(block, loop.outside)
@@ -359,11 +361,11 @@ def _twins() -> Any:
     return twins
 
 
-def _nor(stops: list[Any], test: Callable[[], Any]) -> Any:
+def nor(stops: list[Any], test: Callable[[], Any]) -> Any:
     """Return whether no flag is raised and the test, asked only then, holds."""
     if not stops:
         return test()
-    return operators.and_(operators.not_(stops[0]), lambda: _nor(stops[1:], test))
+    return operators.and_(operators.not_(stops[0]), lambda: nor(stops[1:], test))
 
 
 def _trace_body(

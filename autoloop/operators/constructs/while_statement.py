@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from opcode import opname
 from typing import Any
 
@@ -14,15 +15,25 @@ from autoloop_runtime.ir.array_storage import Block
 from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.rollback import mark, rollback
 
+from ... import operators
+from ..mutation.array_identity import TestChanges
 from ..mutation.side_effects import Outside, Places
-from ..staging.staged_values import answer, asked, is_staged
-from .staged_loops import Loop, any_staged, record, staged_loop
+from ..staging.staged_values import answer, asked, is_staged, truth
+from .asked_tests import Asking
+from .staged_loops import Loop, any_staged, nor, record, staged_loop
 
 Values = tuple[Any, ...]
 _CONSTANT = {"RESUME", "COPY_FREE_VARS", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
 Options = Callable[[], dict[str, Any]]
 #: after so many turns it is first asked whether the rest is a loop of the graph, if they have added so many nodes
 FIRST_LOOK, GROWN = 4, 30
+#: so many times it is looked at what a test changes: one that Python answers so long mostly is Python's to the end
+FIRST_ASKED = 3
+_ASKED = "the condition"
+
+
+class _ChangingTest:
+    """What a test of the graph that changes something has answered: it has to be asked again."""
 
 
 def while_stmt(
@@ -66,8 +77,8 @@ def while_stmt(
         flags = [values[stop] for stop in stops]
         deciding: Any = next(filter(is_staged, flags), None) if any_staged(flags) else not any(flags)
         if deciding is True:
-            deciding = _ask(test, values, (body, test), shared, places)
-        if is_staged(deciding):
+            deciding = _ask(test, values, (body, test), shared, places, count < FIRST_ASKED)
+        if is_staged(deciding) or type(deciding) is _ChangingTest:
             loop = Loop(test, body, names, until, Outside((body, test), shared, places, values))
             return _rest_of_while(loop, values, count, options, deciding)
         if not deciding:
@@ -130,6 +141,7 @@ def _ask(
     functions: tuple[Callable[..., Any], ...],
     shared: tuple[str, ...],
     places: Places | None,
+    is_looked_at: bool,
 ) -> Any:
     """Return the test's answer; if it is a tensor, what asking did is undone, for the staged loop asks again."""
     graph = current_graph()
@@ -137,12 +149,15 @@ def _ask(
         return asked(test(*values))
     outside = Outside(functions, shared, places, values)
     before, begun = outside.read(), mark(graph)
+    asking = Asking(test, values) if is_looked_at else None
     with Block(graph, every=True) as block:
         answer = asked(test(*values))
         if is_staged(answer):
             block.undo()
+            changes = asking is not None and asking.undo()
             outside.write(before)
             rollback(graph, begun)
+            return _ChangingTest() if changes else answer
     return answer
 
 
@@ -151,4 +166,28 @@ def _rest_of_while(loop: Loop, values: Values, count: int, options: Options | No
     loop = replace(loop, options=_after(count, options() if options else {}))
     after = f"became a tensor after {count} iterations" if count else "is a tensor"
     record("while", loop.names, True, f"the condition {after}")
-    return staged_loop(loop, values, deciding)
+    if type(deciding) is not _ChangingTest:
+        with suppress(TestChanges):
+            return staged_loop(loop, values, deciding)
+    return _asked_at_the_end(loop, values)
+
+
+def _asked_at_the_end(loop: Loop, values: Values) -> Values:
+    """Run a loop whose test changes something: it is asked before the loop, and at the end of each iteration."""
+    test, names = loop.test, loop.names
+
+    def then(_: Any, *mine: Any) -> Values:
+        said = asked(test(*mine))
+        return truth(said) if is_staged(said) else bool(said), *mine
+
+    def is_on(mine: Values) -> Any:
+        stops = [mine[names.index(name)] for name in loop.until]
+        return operators.if_stmt(nor(stops, lambda: True), then, None, (_ASKED, *names))(False, *mine)[0]
+
+    def body(_: Any, *mine: Any) -> Values:
+        left = loop.body(*mine) or ()
+        return is_on(left), *left
+
+    first = is_on(values)
+    rest = replace(loop, test=lambda is_on, *_: is_on, body=body, names=(_ASKED, *names))
+    return staged_loop(rest, (first, *values), first)[1:]

@@ -41,6 +41,10 @@ def renew(values: Any) -> None:
             storage.renew()
 
 
+class TestChanges(Exception):
+    """The condition of a loop of the graph changes something."""
+
+
 class Held:
     """An array variable: what it holds before the loop, what stands for that in the body, and what the body leaves."""
 
@@ -132,13 +136,16 @@ class HeldArrays:
         self._refuse_doubtful(every, block)
 
     def settle_test(self, block: Block, outside: Outside) -> None:
-        """Do the same for the test of the loop, which reads but does not write."""
+        """Do the same for the test of the loop, which reads but does not write.
+
+        Raises
+        ------
+        TestChanges
+            If it writes.
+        """
         given = {id(tensor) for tensor in block.graph.inputs}
         if any(storage not in outside.arrays or id(storage.tensor) not in given for storage in block.written):
-            raise TypeError(
-                "the condition of a `while` loop writes to an array in place: do that at the beginning of the body, "
-                "and leave it by `break`"
-            )
+            raise TestChanges
         outside.carry([one.storage for one in self._held.values() if one.is_written and one.storage in block.read])
         self._refuse_doubtful(list(self._held.values()), block)
 

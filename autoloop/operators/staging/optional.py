@@ -31,7 +31,7 @@ from .mixed_numbers import MixedNumber
 from .moved_lists import Moved
 from .raising import Raising, raise_unless
 from .staged_values import answer, stands_for
-from .standins import MaybeRecord, NoneOrNot
+from .standins import Either, MaybeRecord, NoneOrNot
 from .twins import pairs_of
 
 Ids = frozenset[int]
@@ -97,6 +97,9 @@ def is_(one: Any, other: Any) -> Any:
         return is_(other, one)
     if isinstance(one, MixedNumber) and _kind_of_bool(other) is not None:
         one.refuse_leaving("`is` would compare")
+    for value in (one, other):
+        if isinstance(value, Either):
+            value.refuse_leaving("`is` would compare")
     if one is not other and _kind_of_bool(one) is _kind_of_bool(other) is not None:
         return answer(ops.equal(one, other), one, other)
     return one is other or _is_one(one, other)

@@ -77,6 +77,12 @@ class StandIn:
         self.refuse_leaving(f"{name!r} would tell of")
 
 
+class Either(StandIn):
+    """One of several objects: only the run could tell whether it is a certain one."""
+
+    __slots__ = ()
+
+
 class Rows(StandIn):
     """What lists that grow are to those who only ask whether something is one: most programs have none."""
 

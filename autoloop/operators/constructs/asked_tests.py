@@ -1,0 +1,81 @@
+"""Tests of ``while`` loops that change something: a graph has no place for what its condition would leave.
+
+A test is asked once before it is known that the graph has to ask it, and once for the graph. If it has changed what is
+around it, the first is undone, and the loop is built as one whose body asks the test at its end.
+"""
+
+from __future__ import annotations
+
+import builtins
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from autoloop_runtime.ir.tensor import Tensor
+
+from ... import operators
+from ...conversion.scopes import value_in
+from ..mutation.array_identity import TestChanges
+from ..mutation.heap_snapshot import snapshots
+from ..mutation.held_before import has_changed, restore
+from ..mutation.side_effects import Outside
+from ..staging.undefined import Undefined
+
+#: what a test may look at, and call of ``operators``, without a change to anything
+_PLAIN = (int, float, Tensor, np.ndarray, np.generic)
+_CALLED = {"attribute", "call", "item"}
+
+
+def asks_plainly(test: Callable[..., Any], values: Sequence[Any]) -> bool:
+    """Return whether nobody notices how often a test is asked: it compares numbers, lengths and shapes of arrays."""
+    code = getattr(test, "__code__", None)
+    if code is None or any(isinstance(one, types.CodeType) for one in code.co_consts):
+        return False
+    known = {name: getattr(builtins, name, None) for name in code.co_names if name not in _CALLED}
+    known |= {name: test.__globals__[name] for name in code.co_names if name in test.__globals__}
+    held = [value_in(cell) for cell in test.__closure__ or ()]
+    return all(one is len or one is operators or isinstance(one, _PLAIN) for one in (*values, *held, *known.values()))
+
+
+class Asking:
+    """What a test finds, before it is asked.
+
+    Parameters
+    ----------
+    test : callable
+    values : sequence
+        What it is given.
+    """
+
+    def __init__(self, test: Callable[..., Any], values: Sequence[Any]) -> None:
+        found = None if asks_plainly(test, values) else snapshots(Outside((test,), (), None, values).roots, values, ())
+        self._before, self._variables = found or ([], [])
+
+    def undo(self) -> bool:
+        """Put back what the test has changed; return whether that is anything."""
+        changed = [one for one in self._before if has_changed(one)]
+        set_anew = [slot for slot, value in self._variables if _is_another(slot.get(), value)]
+        if changed or set_anew:
+            restore(changed, self._variables)
+        return bool(changed or set_anew)
+
+
+def _is_another(now: Any, before: Any) -> bool:
+    return now is not before and not (type(now) is type(before) is Undefined)
+
+
+def asking_only(test: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a test for a graph to ask.
+
+    It raises :class:`TestChanges` if it changes something.
+    """
+
+    def asked(*values: Any) -> Any:
+        asking = Asking(test, values)
+        answer = test(*values)
+        if asking.undo():
+            raise TestChanges
+        return answer
+
+    return asked
