@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from autoloop_runtime.base import nest
@@ -38,6 +38,12 @@ if TYPE_CHECKING:
 
     from .fresh_results import FreshResults
     from .told_results import ToldResults
+
+
+#: values of Python's of which a call gives the same at each time
+_CONSTANTS = (bool, int, float, complex, str, type(None))
+#: an output and what makes of it what the caller gets, or None and a constant
+Leaves: TypeAlias = "Sequence[tuple[Tensor | None, Any]]"
 
 
 class CalledPlain(Exception):
@@ -105,6 +111,7 @@ class ConcreteFunction(NeverSent):
                 made.append(None)
         #: leaves that are views of outputs, or the outputs themselves again
         self._views = memory.returned(whole)
+        self._shared_places = shared
         self._only_outputs = len(tensors) == len(leaves)
         #: which of the others are made anew at each call
         self.fresh: FreshResults | None = None
@@ -150,30 +157,25 @@ class ConcreteFunction(NeverSent):
             raise CalledPlain
 
     @property
-    def plain_outputs(self) -> tuple[Sequence[tuple[Tensor, Callable[[Any], Any]]], type | None] | None:
-        """The outputs, with what makes of each what the caller gets, where these are all of the result: the tuple or
-        list of them, or one alone (None). No two of them could be parts of one array."""
-        return None if len({tensor for _, tensor in self._arrays}) > 1 else self._outputs_alone(self._handed)
+    def counted(self) -> int:
+        """How many outputs there are, without what is given for an effect."""
+        return self._codes.stop + len(self._donated)
 
-    @property
-    def new_outputs(self) -> tuple[Sequence[tuple[Tensor, Callable[[Any], Any]]], type | None] | None:
-        """The same for who gives each of them in new memory, in C order."""
-        return self._outputs_alone(self._handed_in_order)
+    def leaves_alone(self, are_new: bool) -> tuple[Leaves, type | None] | None:
+        """Return what the result is a tuple or list of, or what it is alone (None): outputs, with what makes of each
+        what the caller gets, and None with a constant of Python's; None where there is more to it.
 
-    def _outputs_alone(
-        self, handed: Sequence[Callable[[Any], Any]]
-    ) -> tuple[Sequence[tuple[Tensor, Callable[[Any], Any]]], type | None] | None:
-        if self._told is not None or not self._only_outputs or not isinstance(self._structure, nest.Flat):
+        *Are they new*, each in memory of its own and in C order, or could they be parts of one array?
+        """
+        is_more = self._told is not None or self._views or self.fresh is not None or self._shared_places
+        if is_more or not isinstance(self._structure, nest.Flat):
             return None
-        return list(zip(self.graph.outputs, handed)), self._structure.type
-
-    @property
-    def plain_result(self) -> list[Any] | None:
-        """The result alone in a list, where it is a number or text of Python's, or None, and nothing is to be run."""
-        if self.graph.outputs or not self._structure.is_leaf():
+        if any(is_fixed and type(value) not in _CONSTANTS for is_fixed, value in self._fixed):
             return None
-        [(is_fixed, value)] = self._fixed
-        return [value] if is_fixed and type(value) in (bool, int, float, complex, str, type(None)) else None
+        if not are_new and len({tensor for _, tensor in self._arrays}) > 1:
+            return None
+        outputs = iter(zip(self.graph.outputs, self._handed_in_order if are_new else self._handed))
+        return [(None, value) if is_fixed else next(outputs) for is_fixed, value in self._fixed], self._structure.type
 
     @property
     def sharing(self) -> Any:

@@ -25,7 +25,7 @@ from autoloop_runtime.running.prepare import wrap
 from autoloop_runtime.running.standing import Entry, Straight
 
 from .concrete import ConcreteFunction
-from .entered_path import asked_for_of, enter, machine_of
+from .entered_path import Inputs, Machine, enter, machine_of, ways_of
 from .keys import Number, is_input
 from .path_text import BRACKETS, Argument, Call, Text, Way, say_arguments
 from .plain_python import PlainPython
@@ -54,7 +54,7 @@ def fast_path(way: Way, count: int, given: Sequence[Any], leaves: Sequence[Any])
         What of these the trace takes: ``Number`` for some of the numbers.
     """
     text = Text()
-    variant = way.trace.only if isinstance(way.trace, StatefulFunction) else None
+    variant = way.trace.first_for(tuple(given)) if isinstance(way.trace, StatefulFunction) else None
     core: Any = way.trace if variant is None else variant.concrete
     if not isinstance(core, PlainPython) and core.runner.noting:
         return None
@@ -74,11 +74,7 @@ def fast_path(way: Way, count: int, given: Sequence[Any], leaves: Sequence[Any])
     memory = _memory(core, values) if isinstance(core, ReferringFunction) else []
     if memory is None or (variant is not None and type(core) is not ConcreteFunction):
         straight = None
-    entry = asked_for = None
-    if type(core) in (ConcreteFunction, ReferringFunction):
-        asked_for = None if memory is None else asked_for_of(core, variant)
-        entry = core.runner.entry(tuple([np.shape(one.sample) for one in values]), asked_for is not None)
-    machine = None if entry is None or asked_for is None else machine_of(asked_for, values, entry)
+    entry, machine = _machine(way, core, variant, given, values)
     text.say(0, "def call(args, kwargs):")
     around = _around(text, way, core, entry, straight is not None or machine is not None)
     text.say(1, f"if {' or '.join(around)}:", "    return otherwise(args, kwargs)")
@@ -96,9 +92,45 @@ def fast_path(way: Way, count: int, given: Sequence[Any], leaves: Sequence[Any])
     else:
         text.namespace["run"] = way.trace.run
         arrays = ", ".join(str(one.value) for one in values if one.is_array)
-        text.say(1, "try:", f"    return run([{', '.join(str(one.value) for one in values)}], [{arrays}])")
+        every = "".join([f"a{k}, " for k in range(len(given))])
+        text.say(1, "try:", f"    return run([{', '.join(str(one.value) for one in values)}], [{arrays}], ({every}))")
         text.say(1, "except AGAIN:", "    pass", "return usual(args, kwargs)")
     return _compiled(text)
+
+
+def _machine(
+    way: Way, core: Any, variant: Variant | None, given: Sequence[Any], values: Sequence[Argument]
+) -> tuple[Entry | None, Machine | None]:
+    """Return the machine code that takes the calls, and until when that is so, as far as there is such."""
+    if type(core) not in (ConcreteFunction, ReferringFunction):
+        return None, None
+    inputs = _inputs(way, variant, given)
+    ways = [] if inputs is None or not _are_plain(core, values, inputs) else ways_of(core, variant)
+    inputs = inputs or Inputs()
+    shapes = tuple([np.shape(one) for one in (*[one.sample for one in values], *inputs.samples)])
+    entry = core.runner.entry(shapes, bool(ways))
+    return entry, machine_of(ways, values, inputs, entry)
+
+
+def _inputs(way: Way, variant: Variant | None, given: Sequence[Any]) -> Inputs | None:
+    """Return the inputs that are no arguments; None if the trace does not fit what is found now."""
+    if variant is None or not variant.has_inputs:
+        return Inputs()
+    receiver = getattr(way.trace, "receiver", None)
+    found = variant.read(tuple(given), None if receiver is None else receiver())
+    if found is None:
+        return None
+    arrays = {id(one) for one in found[1]}
+    are_plain = all(id(one) in arrays for one in found[0] if isinstance(one, np.ndarray))
+    return Inputs(found[0], are_plain, "*found[0]", "*found[1]")
+
+
+def _are_plain(core: ConcreteFunction, values: Sequence[Argument], inputs: Inputs) -> bool:
+    """Return whether machine code sees by itself whether it may write to its arrays, if it does: these have memory of
+    their own."""
+    if not isinstance(core, ReferringFunction):
+        return True
+    return core.plainly_lying is not None and all(one.is_array or one.is_plain for one in values) and inputs.are_plain
 
 
 def _compiled(text: Text) -> Call:
@@ -229,12 +261,16 @@ def _straight_on(
         )
         if variant.has_inputs:
             inputs, arrays = [*inputs, "*found[0]"], [*arrays, "*found[1]"]
-    if core.plain_result is not None and type(core) is ConcreteFunction:
+    leaves, container = core.leaves_alone(False) or ([], None)
+    if not core.graph.outputs and leaves and container is None and type(core) is ConcreteFunction:
         text.say(1, f"results = {text.bind([])}")
-        quick = [f"return {text.bind(core.plain_result[0])}"]
+        quick = [f"return {text.bind(leaves[0][1])}"]
     else:
         text.say(1, "before = setting()", "try:", "    silence()", f"    results = function({', '.join(inputs)})")
-        if core.may_be_left:
+        if variant is not None and variant.is_replayed:
+            text.say(1, "except Exception:", "    results = None", "finally:", "    restore(before)")
+            text.say(1, "if results is None:", "    return usual(args, kwargs)")
+        elif core.may_be_left:
             text.namespace["ShownByRun"] = ShownByRun
             left = ["left = explained(error)", "if not isinstance(left, ShownByRun):", "    raise left"]
             text.say(1, "except Exception as error:", *["    " + line for line in left], "    results = None")
@@ -260,12 +296,16 @@ def _quickly_handed(
         ends, itself = given
         are_there = " and ".join(f"results[{j}] is {inputs[k]}" for j, k in ends)
         return [f"if {are_there or True}:", f"    return {inputs[itself[0]] if itself else None}"]
-    outputs, container = trace.plain_outputs or ([], None)
-    if not outputs or len(trace.runner.graph.outputs) != len(outputs):
-        return None
+    leaves, container = trace.leaves_alone(False) or ([], None)
     checks, made = [], []
-    names = [f"r{k}" for k in range(len(outputs))]
-    for name, (tensor, handed) in zip(names, outputs):
+    names = [f"r{k}" for k, (tensor, _) in enumerate(leaves) if tensor is not None]
+    if not names or len(trace.runner.graph.outputs) != len(names):
+        return None
+    for k, (tensor, handed) in enumerate(leaves):
+        name = f"r{k}"
+        if tensor is None:
+            made.append(text.bind(handed))
+            continue
         if handed not in _HANDED:
             return None
         if tensor.shape.rank == 0 and tensor.dtype.kind in _NUMBERS:

@@ -96,7 +96,7 @@ class Function(SentByName):
         self._retraces = 0  # how many traces there were since the last that took changing numbers as inputs
         self.traced_for: list[Any] = []  # what each trace was made for
         self.entry = entry_point(self._call, python_function)
-        self._paths = FastPaths(self.entry, self._call, python_function, first_wait(executor))
+        self._paths = FastPaths(self.entry, self._call, self._call_placed, python_function, first_wait(executor))
 
     # -- calling ------------------------------------------------------------------------------------------
 
@@ -118,9 +118,8 @@ class Function(SentByName):
                 concrete = self._quick.get(key)
                 if concrete is None or recorders():
                     return self._call_nested(call)
-                self._paths.passed(
-                    self._parameters.plain if kwargs else len(args), concrete, call, call, self._instance
-                )
+                count, known = self._parameters.plain if kwargs else len(args), self._parameters
+                self._paths.passed(count, concrete, call, call, known, self._instance)
                 return concrete.run(values, arrays, call)
             except OtherMemory as other:
                 return called_again(call, self._call_nested, self._call_with_memory, other.exactly)
@@ -132,6 +131,10 @@ class Function(SentByName):
         except CalledPlain as plain:
             unless_in_graph(plain, self.needs_graph, self.executor)
         return self.python_function(*self._receiver(), *args, **kwargs)
+
+    def _call_placed(self, call: tuple[Any, ...], _: dict[str, Any]) -> Any:
+        """Run a call in canonical form as the call that it stands for."""
+        return self._call(*self._parameters.split(call))
 
     def _call_with_memory(self, call: tuple[Any, ...], exactly: bool) -> Any:
         """Run a call with a trace that is made for how its arrays lie in memory."""
@@ -165,11 +168,10 @@ class Function(SentByName):
         if symbolic is not None:
             with symbolic.graph.as_default():
                 return self._inline(*self._parameters.split(call))
-        asks = isinstance(concrete, StatefulFunction) and concrete.needs_call
         if key is not None and all(map(operator.is_, leaves, given)) and len(self._quick) < MOST_QUICK:
             self._quick[key] = concrete
-        elif not asks and isinstance(structure, nest.Flat):
-            self._paths.passed(self._parameters.plain, concrete, given, leaves, self._instance)
+        elif isinstance(structure, nest.Flat):
+            self._paths.passed(self._parameters.plain, concrete, given, leaves, self._parameters, self._instance)
         return _run_once(concrete, leaves, call)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:

@@ -21,6 +21,9 @@ from .state.stateful import TRACING, StatefulFunction, Variant, with_variant
 #: what a call runs
 Trace: TypeAlias = ConcreteFunction | StatefulFunction
 
+#: takes the arguments of any call
+Call: TypeAlias = Callable[[tuple[Any, ...], dict[str, Any]], Any]
+
 #: after so many calls there is a fast path for their kind; the next takes twice as many
 FIRST_WAIT = 16
 #: the same where machine code is asked for: the first call has taken so long that others are to come
@@ -110,6 +113,34 @@ class KnownTraces:
         return made
 
 
+class _Chain:
+    """Fast paths that are asked one after the other, the newest first, and then what takes any call."""
+
+    def __init__(self, usual: Call, wait: int) -> None:
+        self.usual = self.newest = usual
+        self._count = 0
+        self._wait = self._left = wait
+
+    def is_due(self) -> bool:
+        """Note a call, and return whether there were enough for another path."""
+        self._left -= 1
+        if self._left > 0:
+            return False
+        self._wait *= 2
+        self._left = self._wait
+        return True
+
+    @property
+    def otherwise(self) -> Call:
+        """What takes the calls that another path does not take."""
+        return self.usual if self._count == MOST_PATHS else self.newest
+
+    def add(self, made: Call) -> None:
+        """Let a path be asked first."""
+        self._count = 1 if self._count == MOST_PATHS else self._count + 1
+        self.newest = made
+
+
 class FastPaths:
     """The fast paths that the calls of one function take, see ``fast_path``; races make one twice, or later.
 
@@ -119,6 +150,8 @@ class FastPaths:
         What callers call.
     usual : callable
         What takes any call: its arguments and its keyword arguments.
+    placed : callable
+        The same of calls in canonical form, see ``Parameters``, without keyword arguments.
     python_function : callable
         The undecorated function.
     wait : int
@@ -126,12 +159,12 @@ class FastPaths:
     """
 
     def __init__(
-        self, entry: Callable[..., Any], usual: Callable[[tuple[Any, ...], dict[str, Any]], Any],
-        python_function: Callable[..., Any], wait: int,
+        self, entry: Callable[..., Any], usual: Call, placed: Call, python_function: Callable[..., Any], wait: int
     ) -> None:  # fmt: skip
-        self._entry, self._usual, self._python_function = entry, usual, python_function
-        self._newest, self._count = usual, 0
-        self._wait = self._left = wait
+        self._entry, self._python_function = entry, python_function
+        self._main = self._placed = _Chain(usual, wait)
+        #: what takes calls in canonical form; of its own where callers cannot make them
+        self._usual_of_placed = placed
         #: fronts of calls that name arguments, the last first; what these name -> how many calls there were
         self._fronts: list[Callable[..., Any]] = []
         self._named: dict[Any, int] = {}
@@ -148,14 +181,16 @@ class FastPaths:
         with undivided():
             from .named_calls import front
 
-        first = self._fronts[0] if self._fronts else self._newest
-        made = front(self._python_function, parameters, count, sorted(kind[1]), self._newest, first)
+        if parameters.plain < 0 and self._placed is self._main:
+            self._placed = _Chain(self._usual_of_placed, FIRST_OF_CODE)
+        first = self._fronts[0] if self._fronts else self._main.newest
+        made = front(self._python_function, parameters, count, sorted(kind[1]), self._placed.newest, first)
         if made is not None:
             self._fronts.insert(0, made)
             let_through(self._entry, made)
 
     def passed(
-        self, count: int, trace: Trace, given: Sequence[Any], leaves: Sequence[Any],
+        self, count: int, trace: Trace, given: Sequence[Any], leaves: Sequence[Any], parameters: Parameters,
         instance: Callable[[], Any] | None,
     ) -> None:  # fmt: skip
         """Note a call that went the usual way, and make a fast path for its kind if there were enough.
@@ -170,28 +205,41 @@ class FastPaths:
             Its arguments, with the defaults.
         leaves : sequence
             What of these the trace takes.
+        parameters : Parameters
+            Of the function, or of the method.
         instance : callable or None
             Gives the instance of a method.
         """
-        self._left -= 1
-        if self._left > 0 or count < 0:
+        chain, is_apart = self._main, False
+        if count < 0 and self._placed is not chain:
+            chain, is_apart, count = self._placed, True, len(given)
+        if count < 0 or not chain.is_due():
             return
-        self._wait *= 2
-        self._left = self._wait
         with undivided():
             from .fast_path import fast_path
             from .path_text import Way
 
         plain = self._python_function
-        if instance is not None:
-            f, of = plain, instance
-            plain = lambda *args: f(of(), *args)  # noqa: E731
-        is_full = self._count == MOST_PATHS
-        made = fast_path(Way(trace, plain, self._usual, self._usual if is_full else self._newest), count, given, leaves)
-        if made is not None:
-            self._newest, self._count = made, 1 if is_full else self._count + 1
-            first = made
-            for front in reversed(self._fronts):
-                front.__globals__.update(placed=made, otherwise=first)
-                first = front
-            let_through(self._entry, first)
+        if instance is not None or is_apart:
+            plain = _called_in_place(plain, parameters if is_apart else None, instance)
+        made = fast_path(Way(trace, plain, chain.usual, chain.otherwise), count, given, leaves)
+        if made is None:
+            return
+        chain.add(made)
+        first = self._main.newest
+        for front in reversed(self._fronts):
+            front.__globals__.update(placed=self._placed.newest, otherwise=first)
+            first = front
+        let_through(self._entry, first)
+
+
+def _called_in_place(
+    f: Callable[..., Any], parameters: Parameters | None, instance: Callable[[], Any] | None
+) -> Callable[..., Any]:
+    """Return what calls a function with the arguments of a call: in canonical form, if there are ``parameters``."""
+
+    def plain(*args: Any) -> Any:
+        positional, named = (args, {}) if parameters is None else parameters.split(args)
+        return f(*(() if instance is None else (instance(),)), *positional, **named)
+
+    return plain

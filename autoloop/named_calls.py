@@ -45,8 +45,8 @@ def front(
     names : sequence of str
         Of the others.
     placed, otherwise : callable
-        What takes those calls, then with positional arguments only, and what all others, as they are: globals of what
-        is returned, so that others may take their place.
+        What takes those calls, then in canonical form, and what all others, as they are: globals of what is returned,
+        so that others may take their place.
     """
     values = parameters.from_place(count, names)
     if values is None or not _is_plainly_called(f, parameters):
@@ -70,10 +70,10 @@ def _is_plainly_called(f: Callable[..., Any], parameters: Parameters) -> bool:
     if type(f) is not FunctionType:
         return False
     code = f.__code__
-    if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS) or code.co_kwonlyargcount:
+    if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
         return False
-    own = code.co_varnames[: code.co_argcount]
-    return parameters.plain >= 0 and own[len(own) - len(parameters.names) :] == parameters.names
+    own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return not parameters.starred and own[len(own) - len(parameters.names) :] == parameters.names
 
 
 @lru_cache(maxsize=256)

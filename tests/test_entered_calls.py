@@ -71,6 +71,58 @@ def inverse(x):
     return np.linalg.inv(x)
 
 
+def chosen(x, y):
+    if y > 0:
+        x = x * 2
+    return x
+
+
+def labelled(x, y):
+    return {"sum": x + y, "of": [2, x]}
+
+
+def with_constants(x, y):
+    return x + y, None, 3, "a", (x * y).sum(), -0.0
+
+
+def tail(x):
+    return x[1:]
+
+
+def of_two_types(x, n):
+    s = 0.0
+    for i in range(n):
+        s = s + x * i
+    return s
+
+
+def is_large(x):
+    return float(x.sum()) > 1
+
+
+WORLD = [np.arange(3.0)]
+
+
+def from_the_world(x):
+    return x * WORLD[0]
+
+
+def into_the_world(x):
+    x[0] += WORLD[0][1]
+    WORLD[0][2] = x[0]
+    return x
+
+
+class Counter:
+    def __init__(self):
+        self.weights, self.calls = np.arange(3.0), 0
+
+    @al.function(executor="native")
+    def weighed(self, x):
+        self.calls += 1
+        return x * self.weights
+
+
 #: the function, its arguments, and whether its machine code is called with these
 ENTERED = {
     "scalars": Kind(add, (F(1), F(2))),
@@ -78,21 +130,30 @@ ENTERED = {
     "tensors": Kind(add, (al.constant(1), al.constant(2))),
     "a list": Kind(lambda x, y: [x + y, y + 1], (A(3.0), F(1))),
     "four results": Kind(two_of_each, (A(3.0), I(1))),
-    "in another order": Kind(turned, (A(6.0).reshape(2, 3),), straight=False),
-    "Python's numbers": Kind(numbers, (A(5.0), I(3)), straight=False),
+    "in another order": Kind(turned, (A(6.0).reshape(2, 3),)),
+    "Python's numbers": Kind(numbers, (A(5.0), I(3))),
     "complex numbers": Kind(add, (np.complex128(1j), A(3.0) + 1j)),
-    "truth values": Kind(lambda x, y: (x and y, y), (np.True_, np.True_), straight=False),
+    "truth values": Kind(lambda x, y: (x and y, y), (np.True_, np.True_)),
     "half numbers": Kind(add, (np.float16(1), A(3, dtype=np.float16))),
     "Python numbers": Kind(add, (1.5, A(3.0))),
-    "an argument in a list": Kind(listed, (A(3.0), F(1)), straight=False),
-    "globals": Kind(outside, (F(9),), straight=False),
+    "an argument in a list": Kind(listed, (A(3.0), F(1))),
+    "globals": Kind(outside, (F(9),)),
     "an argument that is written to": Kind(written, (A(3.0), F(1))),
     "two arrays that are written to": Kind(swapped, (A(3.0), A(3.0))),
     "what may turn out not to be there": Kind(counts, (A(3) % 2, A(3))),
     "sorted": Kind(sorts, (A(3.0)[::-1].copy(), A(3.0))),
     "written and given": Kind(filled, (A(5.0), I(4))),
-    "a constant": Kind(nothing, (A(3.0),), straight=False),
+    "a constant": Kind(nothing, (A(3.0),)),
     "what raises": Kind(failing, (F(1), F(1)), straight=False),
+    "an argument or another array": Kind(chosen, (A(3.0), F(1))),
+    "the argument itself": Kind(chosen, (A(3.0), F(-1))),
+    "a dict": Kind(labelled, (A(3.0), F(1))),
+    "constants beside": Kind(with_constants, (A(3.0), F(1))),
+    "a view": Kind(tail, (A(3.0),)),
+    "a number of two types": Kind(of_two_types, (F(3), I(4))),
+    "of the other type": Kind(of_two_types, (F(3), I(0))),
+    "a truth value of Python's": Kind(is_large, (A(3.0),)),
+    "an array of the world": Kind(from_the_world, (A(3.0),)),
     "what raises in a kernel": Kind(inverse, (np.eye(3),)),
 }
 
@@ -121,6 +182,78 @@ def test_machine_code_looks_at_what_it_is_called_with(name):
     assert is_entered(f) >= kind.straight
     assert told(f, args, {}) == told(expected, args, {})
     assert told(f, (*args, 1), {}) == told(expected, (*args, 1), {})
+
+
+@needs_native
+@pytest.mark.filterwarnings("ignore:.* runs as plain Python", "ignore:.* was traced")
+@pytest.mark.parametrize("f", [from_the_world, into_the_world])
+def test_machine_code_looks_at_what_it_finds_in_the_world(f):
+    decorated = al.function(f, executor="native")
+
+    def outcome(f, array):
+        WORLD[0], x = copy.deepcopy((array, A(3.0)))
+        return described(f(x)), described(x), described(WORLD[0])
+
+    def of_itself(f):
+        WORLD[0] = A(3.0)
+        return described(f(WORLD[0])), described(WORLD[0])
+
+    def of_a_part(f):
+        WORLD[0] = A(6.0)[::2]
+        return described(f(WORLD[0].base[1:4])), described(WORLD[0].base)
+
+    for _ in range(10):
+        assert outcome(decorated, A(3.0)) == outcome(f, A(3.0))
+    assert is_entered(decorated)
+    for other in [*others_of(A(3.0)), A(3.0, dtype=np.float32), A(4.0)[:3], A(6.0).reshape(2, 3)[1], A(3) + 1j]:
+        if type(other) is Sub or (f is into_the_world and other.dtype.kind == "c"):
+            continue  # which plain Python does
+        assert outcome(decorated, other) == outcome(f, other), other
+        assert outcome(decorated, A(3.0)) == outcome(f, A(3.0))
+    for shared in (of_itself, of_a_part):
+        assert shared(decorated) == shared(f)
+    assert outcome(decorated, A(3.0)) == outcome(f, A(3.0))
+
+
+@needs_native
+@pytest.mark.filterwarnings("ignore:.* was traced")
+def test_machine_code_of_a_method_changes_the_instance():
+    counters = Counter(), Counter()
+    for k in range(20):
+        for one in counters:
+            assert one.weighed(A(3.0)).tolist() == [0.0, 1.0 * one.weights[1], 2.0 * one.weights[2]]
+            one.weights = one.weights + 1.0
+    assert [one.calls for one in counters] == [20, 20]
+    assert all(is_entered(one.weighed.function) for one in counters)
+
+
+@needs_native
+@pytest.mark.auto
+def test_what_only_plain_python_gives_is_given_where_machine_code_was_settled(monkeypatch):
+    """A number of more than 64 bits: the call is made again."""
+
+    def powers(n):
+        t = 1
+        for _ in range(n):
+            t = t * 3
+        return t
+
+    f = al.function(powers)
+    f(I(5))
+    automatic_of(f, I(5)).settled = code_of(f, I(5))
+    often(f, (I(5),), count=100)
+    assert is_entered(f)
+    assert [f(I(n)) for n in (5, 100, 6)] == [3**5, 3**100, 3**6]
+
+
+def automatic_of(f, *args):
+    return f.get_concrete_function(*args).runner.automatic._only
+
+
+def code_of(f, *args):
+    tier_up = f.get_concrete_function(*args).runner.automatic._tier_up
+    tier_up._make(automatic_of(f, *args).shapes)
+    return tier_up.find(automatic_of(f, *args).shapes)
 
 
 def others_of(array):

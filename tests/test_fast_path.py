@@ -186,7 +186,7 @@ def test_other_calls_are_made_as_ever(name):
     """Between calls of the kind that comes often any other one is what it is to a function that was just decorated."""
     kind = KINDS[name]
     f, usual, args = al.function(kind.f), al.function(kind.f), kind.args
-    usual._paths._left = 1 << 30
+    usual._paths._main._left = 1 << 30
     often(f, args)
     assert is_on_it(f)
     calls: list[tuple[Any, Any]] = [
@@ -432,7 +432,8 @@ def test_functions_are_sent_as_before():
 @pytest.mark.auto
 def test_calls_that_go_straight_count_towards_machine_code(monkeypatch):
     """What one timed call of many took is counted for all of them."""
-    monkeypatch.setattr(automatic, "SMALLEST", math.inf)  # however long a busy machine takes, it stays at counting
+    for name in ("SMALLEST", "SHORT"):  # however long a busy machine takes, it stays at counting
+        monkeypatch.setattr(automatic, name, math.inf)
     f = al.function(halved)
     often(f, (F(3),), count=100)
     tally = f.trace_for(F(3)).runner.straight().tally

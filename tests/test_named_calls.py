@@ -11,7 +11,7 @@ import pytest
 from autoloop.function import Function
 from autoloop.parameters import Parameters
 from each_case import each
-from test_fast_path import A, F, I, add, keyed, often, read, told
+from test_fast_path import A, F, I, add, is_on_it, keyed, often, read, told
 
 
 class Scaled:
@@ -31,6 +31,22 @@ def later(x, y, z=1, *, w=0):
     return x + y * z + w
 
 
+def two_kept(x, *, y, z=2):
+    return x * y - z
+
+
+@al.function
+def undecided(x, *, y):  # plain Python runs it
+    with open(__file__) as file:
+        return x + y + len(file.readline())
+
+
+class Kept:
+    @al.function
+    def times(self, x, *, by=2.0):
+        return x * by
+
+
 def placed(x, /, y=1, z=2):
     return x * y - z
 
@@ -41,6 +57,8 @@ CASES = {
     "a default between": (placed, (F(1),), {"z": F(2)}),
     "a number": (placed, (A(3.0),), {"y": 2}),
     "names only they may have": (keyed, (F(1),), {"y": F(2)}),
+    "two of them": (two_kept, (A(3.0),), {"z": F(2), "y": A(3.0)}),
+    "one of them": (two_kept, (), {"x": A(3.0), "y": F(2)}),
     "some of these": (later, (F(1),), {"y": F(2), "w": F(3)}),
     "another function's names": (telling, (), {"x": F(1), "y": F(2)}),
     "plain Python": (read, (), {"x": 3}),
@@ -52,7 +70,7 @@ CASES = {
 def test_named_arguments_are_the_ones_they_name(case):
     kind, args, named = CASES[case]
     f, usual = al.function(kind), al.function(kind)
-    usual._paths._left, usual._paths._fronts = 1 << 30, [None] * 4
+    usual._paths._main._left, usual._paths._fronts = 1 << 30, [None] * 4
     often(f, args, named)
     full = [*args, *named.values()]
     others = [
@@ -75,6 +93,25 @@ def test_named_arguments_go_straight(monkeypatch):
     assert made.times(F(2), by=F(5)) == 30
     with pytest.raises(TypeError):
         f(y=F(5), x=F(3))
+
+
+@pytest.mark.filterwarnings("ignore:.* runs as plain Python", "ignore:.* was traced")
+def test_what_may_be_named_only_goes_straight(monkeypatch):
+    f, made = al.function(two_kept), Kept()
+    often(f, (F(1),), {"y": F(2)})
+    often(f, (), {"z": F(3), "y": F(2), "x": F(1)})
+    often(made.times, (F(1),), {"by": F(4)})
+    often(undecided, (F(1),), {"y": F(4)})
+    assert all(map(is_on_it, (f, made.times.function, undecided)))
+    with pytest.raises(TypeError):
+        f(F(1), F(2))
+    with pytest.raises(TypeError):
+        f(F(1), F(2), F(3))
+    assert undecided(F(1), y=F(6)) == undecided.python_function(F(1), y=F(6))
+    monkeypatch.setattr(Parameters, "bind", None)  # what the usual way asks
+    assert f(F(3), y=F(5)) == 13
+    assert f(y=F(5), z=F(1), x=F(3)) == 14
+    assert made.times(F(2), by=F(5)) == 10
 
 
 def any_of(x, **given):

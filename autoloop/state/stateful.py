@@ -130,6 +130,11 @@ class Variant:
         """Whether a run may begin now."""
         return self.lent is None or self.lent.is_free
 
+    @property
+    def is_replayed(self) -> bool:
+        """Whether plain Python is called when a run raises."""
+        return self.written is not None
+
     def finish(self, made: Any, owners: Sequence[Any], plain: Any = None) -> Any:
         """Write to the world what a run has given, or the same as other kinds, and return the result."""
         if not self.is_pair:
@@ -170,12 +175,12 @@ class StatefulFunction:
         """Whether a trace looks into the arguments."""
         return any(variant.needs_call for variant in self.variants)
 
-    @property
-    def only(self) -> Variant | None:
-        """The trace, where it is the only one and its reader says all of whether it fits."""
+    def first_for(self, call: tuple[Any, ...]) -> Variant | None:
+        """Return the trace that is tried first, where it fits a call, and its reader says all of whether it does."""
         one = self.variants[0]
-        is_plain = len(self.variants) == 1 and one.written is None
-        return one if is_plain and not (one.same or one.apart or one.needs_call or one.lent) else None
+        if one.written or one.same or one.apart or one.needs_call or one.lent:
+            return None
+        return None if one.read(call, None if self.receiver is None else self.receiver()) is None else one
 
     def fits(self, call: tuple[Any, ...], values: Sequence[Any]) -> bool:
         """Return whether a trace fits what it would find now."""
