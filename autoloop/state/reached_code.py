@@ -16,7 +16,14 @@ from autoloop_runtime.base.locations import is_library_file
 
 from ..conversion.callables import is_users_class, is_users_module, is_written
 from ..conversion.known_effects import BY_NAME
-from ..operators.mutation.parts_of_objects import DESCRIPTORS, has_state, is_data_descriptor, own_names, parts_of
+from ..operators.mutation.parts_of_objects import (
+    DESCRIPTORS,
+    has_state,
+    is_data_descriptor,
+    names_of_state,
+    own_names,
+    parts_of,
+)
 from .noted import Reached
 from .places import CALL, Place
 from .unchanging import LISTS
@@ -105,12 +112,11 @@ class CodeWalk(Reached):
         return True
 
     def walk_module(self, module: types.ModuleType) -> None:
-        """Look at what code uses of a module, if that is the user's."""
+        """Look at what code uses of a module: of one of a library, of what a program has set there."""
+        held, stored = vars(module), self.names.stored
+        is_open = id(held) in self.names.opened
+        self._globals(held, own_names(module) if is_open else names_of_state(module, self.names.read | stored))
         if is_users_module(module):
-            held = vars(module)
-            stored = self.names.stored
-            names = own_names(module) if id(held) in self.names.opened else held.keys() & (self.names.read | stored)
-            self._globals(held, names)
             for name in stored - held.keys():  # which perhaps are set here
                 self.variables.setdefault((id(held), name), (held, name))
             self._guard_absent_in(module)

@@ -33,7 +33,8 @@ from ... import operators
 from ...conversion.known_effects import CLOCKS, WARN, is_stream, known_result
 from ...errors import programs_own, user_stacklevel
 from ...left_to_python import is_followed
-from ..mutation.outside_world import leave
+from ..mutation.outside_world import found_outside, leave
+from ..mutation.parts_of_objects import is_users_object
 from ..staging.staged_blocks import in_staged_block
 from ..staging.staged_values import is_staged
 from ..staging.standins import StandIn
@@ -178,6 +179,29 @@ def _warning(
     return warn
 
 
+def _print_to(file: Any, values: Sequence[Any], sep: str, end: str, flush: Any) -> None:
+    """Print to an object of the user's as ``print`` does: by calls of its methods, which are converted."""
+    text = operators.call(str)
+    parts = [part for value in values for part in (sep, value)][1:]
+    for place, part in enumerate([*parts, end]):
+        operators.call(file.write)(part if place % 2 and place < len(parts) else text(part))
+    if flush:
+        operators.call(file.flush)()
+
+
+class _Errors:
+    """What ``sys.stderr`` is when it is written to."""
+
+    def write(self, text: str) -> int:
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+
+_ERRORS = _Errors()
+
+
 def staged_print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False) -> None:
     """Do ``print``, with what a run makes among the values."""
     for option, given in (("sep", sep), ("end", end)):
@@ -185,7 +209,14 @@ def staged_print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None
             raise UnknownWhileTracing(f"`{option}` of print is what only the run knows: print it as a value of its own")
         if not (given is None or isinstance(given, str)):
             raise programs_own(TypeError(f"{option} must be None or a string, not {type(given).__name__}"))
+    if is_users_object(sys.stdout if file is None else file) and is_followed():
+        if file is not None:
+            return _print_to(file, values, " " if sep is None else sep, "\n" if end is None else end, flush)
+        if (name := found_outside(sys.stdout)) is not None:
+            leave(f"print() writes to {name or 'sys.stdout'!r}, which is asked for here, too", _LATER)
     if is_followed() and (flush or file not in (None, sys.stdout, sys.stderr)):
+        # the streams of the process are those of each run
+        file = None if file is sys.stdout else _ERRORS if file is sys.stderr else file
         return printed(values, {"sep": sep, "end": end, "file": file, "flush": flush})
     ops.print(
         *map(operators.shown, values),

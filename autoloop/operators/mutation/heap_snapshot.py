@@ -37,6 +37,7 @@ from .parts_of_objects import (
     has_state,
     held_by,
     names_by_text,
+    names_of_state,
     names_of_values,
     own_names,
     parts_of,
@@ -277,12 +278,15 @@ class _Walker:
         self._looked = known
         for module in list(self._modules.values()):
             self._hidden_random(module, self._names)
-            if is_users_module(module):
-                is_open = id(module) in self._opened or not self._values.isdisjoint(self._called.get(id(module), ()))
-                used = own_names(module) if is_open else self._names & vars(module).keys()
-                for name in sorted(used):
-                    self._variable(Global(name, vars(module)))
+            used = names_of_state(module, self._names)
+            if is_users_module(module) and self._is_open(module):
+                used = own_names(module)
+            for name in sorted(used):
+                self._variable(Global(name, vars(module)))
         return True
+
+    def _is_open(self, module: types.ModuleType) -> bool:
+        return id(module) in self._opened or not self._values.isdisjoint(self._called.get(id(module), ()))
 
     def _variable(self, slot: Slot) -> None:
         if slot.key in self._slots:

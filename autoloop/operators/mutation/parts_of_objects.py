@@ -14,8 +14,8 @@ import operator
 import sys
 import types
 import weakref
-from collections import ChainMap, UserDict, UserList
-from collections.abc import Iterator, Mapping
+from collections import ChainMap, UserDict, UserList, deque
+from collections.abc import Iterator, Mapping, Set
 from enum import Enum
 from opcode import opmap
 from typing import Any
@@ -24,7 +24,7 @@ import numpy as np
 from autoloop_runtime.base.locations import is_library_file, is_own_file
 
 from ...bound_function import BoundFunction
-from ...conversion.callables import is_users_class
+from ...conversion.callables import is_users_class, is_users_module
 from ...conversion.known_effects import is_pythons_own
 from ...conversion.scopes import value_in
 from ...sent_by_name import SentByName
@@ -65,6 +65,11 @@ _BY_TEXT = frozenset(("getattr", "vars", "__dict__", "attrgetter", "methodcaller
 _MOST_STEPS = 4
 #: what is given, and holds nothing: asked first, for most values are such
 _BARE = frozenset((type(None), bool, int, float, complex, str, bytes, np.ndarray, np.ufunc, types.ModuleType))
+
+#: what a program may set, or change, in a module of a library; the constants of these modules nobody sets
+_SET_THERE = frozenset((bool, int, float, complex, str, bytes))
+_CHANGED_THERE = frozenset((list, dict, set, deque, np.ndarray))
+_OF_CONSTANTS = ("numpy", "math", "cmath")
 
 Part = tuple[str, Any, Any]
 
@@ -151,9 +156,12 @@ def _leads_to_users(value: Any, steps: int) -> bool:
 
 
 def names_by_text(code: types.CodeType) -> Iterator[str]:
-    """Yield the names among the texts of a function that reads attributes by their names."""
+    """Yield the names that a function asks objects for though they are none of its code's: those among its texts, if it
+    reads attributes by their names, and those that ``print`` asks a stream for."""
     if not _BY_TEXT.isdisjoint(code.co_names):
         yield from filter(str.isidentifier, _texts(code.co_consts))
+    if "print" in code.co_names and "file" in _texts(code.co_consts):
+        yield from ("write", "flush")
 
 
 def _texts(constants: tuple[Any, ...]) -> Iterator[str]:
@@ -201,6 +209,25 @@ _OPENING = frozenset(("__dict__", "__getattribute__", "__setattr__", "__delattr_
 def own_names(module: types.ModuleType) -> set[str]:
     """Return the names of a module, but for those that the import system has put there."""
     return {name for name in vars(module) if not name[:2] == "__" == name[-2:]}
+
+
+def names_of_state(module: types.ModuleType, names: Set[str]) -> set[str]:
+    """Return which of ``names`` a module has that may stand for others at another call, or may be changed: of a module
+    of a library, what a program has set there, such as ``sys.stdout``, and not its functions, classes and constants."""
+    held = vars(module)
+    if is_users_module(module):
+        return held.keys() & names
+    if is_own_file(getattr(module, "__file__", None) or ""):
+        return set()
+    return {name for name in held.keys() & names if _is_state(module, name, held[name])}
+
+
+def _is_state(module: types.ModuleType, name: str, value: Any) -> bool:
+    if name[:2] == "__" == name[-2:] or value is sys.modules:
+        return False
+    if type(value) in _SET_THERE:
+        return module.__name__ not in _OF_CONSTANTS
+    return type(value) in _CHANGED_THERE or (has_state(value) and not isinstance(value, type))
 
 
 @functools.lru_cache(maxsize=4096)
