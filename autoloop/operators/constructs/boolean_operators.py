@@ -153,15 +153,7 @@ def _first(value: Any, said: Any, is_and: bool) -> Any:
             name = opened(value).name
             raise TypeError(f"`{name} and ...` would be None if {name!r} is: write `{name} is not None and ...`")
         return _of_its_kind(opened(value).value)
-<<<<<<< HEAD
-    first = _operand(value, said)
-    if isinstance(first, MixedNumber):
-        return first
-    shape = convert_to_tensor(first).shape
-    return marked(kind_of((first,)), ops.reshape(first, ())) if shape.rank not in (0, None) else first
-=======
-    return _operand(value)
->>>>>>> b0f56bef (What a program sets in a module of a library is state: sys.stdout of a class of the user's kept symbolic values, and counters there stood still; print to such a stream calls its methods; `n and k` of arrays keeps their axes)
+    return _operand(value, said)
 
 
 def _as_number(value: Any, other: Any) -> Any:
