@@ -153,16 +153,39 @@ def parts_with_names(a, b, k):
         back[1:][i + 1] = k
 
 
-@each([branches, parts_of_complex_numbers, parts_with_names])
+def parts_changed_in_loops(a, b, k):
+    inner, back, first = a[1:-1], b[::-1], b[0:1]
+    for i in range(k):
+        inner[i] += inner[i + 1] * 0.5
+        inner *= 0.5
+    for i in range(k):
+        for j in range(k):
+            if a[0].sum() > j:
+                back[j] -= back[i + 1]
+            else:
+                back[i] = a[j]
+    i = 0
+    while first.sum() < 100:
+        first += i
+        i += 1
+    for i in range(k):
+        first[:] = first + inner[i]
+    back[0] = 3.0
+
+
+@each([branches, parts_of_complex_numbers, parts_with_names, parts_changed_in_loops])
 def test_it_is_what_numpy_makes(function):
     for k in range(3):
-        ours, plain = ([np.arange(n, 6.0 + n) + 0.5j * (function is not branches) for n in (1, 3)] for _ in range(2))
+        made = [np.arange(n, 6.0 + n) + 0.5j * (function is not branches) for n in (1, 3)]
+        if function is parts_changed_in_loops:
+            made = [np.multiply.outer(one.real, one.real) for one in made]
+        ours, plain = ([one.copy() for one in made] for _ in range(2))
         function(*plain, np.int64(k))
         al.function(function, executor="native")(*ours, np.int64(k))
         np.testing.assert_allclose(ours, plain, rtol=1e-14)
 
 
-@each([into_parts, branches, parts_of_complex_numbers, parts_with_names])
+@each([into_parts, branches, parts_of_complex_numbers, parts_with_names, parts_changed_in_loops])
 def test_no_array_is_made_for_what_is_written(function):
     a = np.ones((300, 300), complex if function is parts_of_complex_numbers else float)
     graph = al.function(function, executor="native").get_concrete_function(a, a.copy(), np.int64(3)).runner.graph

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..analysis.aliasing import writes_part
-from ..analysis.inside import count_nodes, loops_inside, nodes_inside
+from ..analysis.inside import count_nodes, nodes_inside
 from ..analysis.shape_classes import Members
 from ..analysis.uses import places as places_of
 from ..base.dataclass import dataclass
@@ -32,8 +32,7 @@ from ..base.forks import undivided
 from ..ir.graph import PARAMETER, Graph, Node
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
-from ..ops.indexing import SET_ITEM
-from ..passes.whole_masks import with_whole_masks
+from .graph_forms import forms_of
 from .ir.elements import COMPLEX128, TYPES
 from .ir.helpers import text as helper_text
 from .ir.moving import Given, is_unsteady
@@ -210,7 +209,7 @@ def write_function(
         If there is an operation in it that has no machine code.
     """
     large = count_nodes(graph) > MOST_NODES
-    *tried, sure = _in_blocks(with_whole_masks(graph)) if known is None else [graph]  # with values known, that is done
+    *tried, sure = forms_of(graph) if known is None else [graph]  # with values known, that is done
     for form in tried:
         made = _placed(form, shapes, features, known, large)
         if not any(check.loops for check in made.checks):  # what fails in the midst of a loop leaves it there
@@ -227,18 +226,6 @@ def _placed(
     made = _written(graph, types, features, placed, large)
     refusing = [check.node for check in made.checks if may_refuse(check)] if placed else []
     return made if _come_first(graph, types, placed, refusing) else _written(graph, types, features, {}, large)
-
-
-def _in_blocks(graph: Graph) -> list[Graph]:
-    """Return ``graph`` with those loops block by block that are better done so; before it, if nothing in it fails."""
-    if not any(node.op is SET_ITEM for loop in loops_inside(graph) for node in loop.attrs["body"].nodes):
-        return [graph]
-    with undivided():
-        from .blocked_factors import with_factors
-        from .blocked_loops import with_blocks
-        from .blocked_nests import with_nests
-    nested = with_factors(with_nests(blocked := with_blocks(graph)))
-    return [blocked] if nested is blocked else [nested, blocked]
 
 
 def _come_first(graph: Graph, types: Types, placed: Mapping[int, int], refusing: Sequence[Node]) -> bool:
