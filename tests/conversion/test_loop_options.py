@@ -115,3 +115,27 @@ def test_they_are_known_before_they_are_loaded(monkeypatch):
 
 def test_in_a_loop_that_stays_python_they_do_nothing():
     assert float(al.function(in_a_python_loop)(np.float64(5))) == 2
+
+
+@each([3, 10, 200])
+def test_a_loop_that_python_counts_is_bounded_by_its_count_alone_however_it_is_run(n):
+    def through_a_range(x):
+        total = x * 0
+        for _ in range(n):
+            al.set_loop_options(maximum_iterations=7)
+            total = total + x
+        return total
+
+    def counted(x):
+        total, i = x * 0, 0
+        while i < n:
+            al.set_loop_options(maximum_iterations=7)
+            total = total + x
+            i += 1
+        return total, i
+
+    x = np.ones(2)
+    np.testing.assert_array_equal(al.function(through_a_range)(x), through_a_range(x))
+    total, i = al.function(counted)(x)
+    np.testing.assert_array_equal(total, x * n)
+    assert i == n

@@ -6,11 +6,14 @@ import bisect
 import itertools
 import json
 import linecache
+import re
 
 import autoloop as al
 import autoloop.compat.v1 as v1
 import numpy as np
 import pytest
+from each_case import each
+from executors import EXECUTORS
 
 N = al.constant(3)
 X = np.array([1.0, 2.0])
@@ -211,3 +214,39 @@ def test_a_library_that_wants_values_is_named(f, words, in_a_warning):
     assert info.traceback[-1].name == f.__name__ or f is as_json
     with pytest.warns(UserWarning, match=in_a_warning):
         assert al.function(f)(X) == f(X)
+
+
+def sum_of_elements(x, n):
+    total = 0.0
+    for i in range(n):
+        total += x[i]
+    return total
+
+
+def sum_of_reciprocals(x, n):
+    total, i = 0.0, 0
+    while i < n:
+        total += 1.0 / int(x[i])
+        i += 1
+    return total
+
+
+def sum_of_a_triangle(x, n):
+    total = 0.0
+    for i in range(n):
+        for j in range(n):
+            total += x[i + j]
+    return total
+
+
+@each([
+    (f, at, executor) for executor in EXECUTORS for f, at in (
+        (sum_of_elements, (60,)), (sum_of_reciprocals, (59,)), (sum_of_a_triangle, (11, 49)),
+    )
+], lambda f, at, executor: f"{f.__name__} {executor}")  # fmt: skip
+def test_iterations_are_counted_from_the_first_of_the_users_loop_though_some_are_written_out(f, at, executor):
+    x = np.ones(60)
+    x[59] = 0
+    with pytest.raises((IndexError, ZeroDivisionError)) as caught:
+        al.function(f, executor=executor)(x, 50 if len(at) == 2 else 300)
+    assert re.findall(r"iteration (\d+) of", "".join(caught.value.__notes__)) == [str(k) for k in reversed(at)]

@@ -210,7 +210,7 @@ def rest_of_long_range(
     size = len(graph.nodes)
     with tried.block:
         try:
-            made = _for_staged(known_range(items), loop, values, growth)
+            made = _for_staged(known_range(items), loop, values, growth.before(items))
         except (Exception, LeftToPython) as error:  # what the loop of a graph cannot do, written out it can
             why = f"it cannot be built: {str(error).partition(chr(10))[0]}"
         else:
@@ -278,7 +278,7 @@ def _for_staged(items: StagedIterable, loop: Statement, values: Values, growth: 
         names=("iteration", *loop.names),
         until=loop.until,
         outside=Outside((loop.body, *items.functions), loop.shared, loop.places, values),
-        options={} if loop.options is None else loop.options(),
+        options=({} if loop.options is None else loop.options()) | ({} if growth is None else growth.options()),
         number=items.number,
         counted=numbers is None,
         surely=surely,

@@ -119,6 +119,8 @@ class Growth:
     ----------
     count, nodes : int
         How many iterations there were, and how many nodes they have added.
+    begun : int
+        How many iterations there are before the loop of the graph.
     why_not : str
         Why the rest could not be a loop of the graph.
     """
@@ -133,7 +135,7 @@ class Growth:
         self._is_range = isinstance(items, range)
         self._graph, self._size = graph, len(graph.nodes)
         self._code = getattr(body, "__code__", None)
-        self._next = max(count, PEELED)
+        self._next, self.begun = max(count, PEELED), 0
         self._loops: Loops = deciding()
 
     def step(self) -> None:
@@ -166,6 +168,15 @@ class Growth:
     def _left(self, rest: range) -> int:
         """Return how many nodes the rest would add, if that goes on as it has begun."""
         return len(rest) * self._latest + self._slope * len(rest) * (len(rest) + 1) // 2
+
+    def before(self, rest: range) -> Growth:
+        """Return this, which has left so much of a range."""
+        self.begun = len(self._items) - len(rest)
+        return self
+
+    def options(self) -> dict[str, Any]:
+        """Return what the rest is told as a loop of the graph. No more bounds it than what of the loop is Python's."""
+        return {"begun": self.begun, "maximum_iterations": None}
 
     @property
     def length(self) -> int:

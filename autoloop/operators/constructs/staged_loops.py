@@ -434,6 +434,7 @@ def _loop_options(options: dict[str, Any]) -> LoopOptions:
         maximum_iterations=check_maximum(options.get("maximum_iterations")),
         swap_memory=bool(options.get("swap_memory")),
         gradient_memory=options.get("gradient_memory"),
+        begun=options.get("begun", 0),
     )
 
 

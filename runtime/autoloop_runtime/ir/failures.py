@@ -22,7 +22,7 @@ def describe_iterations(frames: Sequence[tuple[Node, int]]) -> str:
     parts = []
     for loop, iteration in frames:
         where = f" ({loop.location[-1]})" if loop.location else ""
-        parts.append(f"iteration {iteration} of the loop {loop.name!r}{where}")
+        parts.append(f"iteration {loop.attrs.get('begun', 0) + iteration} of the loop {loop.name!r}{where}")
     return ", in ".join(parts)
 
 

@@ -77,13 +77,17 @@ class LoopVar:
 
 @dataclass(frozen=True)
 class LoopOptions:
-    """The keyword arguments of ``while_loop`` that do not concern single variables."""
+    """The keyword arguments of ``while_loop`` that do not concern single variables.
+
+    ``begun``: how many iterations of the user's loop were written out before this one, for who counts them.
+    """
 
     parallel_iterations: int = 10
     maximum_iterations: Any = None
     back_prop: bool = True
     swap_memory: bool = False
     gradient_memory: str | int | None = None
+    begun: int = 0
 
     def __post_init__(self) -> None:
         check_gradient_memory(self.gradient_memory)
@@ -264,7 +268,7 @@ def finish_while(
         "names": tuple([v.name for v in variables]), "invariants": tuple([v.invariant for v in variables]),
         "specs": tuple([(v.init.dtype, v.invariant) for v in variables]),
         "parallel_iterations": int(options.parallel_iterations), "back_prop": options.back_prop,
-        "swap_memory": options.swap_memory, "gradient_memory": options.gradient_memory,
+        "swap_memory": options.swap_memory, "gradient_memory": options.gradient_memory, "begun": options.begun,
     }  # fmt: skip
     node = graph.add(WHILE, [*(v.init for v in variables), *captured], attrs, None, location, scope)
     if token_index is not None:
