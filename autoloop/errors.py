@@ -181,7 +181,7 @@ def is_programs_own(error: BaseException) -> bool:
         is_rule = (is_of_types or isinstance(error, ValueError | OverflowError | IndexError)) and "know" not in str(
             error
         )
-        is_rule = is_rule and (is_of_types or file.startswith(_RULES) or _is_of_bounds(error, file))
+        is_rule = is_rule and (is_of_types or file.startswith(_RULES) or is_of_bounds(error))
         is_lacking = isinstance(error, AttributeError) and isinstance(error.obj, type)  # which a tracer stands for
         is_numpys = type(error).__module__.partition(".")[0] == "numpy"  # nothing of our own is said in its types
         found = is_rule or is_lacking or is_numpys or _is_said_of_values(error, link) or not is_own_file(file)
@@ -200,9 +200,12 @@ def _is_said_of_values(error: BaseException, link: types.TracebackType) -> bool:
     return isinstance(error, LookupError) or last.tb_frame.f_code.co_filename.startswith(_ASKING)
 
 
-def _is_of_bounds(error: BaseException, file: str) -> bool:
+def is_of_bounds(error: BaseException) -> bool:
     """Return whether a Python int does not fit a dtype that it meets."""
-    return isinstance(error, OverflowError) and file == dtypes.__file__
+    link = error.__traceback__
+    if link is None or not isinstance(error, OverflowError):
+        return False
+    return innermost(link).tb_frame.f_code.co_filename == dtypes.__file__
 
 
 def mark_programs_own(error: BaseException) -> None:

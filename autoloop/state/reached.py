@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any
@@ -184,6 +184,8 @@ class _Walk(CodeWalk):
         elif kind in LISTS or kind in DICTS or kind in SETS:
             if kind is not frozenset:
                 self.holders.append((place, value))
+            if kind is defaultdict:  # which calls it by itself
+                self.visit(place.attribute("default_factory"), value.default_factory)
             if self._is_only_added_to(place):
                 self.added_to.add(id(value))
             else:

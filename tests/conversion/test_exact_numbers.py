@@ -225,3 +225,29 @@ def test_complex_numbers_are_pythons_to_the_bit():
     for one in z:
         given = one, np.array([one[0].real])
         assert decorated(*given) == of_complex_numbers(*given)
+
+
+def hashed(x):
+    i, s = 0, 7
+    while i < x[0]:
+        s = (s * 6364136223846793005 + 1) % 2**64
+        i += 1
+    return s
+
+
+def beyond_in_a_branch(x):
+    b = 2**64
+    if x[0] > 1:
+        b = b + int(x[0])
+    return b
+
+
+@pytest.mark.parametrize("f", [hashed, beyond_in_a_branch])
+@pytest.mark.filterwarnings("ignore:.*runs as plain Python")
+def test_ints_past_64_bits_that_loops_and_branches_name_are_exact(f):
+    """The run raised OverflowError, where each number of it is one of Python's."""
+    for executor in EXECUTORS[:3]:
+        decorated = al.function(f, executor=executor)
+        assert [decorated(np.array([k])) for k in (3.0, 1.0, 4.0)] == [f(np.array([k])) for k in (3.0, 1.0, 4.0)]
+    with pytest.raises(OverflowError):
+        al.function(f)(al.constant([3.0]))

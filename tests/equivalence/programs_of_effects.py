@@ -114,6 +114,14 @@ EACH = [
 ]  # fmt: skip
 #: what only plain Python can do again: (name, body, top, state)
 LEFT = [
+    ("text_that_counts", "print(p, [p])\nlog.info('%r %s', p, p)\nreturn x",
+     "class P:\n    n = 0\n    def __repr__(self):\n        self.n += 1\n        return f'P{self.n}'\np = P()",
+     "vars(p)"),
+    ("format_that_counts", "p.v = x[0]\nif x[1] > 2: print(p)\nreturn x",
+     "class P:\n    n = 0\n    def __str__(self): return f'{self.v}'\n    def __format__(self, s):\n"
+     "        self.n += 1\n        return s\np = P()", "vars(p)"),
+    ("printed_if_chosen", "return np.piecewise(x, [x < 0.5, x > 9.0], [h, h, 1.0])",
+     "def h(v):\n    print('chosen')\n    return v"),
     ("factory_of_a_dict", "d = collections.defaultdict(h)\nreturn x*d['a']", FACTORY, "0"),
     ("factory_of_the_worlds_dict", "return x*D[len(D)]", FACTORY + "D = collections.defaultdict(h)", "D"),
     ("factory_of_a_field", "return x*E().v", FACTORY + "@dataclasses.dataclass\nclass E:\n"

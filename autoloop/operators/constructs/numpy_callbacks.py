@@ -5,11 +5,13 @@ The function is converted, and traced once: what it is called on becomes a loop 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from autoloop_runtime import ops
+from autoloop_runtime.analysis.inside import Made
 from autoloop_runtime.base import nest
 from autoloop_runtime.control.map_scan import map_fn
 from autoloop_runtime.ir.array_storage import kept
@@ -48,16 +50,20 @@ def _as_array(kind: Kind, made: Any) -> Any:
 
 def _mapped(f: Any, each: Callable[[Any], Any], rows: Any) -> Any:
     """Return what a function of the user's gives for each of some rows; one that changes something is Python's."""
+    with _changing_nothing(f, "that NumPy calls again and again", "call it in a `for` statement"):
+        return map_fn(each, rows)
+
+
+@contextmanager
+def _changing_nothing(f: Any, called: str, instead: str) -> Iterator[None]:
+    """Let plain Python run what changes something while a function of the user's is called inside."""
     before, variables = snapshots([f], (), ())
-    made = map_fn(each, rows)
+    yield
     changed = [slot.name for slot, value in variables if slot.get() is not value]
     changed += [one.name for one in before if has_changed(one)]
     if changed:
         restore(before, variables)
-        leave(
-            f"{changed[0]!r} is changed by a function that NumPy calls again and again", "call it in a `for` statement"
-        )
-    return made
+        leave(f"{changed[0]!r} is changed by a function {called}", instead)
 
 
 def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
@@ -142,9 +148,19 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     for test, function in zip(tests, funclist):
         value = function
         if callable(function):
-            value = _array(operators.call(function)(marked(kind, _array(x)[test]), *args, **kw))
+            value = _of_chosen(function, marked(kind, _array(x)[test]), *args, **kw)
         made = ops.set_item(made, test, value)
     return _as_array(kind, made)
+
+
+def _of_chosen(f: Any, chosen: Any, *args: Any, **kw: Any) -> Tensor:
+    """Return what a function gives for the elements that a condition chooses; NumPy does not call it if none are."""
+    made = Made()
+    with _changing_nothing(f, "that NumPy calls if its condition holds somewhere", "call it in an `if` statement"):
+        found = _array(operators.call(f)(chosen, *args, **kw))
+    if any(node.op.effect for node in made.nodes()):
+        leave("a function that NumPy calls if its condition holds somewhere has an effect", "use an `if` statement")
+    return found
 
 
 def vectorized(f: np.vectorize) -> Callable[..., Any]:

@@ -18,6 +18,7 @@ from ..mutation.rebinding import ask_namespace
 from ..staging.staged_values import is_staged
 from ..staging.standins import StandIn
 from ..staging.users_methods import TEXTS, method_of, shows_attributes
+from .asked_tests import Asking
 
 
 def of_exception(value: Any) -> bool:
@@ -98,10 +99,18 @@ class SaidItself:
 
 
 def said_now(value: Any) -> SaidItself:
-    """Return what an object for which ``says_itself`` says of itself here."""
+    """Return what an object for which ``says_itself`` says of itself here.
+
+    Which of its texts are shown, and how often, is not known here: a method that changes something is plain Python's.
+    """
+    asking = Asking(said, (value,))
     kind, text = type(value), said(value)
     as_repr = text if _is_objects(kind, "__str__") else represented(value)
-    return SaidItself([text, as_repr, text if _is_objects(kind, "__format__") else formatted_by(value, "")])
+    texts = [text, as_repr, text if _is_objects(kind, "__format__") else formatted_by(value, "")]
+    if asking.undo():
+        what = f"the text of a {kind.__name__} is shown, and the method that makes it changes something"
+        refuse_unknown(what, "make the text by an f-string, f'{x}'")
+    return SaidItself(texts)
 
 
 nest.register(SaidItself, lambda one: (one.texts, None), lambda _, texts: SaidItself(texts))

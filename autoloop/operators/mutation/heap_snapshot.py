@@ -14,7 +14,7 @@ import itertools
 import operator
 import sys
 import types
-from collections import ChainMap, deque
+from collections import ChainMap, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
@@ -198,6 +198,8 @@ class _Walker:
             self._elements(old, name, slot if type(value) in (dict, list) else None)
             if isinstance(value, dict):
                 self._elements(list(old), name, None)
+            if isinstance(value, defaultdict):
+                self.visit(value.default_factory, name, None)
             self._class(type(value))
         elif isinstance(value, frozenset):
             self._elements(list(frozenset.__iter__(value)), name, None)

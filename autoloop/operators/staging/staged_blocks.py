@@ -14,7 +14,14 @@ from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import Tracer
 
-from ...errors import EndlessRecursionError, NeverReturnsError, is_programs_own, is_refusal, passes_handlers
+from ...errors import (
+    EndlessRecursionError,
+    NeverReturnsError,
+    is_of_bounds,
+    is_programs_own,
+    is_refusal,
+    passes_handlers,
+)
 from ...left_to_python import leave_unknown
 from .raising import Raising, caused, remade, unknown_parts
 from .standins import Face, StandIn
@@ -163,6 +170,8 @@ def raise_at_run_time(error: BaseException) -> None:
         if error.__suppress_context__:
             made = caused(made, error.__cause__)
     elif is_run_time_error(error):
+        if is_of_bounds(error):  # plain Python's ints have none
+            leave_unknown(str(error).partition(";")[0])
         user_error = error
         made = remade(error)
     else:
