@@ -13,7 +13,7 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from .. import state
 from ..concrete import CalledPlain, ConcreteFunction, taken
-from ..written_arguments import OtherMemory
+from ..written_arguments import OtherMemory, OverlappingArguments
 
 if TYPE_CHECKING:
     from autoloop_runtime.ir.graph import Graph
@@ -325,7 +325,13 @@ def called_again(
 
 
 def run_or_refused(concrete: Any, run: Callable[[Any], Any], again: Callable[[], Any]) -> Any:
-    """Run a trace that is made for how arrays lie in memory, made anew if those that are no arguments lie otherwise."""
+    """Run a trace that is made for how arrays lie in memory, made anew if those that are no arguments lie otherwise.
+
+    Raises
+    ------
+    OverlappingArguments
+        If they overlap as no trace can follow.
+    """
     try:
         return run(concrete)
     except OtherMemory:
@@ -334,5 +340,5 @@ def run_or_refused(concrete: Any, run: Callable[[Any], Any], again: Callable[[],
         return run(concrete)
     except OtherMemory as other:
         if other.refusal:
-            raise TypeError(other.refusal) from None
+            raise OverlappingArguments(other.refusal) from None
         raise
