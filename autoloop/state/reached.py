@@ -150,13 +150,10 @@ class _Walk(CodeWalk):
                 self.walk_module(value)
             self.hidden += _changed(place, value, self.names.changed)
             return
-        if isinstance(value, np.ndarray) and is_plain(value):
+        if (isinstance(value, np.ndarray) and is_plain(value)) or (type(value) is Tensor and value.node is None):
             self.arrays.append((place, value))
             if not value.dtype.isnative:
                 self.hidden.append(f"{place.name!r}, of another byte order than this machine's, is used")
-            return
-        if type(value) is Tensor and value.node is None:
-            self.arrays.append((place, value))
             return
         if type(value) is np.ndarray and not is_hiding(value):
             self.guard("contents", place, value.copy())
