@@ -64,7 +64,7 @@ class Part:
 
     def of(self, array: np.ndarray[Any, Any], codes: Sequence[Any]) -> Any:
         """Return the part of an array."""
-        known = {key: operator.index(codes[k]) for key, k in self.ends.items()}
+        known = {key: int(codes[k]) for key, k in self.ends.items()}  # of a truth value of Python's, too
         views = [
             view if view.real is not None else replace(view, real=operator.itemgetter(_with(view.index, known)))
             for view in self.returned.views

@@ -148,7 +148,7 @@ OF_GENERATORS = frozenset(("bit_generator", "_bit_generator", "gauss_next"))
 #: attributes of arrays that tell of extents and dtype, those that what stands for arrays and numbers lacks, and those
 #: that arrays, unlike that, lack
 ASKED = OF_NAMESPACES | frozenset((
-    "dtype", "ndim", "shape", "size", "__class__",
+    "dtype", "nbytes", "ndim", "shape", "size", "__class__",
     "__array_finalize__", "__array_interface__", "__array_struct__", "__array_wrap__", "__class_getitem__",
     "__getformat__", "__getnewargs__", "__setstate__",
     "constant_value", "eval", "get_shape", "graph", "is_symbolic", "name", "node", "numpy", "op", "set_shape",
@@ -156,7 +156,7 @@ ASKED = OF_NAMESPACES | frozenset((
     "absorb", "admit", "advice", "alike", "arrays", "asked_for", "assign", "assign_each", "at", "awaited", "become",
     "begin", "by", "carrier", "certain", "check_writeable", "current", "decision", "declared", "described", "empty",
     "fixed_value", "freeze", "given", "given_to", "given_views", "holds", "holds_arrays", "holds_containers",
-    "is_feedable", "seen_in",
+    "is_feedable", "is_pythons", "seen_in",
     "is_scalar", "is_set", "is_whole", "is_writeable", "kind_of_part", "kinds", "known", "layout", "leaving", "left",
     "length", "like", "list_of", "lists", "may_be_scalar", "meets_arrays", "named", "needed", "noted", "numbers",
     "of_type",

@@ -152,7 +152,7 @@ def long_array(v):
 
 REFUSED = [
     (long_array, "a comprehension over a tensor of 2000 elements would be written out 2000 times"),
-    (lambda v: [x for x in v[0]], "iteration over a 0-d array"),
+    (lambda v: [x for x in v[0]], "'numpy.float64' object is not iterable"),
 ]
 #: of arrays plain Python makes those
 REFUSED_OF_TENSORS = [

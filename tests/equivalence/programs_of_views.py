@@ -5,6 +5,38 @@ VIEWS = """
 y = a[: i[0]] if i[0] > 1 else a[1:]
 return y.sum(), y * 2, len(y)
 ---
+if x > 1:
+    y = m.reshape(i[2] + 1, 4)
+else:
+    y = m.reshape(i[2] + 4, 2)
+y[0, 0] = 9
+return m, y + 0
+---
+if x > 1:
+    y = m.T.reshape((i[2] + 2, 3), order="F")
+else:
+    y = np.reshape(m.T, (i[2] + 1, 4), "F")
+y[1] += x
+return m, y + 0
+---
+k = 0
+while k < 3:
+    y = m.reshape(i[3] - k + k, 4)
+    y[k] += k
+    k += 1
+return m, y + 0
+---
+b = False
+for k in range(i[3]):
+    b = not b
+y, z = a[:b], m[b:]
+y += x
+return z + 0, a[::b] + 0
+---
+y = max(a[3, ...], a[i[2], ...])
+y[...] = x
+return a
+---
 if i[1] > 1:
     y = m[: i[1]].T
 else:
@@ -340,4 +372,10 @@ b = np.broadcast_arrays(x, a)[1]; b[1] = 7; a[2] = x; return a, b
 b, k = np.broadcast_arrays(m[0], m); m[1, 1] = x; return b + 0, k + 0
 b, k = np.meshgrid(a, m[0]); b[0] = 9; k[1] += x; a[0] = 5; return a, b, k
 b, k = np.meshgrid(a, m[0], copy=False); return b + k
+return m.sum((i[1] - 1, i[2] - 1)), m.transpose(i[1], i[1] - 1), np.fft.fft2(m, axes=(i[0], i[1]))
+return m.sum((0, i[0] > 1))
+return [(p * 2, q + 1) for p, q in np.nditer([int(i[2]), a], order="C")], [*np.broadcast(float(x), a[:2])]
+return m.astype(float(x))
+return np.zeros(2, int(i[2]))
+return m.sum(dtype=float(x)), a.view(int(i[3]))
 """.strip().splitlines()

@@ -34,7 +34,7 @@ np.real(complex(A)); np.imag(complex(A)); np.isreal(int(A)); np.isreal(complex(A
 np.transpose(float(A)); np.real_if_close(int(A)); np.angle(int(A)); np.fix(int(A)); np.round(int(A)); np.abs(int(A))
 np.asarray_chkfinite(int(A)); np.clip(int(A), 0, 1); np.real([A]); np.conj(int(A))
 max(Z, x[0, 1, ...]); min([x[0, 1, ...], Z]); max(Z, np.array(2.0), key=lambda z: -z); max(Z, A - 1); max(Z + 1, Z)
-sorted([x[0, 1, ...], Z])
+sorted([x[0, 1, ...], Z]); np.unique_inverse(int(A)); np.unique(A, return_inverse=True); np.fft.fftn(A)
 np.broadcast_arrays(int(A), 1.5); np.broadcast_arrays(float(A), A); np.broadcast_arrays(x[0], int(A))
 """
 

@@ -135,7 +135,7 @@ def test_what_scipy_gives_must_not_depend_on_values():
     np.testing.assert_allclose(f(GIVEN["s"]), sl.sqrtm(GIVEN["s"]))
     with pytest.raises(TypeError, match=r"sqrtm gave complex128\[3, 3\], but float64\[3, 3\] for other values when it"):
         f(-GIVEN["s"])
-    with pytest.raises(TypeError, match="must know the shapes of its arguments while it is traced"):
-        al.function(lambda m: sl.schur(m[:, m[0] > 0]))(GIVEN["m"])
+    words = "must know the shapes of its arguments while it is traced"
+    refused_or_plain(lambda m: sl.schur(m[:, m[0] > 0]), words, GIVEN["m"])
     with pytest.raises(TypeError, match="schur has no derivative with these arguments; numpy.linalg may have one"):
         al.grad(al.function(lambda m: np.sum(sl.schur(m)[0])))(GIVEN["m"])

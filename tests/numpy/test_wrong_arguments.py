@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from itertools import product
 
@@ -55,6 +56,32 @@ REFUSED_BY_NUMPY = [
     (lambda x: np.fromiter((row for row in x), float), "setting an array element with a sequence."),
     (lambda x: +(x > 1), "ufunc 'positive' did not contain a loop"),
     (lambda x: +(x[0, 0] > 1), "ufunc 'positive' did not contain a loop"),
+    (lambda x: np.array_repr(int(x[0, 1])), "'int' object has no attribute 'size'"),
+    (lambda x: np.histogram2d(x[0], x[1], (None, 2)), "'<' not supported between instances of 'NoneType' and 'int'"),
+    (lambda x: np.sum(x, keepdims=np.True_), "cannot be interpreted as an integer"),
+    (lambda x: np.vecdot(x, x, keepdims=np.True_), "'keepdims' must be a boolean"),
+    (lambda x: np.identity(x.astype(int)[0, 0] - 1), "negative dimensions are not allowed"),
+    (lambda x: np.resize(x, x.astype(int)[0, 0] - 1), "all elements of `new_shape` must be non-negative"),
+    (lambda x: np.resize(x, (x.astype(int)[0, 0] - 1, x.astype(int)[0, 0] - 1)), "must be non-negative"),
+    (lambda x: np.pad(x[0, :1], (x.astype(int)[0, 1] - 2, 3)), "index can't contain negative values"),
+    (lambda x: np.pad(x, x.astype(np.uint8)[0, 2]), "`pad_width` must be of integral type."),
+    (lambda x: np.pad(x[0, 0], x[0, 1]), "`pad_width` must be of integral type."),
+    (lambda x: np.int8([x.astype(np.int8)[0, 0], 300]), "Python integer 300 out of bounds for int8"),
+    (lambda x: x[0, 1].mT, "'numpy.float64' object has no attribute 'mT'"),
+    (lambda x: x[0, 1][0], "invalid index to scalar variable."),
+    (lambda x: x[x[0, 1] :], "slice indices must be integers or None or have an __index__ method"),
+    (lambda x: x[: x[0]], "only integer scalar arrays can be converted to a scalar index"),
+    (lambda x: x[None:"a"], "slice indices must be integers or None or have an __index__ method"),
+    (lambda x: x[x[0, 1]], "only integers, slices"),
+    (lambda x: x.__setitem__(x[0, 1], 2), "only integers, slices"),
+    (lambda x: list(x[0, 1, ...]), "iteration over a 0-d array"),
+    (lambda x: min(x[0, 1, ...]), "iteration over a 0-d array"),
+    (lambda x: list(x[0, 1]), "'numpy.float64' object is not iterable"),
+    (lambda x: max(x[0, 1]), "'numpy.float64' object is not iterable"),
+    (lambda x: operator.setitem(int(x[0, 1]), 0, 1), "'int' object does not support item assignment"),
+    (lambda x: int(x[0, 1]).foo, "'int' object has no attribute 'foo'"),
+    (lambda x: int(complex(x[0, 1])), "a string, a bytes-like object or a real number, not 'complex'"),
+    (lambda x: int(x[0, 1]) // (x[0, 1] * 1j), "unsupported operand type"),
 ]
 #: dtypes that tensors do not have
 HOLD, ORDER = "tensors hold numbers, nothing of dtype", "tensors have this machine's byte order"
@@ -293,7 +320,7 @@ def test_what_ours_refuses_and_numpy_takes_is_left_to_plain_python():
 
 def test_what_numpy_refuses_is_refused_with_its_words():
     for f, words in REFUSED_BY_NUMPY:
-        with pytest.raises((TypeError, ValueError, AttributeError), match=words) as plain:
+        with pytest.raises((TypeError, ValueError, AttributeError, LookupError, OverflowError), match=words) as plain:
             f(X)
         with pytest.raises(plain.type, match=words):
             al.function(f)(X)

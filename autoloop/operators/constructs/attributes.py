@@ -46,9 +46,10 @@ def attribute(owner: Any, name: str) -> Any:
         owner = owner.asked_for(name)
     if isinstance(owner, TextTracer):
         return _of_text(owner, name)
-    if isinstance(owner, ArrayTracer) and name in ("shape", "size") and owner.shape.rank is not None:
+    if isinstance(owner, ArrayTracer) and name in ("shape", "size", "nbytes") and owner.shape.rank is not None:
         extents = extents_of(owner)
-        return extents if name == "shape" else functools.reduce(operator.mul, extents, 1)
+        each = owner.dtype.itemsize if name == "nbytes" else 1
+        return extents if name == "shape" else functools.reduce(operator.mul, extents, each)
     if isinstance(owner, MixedNumber):
         return _of_mixed(owner, name)
     kind = stands_for(owner) if type(owner) in _OF_NUMPY_AND_PYTHON else known_class(owner)

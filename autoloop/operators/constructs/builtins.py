@@ -141,7 +141,10 @@ def _unsized() -> TypeError:
 def _divmod(one: Any, other: Any) -> Any:
     if {number_type(one), number_type(other)} in ({float}, {float, int}, {float, bool}):  # ``//`` says less of a zero
         raise_unless(ops.not_equal(convert_to_tensor(other), 0), Raising(ZeroDivisionError, _float_divided_by_zero))
-    return divmod(one, other)
+    try:  # operators know of what is a number in one run and an array in another
+        return one // other, one % other
+    except TypeError:
+        return divmod(one, other)  # which has words of its own
 
 
 def _float_divided_by_zero() -> BaseException:
@@ -204,6 +207,8 @@ def _reduced(plain: Callable[..., Any]) -> Callable[..., Any]:
         if is_growing(args[0]) and args[0].several:
             return operators.extreme_of_several(plain, args[0], **default)
         array, kind = _gathered(args[0])
+        if kind is not Tensor and convert_to_tensor(array).shape.rank == 0:
+            operators.tried(iter, args[0])  # which says what it is not
         return operators.extreme_element(plain, convert_to_tensor(array), kind, **default)
 
     return reduced

@@ -44,6 +44,7 @@ from .boolean_operators import and_, or_
 from .for_statement import for_stmt
 from .if_statement import if_exp, if_stmt
 from .iterables import StagedIterable, as_staged, run_over
+from .math_functions import tried
 from .sorted_lists import first_of
 from .stateful_calls import iterated
 from .unwanted_elements import perhaps_wanted
@@ -118,6 +119,7 @@ def _drawn(get: Callable[[Any], Any], count: int, graph: Any, storage: Storage |
 def _rows(tensor: Tensor) -> Iterable[Any]:
     """Return the rows of a tensor, made where the tensor itself was: an iterator may outlive the present branch."""
     if tensor.shape.rank == 0:
+        tried(iter, tensor)  # which says what it is not
         raise programs_own(TypeError("iteration over a 0-d array"))
     count = _count(None if tensor.shape.rank is None else tensor.shape.as_list()[0], "a tensor")
     if tensor.node is None:

@@ -13,7 +13,7 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked
 
 from ... import operators
 from ...left_to_python import refuse_unknown
@@ -148,6 +148,8 @@ def set_item(array: Any, index: Any, value: Any) -> Any:
     if not isinstance(array, dict):
         index = _of_ints(index)
     array = _taking(array, index, value)
+    if type(array) is NumberTracer:
+        array[index] = value  # which says that it has no items
     if isinstance(array, Tensor) and not _is_reference(array):
         if isinstance(array, ArrayTracer):
             array.check_writeable()

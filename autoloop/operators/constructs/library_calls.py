@@ -167,6 +167,8 @@ def as_scalar(of: type[np.generic]) -> Callable[..., Any]:
         if kwargs or len(args) != 1 or not holds_staged(args[0]):
             return of(*args, **kwargs)
         value = args[0]
+        if isinstance(value, list | tuple) and not issubclass(of, np.character):
+            return by_numpy(np.array)(value, of)
         if isinstance(value, TextTracer) or issubclass(of, np.character):
             refused_by_numpy()
         if isinstance(value, NumberTracer):  # which has to fit, as Python's own

@@ -179,7 +179,8 @@ def converting_to(number: type[complex]) -> Callable[..., Any]:
             return of_texts(number, number, value, *base)
         tensor = one_element(number, value)
         if tensor.dtype.kind == "c":
-            said = f"{number.__name__}() argument must be a string or a real number, not"
+            texts = "a string, a bytes-like object" if number is int else "a string"
+            said = f"{number.__name__}() argument must be {texts} or a real number, not"
             if not isinstance(value, NumberTracer):  # NumPy gives the real part, and warns
                 raise UnknownWhileTracing(f"{said} 'numpy.{tensor.dtype}': write {number.__name__}(x.real)")
             raise programs_own(TypeError(f"{said} 'complex'"))

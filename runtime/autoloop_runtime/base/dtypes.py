@@ -65,6 +65,8 @@ def of_numbers(value: Any) -> DType:
     """
     if hasattr(type(value), "__array_ufunc__") and getattr(value, "shape", ()) != ():
         raise TypeError("Cannot construct a dtype from an array")  # in NumPy's words, which would ask for its dtype
+    if getattr(type(value), "is_pythons", False):  # to NumPy, which would ask what stands for it
+        raise UnknownWhileTracing("a number of Python's is no dtype: write x.dtype, or float")
     made: DType = np.dtype(value)
     if made.kind not in "biufc":
         raise UnknownWhileTracing(f"tensors hold numbers, nothing of dtype {made}: convert what the call gives")

@@ -292,12 +292,9 @@ class References:
             self.assign(Ellipsis, made)
 
     def __delitem__(self, index: Any) -> None:
-        scalar = self.is_scalar
-        raise (
-            TypeError(f"'numpy.{self.dtype}' object doesn't support item deletion")
-            if scalar
-            else ValueError("cannot delete array elements")
-        )
+        if self.is_scalar:
+            operator.delitem(self.dtype.type(1), 0)  # which says what it cannot
+        raise ValueError("cannot delete array elements")
 
     def __copy__(self) -> Any:
         return type(self)(call("identity", self.current()))

@@ -212,6 +212,8 @@ def linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_arr
         zeros = array.kind_of_part(made, is_array)(made)
         zeros.freeze(True)
         return zeros
+    if name == np.reshape.__name__ and isinstance(made, Tensor) and made.shape.is_fully_defined():
+        again = _given_shape(again, made)
     return _linked(array, name, made, again, is_array)
 
 
@@ -357,7 +359,7 @@ def _answer(layout: Any, name: str, made: Tensor, again: Callable[[Any], Any]) -
         if name == _FLAT:
             answer = layout.reshape(-1)
         else:
-            answer = _given_shape(again, layout, made) if name == np.reshape.__name__ else again(layout)
+            answer = again(layout)
     except Exception:  # an argument that only the run knows
         return None
     if type(answer) is not np.ndarray or not made.shape.matches(answer.shape) or answer.dtype != made.dtype:
@@ -375,9 +377,13 @@ class _Reshaped:
         return self._layout.reshape(self._shape, **others)
 
 
-def _given_shape(again: Callable[[Any], Any], layout: Any, made: Tensor) -> Any:
-    """Return what ``reshape`` makes of an array of this layout, in the order that was asked for."""
-    return again(_Reshaped(layout, made.shape.as_tuple()) if made.shape.is_fully_defined() else layout)
+def _given_shape(again: Callable[[Any], Any], made: Tensor) -> Callable[[Any], Any]:
+    """Return what makes a reshaped array of another, in the order that was asked for.
+
+    The shape that the graph knows is taken in place of the one that was given: a block that is over may have made that.
+    """
+    shape = made.shape.as_tuple()
+    return lambda array: again(_Reshaped(array, shape))
 
 
 def _backward(

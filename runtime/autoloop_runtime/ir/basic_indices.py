@@ -71,7 +71,10 @@ def settled(index: Any) -> Any:
         return tuple(map(settled, index))
     if isinstance(index, slice):
         return slice(settled(index.start), settled(index.stop), settled(index.step))
-    return index.plain if isinstance(index, Tensor) else index
+    if not isinstance(index, Tensor):
+        return index
+    is_truth = index.dtype.kind == "b" and getattr(type(index), "is_pythons", False)  # of Python's, which is an int
+    return call("cast", index.plain, np.dtype(np.int64)) if is_truth else index.plain
 
 
 def tensors_in(index: Any) -> list[Tensor]:

@@ -78,3 +78,11 @@ def _attribute(name: str) -> property:
 for _name in (*_ATTRIBUTES, *vars(Methods)):
     if _name[0] != "_":
         setattr(NumberTracer, _name, _attribute(_name))
+
+
+def _lacked(self: NumberTracer, name: str) -> Any:
+    kind = None if name == "dtype" else number_type(self)  # which is asked for the dtype
+    raise AttributeError(f"{kind and kind.__name__!r} object has no attribute {name!r}", name=name, obj=kind)
+
+
+setattr(NumberTracer, "__getattr__", _lacked)  # noqa: B010, which no checker of types lets a class be given

@@ -19,7 +19,17 @@ from .convert import as_constant, to_array
 from .op import call
 from .tensor import Tensor
 from .tensor_operators import BINARY, COMPARISONS, GOES_FIRST, Operators
-from .tracers import ArrayTracer, DecidedNumber, Kind, NumberTracer, kind_of, marked, number_of
+from .tracers import (
+    ArrayTracer,
+    DecidedNumber,
+    Kind,
+    NumberTracer,
+    as_python_calls,
+    ask_numpy,
+    kind_of,
+    marked,
+    number_of,
+)
 
 Type: TypeAlias = type[complex]
 
@@ -169,8 +179,14 @@ def _operator(name: str, plain: Callable[[Any, Any], Any], reflected: bool) -> C
             return of_numbers(name, other, self) if reflected else of_numbers(name, self, other)
         if not reflected and self.dtype.kind == "c" and name not in _SIGNS and is_float(other):
             return of_numbers(name, self, as_number(other))
-        made = plain(self, other)
+        try:
+            made = plain(self, other)
+        except Exception as error:
+            ask_numpy(asked, (self, other), {}, error)
+            raise
         return made if made is NotImplemented else marked(kind_of((other,)), made)
+
+    asked = as_python_calls(f"__r{name}__" if reflected else f"__{name}__")
 
     return operated
 
@@ -206,7 +222,11 @@ def _divmod(one: Any, other: Any) -> Any:
     mine, theirs = number_type(one), number_type(other)
     if mine is not None and theirs is not None and complex in (mine, theirs):
         raise _refused("divmod", mine, theirs)
-    return one // other, one % other
+    try:
+        return one // other, one % other
+    except TypeError as error:
+        ask_numpy(divmod, (one, other), {}, error)
+        raise
 
 
 def _subscript(self: NumberTracer, index: Any) -> Any:
@@ -214,6 +234,10 @@ def _subscript(self: NumberTracer, index: Any) -> Any:
     if not isinstance(self, DecidedNumber):
         raise TypeError(f"{_OF_KIND[self.dtype.kind].__name__!r} object is not subscriptable")
     return self.plain[index]
+
+
+def _set_subscript(self: NumberTracer, index: Any, value: Any) -> None:
+    operator.setitem(_OF_KIND[self.dtype.kind](1), index, value)  # type: ignore[call-overload]  # which says what it is
 
 
 for _dunder in _FUNCTIONS:
@@ -226,7 +250,8 @@ for _dunder in BINARY:
     setattr(ArrayTracer, _reflected, _behind_complex(_dunder, getattr(ArrayTracer, _reflected)))
 for _dunder, _method in {
     "__neg__": _unary("number_negative", int), "__pos__": _positive, "__abs__": _unary("number_abs", int),
-    "__invert__": _unary("invert", int), "__getitem__": _subscript, "__round__": _rounded, "__divmod__": _divmod,
+    "__invert__": _unary("invert", int), "__getitem__": _subscript,
+    "__setitem__": _set_subscript, "__round__": _rounded, "__divmod__": _divmod,
     "__rdivmod__": lambda self, other: _divmod(other, self),
 }.items():  # fmt: skip
     setattr(NumberTracer, _dunder, _method)

@@ -23,7 +23,8 @@ _ALWAYS = frozenset((
     np.broadcast_to, np.column_stack, np.concatenate, np.copy, np.cov, np.cross, np.dstack, np.empty, np.empty_like,
     np.expand_dims, np.full, np.full_like, np.hstack, np.i0, np.isin, np.ones, np.ones_like, np.piecewise,
     np.real_if_close, np.repeat, np.require, np.resize, np.select, np.stack, np.tensordot, np.linalg.tensordot, np.tile,
-    np.vstack, np.where, np.zeros, np.zeros_like, np.linalg.cross, np.apply_along_axis, np.pad, np.roll,
+    np.vstack, np.where, np.zeros, np.zeros_like, np.linalg.cross, np.apply_along_axis, np.pad, np.roll, np.unique,
+    np.unique_all, np.unique_inverse, np.fft.fftn, np.fft.ifftn,
 ))  # fmt: skip
 #: functions that give texts of Python's
 _TEXTS = frozenset((

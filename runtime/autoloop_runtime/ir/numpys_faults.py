@@ -22,7 +22,7 @@ from .tensor import Tensor
 _FAULTS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RuntimeError)
 _REFUSALS = (UnknownWhileTracing, UnknownExtent, ShownByRun, NotImplementedError, RecursionError)
 #: what a question may hold besides arrays: nothing that it uses up, changes or calls
-_HARMLESS = frozenset((bool, int, float, complex, str, bytes, slice, type, type(None), type(Ellipsis), range))
+_HARMLESS = frozenset((bool, int, float, complex, str, bytes, type, type(None), type(Ellipsis), range))
 _LARGEST = 1_000_000
 _MOST_QUESTIONS = 2
 
@@ -62,10 +62,9 @@ def numpys_word(
             return error
         said.append(_raised(theirs, given, named))
     first, second = said
-    if first is None and second is None:
-        return error if is_in_numpys_words(error) else UnknownWhileTracing(str(error))
     if first is None or second is None or type(first) is not type(second) or str(first) != str(second):
-        return error  # of the elements
+        # it takes such arguments, or what it says is of the elements
+        return error if is_in_numpys_words(error) else UnknownWhileTracing(str(error))
     return in_numpys_words(first)
 
 
@@ -88,10 +87,13 @@ def _like(value: Any, k: int, handed: Callable[[Tensor, Any], Any]) -> Any:
         size = int(np.prod(extents, dtype=float))
         if size > _LARGEST:
             raise _NoQuestion
-        elements = np.arange(size) ** 2 % 5 + 1 if k else np.ones(size)  # of which the second make regular matrices
+        # of which the second make regular matrices, and are no ones where they stand alone
+        elements = np.arange(size) ** 2 % 5 + 1 + (size == 1) if k else np.ones(size)
         made = handed(value, elements.astype(value.dtype).reshape(extents))
         return _locked(made, not getattr(value, "is_writeable", True))
     own = type(value)
+    if own is slice:
+        return slice(*[_like(one, k, handed) for one in (value.start, value.stop, value.step)])
     if own in (list, tuple):
         return own([_like(one, k, handed) for one in value])
     if own is np.ndarray and value.dtype.kind in "biufcSU" and value.size <= _LARGEST:

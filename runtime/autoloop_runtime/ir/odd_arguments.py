@@ -29,7 +29,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("rcond", "rtol", "tol"), (*_REAL, np.ndarray)),
     **dict.fromkeys(("left", "period", "right"), (*_REAL, complex, np.generic)),
     "axes": (), "axis": (), "dtype": (type, np.dtype, str), "initial": (*_REAL, bool, complex, np.generic),
-    "keepdims": (bool, np.bool_), "mean": (*_REAL, *_ARRAY_LIKE), "optimize": (bool,), "ord": (*_REAL, str),
+    "keepdims": (bool,), "mean": (*_REAL, *_ARRAY_LIKE), "optimize": (bool,), "ord": (*_REAL, str),
     "where": (bool, np.bool_, list, tuple, np.ndarray),
 }  # fmt: skip
 #: type of a default -> the types of what is given in its place
@@ -85,6 +85,8 @@ def _is_usual(name: str, value: Any, default: Any) -> bool:
 def _are_integers(value: Any, is_alone: bool = False) -> bool:
     if isinstance(value, (tuple, list)):
         return not is_alone and (type(value) is tuple or len(value) > 0) and all(map(_are_integers, value))
+    if _is_staged(value):  # of which the numbers that stand for it in a question say nothing
+        return bool(value.dtype.kind in "iu" and not value.shape.rank)
     return isinstance(value, _INTEGER) and not isinstance(value, bool)
 
 
@@ -124,6 +126,8 @@ def ask(theirs: Callable[..., Any], name: str, place: Mapping[int, str], args: A
         raise UnknownWhileTracing(said) from None
     at = next((k for k in place if place[k] == name), len(args))
     value = kwargs[name] if name in kwargs else args[at]
+    if _holds_staged(value):  # what is wrong with it may be the numbers that stand for those of the run
+        raise UnknownWhileTracing(said)
     error = _raised(theirs, given, named)
     if error is None:
         if name in _TAKEN_AS_IT_IS or _means_here(name, value):
@@ -138,7 +142,7 @@ def ask(theirs: Callable[..., Any], name: str, place: Mapping[int, str], args: A
 def _means_here(name: str, value: Any) -> bool:
     """Return whether what NumPy takes means the same here: an int for a truth value, edges of bins or their rule."""
     if name == "keepdims":
-        return isinstance(value, _INTEGER)
+        return isinstance(value, (*_INTEGER, np.bool_))
     return name == "bins" and not isinstance(value, bool) and np.size(value) > 0
 
 
@@ -150,6 +154,10 @@ def _raised(theirs: Callable[..., Any], args: Any, kwargs: Mapping[str, Any]) ->
     except Exception as error:
         return error.with_traceback(None)
     return None
+
+
+def _holds_staged(value: Any) -> bool:
+    return any(map(_holds_staged, value)) if isinstance(value, (list, tuple)) else _is_staged(value)
 
 
 def _like(value: Any) -> Any:

@@ -271,6 +271,7 @@ class NumberTracer(Tracer):
     """
 
     __slots__ = ()
+    is_pythons = True
 
 
 @called("number (which only the run knows)")
@@ -424,17 +425,19 @@ def ask_numpy(theirs: Callable[..., Any], args: Any, kwargs: Any, error: Excepti
         return
     with undivided():  # which programs without faults do without
         from .numpys_faults import numpys_word
-    said = numpys_word(theirs, args, kwargs, error, lambda tracer, array: _PLAIN[own_kind(tracer)](array))
+    said = numpys_word(
+        theirs, args, kwargs, error, lambda tracer, array: _PLAIN.get(own_kind(tracer), plain_array)(array)
+    )
     if said is not error:
         raise said from None
 
 
 def _ask_of_method(name: str, array: Any, args: Any, kwargs: Any, error: Exception) -> None:
     if callable(getattr(np.ndarray, name, None)):
-        ask_numpy(_as_python_calls(name), (array, *args), kwargs, error)
+        ask_numpy(as_python_calls(name), (array, *args), kwargs, error)
 
 
-def _as_python_calls(name: str) -> Callable[..., Any]:
+def as_python_calls(name: str) -> Callable[..., Any]:
     """Return what calls a method of an array; an operator's as Python does, which asks the other operand, too."""
     operators: dict[str, Callable[..., Any]] = {**vars(operator), "__divmod__": divmod}
     if (forward := operators.get(name)) is not None:
@@ -514,12 +517,26 @@ def _answered(method: Callable[..., Any]) -> Callable[..., Any]:
     return _instead(method, answered)
 
 
-def _of_arrays_only(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that NumPy's scalars have not."""
+def _read(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``__getitem__``, which has words of its own for scalars."""
+
+    def read(self: ArrayTracer, index: Any) -> Any:
+        try:
+            return method(self, index)
+        except IndexError as error:
+            if self.is_scalar:
+                _ask_of_method(method.__name__, self, (index,), {}, error)
+            raise
+
+    return _instead(method, read)
+
+
+def _of_arrays_only(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method, or the getter of an attribute, that NumPy's scalars have not."""
 
     def asked(self: ArrayTracer, *args: Any, **kwargs: Any) -> Any:
         if self.is_scalar and not self.storage.is_without_axes:
-            raise lacking(self.dtype.type, method.__name__)
+            raise lacking(self.dtype.type, name)
         return method(self, *args, **kwargs)
 
     return _instead(method, asked)
@@ -535,6 +552,9 @@ def _kept_attribute(f: Callable[..., Any], of_arrays: bool) -> Callable[[Any], A
     )
 
 
+_LACKED_BY_SCALARS = ("argpartition", "dot", "mT")
+
+
 def _keep_kinds(base: type) -> None:
     for name, f in vars(base).items():
         theirs = any(name in vars(kind) for kind in (Attributes, Changing, References))
@@ -542,12 +562,12 @@ def _keep_kinds(base: type) -> None:
             continue
         if isinstance(f, property) and f.fget is not None:
             setter = part_setter(name) if hasattr(getattr(np.ndarray, name, None), "__set__") else None
-            setattr(
-                ArrayTracer, name, property(_kept_attribute(f.fget, name in METHODS_OF_ARRAYS), setter, doc=f.__doc__)
-            )
+            getter = _kept_attribute(f.fget, name in METHODS_OF_ARRAYS)
+            getter = _of_arrays_only(name, getter) if name in _LACKED_BY_SCALARS else getter
+            setattr(ArrayTracer, name, property(getter, setter, doc=f.__doc__))
         elif callable(f):
             kept = _kept(name, f, name in METHODS_OF_ARRAYS, name[2:-2] in (*BINARY, *COMPARISONS, "eq", "ne"))
-            kept = _of_arrays_only(kept) if name in ("argpartition", "dot") else kept
+            kept = _of_arrays_only(name, kept) if name in _LACKED_BY_SCALARS else kept
             setattr(ArrayTracer, name, _asking(kept) if base is Methods else kept)
 
 
@@ -556,3 +576,4 @@ for _base in (Operators, Methods):
 for _name, _method in vars(Changing).items():
     if callable(_method) and _name[:2] != "__":
         setattr(ArrayTracer, _name, _asking(_answered(_method)))
+setattr(ArrayTracer, "__getitem__", _read(ArrayTracer.__getitem__))  # noqa: B010

@@ -17,7 +17,7 @@ from ..base.shapes import UNKNOWN, Dim, TensorShape, broadcast_shapes
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
 from .extents import known_int
-from .operands import is_tensor
+from .operands import as_dtype, is_tensor, weak_type
 
 
 @dataclass(frozen=True)
@@ -131,15 +131,16 @@ def parse(index: Any) -> tuple[Index, list[Tensor]]:
             return None
         if is_tensor(value):
             tensor = convert_to_tensor(value)
+            if weak_type(value) is bool:  # which is an int to Python
+                tensor = as_dtype(tensor, np.dtype(np.int64))
             if tensor.dtype.kind not in "iu" or tensor.shape.rank not in (0, None):
-                raise TypeError(
-                    f"a slice needs integer scalars, got a tensor of dtype {tensor.dtype} and shape {tensor.shape}"
-                )
+                words = "only integer scalar arrays can be converted to a scalar index" if tensor.shape.rank else _ENDS
+                raise TypeError(f"{words}, not what has dtype {tensor.dtype} and shape {tensor.shape}")
             return hole(tensor)
         try:
             return operator.index(value)
         except TypeError:
-            raise TypeError(f"a slice needs integers, tensors or None, got {value!r}") from None
+            raise TypeError(f"{_ENDS}, not be {value!r}") from None
 
     entries: list[Any] = []
     for item in index if isinstance(index, tuple) else (index,):
@@ -168,7 +169,9 @@ def _advanced(item: Any) -> Tensor | int:
         return convert_to_tensor(place) if is_tensor(place) else operator.index(place)
     if tensor.dtype.kind not in "biu":
         is_array = isinstance(item, (Tensor, np.ndarray, list))
-        words = "arrays used as indices must be of integer (or boolean) type" if is_array else _ONLY
+        words = (
+            "arrays used as indices must be of integer (or boolean) type" if is_array and tensor.shape.rank else _ONLY
+        )
         raise IndexError(f"{words}, not {f'of dtype {tensor.dtype}' if is_array else repr(item)}")
     return tensor
 
@@ -176,6 +179,7 @@ def _advanced(item: Any) -> Tensor | int:
 #: what NumPy says
 _ONLY = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid \
 indices"
+_ENDS = "slice indices must be integers or None or have an __index__ method"
 
 
 # -- the static shape of a result ----------------------------------------------------------------------------

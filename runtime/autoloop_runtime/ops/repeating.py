@@ -136,6 +136,8 @@ def _pad_infer(x: Tensor, value: Tensor, *pads: Tensor, known: Any) -> Any:
 
 def _pad_kernel(x: Any, value: Any, pads: Any = None, *, known: Any) -> Any:
     widths = np.reshape(known if pads is None else pads, (-1, 2)).tolist()
+    if any(min(w) < 0 for w in widths):
+        raise ValueError("index can't contain negative values")
     out = np.full([d + sum(w) for d, w in zip(x.shape, widths)], value, x.dtype)
     out[tuple([slice(w[0], w[0] + d) for d, w in zip(x.shape, widths)])] = x
     return out

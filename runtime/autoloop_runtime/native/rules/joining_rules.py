@@ -90,6 +90,10 @@ def _pad(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         )
     if known is None:
         ctx.refuse(node, "its paddings are not known while the function is compiled")
+        return []
+    if min(known, default=0) < 0:  # it would write outside of the result
+        ctx.refuse(node, "it fails, as a padding is negative")
+        return []
     out = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
     store(ctx, Splat(ctx.scalar(values[1]), out.t, out.shape), out)
     offset = sum(before * s for before, s in zip(known[::2], out.strides))

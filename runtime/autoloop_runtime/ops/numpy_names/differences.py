@@ -12,6 +12,7 @@ from .. import arithmetic, array, broadcasting, joining, logic, running_sums, se
 from ..operands import as_dtype, is_tensor
 from ..shape_queries import dim
 from .axes_of_numpy import axes_in, axis_in, part, rank_of, spread_along
+from .checked_operands import long_enough
 from .counterparts import NO_VALUE, as_operand, as_operands, counterpart, known, refused
 
 
@@ -148,6 +149,11 @@ def _slopes(f: Tensor, axis: int, spacing: Any, edge_order: int) -> list[Any]:
     ]  # fmt: skip
 
 
+_TOO_SMALL = (
+    "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required."
+)
+
+
 @counterpart(np.gradient)
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
     """Return ``np.gradient``."""
@@ -164,12 +170,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
         values = as_dtype(values, kind)
     made = []
     for along, spacing in zip(axes, spacings):
-        extent = values.shape[along]
-        if extent is not None and extent < edge_order + 1:
-            raise ValueError(
-                "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are "
-                "required."
-            )
+        values = long_enough(values, along, edge_order + 1, _TOO_SMALL)
         parts = _slopes(values, along, spacing, edge_order)
         made.append(joining.concat([as_dtype(p, kind) for p in parts], along))
     return made[0] if len(made) == 1 else tuple(made)

@@ -33,6 +33,7 @@ from ..define import primitive
 from ..direct_calls import calls
 from ..operands import as_dtype, is_tensor, weak_type
 from .axes_of_numpy import rank_of
+from .checked_operands import equally_long
 from .counterparts import as_operand, cast_safely, counterpart, known
 from .library_rows import LIBRARY, library
 
@@ -152,6 +153,8 @@ def _bins_of(theirs: Any, bins: Any) -> tuple[Any, list[Tensor]]:
     """Return the number of bins or the name of a rule, or None and the edges."""
     if isinstance(bins, str):
         return bins, []
+    if bins is None:
+        raise TypeError("`bins` must be an integer, a string, or an array")
     if _is_one(bins):
         return known(theirs, bins=bins), []
     edges = as_operand(bins)
@@ -299,8 +302,7 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = N
 def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     """Return ``np.histogram2d``."""
     first, second = as_operand(x), as_operand(y)
-    if None not in (first.shape[0], second.shape[0]) and first.shape[0] != second.shape[0]:
-        raise ValueError("x and y must have the same length.")
+    first = equally_long(first, second, ValueError("x and y must have the same length."))
     count = len(bins) if isinstance(bins, (list, tuple)) else 1 if _is_one(bins) else bins.shape[0]
     if count not in (1, 2):  # edges for both
         bins = [bins, bins]

@@ -134,6 +134,8 @@ def _inverse_or_nan(x: Any) -> Any:
     try:
         return np.linalg.inv(x)
     except np.linalg.LinAlgError:
+        if x.shape[-2:] != x.shape[-2:][::-1]:  # of a shape that only the run knows
+            raise
         if x.ndim == 2:
             return np.full(x.shape, np.nan, x.dtype)
         return np.stack([_inverse_or_nan(one) for one in x])

@@ -12,7 +12,7 @@ from ...base.shapes import TensorShape
 from ...base.stand_ins import UnknownWhileTracing
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
-from .. import array, creation, filled, gathering, indexing, logic, reductions, selection, shape_queries
+from .. import array, creation, filled, gathering, indexing, logic, selection, shape_queries
 from ..extents import extents, product
 from ..shape_queries import dim
 from .axes_of_numpy import axes_in, rank_of
@@ -59,20 +59,35 @@ def flipud(m: Any) -> Any:
     return array.flip(x, 0)
 
 
+_NEGATIVE = "all elements of `new_shape` must be non-negative"
+
+
+def _checked_count(shape: Any) -> Any:
+    if np.any(shape < 0):
+        raise ValueError(_NEGATIVE)
+    return np.prod(shape, dtype=np.int64)
+
+
+_count_of = library(
+    "count_of_resized", _checked_count, lambda shape: [], NO_GRADIENT, dtype=lambda shape: dtypes.int64,
+    traits=LIBRARY.but(raises=ValueError),
+)  # fmt: skip
+
+
 @counterpart(np.resize)
 def resize(a: Any, new_shape: Any) -> Any:
     """Return ``np.resize``."""
     x = array.ravel(as_operand(a))
     wanted = extents(new_shape, "numpy.resize")
     if wanted.known is not None and any(d is not None and d < 0 for d in wanted.known):
-        raise ValueError("all elements of `new_shape` must be non-negative")
+        raise ValueError(_NEGATIVE)
     count = None if wanted.known is None else product(wanted.known)
     have = dim(x, 0)
     if have == 0:
         return filled.zeros(new_shape, x.dtype)
     if count is not None and isinstance(have, int):
         return array.reshape(gathering.gather(x, np.arange(count) % have), new_shape)
-    number = count if count is not None else reductions.prod(wanted.inputs[0])
+    number = count if count is not None else _count_of(wanted.inputs[0])
     return array.reshape(gathering.gather(x, creation.range(number) % have), new_shape)
 
 

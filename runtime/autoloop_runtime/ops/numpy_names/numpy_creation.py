@@ -178,17 +178,20 @@ def eye(
     if order not in (None, "K", "A", "C", "F"):
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
     k = k if is_tensor(k) else operator.index(k)
-    extents = [_extent(N), _extent(N if M is None else M)]
-    if any(is_tensor(extent) for extent in extents):
-        k = filled.full(extents, k)  # refuses negative extents, which have empty ranges
-    return creation.eye(extents[0], extents[1], k, of_numbers(dtype))
+    return _diagonal(_extent(N), _extent(N if M is None else M), k, of_numbers(dtype))
+
+
+def _diagonal(rows: Any, columns: Any, k: Any, dtype: np.dtype[Any]) -> Tensor:
+    if is_tensor(rows) or is_tensor(columns):
+        k = filled.full([rows, columns], k)  # refuses negative extents, which have empty ranges
+    return creation.eye(rows, columns, k, dtype)
 
 
 @counterpart(np.identity)
 def identity(n: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
     """Return ``np.identity``."""
     unsupported(np.identity, like=like)
-    return creation.eye(_extent(n), None, 0, of_numbers(_or_float(dtype)))
+    return _diagonal(_extent(n), _extent(n), 0, of_numbers(_or_float(dtype)))
 
 
 def _extent(n: Any) -> Any:

@@ -225,6 +225,8 @@ def broadcast(*args: Any) -> Broadcast:
     """Return ``np.broadcast``, of arrays of known shapes."""
     of_tensors = kind_of(args) is Tensor
     operands = [as_operand(one) if of_tensors or isinstance(one, Tensor) else np.asarray(one) for one in args]
+    if not of_tensors:  # among them are arrays of Python's numbers
+        operands = [x if isinstance(x, (ArrayTracer, np.ndarray)) else marked(ZeroDimArray, x) for x in operands]
     shapes = [x.shape for x in operands if isinstance(x, Tensor)]
     unknown = next((shape for shape in shapes if not shape.is_fully_defined()), None)
     if unknown is not None:

@@ -27,6 +27,7 @@ from . import decompositions as factors
 from . import matrix_equations as equations
 from . import numpy_norms as numpy_norms
 from . import tensor_products
+from .checked_operands import surely_square
 from .counterparts import NO_VALUE, as_operand, as_operands, counterpart, known, unsupported
 from .decompositions import is_square
 from .matrix_operands import floats, matrix, square, squared, supported
@@ -325,7 +326,7 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Tensor:
 @counterpart(np.linalg.matrix_power)
 def matrix_power(a: Any, n: Any) -> Tensor:
     """Return ``np.linalg.matrix_power``; the power must be known while the graph is built."""
-    x = squared(as_operand(a))
+    x = surely_square(squared(as_operand(a)))
     try:
         n = operator.index(known(np.linalg.matrix_power, n=n))
     except TypeError as error:

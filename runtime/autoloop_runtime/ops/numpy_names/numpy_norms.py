@@ -20,7 +20,9 @@ from ..reductions import any as some
 from ..reductions import max as greatest
 from ..reductions import min as least
 from ..reductions import norm as length
+from ..repeating import pad
 from ..selection import where
+from .checked_operands import not_empty
 from .counterparts import as_operand, counterpart, known
 from .decompositions import svdvals
 from .matrix_equations import inverse_or_nan
@@ -84,9 +86,14 @@ except ValueError:
 def _greatest(sizes: Tensor, axis: Any, keepdims: bool = False) -> Tensor:
     """Return the greatest of sizes; where there are none, what NumPy's norms give: 0, and before 2.3 an exception."""
     places = range(len(sizes.shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    if not _IS_OF_NONE or all(sizes.shape.known[place] != 0 for place in places):
+    extents = [sizes.shape.known[place] for place in places]
+    if not _IS_OF_NONE or not (0 in extents or None in extents):
         return greatest(sizes, axis, keepdims)
-    return total(sizes, axis, keepdims)
+    if 0 in extents:
+        return total(sizes, axis, keepdims)
+    rank = len(sizes.shape)  # one more zero is no greatest, but where there are no others
+    more = [[0, int(place in [one % rank for one in places])] for place in range(rank)]
+    return greatest(pad(sizes, more), axis, keepdims)
 
 
 #: order -> what it makes of the sums of the absolute values along one axis, and which of the two that is
@@ -113,9 +120,10 @@ def matrix_norm(x: Any, /, *, keepdims: Any = False, ord: Any = "fro") -> Any:
 @counterpart(np.linalg.cond)
 def cond(x: Any, p: Any = None) -> Any:
     """Return ``np.linalg.cond``: inf, not nan, of what has no inverse."""
-    x, p = as_operand(x), known(np.linalg.cond, p=p)
-    if x.shape.num_elements() == 0:
-        raise np.linalg.LinAlgError("cond is not defined on empty arrays")
+    x, p = (
+        not_empty(as_operand(x), np.linalg.LinAlgError("cond is not defined on empty arrays")),
+        known(np.linalg.cond, p=p),
+    )
     if p is None or p in (2, -2):
         x = matrix(x)
         values = svdvals(x)

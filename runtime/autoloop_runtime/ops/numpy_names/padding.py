@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ...base import dtypes
+from ...base import dtypes, nest
 from ...base.stand_ins import UnknownExtent
 from ...ir.convert import as_constant, has_tensor
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
 from .. import array, broadcasting, gathering, joining, repeating, rounding
-from ..operands import as_dtype, fitted
+from ..operands import as_dtype, fitted, is_tensor
 from ..shape_queries import dim
 from .axes_of_numpy import part, rank_of, spread_along
+from .checked_operands import long_enough
 from .counterparts import as_operand, counterpart, known, refused
 from .library_rows import library
 
@@ -35,6 +36,10 @@ _padded_places = library(
 )  # fmt: skip
 
 
+_EMPTY = "can't extend empty axis {} using modes other than 'constant' or 'empty'"
+_NOT_WHOLE = "`pad_width` must be of integral type."
+
+
 def _in_pairs(given: Any, rank: int, whole: bool = False) -> list[Any]:
     """Return a pair for each axis, as NumPy reads one number, a pair, or pairs; they may hold tensors."""
     if isinstance(given, dict):
@@ -43,10 +48,12 @@ def _in_pairs(given: Any, rank: int, whole: bool = False) -> list[Any]:
             from_axes[axis] = one if isinstance(one, (tuple, list)) else (one, one)
         given = from_axes
     if has_tensor(given):
+        if whole and any(is_tensor(one) and as_operand(one).dtype.kind != "i" for one in nest.flatten(given)):
+            raise TypeError(_NOT_WHOLE)
         return _staged_pairs(given, rank)
     found = np.asarray(given)
-    if whole and found.dtype.kind not in "iu":
-        raise TypeError("`pad_width` must be of integral type.")
+    if whole and found.dtype.kind != "i":
+        raise TypeError(_NOT_WHOLE)
     if whole and found.min() < 0:
         raise ValueError("index can't contain negative values")
     return list(np.broadcast_to(found, (rank, 2)).tolist())
@@ -86,8 +93,6 @@ def _spread(value: Any, x: Tensor, axis: int, width: Any) -> Any:
 
 def _by_places(x: Tensor, axis: int, pair: tuple[int, int], mode: str) -> Any:
     extent = dim(x, axis)
-    if extent == 0:
-        raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
     if isinstance(extent, int):
         numbers: Any = np.arange(extent)
         return gathering.gather(x, as_constant(np.pad(numbers, pair, mode)), axis)  # type: ignore[call-overload]
@@ -185,9 +190,11 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
         if mode == "constant":
             assert many is not None
             x = _ends(x, axis, _spread(many[axis][0], x, axis, left), _spread(many[axis][1], x, axis, right))
-        elif pair == (0, 0):
             continue
-        elif mode == "linear_ramp":
+        if pair == (0, 0):
+            continue
+        x = long_enough(x, axis, 1, _EMPTY.format(axis))
+        if mode == "linear_ramp":
             assert many is not None
             x = _ramped(x, axis, pair, many[axis])
         elif mode in _STATISTICS:

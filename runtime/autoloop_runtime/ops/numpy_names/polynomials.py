@@ -30,6 +30,7 @@ from .. import (
 from ..operands import as_dtype, is_tensor, weak_type
 from ..shape_queries import dim
 from .axes_of_numpy import rank_of
+from .checked_operands import equally_long
 from .counterparts import as_operand, as_operands, counterpart, known
 from .joined_arrays import at_least
 
@@ -103,6 +104,8 @@ def _without_zeros(c: Any) -> Any:
     if value is not None:
         kept = len(np.trim_zeros(value, "f"))
         return c[len(value) - max(kept, min(len(value), 1)) :]
+    if c.shape[0] is None or c.shape[0] == 0:  # without coefficients it is 0 everywhere
+        c = _with_zeros(c, 1)
     found = logic.not_equal(c, c.dtype.type(0))
     start = selection.where(reductions.any(found), reductions.argmax(found), shape_queries.size(c, np.int64) - 1)
     return c[start:]
@@ -281,8 +284,7 @@ def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: Any = False, w: A
         raise in_numpys_words(TypeError("expected non-empty vector for x"))
     if rank_of(np.polyfit, values) not in (1, 2):
         raise in_numpys_words(TypeError("expected 1D or 2D array for y"))
-    if None not in (at.shape[0], values.shape[0]) and at.shape[0] != values.shape[0]:
-        raise in_numpys_words(TypeError("expected x and y to have same length"))
+    at = equally_long(at, values, in_numpys_words(TypeError("expected x and y to have same length")))
     if values.dtype == np.float16:  # powers of the others have 64 bits
         raise TypeError("array type float16 is unsupported in linalg")
     left, right = np.vander(at, order), values
