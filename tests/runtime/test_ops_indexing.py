@@ -159,6 +159,40 @@ def test_index_errors(index, match):
         p[index]
 
 
+def places(x, v, n):
+    return x[v]
+
+
+def list_of_places(x, v, n):
+    x[[v]] = 1
+
+
+def beginning(x, v, n):
+    x[v:] = 1
+
+
+def unread_end(x, v, n):
+    x[:v]
+
+
+def no_step(x, v, n):
+    x[n:n:0]
+
+
+def no_step_of_the_run(x, v, n):
+    x[:: n - n]
+
+
+@each([places, list_of_places, beginning, unread_end, no_step, no_step_of_the_run])
+def test_what_is_no_index_is_said_in_numpys_words(function):
+    given = np.arange(6.0), np.float64(2.5), np.int64(3)
+    with pytest.raises((IndexError, TypeError, ValueError)) as plain:
+        function(*given)
+    with pytest.raises(plain.type) as ours:
+        al.function(function)(*given)
+    assert str(ours.value).startswith(str(plain.value))
+
+
 @st.composite
 def mixed_indices(draw, shape):
     """An index expression of ints, slices, new axes, an ellipsis, and arrays of ints and booleans that broadcast."""

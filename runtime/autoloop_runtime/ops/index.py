@@ -113,6 +113,8 @@ def parse(index: Any) -> tuple[Index, list[Tensor]]:
     ------
     TypeError
         For a slice with ends that are no integers.
+    ValueError
+        For a slice with a step of 0.
     IndexError
         For what cannot be an index, and for more than one ellipsis.
     """
@@ -148,6 +150,8 @@ def parse(index: Any) -> tuple[Index, list[Tensor]]:
             entries.append(item)
         elif isinstance(item, slice):
             entries.append(Slice(bound(item.start), bound(item.stop), bound(item.step)))
+            if entries[-1].step == 0:
+                raise ValueError("slice step cannot be zero")
         elif isinstance(item, (int, np.integer)) and not isinstance(item, bool):
             entries.append(int(item))
         else:
@@ -168,7 +172,7 @@ def _advanced(item: Any) -> Tensor | int:
         place = type(item).__index__(item)
         return convert_to_tensor(place) if is_tensor(place) else operator.index(place)
     if tensor.dtype.kind not in "biu":
-        is_array = isinstance(item, (Tensor, np.ndarray, list))
+        is_array = isinstance(item, (Tensor, np.ndarray))
         words = (
             "arrays used as indices must be of integer (or boolean) type" if is_array and tensor.shape.rank else _ONLY
         )
