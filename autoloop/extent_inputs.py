@@ -18,6 +18,8 @@ from .trace_forms import may_stand_for
 
 #: how many shapes are traced, but for that of the first call, before one is taken for one that keeps changing
 MOST_SHAPES = 2
+#: what a trace raises that asks for what only the extents of a call tell
+_ASKING = (TypeError, ValueError, NotImplementedError, RecursionError, CalledPlain)
 #: what of one leaf may differ from call to call: extents, or a number
 _Varying = tuple[Any, ...]
 
@@ -83,7 +85,7 @@ class ExtentInputs:
                 made = make(inputs, structure, key, None, specs)
                 if not may_stand_for(made, self._example[kind]):
                     made = None
-        except (TypeError, ValueError, NotImplementedError, CalledPlain):  # it asks for what only they tell
+        except _ASKING:
             made = None
         if made is None:
             self._fixed.add(kind)

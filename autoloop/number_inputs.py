@@ -87,7 +87,7 @@ class ChangingInputs:
         key = (structure, tuple([leaf_key(leaf) for leaf in inputs]))
         try:
             return found(key, inputs) or make(inputs, structure, key), inputs
-        except (TypeError, ValueError, NotImplementedError):  # it asks for what only their values tell
+        except (TypeError, ValueError, NotImplementedError, RecursionError):  # it asks for what only their values tell
             self._numbers.fix(structure, leaves)
             return None, leaves
 

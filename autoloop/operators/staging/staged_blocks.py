@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextvars import ContextVar
 from typing import Any
 
@@ -130,7 +131,7 @@ def staged_block() -> Setting[None]:
     """
 
     depth = _DEPTH.get()
-    if depth >= _MAXIMUM_DEPTH or (depth >= _DEEP and _are_too_many()):
+    if depth >= _MAXIMUM_DEPTH or (depth >= _DEEP and (_are_too_many() or _fill_the_stack())):
         what = "a function calls itself under a tensor condition"
         leave_unknown(what)
         raise EndlessRecursionError(
@@ -148,6 +149,16 @@ def _are_too_many() -> bool:
     blocks = graph.root.record(_DeepBlocks)
     blocks.count += 1
     return blocks.count > _MOST_DEEP
+
+
+def _fill_the_stack() -> bool:
+    """Return whether so many calls are under way that Python will soon allow no more: tracing takes several for each
+    of the user's, and ends in words of its own while there is room for that."""
+    try:
+        sys._getframe(sys.getrecursionlimit() * 2 // 3)
+    except ValueError:
+        return False
+    return True
 
 
 def looping(graph: Graph, found: Any) -> Setting[None]:
