@@ -58,6 +58,23 @@ CHANGING = [
     ("or_first", "s.v = x[1]\nreturn 1 if (s or x[0] > 1) else 2", TRUE, STATE),
     ("python_s_own", "n = 0\nif s and n < x[0]: n += 1\nt = s and 3\nreturn n, t", TRUE, STATE),
 ]  # fmt: skip
+NOTE = "L = []\ndef note(*v):\n    L.append(1)\n    return f'{v}'"
+#: bodies with an ``assert`` whose message does something, or fails, and what stands above them
+MESSAGES = [
+    ("changes", "assert x[1] < 4, note(x)\nreturn x", NOTE),
+    ("changes_in_a_loop", "for v in x:\n    assert v < 4, note(v)\nreturn x", NOTE),
+    (
+        "changes_as_often_as_the_run_says",
+        "i = 0\nwhile i < x[0]:\n    assert i < 9, note(i)\n    i += 1\nreturn x",
+        NOTE,
+    ),
+    ("prints", "assert x[1] < 4, print('said')\nreturn x", "L = []"),
+    ("finds_no_element", "assert x[0] < 3, ('a', 'b')[int(x[0]) + 7]\nreturn x", "L = []"),
+    ("finds_no_key", "assert x[0] < 3, {}['a']\nreturn x", "L = []"),
+    ("divides", "assert x[0] < 3, 1 // int(x[1] - 2)\nreturn x", "L = []"),
+    ("formats", "assert x[0] < 3, f'{x[0]:d}'\nreturn x", "L = []"),
+    ("is_known", "assert x[0] < 3, 'known'\nreturn x", "L = []"),
+]
 #: of which plain Python has the object where a graph has only whether it is true
 OBJECTS = [
     ("and_later", "t = (x[0] > 1) and s\nL.append(t)\nreturn x", "would still hold"),
@@ -88,3 +105,12 @@ def test_an_operand_is_the_object_where_more_than_its_truth_is_asked(name, body,
     found, reasons = played(name, text, next(EXECUTORS))
     assert found == played(name, text)[0]
     assert len(reasons) == 1 and why in reasons[0]
+
+
+@each(MESSAGES, first)
+def test_the_message_of_an_assert_is_made_where_it_fails(name, body, top):
+    text, executor = module(body, top, "L"), next(EXECUTORS)
+    for one, other in zip(played(name, text, executor)[0], played(name, text)[0], strict=True):
+        assert str(one[0]).partition("\\nin operation")[0].startswith(str(other[0])[:-2])
+        is_raised = isinstance(other[0][0], type)  # in a loop: what it leaves is documented
+        assert one[1:4] == other[1:4] or (is_raised and name == "changes_in_a_loop")

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from typing import Any, NoReturn
 
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
+from autoloop_runtime.ir.array_storage import Block
+from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.rollback import mark, rollback
 
+from ... import operators
 from ...errors import ConversionError
 from ..staging.raising import flat_kinds, refuse_untold_text
 from ..staging.staged_blocks import StagedRaise, in_staged_block
 from ..staging.staged_values import asked, is_staged, truth
+from .asked_tests import Asking
 
 Kinds = Callable[[], tuple[Any, ...]] | None
 
@@ -34,15 +40,45 @@ def checked(
     if is_staged(test):
         for kinds in (caught, caught_outside):
             _refuse_if_caught(AssertionError, kinds)
-        said = [] if message is None else [message()]
-        for leaf in nest.flatten(said):
-            refuse_untold_text(leaf)
-        ops.assert_true(truth(test), *said)
+        if message is None:
+            ops.assert_true(truth(test))
+        elif (said := _at_hand(message)) is None:
+            operators.if_stmt(operators.not_(test), _failing(message), None, ())()
+        else:
+            ops.assert_true(truth(test), said)
         return True
     if not test and in_staged_block() and not _catches(caught, AssertionError):
         _refuse_if_caught(AssertionError, caught_outside)
         raise StagedRaise(AssertionError(*([] if message is None else [message()])))
     return test
+
+
+def _at_hand(message: Callable[[], Any]) -> Any:
+    """Return the message of an ``assert`` if nothing has to be done to make it; None, with all undone, if there is.
+
+    Python makes it only where the test fails: elsewhere what it changes, prints or raises would be too much.
+    """
+    graph = current_graph()
+    assert graph is not None
+    asking, begun, count = Asking(message, ()), mark(graph), len(graph.nodes)
+    with Block(graph, every=True) as block:
+        said = None
+        with suppress(Exception):  # which only a run that comes there raises
+            said = message()
+            for leaf in nest.flatten([said]):
+                refuse_untold_text(leaf)
+        if not asking.undo() and len(graph.nodes) == count and said is not None:
+            return said
+        block.undo()
+        rollback(graph, begun)
+    return None
+
+
+def _failing(message: Callable[[], Any]) -> Callable[[], NoReturn]:
+    def then() -> NoReturn:
+        raise StagedRaise(AssertionError(message()))
+
+    return then
 
 
 def raised(error: Any, caught: Kinds = None, caught_outside: Kinds = None) -> Any:
