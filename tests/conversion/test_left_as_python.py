@@ -263,6 +263,7 @@ def test_advice(function, advice):
     ("f", "words"),
     [
         (lambda x: np.poly1d(x)(2.0), "use np.polyval(coefficients, x)"),
+        (lambda x: np.polyval(np.poly1d([1.0, 2.0]), x), "give its coefficients, p.coeffs"),
         (lambda x: np.polynomial.Polynomial(x), "np.polyval(coefficients[::-1], x)"),
         (lambda x: np.lib.stride_tricks.as_strided(x, (2,), (8,)), "use slices, np.reshape or"),
         (lambda x: np.ma.masked * x, "np.where(mask, fill, x)"),

@@ -52,7 +52,7 @@ def _count(theirs: Any, c: Tensor, axis: int = 0) -> int:
 def polyval(p: Any, x: Any) -> Any:
     """Return ``np.polyval``."""
     if isinstance(p, np.poly1d) or isinstance(x, np.poly1d):
-        raise TypeError("numpy.polyval takes no numpy.poly1d where tensors take part; give its coefficients: p.coeffs")
+        raise UnknownWhileTracing("numpy.polyval takes no numpy.poly1d in a graph; give its coefficients, p.coeffs")
     coefficients, points = as_operand(p), as_operand(x)
     common = np.result_type(coefficients.dtype, points.dtype)
     coefficients, at = as_dtype(coefficients, common), as_dtype(points, common)
