@@ -5,6 +5,8 @@ The function is converted, and traced once: what it is called on becomes a loop 
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -75,7 +77,7 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
     if 0 in rest:
         raise programs_own(ValueError("Cannot apply_along_axis when any iteration dimensions are 0"))
     function = operators.call(func1d)
-    rows = ops.reshape(moved, [-1, _extents(moved)[-1]])
+    rows = ops.reshape(moved, [functools.reduce(operator.mul, rest, 1), _extents(moved)[-1]])
 
     def each(row: Tensor) -> Tensor:
         given = marked(kind, row)

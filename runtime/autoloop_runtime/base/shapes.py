@@ -101,7 +101,7 @@ class TensorShape(tuple[Dim, ...]):
     def as_tuple(self) -> tuple[int, ...]:
         """Return the dimensions of a fully defined shape (``ValueError`` otherwise)."""
         if _has(self, None):
-            raise ValueError(f"shape {self} is not fully defined")
+            raise UnknownExtent(f"shape {self} is not fully defined")
         entries: tuple[int, ...] = _entries(self, _ALL)
         return entries
 
@@ -221,7 +221,7 @@ class _UnknownRank(TensorShape):
         return None
 
     def as_tuple(self) -> tuple[int, ...]:
-        raise ValueError(f"shape {self} is not fully defined")
+        raise UnknownExtent(f"shape {self} is not fully defined")
 
     def is_compatible_with(self, other: ShapeLike) -> bool:
         TensorShape(other)  # which refuses what is no shape

@@ -1,4 +1,5 @@
-"""What NumPy finds wrong with the elements of an operand: raised when they are there, at the user's line."""
+"""What NumPy finds wrong with the elements of an operand, or how many there are: raised when they are there, at the
+user's line."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from ...ir.apply import apply
 from ...ir.tensor import Tensor
 from ...ir.traits import VIEWING, Fails
 from ..define import primitive
+from ..logic import equal
 
 
 def _kernel(x: Any, holds: Any, error: type[Exception], message: str) -> Any:
@@ -30,3 +32,12 @@ def checked(x: Tensor, holds: Tensor, error: type[Exception], message: str) -> A
             raise error(message)
         return x
     return apply(_CHECKED, [x, holds], {"error": error, "message": message})
+
+
+def equal_extents(x: Tensor, one: Any, other: Any, error: type[Exception], message: str) -> Any:
+    """Return ``x``; where two extents differ, of which only the run may know one, that raises ``error(message)``."""
+    if isinstance(one, int) and isinstance(other, int):
+        if one != other:
+            raise error(message)
+        return x
+    return checked(x, equal(one, other), error, message)

@@ -14,6 +14,7 @@ from ..shape_queries import dim
 from .axes_of_numpy import axes_in, axis_in, part, rank_of, spread_along
 from .checked_operands import long_enough
 from .counterparts import NO_VALUE, as_operand, as_operands, counterpart, known, refused
+from .data_checks import equal_extents
 
 
 def _neighbours(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
@@ -82,13 +83,14 @@ def _times(a: Any, b: Any) -> Any:
     return first * second
 
 
-def _spacings(f: Tensor, axes: tuple[int, ...], given: tuple[Any, ...]) -> list[Any]:
-    """Return the distances between neighbours along each axis: one number, or a vector of them."""
+def _spacings(f: Tensor, axes: tuple[int, ...], given: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
+    """Return the array, checked to have as many elements as there are points, and the distances between them along
+    each axis: one number, or a vector of them."""
     if not given:
-        return [1.0] * len(axes)
+        return f, [1.0] * len(axes)
     given = tuple(as_operand(one) if type(one) in (list, tuple) and any(map(is_tensor, one)) else one for one in given)
     if len(given) == 1 and np.ndim(given[0]) == 0:
-        return list(given) * len(axes)
+        return f, list(given) * len(axes)
     if len(given) != len(axes):
         raise TypeError("invalid number of arguments")
     made = []
@@ -99,13 +101,13 @@ def _spacings(f: Tensor, axes: tuple[int, ...], given: tuple[Any, ...]) -> list[
         points = as_operand(one)
         if points.shape.rank != 1:
             raise ValueError("distances must be either scalars or 1d")
-        if None not in (points.shape[0], f.shape[axis]) and points.shape[0] != f.shape[axis]:
-            raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+        message = "when 1d, distances must match the length of the corresponding dimension"
+        f = equal_extents(f, dim(points, 0), dim(f, axis), ValueError, message)
         points = as_dtype(points, np.dtype(float)) if points.dtype.kind in "iu" else points
         value = None if is_tensor(one) else points.constant_value()
         gaps = None if value is None else np.diff(value)
         made.append(gaps[0] if gaps is not None and (gaps == gaps[0]).all() else diff(points))
-    return made
+    return f, made
 
 
 def _weights_between(before: Any, after: Any) -> tuple[Any, Any, Any]:
@@ -159,7 +161,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
     """Return ``np.gradient``."""
     values = as_operand(f)
     axes = axes_in(np.gradient, values, axis)
-    spacings = _spacings(values, axes, varargs)
+    values, spacings = _spacings(values, axes, varargs)
     edge_order = known(np.gradient, edge_order=edge_order)
     if edge_order < 1:
         refused(np.gradient, "edge_order")

@@ -26,6 +26,7 @@ from ..direct_calls import calls, inside
 from ..operands import as_dtype, is_tensor
 from ..reducing import sum as total
 from ..shape_queries import dim
+from .checked_operands import equally_long
 from .counterparts import as_operand, cast_safely, counterpart, known
 from .library_rows import library
 
@@ -104,6 +105,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
             raise ValueError("period must be a non-zero value")
         if points.shape.rank != 1 or values.shape.rank != 1:
             raise ValueError("Data points must be 1-D sequences")
+        points = equally_long(points, values, ValueError("fp and xp are not of the same length"))
         at, points = as_dtype(at, np.dtype(float)), as_dtype(points, np.dtype(float))
         turn = arithmetic.abs(as_operand(period, float))
         at, points = at % turn, points % turn

@@ -19,6 +19,7 @@ from ..operands import as_dtype, is_tensor
 from ..shape_queries import dim
 from .axes_of_numpy import axis_in, flat_or_along, part, rank_of
 from .counterparts import as_operand, counterpart, known
+from .data_checks import equal_extents
 from .library_rows import Library, library
 
 
@@ -240,29 +241,29 @@ def _count(where: Any, extent: Any) -> Any:
     return dim(where, 0)
 
 
-def _cuts(theirs: Any, x: Tensor, where: Any, axis: int) -> list[Any]:
+_UNEVEN = "array split does not result in an equal division"
+
+
+def _cuts(theirs: Any, where: Any, extent: Any, even: bool) -> list[Any]:
     """Return where the parts of an array begin and end along an axis."""
     if not isinstance(where, (list, tuple, np.ndarray)) and not (is_tensor(where) and as_operand(where).shape.rank):
         count = int(known(theirs, indices_or_sections=where))
         if count <= 0:
             raise ValueError("number sections must be larger than 0.")
-        extent = dim(x, axis)
+        if even:
+            extent = equal_extents(extent, extent % count, 0, ValueError, _UNEVEN)
         each, more = extent // count, extent % count
         if not isinstance(extent, int):
             return [k * each + bounds.minimum(more, k) for k in range(count + 1)]
         return [0, *np.cumsum(more * [each + 1] + (count - more) * [each]).tolist()]
     given = where if isinstance(where, (list, tuple)) else known(theirs, indices_or_sections=where).tolist()
-    return [0, *given, dim(x, axis)]
+    return [0, *given, extent]
 
 
 def _split(theirs: Any, ary: Any, where: Any, axis: Any, even: bool) -> Any:
     x = as_operand(ary)
     along = axis_in(theirs, x, axis)
-    extent = dim(x, along)
-    count = not isinstance(where, (list, tuple, np.ndarray)) and not is_tensor(where)
-    if even and count and isinstance(extent, int) and extent % int(where):
-        raise ValueError("array split does not result in an equal division")
-    ends = _cuts(theirs, x, where, along)
+    ends = _cuts(theirs, where, dim(x, along), even)
     return [part(x, along, start, stop) for start, stop in pairwise(ends)]
 
 

@@ -22,6 +22,7 @@ from ..gathering import take_along_axis
 from ..linalg import matmul, transposed
 from ..operands import as_dtype
 from ..reducing import sum as total
+from ..shape_queries import dim
 from ..sorting import argsort, sort
 from . import decompositions as factors
 from . import matrix_equations as equations
@@ -29,6 +30,7 @@ from . import numpy_norms as numpy_norms
 from . import tensor_products
 from .checked_operands import surely_square
 from .counterparts import NO_VALUE, as_operand, as_operands, counterpart, known, unsupported
+from .data_checks import equal_extents
 from .decompositions import is_square
 from .matrix_operands import floats, matrix, square, squared, supported
 from .numpy_reductions import wide
@@ -331,7 +333,11 @@ def matrix_power(a: Any, n: Any) -> Tensor:
         n = operator.index(known(np.linalg.matrix_power, n=n))
     except TypeError as error:
         raise TypeError(f"exponent must be an integer ({error})") from None
-    made: Tensor = tensor_products.power(x if n >= 0 else inv(x), abs(n))
+    if n == 0:  # which needs nothing of the matrix
+        wrong = "Last 2 dimensions of the array must be square"
+        one: Tensor = tensor_products.power(x, 0)
+        return equal_extents(one, dim(x, -2), dim(x, -1), np.linalg.LinAlgError, wrong)  # type: ignore[no-any-return]
+    made: Tensor = tensor_products.power(x if n > 0 else inv(x), abs(n))
     return made
 
 

@@ -57,6 +57,8 @@ def polyval(p: Any, x: Any) -> Any:
     common = np.result_type(coefficients.dtype, points.dtype)
     coefficients, at = as_dtype(coefficients, common), as_dtype(points, common)
     count = _count(np.polyval, coefficients)
+    if not count and not points.shape.rank:
+        raise UnknownWhileTracing("numpy.polyval of no coefficients and one number gives an array without axes")
     made: Any = filled.zeros_like(at if count else points)
     for k in range(count):
         made = made * at + coefficients[k]
@@ -119,6 +121,8 @@ def polydiv(u: Any, v: Any) -> Any:
     kind = np.result_type(kind, np.float64) if kind.kind in "biu" else kind
     rest, under = as_dtype(over, kind), as_dtype(under, kind)
     m, n = _count(np.polydiv, rest) - 1, _count(np.polydiv, under) - 1
+    if m < 0 or n < 0:
+        raise IndexError("index 0 is out of bounds for axis 0 with size 0")
     scale = 1.0 / under[0]
     parts = []
     for k in range(m - n + 1):
@@ -150,6 +154,8 @@ def polyder(p: Any, m: Any = 1) -> Any:
     for _ in range(m):
         n = _count(np.polyder, c) - 1
         c = arithmetic.multiply(*_strong(c[:-1], np.arange(n, 0, -1)))
+    if len(c.shape) > 1:  # of which NumPy fails to take one derivative more
+        arithmetic.multiply(*_strong(c[:-1], np.arange(_count(np.polyder, c) - 1, 0, -1)))
     return c
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import of_numbers
+from ...base.stand_ins import UnknownExtent
 from ...ir.tensor import Tensor
 from .. import (
     arithmetic,
@@ -27,26 +28,35 @@ from ..operands import as_dtype
 from ..shape_queries import dim
 from .axes_of_numpy import axes_in, rank_of
 from .counterparts import NO_VALUE, as_operand, counterpart, refused
-from .data_checks import checked
+from .data_checks import checked, equal_extents
+
+_OF_ANOTHER_SHAPE = "Axis must be specified when shapes of a and weights differ."
+_WRONG: tuple[type[Exception], str] = (
+    ValueError, "Shape of weights must be consistent with shape of a along specified axis."
+)  # fmt: skip
 
 
 def _weights(weights: Any, x: Tensor, axes: Any) -> Tensor:
     """Return weights that broadcast over the operand."""
     w = as_operand(weights)
-    if w.shape.as_tuple() == x.shape.as_tuple() and None not in x.shape.known:
-        return w
+    rank = len(x.shape)
+    if len(w.shape) == rank and w.shape.is_compatible_with(x.shape):  # for all axes, or along them all in order
+        if axes is not None and len(axes) == rank and list(axes) != list(range(rank)) and w.shape != x.shape:
+            raise UnknownExtent("numpy.average: the extents of a and of weights must be known")
+        return _checked(w, x, range(rank), *((TypeError, _OF_ANOTHER_SHAPE) if axes is None else _WRONG))
     if axes is None:
-        if w.shape.is_compatible_with(x.shape):
-            return w
-        raise TypeError("Axis must be specified when shapes of a and weights differ.")
-    if len(w.shape) == len(x.shape) and w.shape.is_compatible_with(x.shape):
-        return w
-    if len(w.shape) != len(axes) or any(
-        None not in (have, x.shape[a]) and have != x.shape[a] for have, a in zip(w.shape, axes)
-    ):
-        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
-    w = array.transpose(w, np.argsort(axes).tolist())
-    return array.reshape(w, [dim(x, a) if a in axes else 1 for a in range(len(x.shape))])
+        raise TypeError(_OF_ANOTHER_SHAPE)
+    if len(w.shape) != len(axes):
+        raise ValueError(_WRONG[1])
+    w = array.transpose(_checked(w, x, axes, *_WRONG), np.argsort(axes).tolist())
+    return array.reshape(w, [dim(x, a) if a in axes else 1 for a in range(rank)])
+
+
+def _checked(w: Tensor, x: Tensor, axes: Any, error: type[Exception], message: str) -> Tensor:
+    """Return weights, which must have the extents of some axes of the operand."""
+    for place, axis in enumerate(axes):
+        w = equal_extents(w, dim(w, place), dim(x, axis), error, message)
+    return w
 
 
 def _average(x: Any, axes: Any, weights: Any, keepdims: Any) -> tuple[Any, Any]:
@@ -90,15 +100,23 @@ def _rows(x: Tensor, rowvar: Any, kind: Any, name: str) -> Tensor:
     x = as_dtype(x, kind)
     if rank < 2:
         return array.reshape(x, [1, -1])
-    return x if rowvar or (name == "y" and x.shape[0] == 1) else array.transpose(x)
+    return x if rowvar or (name == "y" and _is_one(x.shape[0])) else array.transpose(x)
 
 
-def _sample_weights(given: Any, name: str, whole: bool) -> Tensor:
+def _is_one(extent: int | None) -> bool:
+    """Return whether there is one row, which has another result than several."""
+    if extent is None:
+        raise UnknownExtent("numpy.cov: the number of rows must be known, as one has another result than several")
+    return extent == 1
+
+
+def _sample_weights(given: Any, x: Tensor, name: str, whole: bool) -> Tensor:
     w = as_operand(given, float)
     if rank_of(np.cov, w) > 1:
         raise RuntimeError(f"cannot handle multidimensional {name}")
     if whole:
         w = checked(w, logic.equal(w, rounding.rint(w)), TypeError, f"{name} must be integer")
+    w = equal_extents(w, dim(w, 0), dim(x, 1), RuntimeError, f"incompatible numbers of samples and {name}")
     made: Tensor = checked(w, w >= 0, ValueError, f"{name} cannot be negative")
     return made
 
@@ -126,11 +144,8 @@ def _covariance(m: Any, y: Any, rowvar: Any, bias: Any, ddof: Any, fweights: Any
         x = joining.concat([x, _rows(second, rowvar, kind, "y")], 0)
     if ddof is None:
         ddof = 1 if bias == 0 else 0
-    w = None if fweights is None else _sample_weights(fweights, "fweights", True)
-    among = None if aweights is None else _sample_weights(aweights, "aweights", False)
-    for one, name in ((w, "fweights"), (among, "aweights")):
-        if one is not None and None not in (one.shape[0], x.shape[1]) and one.shape[0] != x.shape[1]:
-            raise RuntimeError(f"incompatible numbers of samples and {name}")
+    w = None if fweights is None else _sample_weights(fweights, x, "fweights", True)
+    among = None if aweights is None else _sample_weights(aweights, x, "aweights", False)
     both = w if among is None else among if w is None else w * among
     mean = _average(x, (1,), both, True)[0]
     count = dim(x, 1) if x.shape[1] is not None else as_dtype(dim(x, 1), np.dtype(float))
@@ -160,14 +175,14 @@ def cov(
 
 
 def _without_ones(c: Tensor) -> Tensor:
-    return array.reshape(c, []) if c.shape[0] == 1 else c
+    return array.reshape(c, []) if _is_one(c.shape[0]) else c
 
 
 @counterpart(np.corrcoef)
 def corrcoef(x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = None) -> Any:
     """Return ``np.corrcoef``."""
     c = _covariance(x, y, rowvar, False, None, None, None, dtype)
-    if c.shape[0] == 1:
+    if _is_one(c.shape[0]):
         c = _without_ones(c)
         return c / c
     deviation = as_dtype(powers.sqrt(complex_numbers.real(diagonals.diagonal(c))), c.dtype)

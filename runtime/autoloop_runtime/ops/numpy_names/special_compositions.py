@@ -36,6 +36,8 @@ def _shift(x: Tensor, axis: Any) -> Any:
 def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: Any = False, return_sign: Any = False) -> Any:
     """Return ``scipy.special.logsumexp``."""
     x, axis = floats(a), known(special.logsumexp, axis=axis)
+    if 0 in x.shape:
+        raise UnknownWhileTracing("scipy.special.logsumexp of no elements is for SciPy itself")
     if b is not None:
         weights, x = as_operands(floats(b), x)
         x = where(equal(weights, 0), np.array(-np.inf, x.dtype), x)
