@@ -110,6 +110,8 @@ def by_numpy(function: Any) -> Callable[..., Any]:
     def of_staged(*args: Any, **kwargs: Any) -> Any:
         if of_ufunc(function):  # which asks arrays, but not the elements of lists
             is_index = function.__name__ == "at"  # whose tuple is one index of several axes
+            if is_index and args and isinstance(args[0], list | tuple):
+                raise programs_own(TypeError("first operand must be array"))
             made = [one if is_index and type(one) is tuple else _part(one) for one in args]
             return function(*made, **kwargs)
         args, kwargs = operators.given_exactly(function, _numbers_given_dtype(function, args, kwargs), kwargs)

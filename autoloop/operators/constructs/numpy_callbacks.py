@@ -20,7 +20,7 @@ from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.numpy_arguments import refuse
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, ZeroDimArray, kind_of, marked
+from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, ZeroDimArray, ask_numpy, kind_of, marked
 from autoloop_runtime.ops.numpy_names.numpy_creation import of_python_ints
 
 from ... import operators
@@ -135,6 +135,12 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     given = _array(x)
     if isinstance(condlist, (list, tuple)) and (not len(given.shape) or np.ndim(condlist[0])):
         tests = [_array(one, bool) for one in condlist]
+        if len({len(test.shape) for test in tests}) > 1:
+            try:
+                _array(condlist)
+            except ValueError as error:  # there is no array of them
+                ask_numpy(np.asarray, (condlist,), {}, error)
+                raise
     else:
         one = _array(condlist, bool)
         tests = list(ops.unstack(one)) if len(one.shape) > len(given.shape) else [one]

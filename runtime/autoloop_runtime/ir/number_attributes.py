@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..base.stand_ins import UnknownWhileTracing
 from .array_methods import Methods
 from .number_operators import Type, carried, number_type, widest
 from .op import call
@@ -75,13 +76,15 @@ def _attribute(name: str) -> property:
     return property(found)
 
 
-for _name in (*_ATTRIBUTES, *vars(Methods)):
+for _name in (*_ATTRIBUTES, *vars(Methods), "item", "tolist"):
     if _name[0] != "_":
         setattr(NumberTracer, _name, _attribute(_name))
 
 
 def _lacked(self: NumberTracer, name: str) -> Any:
     kind = None if name == "dtype" else number_type(self)  # which is asked for the dtype
+    if kind is not None and name[:2] != "__" and hasattr(kind, name):
+        raise UnknownWhileTracing(f"x.{name} is asked of a number that only the run knows")
     raise AttributeError(f"{kind and kind.__name__!r} object has no attribute {name!r}", name=name, obj=kind)
 
 

@@ -75,10 +75,13 @@ def telling_none_apart(theirs: Any, ours: Callable[..., Any]) -> Callable[..., A
     """Return ``ours``, which leaves to NumPy what None means where nothing given means another thing, and what it says
     of arguments of other types than its parameters have."""
     with undivided():  # which simple programs do without
-        from .odd_arguments import ask, unusual
+        from .odd_arguments import ask, ask_for_attributes, asked_for_attributes, unusual
     optional, place = _optional(theirs, ours)
+    of_arrays = asked_for_attributes(theirs)
 
     def called(*args: Any, **kwargs: Any) -> Any:
+        if of_arrays:
+            ask_for_attributes(theirs, of_arrays, args, kwargs)
         if optional and (odd := unusual(optional, place, args, kwargs)) is not None:
             ask(theirs, odd, place, args, kwargs)
         for value in args:

@@ -62,6 +62,8 @@ def numpys_word(
             return error
         said.append(_raised(theirs, given, named))
     first, second = said
+    if isinstance(first, np.linalg.LinAlgError) and not isinstance(error, np.linalg.LinAlgError):
+        return UnknownWhileTracing(str(error))  # of the elements, which have no inverse
     if first is None or second is None or type(first) is not type(second) or str(first) != str(second):
         # it takes such arguments, or what it says is of the elements
         return error if is_in_numpys_words(error) else UnknownWhileTracing(str(error))

@@ -43,6 +43,36 @@ _ALONE = frozenset(
 #: what means the same here whatever NumPy takes it for: what is handed to its own function, or changes no value
 _TAKEN_AS_IT_IS = frozenset(("optimize", "requirements", "subok"))
 _ORDERS = ("C", "F", "A", "K")
+#: functions that ask arguments for what only arrays have -> which
+_OF_ARRAYS: dict[Any, tuple[int, ...]] = {
+    **dict.fromkeys((np.array2string, np.array_repr, np.array_str, np.isfortran, np.rollaxis), (0,)),
+    **dict.fromkeys((np.diag_indices_from, np.tril_indices_from, np.triu_indices_from, np.fill_diagonal), (0,)),
+    **dict.fromkeys((np.split, np.dsplit, np.hsplit, np.vsplit), (0,)),
+    **dict.fromkeys((np.put_along_axis, np.take_along_axis), (0, 1)), np.insert: (1,),
+    **{getattr(np, name): (0,) for name in ("astype", "unstack") if hasattr(np, name)},  # of newer versions
+}  # fmt: skip
+
+
+def asked_for_attributes(theirs: Any) -> tuple[int, ...]:
+    """Return the places of the arguments that a function asks for what lists and Python's numbers have not."""
+    try:
+        return _OF_ARRAYS.get(theirs, ())
+    except TypeError:  # not hashable
+        return ()
+
+
+def ask_for_attributes(theirs: Any, places: tuple[int, ...], args: Any, kwargs: Mapping[str, Any]) -> None:
+    """Raise the ``AttributeError`` of a function that is given a list or a number in place of an array."""
+    if not any(isinstance(one, (list, tuple, bool, int, float, complex)) or _is_number(one)
+               for one in [args[k] for k in places if k < len(args)]):  # fmt: skip
+        return
+    try:
+        given, named = list(map(_like, args)), {key: _like(one) for key, one in kwargs.items()}
+    except (TypeError, ValueError):
+        return
+    error = _raised(theirs, given, named)
+    if isinstance(error, AttributeError):
+        raise in_numpys_words(error)
 
 
 def unusual(names: Mapping[str, Any], place: Mapping[int, str], args: Any, kwargs: Mapping[str, Any]) -> str | None:
@@ -88,6 +118,11 @@ def _are_integers(value: Any, is_alone: bool = False) -> bool:
     if _is_staged(value):  # of which the numbers that stand for it in a question say nothing
         return bool(value.dtype.kind in "iu" and not value.shape.rank)
     return isinstance(value, _INTEGER) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a value stands for a number of Python's."""
+    return getattr(type(value), "is_pythons", False)
 
 
 def _is_staged(value: Any) -> bool:
@@ -162,6 +197,8 @@ def _holds_staged(value: Any) -> bool:
 
 def _like(value: Any) -> Any:
     """Return what stands for a value in the question: an array of ones, for one that only the run knows."""
+    if _is_number(value):
+        return value.dtype.type(3).item()
     if _is_staged(value):
         extents = [2 if extent is None else extent for extent in value.shape.as_list()]
         return np.broadcast_to(value.dtype.type(1), extents).copy() if extents else value.dtype.type(3)

@@ -10,8 +10,9 @@ from ...base import dtypes
 from ...base.stand_ins import UnknownWhileTracing
 from ...ir.tensor import Tensor
 from .. import array, joining, selection
-from ..operands import as_dtype
+from ..operands import as_dtype, is_tensor
 from .axes_of_numpy import rank_of
+from .checked_operands import checked
 from .counterparts import as_operand, as_operands, counterpart
 from .joined_arrays import at_least
 from .numpy_creation import arange
@@ -88,6 +89,22 @@ def rows(self: Any, key: Any) -> Any:
     return joining.concat(made, axis)
 
 
+def _check_forwards(vector: Any, start: Any, stop: Any, step: Any) -> None:
+    if np.ceil((stop - start) / step) < 0:
+        raise ValueError("negative dimensions are not allowed")
+
+
+def _forwards(vector: Any, ends: slice) -> Any:
+    """Return the points of an axis of a dense grid, which has an extent that must not be negative."""
+    start, stop, step = 0 if ends.start is None else ends.start, ends.stop, 1 if ends.step is None else ends.step
+    if isinstance(step, complex):  # so many points
+        return vector
+    if not any(map(is_tensor, (start, stop, step))):
+        _check_forwards(vector, start, stop, step)
+        return vector
+    return checked(vector, *map(as_operand, (start, stop, step)), check=_check_forwards)
+
+
 @counterpart(_GRID)
 def grid(self: Any, key: Any) -> Any:
     """Return ``np.mgrid[key]`` or ``np.ogrid[key]``."""
@@ -96,4 +113,5 @@ def grid(self: Any, key: Any) -> Any:
     vectors: Any = as_operands(*[_stepped(one) for one in key])
     if self.sparse:
         return _open(vectors)
+    vectors = [_forwards(vector, one) for vector, one in zip(vectors, key)]
     return joining.stack(list(meshgrid(*vectors, indexing="ij")))

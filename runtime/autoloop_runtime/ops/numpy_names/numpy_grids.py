@@ -143,6 +143,8 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: A
 def ndenumerate(arr: Any) -> Iterator[Any]:
     """Return an iterator over the indices and elements of an array of known shape."""
     x = as_operand(arr)
+    if kind_of((arr,)) is not Tensor and not isinstance(x, ArrayTracer):
+        x = marked(ZeroDimArray, x)  # NumPy makes an array of a list, or of a number of Python's
     if not x.shape.is_fully_defined():
         raise UnknownWhileTracing(f"numpy.ndenumerate: the shape must be known while the graph is built, got {x.shape}")
     return map(functools.partial(_numbered, x), list(np.ndindex(*x.shape.as_tuple())))

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ...base.stand_ins import in_numpys_words
-from ...ir.number_operators import number_type
 from ..python_math import asked
 from .counterparts import NO_VALUE, as_operand, counterpart
 
@@ -38,8 +36,6 @@ def array2string(
 @counterpart(np.array_repr)
 def array_repr(arr: Any, max_line_width: Any = None, precision: Any = None, suppress_small: Any = None) -> Any:
     """Return ``np.array_repr``."""
-    if (kind := number_type(arr)) is not None:
-        raise in_numpys_words(AttributeError(f"{kind.__name__!r} object has no attribute 'size'"))
     return _text(np.array_repr, arr, max_line_width=max_line_width, precision=precision, suppress_small=suppress_small)
 
 
