@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from api import nodes_inside
 from autoloop.operators.constructs import long_ranges
+from executors import EXECUTORS
 
 LONG = 4_000
 
@@ -50,11 +51,11 @@ def nothing_for_the_run(x):
     return count * x
 
 
-def listed(x):
-    made = []
+def keyed(x):
+    made = {}
     for k in range(2_600):
-        made.append(x[k % 3] + k)
-    return made[-1], len(made)
+        made[k] = x[k % 3] + k
+    return made[2_599], len(made)
 
 
 def looked_up(x):
@@ -134,6 +135,121 @@ def test_it_is_a_loop_of_the_graph():
         assert "a long Python range" in said
         assert len(al.function(f).get_concrete_function(np.ones(3)).graph.nodes) < 2_000
     assert "a long Python range" not in str(al.explain(nothing_for_the_run, np.ones(3)))
+
+
+def timed(x, n):
+    t, z, flips = 0.0, 1 + 0j, 1.0
+    for k in range(n):
+        x = x + 0.01 * np.sin(t) * x
+        t, z, flips = t + 0.01, z * 0.99j, -flips
+    return x, t, z, flips
+
+
+def counted(x, n):
+    out, place = np.zeros(2 * n), 0
+    for k in range(n):
+        if k % 2 == 0:
+            out[place] = x[k % 3]
+            place += 1
+        out[place] += np.sin(x[0] * k)
+        place += 1
+    return out[:place], place
+
+
+def halved(x, n):
+    rate, best = 0.5, 1e9
+    for k in range(n):
+        x = x - rate * 2 * x + 0.1 * np.sin(x) * np.cos(x)
+        if k % 10 == 9:
+            rate *= 0.9
+        if (x**2).sum() < best:
+            best = (x**2).sum()
+    return x, rate, best
+
+
+def lost(x, n):
+    """What the run would say of the rate has another type."""
+    history, rate = [], 1.5
+    for k in range(n):
+        x = x + np.sin(x) * np.cos(x) - 0.1 * x
+        history.append(x[0] * rate)
+        if k == n - 1:
+            rate = 2
+    return history[-1], len(history), rate, history
+
+
+def recorded(x, n):
+    losses, path, pairs = [], [x.copy()], []
+    for k in range(n):
+        x = x * 0.99 + np.sin(x) * 0.1 - np.cos(x) * 0.01
+        losses.append(float((x**2).sum()))
+        path.append(x)
+        pairs.append((k, x[0], x.max()))
+    return losses, path[0], np.array(path), pairs, len(losses)
+
+
+def changed(x, n):
+    losses = []
+    for k in range(n):
+        x = x * 0.99 + np.sin(x) * 0.1 - np.cos(x) * 0.01
+        losses.append(x[0])
+        if x[0] > 0.5:
+            losses[-1] *= 2
+    return losses
+
+
+def sizes(x, n):
+    """An int is a size: that has to be known, so the trace is made again with all written out."""
+    size = 1
+    for k in range(n):
+        x = x + np.sin(x) * np.cos(x) * np.tanh(x) - 0.1 * x
+        size = min(size + 1, 4)
+    return x, np.zeros((size, 2)), size
+
+
+def beyond(x, n):
+    a, b = 0, 1
+    for k in range(n):
+        a, b = b, a + b
+        x = x * 0.5 + np.sin(x) * np.cos(x)
+    return x, a
+
+
+CARRIED = (timed, counted, halved, lost, recorded, changed, sizes, beyond)
+
+
+def same_kinds(one, other):
+    if isinstance(other, (list, tuple)):
+        return type(one) is type(other) and len(one) == len(other) and all(map(same_kinds, one, other))
+    return type(one) is type(other) and bool(np.allclose(one, other, rtol=1e-12, atol=1e-12))
+
+
+def test_numbers_and_lists_that_change_are_as_written_out():
+    for f in CARRIED:
+        for executor in EXECUTORS:
+            if f is changed and executor == "native":  # which does not count what such a list holds
+                continue
+            for n in (2, 7, 400):
+                decorated = al.function(f, executor=executor)
+                for _ in range(2):
+                    found, wanted = decorated(np.arange(3.0), n), f(np.arange(3.0), n)
+                    assert same_kinds(found, wanted), (f.__name__, executor, n, found, wanted)
+    for f in (timed, counted, halved, recorded):
+        assert "a long Python range" in str(al.explain(f, np.arange(3.0), 400)), f.__name__
+
+
+def test_lists_of_the_caller_grow():
+    def added(x, n, kept):
+        for k in range(n):
+            x = x * 0.99 + np.sin(x) * 0.1 - np.cos(x) * 0.01
+            kept.append(x.sum())
+        return kept
+
+    f, ours, plain = al.function(added), [1.0], [1.0]
+    for _ in range(2):
+        assert f(np.arange(3.0), 400, ours) is ours
+        added(np.arange(3.0), 400, plain)
+        assert same_kinds(ours, plain)
 
 
 def test_derivatives_of_it():
@@ -315,10 +431,10 @@ def test_the_user_decides():
 def test_who_writes_out_very_much_is_told_once():
     given = np.array([1.0, 2.0, 3.0])
     with pytest.warns(UserWarning, match=r"of 2,600 iterations, for what 'made' holds .*unroll=True") as told:
-        found = al.function(listed, executor="sequential")(given)
+        found = al.function(keyed, executor="sequential")(given)
     assert len(told) == 1 and told[0].filename == __file__
-    assert told[0].lineno == listed.__code__.co_firstlineno + 2
-    assert np.array_equal(found[0], listed(given)[0]) and found[1] == 2_600
+    assert told[0].lineno == keyed.__code__.co_firstlineno + 2
+    assert np.array_equal(found[0], keyed(given)[0]) and found[1] == 2_600
 
     def meant(x):
         made = []

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ops.int_bounds import runs_through
 
@@ -20,7 +21,7 @@ from ..staging.clauses import Clauses, Step, clauses_of
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.moved_lists import refuse_moved
 from ..staging.staged_values import is_staged
-from ..staging.standins import Maybe, opened
+from ..staging.standins import Maybe, is_growing, opened
 from ..staging.undefined import spoken
 from ..staging.users_methods import method_of
 from .iterables import StagedIterable, counting, known_range, run_over
@@ -202,7 +203,8 @@ def rest_of_long_range(
     It has if something that Python knows would be for the run to say then, or lists grow, or something does not hold
     of what the loop leaves.
     """
-    if moving := [name for name, *pair in zip(loop.names, before, values, strict=True) if not stays(*pair)]:
+    changes = zip(loop.names, before, values, strict=True)
+    if moving := [name for name, *pair in changes if not (stays(*pair) or growth.may_carry(*pair))]:
         growth.why_not = _UNKNOWN.format(spoken(moving[0]))
         return None
     tried = Tried(Outside((loop.body,), loop.shared, loop.places, values), values, loop.names)
@@ -215,9 +217,10 @@ def rest_of_long_range(
             why = f"it cannot be built: {str(error).partition(chr(10))[0]}"
         else:
             both = zip(loop.names, values, made, strict=True)
-            other = [name for name, *pair in both if name not in loop.until and not _is_alike(*pair)]
+            other = [name for name, one, now in both if name not in loop.until and not _goes_on(one, now, growth)]
             why = _UNKNOWN.format(spoken(other[0])) if other else "" if holds(made) else "it does not count by itself"
-            why = why or (_TOO_LARGE if _may_pass(graph.nodes[size:]) else "")
+            counts = any(type(one) is int and now is not one for one, now in zip(values, made, strict=True))
+            why = why or (_TOO_LARGE if _may_pass(graph.nodes[size:], counts) else "")
         if why:
             tried.undo()
             growth.failed(why)
@@ -226,10 +229,17 @@ def rest_of_long_range(
     return made
 
 
-def _may_pass(nodes: list[Any]) -> bool:
+def _goes_on(one: Any, other: Any, growth: Growth) -> bool:
+    """Return whether what a loop of the graph leaves is what Python would, or is a number of its type, or a list."""
+    if _is_alike(one, other):
+        return True
+    return growth.may_carry(one, one) and (is_growing(other) if type(one) is list else number_type(other) is type(one))
+
+
+def _may_pass(nodes: list[Any], counts: bool) -> bool:
     with undivided():  # which few functions need
         from autoloop_runtime.analysis.number_spans import passes_a_bound
-    return passes_a_bound(nodes)
+    return passes_a_bound(nodes, counts)
 
 
 def stays(before: Any, value: Any) -> bool:

@@ -23,8 +23,12 @@ from autoloop_runtime.ir.rollback import mark, rollback
 from ..mutation.heap_snapshot import snapshots
 from ..mutation.held_before import has_changed, restore
 from ..mutation.side_effects import Outside
+from ..staging.container_contents import fill
+from ..staging.maybe_same import MovedLists
 from ..staging.raising import LeftBehind
 from ..staging.staged_blocks import Loops, WrittenOut, deciding
+from ..staging.standins import is_growing
+from ..staging.taken_containers import places_in
 
 #: after how many iterations it is first asked whether the rest is a loop of the graph; the rest has so many at least
 PEELED, LEAST = 3, 5
@@ -32,6 +36,9 @@ PEELED, LEAST = 3, 5
 #: when it ends; the same where loops of the graph are spared
 MOST, _MOST_IN_BRANCHES = 100, 500
 _MOST_SPARED = 5_000
+#: the same where the loop changes what Python may want to know later: ints, how far to count or how long to slice, and
+#: lists, how long they are
+_MOST_COUNTED = 1_000
 #: of a loop that adds more nodes the user is told
 MUCH = 4_000
 #: so often a loop that a graph passes again and again is tried
@@ -70,6 +77,9 @@ class Tried:
         self.graph, self._begun, self._loops = graph, mark(graph), loop_records(graph)
         self._left_behind = LeftBehind in graph.root.records
         self._before, self._variables = snapshots(outside.roots, values, names)
+        containers = {id(one): one for value in values for _, one in places_in(value) if not is_growing(one)}
+        self._held = [(one, one.copy()) for one in containers.values()]
+        self._moved = graph.record(MovedLists).copy()
 
     def undo(self) -> None:
         """Give it up.
@@ -84,6 +94,9 @@ class Tried:
         forget_loops(self.graph, self._loops)
         if not self._left_behind:
             self.graph.root.records.pop(LeftBehind, None)
+        for one, held in self._held:  # lists that were to grow are marked as such
+            fill(one, held)
+        self.graph.records[MovedLists] = self._moved
         restore(self._before, self._variables)
         if any(map(has_changed, self._before)):
             raise WrittenOut
@@ -187,6 +200,13 @@ class Growth:
     def expected(self) -> int:
         """About how many nodes the whole of a range would be."""
         return self.nodes + self._left(self._items[self.count :])
+
+    def may_carry(self, before: Any, value: Any) -> bool:
+        """Return whether a number or list that an iteration changes may be one that only the run knows."""
+        kind = type(value)
+        if kind is not type(before):
+            return False
+        return kind in (float, complex) or (kind in (int, bool, list) and self.expected > _MOST_COUNTED)
 
     def stays(self, why: str) -> None:
         """Note that the loop is one of Python's in any case."""

@@ -6,7 +6,7 @@ same methods over a TensorArray. Appending costs constant time; ``pop`` copies.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from autoloop_runtime import ops
@@ -15,8 +15,6 @@ from autoloop_runtime.base.stand_ins import called
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.graph import current_graph
-from autoloop_runtime.ir.plain_values import plain_array, plain_number
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, marked, own_kind
 
@@ -266,7 +264,7 @@ class GrowingList(ListColumns):
     def values(self) -> list[Any]:
         """Return the list of a run that is over."""
         length = int(self.length)
-        if (made := self._plain_values(length)) is None:
+        if (made := self.plain_values(length)) is None:
             made = [self.packed([array.read(index) for array in self.arrays]) for index in range(length)]
         for one in self.known:
             if len(made) > one.more_than:
@@ -275,21 +273,8 @@ class GrowingList(ListColumns):
                 made[one.place] = nest.unflatten(structure, leaves)
         return made
 
-    def _plain_values(self, length: int) -> list[Any] | None:
-        """Return the elements where they are arrays or numbers and nobody records; None where they are others."""
-        plain = _PLAIN.get(self.kinds[0]) if len(self.arrays) == 1 else None
-        is_alone = self.structure == nest.LEAF and not self.several and not self.lists
-        if plain is None or not is_alone or current_graph() is not None or self.arrays[0].dtype.kind not in "biufc":
-            return None
-        every = self.arrays[0].values()
-        return None if every is None or len(every) < length else list(map(plain, every[:length]))
-
     def __repr__(self) -> str:
         return f"<list {self.name!r} of tensors, of unknown length>"
-
-
-#: kinds of elements -> what the caller gets of one
-_PLAIN: Mapping[Kind, Callable[[Any], Any]] = {ArrayTracer: plain_array, NumberTracer: plain_number}
 
 
 def _is_text(leaf: Any) -> bool:

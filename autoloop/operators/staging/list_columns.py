@@ -11,7 +11,9 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.shapes import SCALAR, TensorShape
 from autoloop_runtime.ir.convert import as_constant, convert_to_tensor, to_array
+from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.number_operators import beside, carried, number_type
+from autoloop_runtime.ir.plain_values import plain_array, plain_number
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, kind_of, marked
 
@@ -186,8 +188,39 @@ class ListColumns(Rows):
                 made.append(self.several[place].number(leaf, tags[place]))
             else:
                 made.append(self.list_of(leaf, kind) if place in self.lists else marked(kind, leaf))
-        element = _with_objects(nest.unflatten(self.structure, made))
+        element = self.whole(made)
         note_taken(self.name, element)
+        return element
+
+    def plain_values(self, length: int) -> list[Any] | None:
+        """Return the elements where they are arrays, numbers, or structures of these, and nobody records; None where
+        they are others."""
+        if self.lists or current_graph() is not None:
+            return None
+        columns = []
+        for place in range(len(self.kinds)):
+            if (column := self._plain_column(place, length)) is None:
+                return None
+            columns.append(column)
+        return columns[0] if self.structure == nest.LEAF else [self.whole(row) for row in zip(*columns, strict=True)]
+
+    def _plain_column(self, place: int, length: int) -> list[Any] | None:
+        """Return what the caller gets of one leaf of all elements of a run; None if it is no number or array."""
+        make, array = _PLAIN.get(self.kinds[place]), self.arrays[place]
+        every = array.values() if array.dtype.kind in "biufc" else None
+        if make is None or every is None or len(every) < length:
+            return None
+        if place not in self.several:
+            return list(map(make, every[:length]))
+        tags = self._tags()[place].values()
+        return None if tags is None else list(map(handed_out, every[:length], tags[:length]))
+
+    def whole(self, leaves: Sequence[Any]) -> Any:
+        """Return an element of its leaves, with its objects made, which must not change, for the list does not change
+        with them."""
+        made: list[Any] = []
+        element = of_rows(nest.unflatten(self.structure, leaves), made)
+        watch_copied(made)
         return element
 
     def _only_column(self) -> int:
@@ -224,18 +257,14 @@ class ListColumns(Rows):
         return arrays, lambda *rows: list(map(element, *rows))
 
 
+#: kinds of elements -> what the caller gets of one
+_PLAIN: Mapping[Kind, Callable[[Any], Any]] = {ArrayTracer: plain_array, NumberTracer: plain_number}
+
+
 def _holds_containers(element: Any) -> bool:
     if isinstance(element, tuple):
         return any(map(_holds_containers, element))
     return isinstance(element, list | dict | set | Row)
-
-
-def _with_objects(element: Any) -> Any:
-    """Return an element with its objects made, which must not change, for the list does not change with them."""
-    made: list[Any] = []
-    element = of_rows(element, made)
-    watch_copied(made)
-    return element
 
 
 def empty_arrays(elements: Iterable[tuple[Any, TensorShape]]) -> list[TensorArray]:

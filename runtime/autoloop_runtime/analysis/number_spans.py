@@ -52,12 +52,12 @@ _PASSED_ON = (CAST, DIVISOR, QUOTIENT_FITS, SHIFT_COUNT, EXACT_FLOAT)
 _INTS = (EXACT_ADD, EXACT_SUBTRACT, EXACT_MULTIPLY, EXACT_POWER, EXACT_SHIFT)
 
 
-def passes_a_bound(nodes: Iterable[Node]) -> bool:
-    """Return whether some nodes, or nodes inside them, may raise for what they make of a range that is known, where
-    Python's own numbers would not."""
+def passes_a_bound(nodes: Iterable[Node], of_any: bool = False) -> bool:
+    """Return whether some nodes, or nodes inside them, may raise for what they make of a range that is known, or *of
+    any* ints, where Python's own numbers would not."""
     seen: dict[Tensor, Span | None] = {}
     every = [one for node in nodes if node.subgraphs for one in (node, *nodes_inside(*node.subgraphs))]
-    return any(_passes(node, seen) for node in every)
+    return any(_passes(node, seen) or (of_any and _is_unknown(node, seen)) for node in every)
 
 
 def _passes(node: Node, seen: dict[Tensor, Span | None]) -> bool:
@@ -75,6 +75,11 @@ def _passes(node: Node, seen: dict[Tensor, Span | None]) -> bool:
         base = _span(node.inputs[1], seen)
         return base is not None and base[0] < 0 and not _is_whole(node.inputs[2])
     return False
+
+
+def _is_unknown(node: Node, seen: dict[Tensor, Span | None]) -> bool:
+    """Return whether a node makes an int, in exact arithmetic, of which no bounds are known."""
+    return node.op in _INTS and _span(node.outputs[0], seen) is None
 
 
 def _is_within(span: Span, bits: int) -> bool:
