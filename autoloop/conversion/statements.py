@@ -165,12 +165,13 @@ class SimpleStatements:
             nested = isinstance(target.value, gast.Subscript)
             make_setter = self.items.set_items if nested else self.items.set_item
             return [make_setter(target, value, self.around)]
-        # Unpack into plain names first, as Python does, then set the items from left to right.
+        # Unpack all, as Python does, then assign from left to right: what stands in the brackets of an item is read
+        # before names behind it are bound, and these stay as they are if the item cannot be set.
         make = Maker(target)
         later: Block = []
         for index, one in enumerate(target.elts):
             inner = one.value if isinstance(one, gast.Starred) else one
-            if self._has_items(inner):
+            if later or self._has_items(inner):
                 name = self.names.fresh("value")
                 later += self._assign_to(inner, make.load(name))
                 plain = make.store(name)

@@ -647,6 +647,11 @@ try: a[10] = 1
 except IndexError: a[0] = 9
 return a
 ---
+k = 1
+try: a[10], k = 7, 0
+except IndexError: a[0] = 9
+return a, k
+---
 try: a[:3] + a[:2]
 except ValueError as e: return 'shape' in str(e) or str(e)
 ---

@@ -23,6 +23,13 @@ b = m.transpose(); b[1:3] *= 2; return m
 b = m.transpose(1, 0)[::2]; b[0] = x; return m
 b = np.lib.stride_tricks.sliding_window_view(a, 3); return b.sum(axis=1)
 b = np.lib.stride_tricks.sliding_window_view(a, 3); a[1] = 50; return b.sum(axis=1)
+k = 3; a[k], k = 7, 0; return a, k
+k = 1; a[k], k, a[k] = x, n, 8; return a, k
+k = 1; (a[k], k), *a[k + 1:] = (x, 2), 1, 2, 3; return a, k
+k = 1; a[k], *k = x, 2, 3; return a, k
+k = 0; m[k][k], k = x, 1; m[k][k], k = n, 0; return m
+b = a; a[0], a = x, a[1:]; a[0], a = x, a * 2; return a, b
+p, q = 0, 5; a[p], a[q], p, q = a[q], a[p], p + 1, q - 1; return a, p, q
 c.real = x; return c
 m.T = x; return m
 m.T += x; return m

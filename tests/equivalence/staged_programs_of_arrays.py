@@ -16,6 +16,11 @@ return out
 for k in range(n): m[:2] = m[1], m[0] + k
 if x > 2: m[1:] = [m[2], m[1]]
 ---
+k, j = 0, 5
+while k < j: a[k], a[j], k, j = a[j], a[k], k + 1, j - 1
+for a[k], k in [(x, 2), (6, n), (7, 4)]: a[0] += k
+return a, k, j
+---
 s = m.T
 for k in range(n):
     s[k, 0] = m.ravel()[k + 1]
