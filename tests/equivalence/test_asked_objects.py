@@ -58,6 +58,16 @@ CHANGING = [
     ("or_first", "s.v = x[1]\nreturn 1 if (s or x[0] > 1) else 2", TRUE, STATE),
     ("python_s_own", "n = 0\nif s and n < x[0]: n += 1\nt = s and 3\nreturn n, t", TRUE, STATE),
 ]  # fmt: skip
+EQUAL = "class V:\n    n = 0\n    def __init__(self, v): self.v = v\n    def __hash__(self): return 1\n"
+EQUAL += "    def __eq__(self, o):\n        V.n += 1\n        return self.v == o.v"
+#: what asks objects of the user's, of which the run tells whether they are equal, one after the other
+COMPARED = [
+    ("in_a_list", "return V(x[0]) in [V(1.0), V(2.0)]"),
+    ("in_a_tuple", "return V(x[0]) not in (V(2.0), V(1.0))"),
+    ("lists", "return [V(1.0), V(x[0])] == [V(x[1]), V(3.0)]"),
+    ("tuples", "return (V(x[0]), V(2.0)) != (V(1.0), V(x[1]))"),
+    ("place", "return [V(1.0), V(3.0)].index(V(3.0)), x"),
+]
 NOTE = "L = []\ndef note(*v):\n    L.append(1)\n    return f'{v}'"
 #: bodies with an ``assert`` whose message does something, or fails, and what stands above them
 MESSAGES = [
@@ -114,3 +124,10 @@ def test_the_message_of_an_assert_is_made_where_it_fails(name, body, top):
         assert str(one[0]).partition("\\nin operation")[0].startswith(str(other[0])[:-2])
         is_raised = isinstance(other[0][0], type)  # in a loop: what it leaves is documented
         assert one[1:4] == other[1:4] or (is_raised and name == "changes_in_a_loop")
+
+
+@each(COMPARED, first)
+def test_objects_are_asked_whether_they_are_equal_until_one_is_not(name, body):
+    for top in (EQUAL, EQUAL.replace("        V.n += 1\n", "")):
+        text = module(body, top, "V.n")
+        assert played(name, text, next(EXECUTORS))[0] == played(name, text)[0]

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.staged_values import answer, is_staged, truth
+from ..staging.users_methods import method_of
 from .boolean_operators import and_, not_
 from .if_statement import if_exp
 from .overloads import compare as compare_operands
@@ -22,7 +23,9 @@ _COMPARED: dict[Any, type] = {list.__eq__: list, tuple.__eq__: tuple, dict.__eq_
 def compare(left: Any, sign: str, right: Any) -> Any:
     """Return ``left < right``, or with another sign."""
     kind = _kind(left)
-    if kind is None or kind is not _kind(right) or not (asks_the_run(left) or asks_the_run(right)):
+    if kind is None or kind is not _kind(right):
+        return compare_operands(left, sign, right)
+    if not (asks_the_run(left) or asks_the_run(right) or asks_users(left) or asks_users(right)):
         return compare_operands(left, sign, right)
     if sign in ("==", "!="):
         same = equal(left, right)
@@ -65,6 +68,14 @@ def asks_the_run(value: Any, around: tuple[Any, ...] = ()) -> bool:
         return False
     held = value.values() if isinstance(value, dict) else value
     return any(is_of_run(one) or asks_the_run(one, (*around, value)) for one in held)
+
+
+def asks_users(container: Any, *others: Any) -> bool:
+    """Return whether a list asks elements of the user's classes whether they are equal, or one of others."""
+    if not isinstance(container, list | tuple):
+        return False
+    kinds = {type(one): one for one in (*others, *container)}
+    return any(method_of(one, "__eq__") is not None for one in kinds.values())
 
 
 def _kind(value: Any) -> type | None:

@@ -18,7 +18,7 @@ from ..staging.mixed_numbers import MixedNumber
 from ..staging.staged_values import answer, asked, check_hashable, is_staged, truth
 from ..staging.users_methods import method_of
 from .boolean_operators import not_, or_
-from .container_comparisons import asks_the_run, equal
+from .container_comparisons import asks_the_run, asks_users, equal
 from .for_statement import for_stmt
 from .iterables import iterable_of
 from .math_functions import tried
@@ -44,7 +44,7 @@ def in_(item: Any, container: Any) -> Any:
         return answer(ops.any(same), container, item) if is_staged(same) else bool(np.any(same))
     if isinstance(container, set | frozenset | dict):
         check_hashable(item)
-    is_asked = is_staged(item) or asks_the_run(item) or asks_the_run(container) or _asks_users(item, container)
+    is_asked = is_staged(item) or asks_the_run(item) or asks_the_run(container) or asks_users(container, item)
     if is_asked and isinstance(container, list | tuple | range | set | frozenset | dict):
         elements = list(container)
         if not elements:
@@ -55,14 +55,6 @@ def in_(item: Any, container: Any) -> Any:
 
 def _holds_0(container: Any) -> bool:
     return 0 in container
-
-
-def _asks_users(item: Any, container: Any) -> bool:
-    """Return whether a list asks elements of the user's classes whether they are equal, or has one to ask for."""
-    if not isinstance(container, list | tuple):
-        return False
-    kinds = {type(one): one for one in (item, *container)}
-    return any(method_of(one, "__eq__") is not None for one in kinds.values())
 
 
 def _is_array(container: Any) -> bool:

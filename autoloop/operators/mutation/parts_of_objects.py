@@ -124,7 +124,7 @@ def _inside_library(value: Any) -> Iterator[Part]:
         is_own = is_own_file(value.__code__.co_filename)
         for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
             one = value_in(cell)
-            if callable(one) or not is_own:
+            if callable(one) or not is_own or is_users_class(type(one)):  # whose methods are called there
                 yield "cell", (name, cell), one
         if (inner := vars(value).get("__wrapped__")) is not None:
             yield "attribute", "__wrapped__", inner
