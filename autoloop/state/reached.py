@@ -148,6 +148,7 @@ class _Walk(CodeWalk):
                 self.seen[id(value)] = value, place
                 self.guard("is", place, value)
                 self.walk_module(value)
+            self.modules.setdefault(id(value), value)
             self.hidden += _changed(place, value, self.names.changed)
             return
         if (isinstance(value, np.ndarray) and is_plain(value)) or (type(value) is Tensor and value.node is None):

@@ -79,6 +79,31 @@ def test_what_hangs_in_a_module_of_a_library_is_read_and_written_at_each_call(pr
         del json.items, json.table, json.array, json.number, json.stream
 
 
+def test_modules_that_a_closure_or_an_object_holds_are_no_others():
+    class Held:
+        module = json
+
+    def made(json):
+        def closed_over(x):
+            return x * json.number
+
+        def imported(x):
+            import json as inside
+
+            return x * inside.number
+
+        return closed_over, imported, lambda x: x * Held.module.number, lambda x: x * Held().module.number
+
+    try:
+        for f in map(al.function, made(json)):
+            found = []
+            for json.number in (1, 2.5, 3):
+                found.append(f(np.ones(1))[0])
+            assert found == [1, 2.5, 3]
+    finally:
+        del json.number
+
+
 # -- streams ------------------------------------------------------------------------------------------------
 
 
