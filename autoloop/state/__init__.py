@@ -12,6 +12,8 @@ from autoloop_runtime.base.doors import door
 if TYPE_CHECKING:
     from .changes import changes_of as changes_of
     from .changes import left_by as left_by
+    from .endless import check_ends as check_ends
+    from .endless import lengths_of as lengths_of
     from .guards import input_at as input_at
     from .guards import reader as reader
     from .guards import same_contents as same_contents
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 _MODULES = {
     "changes_of": "autoloop.state.changes",
     "left_by": "autoloop.state.changes",
+    "check_ends": "autoloop.state.endless",
+    "lengths_of": "autoloop.state.endless",
     "input_at": "autoloop.state.guards",
     "reader": "autoloop.state.guards",
     "same_contents": "autoloop.state.guards",

@@ -32,7 +32,6 @@ from ..operators.staging.container_contents import CopiesOfTrace, ObjectsOfTrace
 from ..operators.staging.raising import leaves_behind
 from ..parameters import Parameters
 from ..tracing import attempted, finished, placeholders, tell_doubtful, traced
-from .endless import check_ends, lengths_of
 from .noted import Guard, Reached
 from .overlaps import Related
 from .places import RECEIVER, Place, spoken
@@ -127,7 +126,8 @@ def trace(request: Request, own: Sequence[Variant], others: Sequence[Variant]) -
         The traces for the same kind of arguments, and those that were made for other instances.
     """
     with TRACING:
-        check_ends(own, lambda: _walk(request))
+        if own:
+            state.check_ends(own, lambda: _walk(request))
         numbers = _changing([*own, *others])
         try:
             made = _first(request, numbers)
@@ -392,7 +392,7 @@ def _variant(request: Request, made: _Attempt) -> Variant:
         None if request.needs_graph else state.put_back(made.concrete, bool(writes)),
         request.receiver is not None
         and state.is_shareable(request.receiver(), made.reached, made.concrete, [*writes, made.result]),
-        lengths_of(made.guards),
+        state.lengths_of(made.guards),
         made.changes.numbers,
         lent,
     )
