@@ -35,6 +35,7 @@ np.transpose(float(A)); np.real_if_close(int(A)); np.angle(int(A)); np.fix(int(A
 np.asarray_chkfinite(int(A)); np.clip(int(A), 0, 1); np.real([A]); np.conj(int(A))
 max(Z, x[0, 1, ...]); min([x[0, 1, ...], Z]); max(Z, np.array(2.0), key=lambda z: -z); max(Z, A - 1); max(Z + 1, Z)
 sorted([x[0, 1, ...], Z]); np.unique_inverse(int(A)); np.unique(A, return_inverse=True); np.fft.fftn(A)
+np.block(A); np.block([A, 1.0])
 np.broadcast_arrays(int(A), 1.5); np.broadcast_arrays(float(A), A); np.broadcast_arrays(x[0], int(A))
 """
 

@@ -16,6 +16,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked
 
 from ... import operators
+from ...errors import programs_own
 from ...left_to_python import refuse_unknown
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import leave, stays
@@ -110,9 +111,18 @@ def _of_numbers(array: Any) -> None:
         )
 
 
+def _refused_tuple(sequence: Any) -> None:
+    try:
+        sequence[()]  # which says that it takes none
+    except TypeError as error:
+        raise programs_own(error) from None
+
+
 def _chosen_from(holder: Any, index: Any) -> Any:
     """Return ``holder[index]`` of what is no array."""
     if type(holder) in CHOSEN_FROM:
+        if type(index) is tuple and type(holder) is not dict:
+            _refused_tuple(holder)
         return operators.chosen(holder, index)
     if isinstance(holder, dict):
         operators.hashed(index)

@@ -19,7 +19,7 @@ from .tensor import Tensor
 
 #: functions that give arrays, whatever they are given
 _ALWAYS = frozenset((
-    np.append, np.argsort, np.array, np.asarray, np.asanyarray, np.asarray_chkfinite, np.broadcast_arrays,
+    np.append, np.argsort, np.array, np.asarray, np.asanyarray, np.asarray_chkfinite, np.block, np.broadcast_arrays,
     np.broadcast_to, np.column_stack, np.concatenate, np.copy, np.cov, np.cross, np.dstack, np.empty, np.empty_like,
     np.expand_dims, np.full, np.full_like, np.hstack, np.i0, np.isin, np.ones, np.ones_like, np.piecewise,
     np.real_if_close, np.repeat, np.require, np.resize, np.select, np.stack, np.tensordot, np.linalg.tensordot, np.tile,

@@ -162,9 +162,9 @@ def _holds(wide: DType, narrow: DType) -> bool:
 
 
 def _reshape(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
-    """Return of two reshapes the last one counts, if it says all of the shape."""
+    """Return of two reshapes the last one counts, if it says all of the shape, and the first one surely fits."""
     x, *rest = inputs
-    if x.op.op is not RESHAPE or rest or not node.outputs[0].shape.is_fully_defined():
+    if x.op.op is not RESHAPE or rest or not node.outputs[0].shape.is_fully_defined() or can_fail(x.op):
         return None
     return _make(copy, node, RESHAPE, [x.op.inputs[0]], dict(node.attrs))
 

@@ -100,11 +100,11 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "r
     is_none = isinstance(indices, (list, tuple)) and not indices
     x, places = as_operand(a), as_operand(np.empty(0, np.int64) if is_none else indices)
     if places.dtype.kind not in "iub":
-        is_array = isinstance(indices, (np.ndarray, list, tuple)) or not getattr(indices, "is_scalar", True)
+        is_list = isinstance(indices, (list, tuple))
+        is_array = isinstance(indices, np.ndarray) or not getattr(indices, "is_scalar", True)
         refusal = cast_refused(places.dtype, np.dtype(np.int64), "safe", "take: ")
-        raise (
-            refusal if is_array or places.shape.rank != 0 else UnknownWhileTracing(str(refusal))
-        )  # NumPy casts scalars
+        # NumPy casts scalars, also those in lists
+        raise refusal if not is_list and (is_array or places.shape.rank != 0) else UnknownWhileTracing(str(refusal))
     if known(np.take, axis=axis) is None:
         x, axis = ravel(x), 0
     place = numpy_axis(np.take, axis, x)
