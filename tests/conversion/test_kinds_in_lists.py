@@ -95,7 +95,7 @@ _FEW = "o = []\nfor v in x:\n    if v > 2:\n        o.append({})\nreturn "
 _OF_FEW = [
     "np.stack(o)", "np.stack(o, axis=-1)", "np.concatenate(o)", "np.array(o)", "np.asarray(o, np.float32)",
     "np.sum(o, axis=0)", "np.max(o)", "np.add(o, 1), np.sqrt(o)", "np.shape(o), np.size(o)", "np.array(o).T",
-    "np.shape(x[x > 2]), np.size(x[x > 2])",
+    "np.shape(x[x > 2]), np.size(x[x > 2])", "np.shape([x[x > 2]] * 2), np.size((x[x > 2], x[x > 2]))",
 ]  # fmt: skip
 
 

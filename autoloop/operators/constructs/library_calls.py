@@ -66,6 +66,8 @@ def _block(arrays: Any) -> Any:
 def _extents(function: Any, a: Any, *axis: Any) -> Any:
     """Return ``np.shape`` or ``np.size``: of an array numbers of Python's, whatever the run decides."""
     array = operators.array_of(a) if is_growing(a) else a
+    if isinstance(array, list | tuple) and any(map(is_staged, nest.flatten(array))):
+        array = by_numpy(np.asarray)(array)
     if axis or not isinstance(array, ArrayTracer) or array.shape.rank is None:
         made = by_numpy(function)(array, *axis)
         return answer(ops.cast(made, np.int64), made) if isinstance(made, ArrayTracer) else made
