@@ -11,8 +11,7 @@ from .decided_expressions import DecidedExpressions
 from .expression_walk import Surroundings
 from .frame_readers import reads_frame
 from .inner_scopes import InnerScopes
-from .item_targets import as_index
-from .nodes import Maker, Node, children, walk
+from .nodes import Maker, Node, as_index, children, walk
 from .unfolding import binds_in
 
 # Builtins that use up a generator expression before they return.

@@ -11,24 +11,39 @@ import gast
 
 from .decided_expressions import AUGMENTED
 from .expression_walk import ExpressionWalk, Surroundings
-from .nodes import SIMPLE, Maker, Node, children
+from .nodes import SIMPLE, Maker, Node, as_index, children, walk
+from .scopes import Scope
+from .unfolding import binds_in
 
 
 class ItemTargets:
-    """Writes the operators that set and update items; ``expressions`` rewrites what stands in the brackets."""
+    """Writes the operators that set and update items; ``expressions`` rewrites what stands in the brackets.
 
-    def __init__(self, expressions: ExpressionWalk) -> None:
+    Python evaluates the value first, then the array, then the index. Keywords of a call keep that order; where nobody
+    can tell it from another one, they are left out.
+    """
+
+    def __init__(self, expressions: ExpressionWalk, scope: Scope) -> None:
         self.expressions = expressions
+        self.scope = scope
+
+    def _may_come_last(self, value: Node, *before: Node) -> bool:
+        """Return whether a converted value may be evaluated after parts of the target."""
+        if isinstance(value, SIMPLE):  # which a part may bind anew
+            return isinstance(value, gast.Constant) or not any(map(_acts, before))
+        if not all(map(has_no_effect, before)) or binds_in(value):
+            return False
+        names = [node.id for part in before for node in walk(part) if isinstance(node, gast.Name)]
+        return all(name in self.scope.order and name not in self.scope.rebound for name in names)
 
     def set_item(self, target: Node, value: Node, around: Surroundings) -> Node:
         """Return ``a = ops.set_item(a, i, v)`` for ``a[i] = v``; ``value`` is already converted."""
         make = Maker(target)
         array = self.expressions.rewrite(make.load(target.value.id), around)
         index = self.expressions.rewrite(as_index(target.slice), around)
-        if has_no_effect(target.slice) or isinstance(value, SIMPLE):
+        if self._may_come_last(value, target.value, target.slice):
             call = make.call(self.expressions.operator(make, "set_item"), array, index, value)
         else:
-            # Python evaluates the value before the index; keywords keep that order.
             call = make.call(self.expressions.operator(make, "set_item"), value=value, array=array, index=index)
         return make.set_name(target.value.id, call)
 
@@ -65,7 +80,7 @@ class ItemTargets:
         name = make.constant(target.value.attr)
         index = self.expressions.rewrite(as_index(target.slice), around)
         function = self.expressions.operator(make, "set_item_of")
-        if isinstance(value, SIMPLE) or (has_no_effect(target.slice) and isinstance(owner, SIMPLE)):
+        if self._may_come_last(value, target.value.value, target.slice):
             return make.call(function, owner, name, index, value)
         return make.call(function, value=value, owner=owner, name=name, index=index)
 
@@ -86,7 +101,7 @@ class ItemTargets:
         make = Maker(target)
         owner, name = self.expressions.rewrite(target.value, around), make.constant(target.attr)
         function = self.expressions.operator(make, "set_attribute")
-        if isinstance(value, SIMPLE):
+        if isinstance(value, SIMPLE) and self._may_come_last(value, target.value):
             return make.call(function, owner, name, value)
         return make.call(function, value=value, owner=owner, name=name)
 
@@ -115,6 +130,11 @@ class ItemTargets:
         return make.set_name(node.target.value.id, call)
 
 
+def _acts(node: Node) -> bool:
+    """Return whether evaluating a part of a target may bind a name anew."""
+    return any(isinstance(one, gast.Call | gast.NamedExpr | gast.Await | gast.Yield) for one in walk(node))
+
+
 def has_no_effect(node: Node) -> bool:
     """Return whether evaluating an index has no effect of its own, so that its place in the order does not matter."""
     if isinstance(node, SIMPLE):
@@ -122,18 +142,6 @@ def has_no_effect(node: Node) -> bool:
     if isinstance(node, gast.Tuple | gast.Slice | gast.UnaryOp | gast.BinOp):
         return all(has_no_effect(one) for one in children(node) if isinstance(one, gast.expr))
     return False
-
-
-def as_index(node: Node) -> Node:
-    """Return an index expression that may stand outside brackets: ``a:b`` becomes ``slice(a, b)``."""
-    make = Maker(node)
-    if isinstance(node, gast.Slice):
-        parts = [one if one is not None else make.constant(None) for one in (node.lower, node.upper)]
-        parts += [node.step] if node.step is not None else []
-        return make.call(make.load("slice"), *parts)
-    if isinstance(node, gast.Tuple):
-        return make.tuple([as_index(one) for one in node.elts])
-    return node
 
 
 def nested_targets(target: Node) -> Iterator[tuple[int, ...]]:

@@ -180,6 +180,18 @@ def walk(node: Node) -> Iterator[Node]:
         todo += children(node)
 
 
+def as_index(node: Node) -> Node:
+    """Return an index expression that may stand outside brackets: ``a:b`` becomes ``slice(a, b)``."""
+    make = Maker(node)
+    if isinstance(node, gast.Slice):
+        parts = [one if one is not None else make.constant(None) for one in (node.lower, node.upper)]
+        parts += [node.step] if node.step is not None else []
+        return make.call(make.load("slice"), *parts)
+    if isinstance(node, gast.Tuple):
+        return make.tuple([as_index(one) for one in node.elts])
+    return node
+
+
 def header(statement: Node) -> Maker:
     """Return a maker for the head line of a loop or branch, not its body."""
     for field in ("test", "iter"):

@@ -71,7 +71,7 @@ class SimpleStatements:
     ) -> None:
         self.names = names
         self.expressions = expressions
-        self.items = ItemTargets(expressions)
+        self.items = ItemTargets(expressions, scope)
         self.around = around
         self.scope = scope
         self.facts = facts

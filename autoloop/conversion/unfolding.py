@@ -8,7 +8,7 @@
     if value:
 
 Operands of ``and``, ``or`` and conditional expressions otherwise become small functions, and ``:=`` in them would set a
-name of theirs.
+name of theirs. So does the value of ``a[i] += v``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 
 import gast
 
-from .nodes import Block, Maker, Node, children, walk
+from .nodes import Block, Maker, Node, as_index, children, walk
 from .scopes import COMPREHENSIONS
 
 # Where a statement may hold such an expression, evaluated before anything else that the statement does.
@@ -63,6 +63,12 @@ def unfolded(statement: Node, new_name: Callable[[str], str]) -> Block:
     new_name : callable
         Gives a name of ours for a variable.
     """
+    if (
+        isinstance(statement, gast.AugAssign)
+        and not isinstance(statement.target, gast.Name)
+        and binds_in(statement.value)
+    ):
+        return _evaluated_before(statement, new_name)
     field = _PLACES.get(type(statement))
     expression = None if field is None else getattr(statement, field)
     if field is None or expression is None or not _leaves_out(expression):
@@ -73,6 +79,25 @@ def unfolded(statement: Node, new_name: Callable[[str], str]) -> Block:
         return [statement]
     setattr(statement, field, after)
     return [*before, statement]
+
+
+def _evaluated_before(statement: Node, new_name: Callable[[str], str]) -> Block:
+    """Return ``a[i] += (k := v)`` with statements before it for what stands in brackets, and for the value.
+
+    That is a small function otherwise, too.
+    """
+    done: Block = []
+    target = statement.target
+    while isinstance(target, gast.Subscript):
+        if not isinstance(target.slice, gast.Constant):
+            make, name = Maker(target), new_name("index")
+            done.insert(0, make.set_name(name, as_index(target.slice)))
+            target.slice = make.load(name)
+        target = target.value
+    make, name = Maker(statement), new_name("value")
+    given = make.set_name(name, statement.value)
+    statement.value = make.load(name)
+    return [*done, *unfolded(given, new_name), statement]
 
 
 def _leaves_out(expression: Node) -> bool:

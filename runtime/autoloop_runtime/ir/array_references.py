@@ -225,7 +225,7 @@ class References:
 
         Raises
         ------
-        TypeError
+        UnknownWhileTracing
             If only the run knows which goes where.
         """
         if (
@@ -233,7 +233,7 @@ class References:
             or self.shape.as_list()[0] != len(values)
             or _rank_of(values) != self.shape.rank
         ):
-            raise TypeError(
+            raise UnknownWhileTracing(
                 "a list or tuple is assigned that holds parts of the very array that is written to, which NumPy writes "
                 "one after the other: assign np.array([...]) of them, or a copy of each, x[0].copy()"
             )
