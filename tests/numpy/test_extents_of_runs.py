@@ -101,3 +101,6 @@ def test_scipy_is_asked_with_extents_that_are_known() -> None:
     refused_or_plain(_unknown(lambda a, v: linalg.det(a[:4])), "must know the shapes of its arguments", A, V)
     special = pytest.importorskip("scipy.special")
     refused_or_plain(lambda v: special.logsumexp(v), "of no elements", V[:0])
+    for chosen in (9.0, 1.5):
+        made = al.function(lambda v, least: special.logsumexp(v[v > least]))(V, chosen)
+        np.testing.assert_allclose(made, special.logsumexp(V[V > chosen]), rtol=1e-12)

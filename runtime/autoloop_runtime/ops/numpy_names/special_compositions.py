@@ -26,9 +26,12 @@ from .special_functions import special
 from .special_slopes import ROWS
 
 
-def _shift(x: Tensor, axis: Any) -> Any:
+def _shift(x: Tensor, axis: Any, initial: tuple[float, ...] = ()) -> Any:
     """Return the largest real part along axes, which exponentials are taken against; 0 where it is not finite."""
-    top = stop_gradient(greatest(real(x), axis, True))
+    if initial:  # among no elements, too
+        top = stop_gradient(np.max(real(x), axis=axis, keepdims=True, initial=initial[0]))  # type: ignore[call-overload]
+    else:
+        top = stop_gradient(greatest(real(x), axis, True))
     return where(isfinite(top), top, np.zeros((), top.dtype)[()])
 
 
@@ -41,7 +44,7 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: Any = False, re
     if b is not None:
         weights, x = as_operands(floats(b), x)
         x = where(equal(weights, 0), np.array(-np.inf, x.dtype), x)
-    top = _shift(x, axis)
+    top = _shift(x, axis, () if x.shape.is_fully_defined() else (-np.inf,))
     parts = exp(x - as_dtype(top, x.dtype))
     made = total(parts if b is None else parts * weights, axis, bool(keepdims))
     top = top if keepdims else total(top, axis)
