@@ -29,7 +29,7 @@ from .special_slopes import ROWS
 def _shift(x: Tensor, axis: Any, initial: tuple[float, ...] = ()) -> Any:
     """Return the largest real part along axes, which exponentials are taken against; 0 where it is not finite."""
     if initial:  # among no elements, too
-        top = stop_gradient(np.max(real(x), axis=axis, keepdims=True, initial=initial[0]))  # type: ignore[call-overload]
+        top = stop_gradient(np.max(real(x), axis=axis, keepdims=True, initial=initial[0]))
     else:
         top = stop_gradient(greatest(real(x), axis, True))
     return where(isfinite(top), top, np.zeros((), top.dtype)[()])
