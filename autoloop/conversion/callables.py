@@ -20,7 +20,15 @@ from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.base.locations import is_library_file, is_own_file
 
 from .frame_readers import FRAME_READERS
-from .known_effects import COMPARISONS, calls_later, factories_of, is_nameless, is_watched, looks_at_arguments
+from .known_effects import (
+    COMPARISONS,
+    calls_later,
+    factories_of,
+    hides_state,
+    is_nameless,
+    is_watched,
+    looks_at_arguments,
+)
 from .nodes import Node
 
 OPTIONS = "set_loop_options"
@@ -260,6 +268,7 @@ class Environment:
     assumed: dict[str, Any] = field(default_factory=dict)
     _kept: dict[str, Callable[[], Any]] = field(default_factory=dict)
     _known_members: tuple[frozenset[str], frozenset[str]] | None = None
+    _known_items: bool | None = None
 
     def holds(self, namespace: dict[str, Any]) -> bool:
         """Return whether the assumptions are still true."""
@@ -329,6 +338,13 @@ class Environment:
     def is_overloaded(self, *names: str) -> bool:
         """Return whether a class of the user's in reach has one of these special methods."""
         return not self._members[1].isdisjoint(names)
+
+    def has_library_items(self) -> bool:
+        """Return whether a name in reach holds an object of Python's whose items may change unseen: a ConfigParser."""
+        if self._known_items is None:
+            reach = (*self.namespace.values(), *self.enclosed)
+            self._known_items = any(hasattr(type(one), "__getitem__") and hides_state(one) for one in reach)
+        return self._known_items
 
     @property
     def _members(self) -> tuple[frozenset[str], frozenset[str]]:

@@ -131,8 +131,8 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
 
     def _subscript(self, node: Node, around: Surroundings) -> Node:
         """Return ``ops.item(a, i)`` for ``a[i]``: ``a`` may be a list or a dict, and ``i`` what only a run knows."""
-        chosen = not _is_fixed(node.slice) or self.environment.is_overloaded("__getitem__")
-        chosen = isinstance(node.ctx, gast.Load) and chosen
+        may_call = self.environment.is_overloaded("__getitem__") or self.environment.has_library_items()
+        chosen = isinstance(node.ctx, gast.Load) and (not _is_fixed(node.slice) or may_call)
         node = self.parts(node, around)
         if not chosen:
             return node

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import contextlib
 import io
 import json
@@ -176,3 +177,21 @@ def test_print_to_a_stream_whose_state_is_asked_for_is_left_to_plain_python():
     decorated = al.function(program)
     with contextlib.redirect_stdout(tee), pytest.warns(UserWarning, match="print.. writes to 'tee', which is asked"):
         assert [decorated(np.ones(1)), decorated(np.ones(1))] == [2, 4]
+
+
+def test_items_of_pythons_own_objects_are_read_and_written_by_plain_python():
+    settings = configparser.ConfigParser()
+    settings["s"] = {"v": "1"}
+
+    def counted(x):
+        settings["s"]["v"] = str(int(settings["s"]["v"]) + 1)
+        return x * int(settings["s"]["v"])
+
+    decorated = al.function(counted)
+    with pytest.warns(UserWarning, match="the ConfigParser 'settings' is used: it is read"):
+        assert [decorated(np.ones(1))[0] for _ in range(3)] == [2, 3, 4]
+    read = al.function(lambda x: x * int(settings["s"]["v"]))
+    with pytest.warns(UserWarning, match="the ConfigParser 'settings' is used: it is read"):
+        assert read(np.ones(1))[0] == 4
+    settings["s"]["v"] = "7"
+    assert read(np.ones(1))[0] == 7
