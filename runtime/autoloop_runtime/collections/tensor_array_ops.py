@@ -79,7 +79,7 @@ UNSTACK = primitive(
 )  # fmt: skip
 GATHER = primitive(
     "tensor_array_gather", _rows,
-    lambda array, indices, dtype, shape, count: array.gather(indices.tolist(), shape), rules.gather, traits=OPAQUE,
+    lambda array, indices, dtype, shape, count: array.gather(indices, shape), rules.gather, traits=OPAQUE,
 )  # fmt: skip
 SCATTER = primitive(
     "tensor_array_scatter",

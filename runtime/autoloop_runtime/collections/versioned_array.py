@@ -85,11 +85,13 @@ class _Buffer:
         made = _Buffer.__new__(_Buffer)
         made.lock = _KIND.lock()
         made.spec, made.newest, made.exported = self.spec, 1, False
-        if not any(0 < s <= version for s in self.stamps[:size]):
+        stamps = self.stamps_of(size)
+        seen = (stamps > 0) & (stamps <= version)
+        if not seen.any():
             made = _Buffer(self.spec, size)
             made.cleared = set(self.cleared)
             return made
-        made.stamps = array("q", [1 if 0 < s <= version else 0 for s in self.stamps[:size]])
+        made.stamps = array("q", seen.astype(np.int64).tobytes())
         made.cleared = set(self.cleared)
         made.rows = None if self.rows is None else self.visible(version, size, True)
         made.items = [item if seen else None for item, seen in zip(self.items, made.stamps)]
@@ -101,8 +103,12 @@ class _Buffer:
         if version == self.newest:
             return rows.copy() if copy else rows
         rows = rows.copy()
-        rows[[i for i, s in enumerate(self.stamps[:size]) if s > version]] = 0
+        rows[self.stamps_of(size) > version] = 0
         return rows
+
+    def stamps_of(self, size: int) -> Any:
+        """Return a copy of the first stamps, to compare all of them at once."""
+        return np.frombuffer(self.stamps[:size], np.int64)
 
     def grow(self, size: int) -> None:
         """Make room for ``size`` elements, with as much again to spare where that costs no more."""
@@ -301,18 +307,20 @@ class ArrayValue:
                 return self._none(shape)
             return self._stacked(range(self.size), shape)
 
-    def gather(self, indices: Sequence[int], shape: TensorShape) -> Any:
-        """Return the elements at ``indices`` as the rows of one array."""
-        buffer = self._buffer
+    def gather(self, places: Sequence[int], shape: TensorShape) -> Any:
+        """Return the elements at ``places`` as the rows of one array."""
+        buffer, indices = self._buffer, np.asarray(places, np.int64)
         with buffer.lock:
-            for index in indices:
-                self._check_index(index, False)
-                self._use(index)
+            is_within = not len(indices) or (indices.min() >= 0 and indices.max() < self.size)
+            if buffer.spec.clear_after_read or not is_within:
+                for index in indices.tolist():
+                    self._check_index(index, False)
+                    self._use(index)
             if buffer.rows is not None:
-                return buffer.visible(self._version, self.size)[list(indices)]
-            if not indices:
+                return buffer.visible(self._version, self.size)[indices]
+            if not len(indices):
                 return self._none(shape)
-            return self._stacked(indices, shape)
+            return self._stacked(indices.tolist(), shape)
 
     def _none(self, shape: TensorShape) -> Any:
         """Return no elements, as the rows of an array; the caller holds the lock."""
