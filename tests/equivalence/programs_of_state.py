@@ -386,6 +386,14 @@ CHANGED = [
 ]  # fmt: skip
 #: plain Python runs these at each call
 LEFT = [
+    ("element_of_what_has_grown_appended", "log = o.log\nif x[0] > 1: o.log.append(x[0])\nL.append(log[0])\nreturn x",
+     BOX + "L, o.log = [], [1.0]", "o.log, L"),
+    ("element_of_what_has_grown_alone", "log = o.log\nif x[0] > 1: o.log.append(x[0])\no.d = [log[0]]\nreturn x",
+     BOX + "o.log = [1.0]", "o.log, o.d"),
+    ("element_of_what_has_grown_put", "log = o.log\nif x[0] > 1: o.log.append(x[0])\nL[0] = log[0]\nreturn x",
+     BOX + "L, o.log = [0.0], [1.0]", "o.log, L"),
+    ("element_of_what_has_grown_given", "log = o.log\nif x[0] > 1: o.log.append(x[0])\nreturn log[-1]",
+     BOX + "o.log = [1.0]", "o.log"),
     ("list_that_grows_or_number", "m = [x[0]]\no.m = [m, 2.0]\nout = [0.5]\n" + LOOP + "i += 1\n    out.append(x[0])\n"
      "    if x[0] > 2.2: return [m, out]\n    out.append(7.0)\nreturn o.m", BOX, "o.m"),
     ("texts_and_numbers", "for k in range(int(x[0])):\n    W.append('a')\n    W.append(k)\nreturn x", "W = []",

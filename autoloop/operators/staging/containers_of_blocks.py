@@ -277,7 +277,7 @@ def written_back(original: Any, value: Any) -> Any:
     if value is original:
         return value
     if type(original) is list and is_growing(value):
-        original[:] = [moved_to(value.name, value)]
+        original[:] = [moved_to(value.name, value, original)]
         note_moved(original)
         return value
     if is_growing(original) and is_growing(value):

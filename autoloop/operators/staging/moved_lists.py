@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from autoloop_runtime.base.stand_ins import called
+from autoloop_runtime.base.stand_ins import UnknownWhileTracing, called
 
 from ...left_to_python import leave_unknown
 from .standins import StandIn
@@ -16,8 +16,8 @@ class Moved(StandIn):
     The user may still hold the list itself; nothing that is done with it must pass unnoticed.
     """
 
-    def __init__(self, name: str, grown: Any) -> None:
-        self.name, self.grown = name, grown
+    def __init__(self, name: str, grown: Any, holder: list[Any] | None = None) -> None:
+        self.name, self.grown, self.holder = name, grown, holder
 
     def described(self) -> str:
         """Return what messages call it."""
@@ -38,7 +38,7 @@ class Moved(StandIn):
             f"keep it under a second name"
         )
         leave_unknown(message)
-        raise TypeError(message)
+        raise UnknownWhileTracing(message)  # at the door nobody is left to leave it to
 
     __bool__ = __call__ = __iter__ = __len__ = __getitem__ = __contains__ = __index__ = __float__ = refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = refuse
@@ -63,7 +63,7 @@ class MaybeChanged(Moved):
             f"or branch on tensors, or on an index that is one: change a copy"
         )
         leave_unknown(message)
-        raise TypeError(message)
+        raise UnknownWhileTracing(message)  # at the door nobody is left to leave it to
 
     __bool__ = __call__ = __iter__ = __len__ = __getitem__ = __contains__ = __index__ = __float__ = refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = refuse

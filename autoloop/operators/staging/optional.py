@@ -144,7 +144,7 @@ def _grown(value: Any) -> Any:
     if type(value) is list and len(value) == 1 and isinstance(value[0], Moved):
         if value[0].grown is None:
             value[0].refuse()
-        return value[0].grown
+        return value[0].grown if value[0].holder is value else value
     return value
 
 

@@ -142,7 +142,7 @@ def _entered(original: Any, value: Any, done: dict[int, bool]) -> Any:
         done[id(original)] = is_growing(value)
     if kind is list and is_growing(value):
         grown = value.alike()
-        original[:] = [moved_to(value.name, grown)]
+        original[:] = [moved_to(value.name, grown, original)]
         return grown
     if kind is not type(value):
         return copied(value)
@@ -201,16 +201,19 @@ class _Alone:
 
 def grown_of(value: Any) -> Any:
     """Return the list that grows in the place of one that holds nothing but what tells of that; None of all others."""
-    is_moved = type(value) is list and len(value) == 1 and isinstance(value[0], StandIn)
-    return getattr(value[0], "grown", None) if is_moved else None
+    if type(value) is not list or len(value) != 1 or not isinstance(value[0], StandIn):
+        return None
+    # another list may hold what was taken out of that one: it is neither
+    first: Any = value[0]
+    return getattr(first, "grown", None) if getattr(first, "holder", None) is value else None
 
 
-def moved_to(name: str, grown: Any) -> Any:
+def moved_to(name: str, grown: Any, holder: list[Any]) -> Any:
     """Return what tells, in a list, that its elements are in another one now."""
     with undivided():
         from .moved_lists import Moved
 
-    return Moved(name, grown)
+    return Moved(name, grown, holder)
 
 
 _ALONE = _Alone()
