@@ -647,36 +647,6 @@ try: a[10] = 1
 except IndexError: a[0] = 9
 return a
 ---
-k = 1
-a[k] = (k := 3)
-a[(k := 2)] = k
-m[0, (k := 1)] = k
-a[k] = a[(k := 4)]
-for j in range(n): a[k] -= (k := j)
-m[k][k - 1] += (k := 1 if x > 2 else 3)
-a[k:k + 2] *= (k := 3) and (j := 2)
-return a, m, k, j
----
-def g():
-    nonlocal k
-    k += 1
-    return k
-def h():
-    nonlocal a
-    a = a[1:]
-    return 7
-k, b = 0, a
-a[k] = g()
-a[k] += g()
-m[k, 0] = g()
-a[0] = h()
-return a, b, m
----
-k = 1
-try: a[10], k = 7, 0
-except IndexError: a[0] = 9
-return a, k
----
 try: a[:3] + a[:2]
 except ValueError as e: return 'shape' in str(e) or str(e)
 ---

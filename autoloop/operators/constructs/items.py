@@ -290,6 +290,10 @@ def update_item_of(owner: Any, name: str, index: Any, sign: str, value: Callable
     new = operators.update(old, sign, value())
     if _is_part(new, old, array):
         return
+    is_value = isinstance(array, Tensor) and not _is_reference(array)
+    if not is_value and getattr(owner, name) is not array:  # what is changed is what was found before
+        _set(_taking(array, index, new), index, new)
+        return
     del array, old
     array = _taking(_alone(owner, name, index, new), index, new)
     if isinstance(array, Tensor) and not _is_reference(array):
