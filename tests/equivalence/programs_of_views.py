@@ -379,6 +379,7 @@ return m.astype(float(x))
 return [*np.ndenumerate([int(i[2]), x])], [*np.ndenumerate(tuple(m))], [*np.ndenumerate(float(x))]
 return np.linalg.cholesky(np.eye(3) + a[0], upper=i[3] - 3), np.linalg.cholesky(np.eye(3) + a[0], upper=x > 2)
 return np.mgrid[0 : i[2], 1:5:2], np.mgrid[i[3] : 0 : -1, :2], np.mgrid[0:1:3j, 0 : i[2]], np.mgrid[: i[1], 0.5:x]
+return np.diag_indices(x), np.diag_indices(i[2]), np.diag_indices(int(i[2]), 3)
 return int(i[2]).to_bytes(2, "big"), hasattr(int(i[2]), "to_bytes"), getattr(int(i[2]), "tolist", 3)
 return np.zeros(2, int(i[2]))
 return m.sum(dtype=float(x)), a.view(int(i[3]))

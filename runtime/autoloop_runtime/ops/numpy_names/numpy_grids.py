@@ -24,6 +24,7 @@ from ..logic import logical_not
 from ..operands import as_dtype, cast
 from .counterparts import as_operand, counterpart, known, unsupported, whole
 from .library_rows import library
+from .numpy_creation import arange
 
 _INT = np.dtype(np.int64)
 
@@ -87,7 +88,7 @@ def mask_indices(n: Any, mask_func: Any, k: Any = 0) -> Any:
 @counterpart(np.diag_indices)
 def diag_indices(n: Any, ndim: Any = 2) -> Any:
     """Return ``np.diag_indices``."""
-    return (_vector(n),) * known(np.diag_indices, ndim=ndim)
+    return (arange(n),) * known(np.diag_indices, ndim=ndim)
 
 
 @counterpart(np.diag_indices_from)
