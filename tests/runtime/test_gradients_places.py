@@ -141,7 +141,10 @@ SAMPLES |= {
     "cumsum": (lambda x: al.cumsum(x, axis=0), [M]),
     "cumprod": (lambda x: al.cumprod(x, axis=0), [M]),
     "fill": (lambda x: al.full([3], x[0]), [V]),
-    "arange_in_dtype": (lambda x: apply(OPS["arange_in_dtype"], [x[0], x[0] + 1.5, x[1]], {"dtype": F64}), [V]),
+    "arange_in_dtype": (
+        lambda x: apply(OPS["arange_in_dtype"], [x[0], x[0] + 1.5, x[1]], {"dtype": F64, "weak": (False,) * 3}),
+        [V],
+    ),
     "linspace": (lambda x: al.linspace(x[0], x[1], 4), [V]),
     "tril": (lambda x: al.tril(x) * al.triu(x), [M]),
     "diagonal": (al.diagonal, [M]),
