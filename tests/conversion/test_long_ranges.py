@@ -238,6 +238,19 @@ def test_numbers_and_lists_that_change_are_as_written_out():
         assert "a long Python range" in str(al.explain(f, np.arange(3.0), 400)), f.__name__
 
 
+def test_a_short_list_grows_in_the_graph_if_the_user_says_so():
+    def filled_up(x):
+        made = []
+        for k in range(12):
+            al.set_loop_options(unroll=False)
+            made.append(x[k % 3] * k)
+        return made
+
+    x = np.arange(3.0)
+    assert same_kinds(al.function(filled_up)(x), filled_up(x))
+    assert "a long Python range" in str(al.explain(filled_up, x))
+
+
 def test_lists_of_the_caller_grow():
     def added(x, n, kept):
         for k in range(n):

@@ -145,6 +145,7 @@ SAMPLES |= {
         lambda x: apply(OPS["arange_in_dtype"], [x[0], x[0] + 1.5, x[1]], {"dtype": F64, "weak": (False,) * 3}),
         [V],
     ),
+    "checked_operand": (lambda x: apply(OPS["checked_operand"], [x * x, x], {"check": lambda *arrays: None}), [V]),
     "linspace": (lambda x: al.linspace(x[0], x[1], 4), [V]),
     "tril": (lambda x: al.tril(x) * al.triu(x), [M]),
     "diagonal": (al.diagonal, [M]),

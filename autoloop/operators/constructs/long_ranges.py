@@ -206,7 +206,8 @@ class Growth:
         kind = type(value)
         if kind is not type(before):
             return False
-        return kind in (float, complex) or (kind in (int, bool, list) and self.expected > _MOST_COUNTED)
+        is_long = self._unroll is False or self.expected > _MOST_COUNTED
+        return kind in (float, complex) or (kind in (int, bool, list) and is_long)
 
     def stays(self, why: str) -> None:
         """Note that the loop is one of Python's in any case."""
