@@ -56,7 +56,7 @@ def single_columns(x, y, v):
     for i in range(ROWS):
         for j in range(COLUMNS):
             x[i, j] += y[i, j]
-        v[1] = x[i, 1] * 0.5
+        v[0] = x[i, 0] * 0.5
 
 
 def of_the_column_before(x, y, v):

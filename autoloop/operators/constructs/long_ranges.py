@@ -3,6 +3,8 @@
 What is written out costs time for each node, to trace it and again to make code of it; short loops are, for Python
 knows what they leave. The first iterations are written out of every loop: they settle the types of its variables, and
 show what an iteration adds. In a triangle of loops each iteration adds more than the one before, and so will the next.
+One iteration is enough where it shows that the loop is long, and leaves variables as it has found them: in loops inside
+loops what is written out of each is multiplied.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from ..staging.staged_blocks import Loops, WrittenOut, deciding
 from ..staging.standins import is_growing
 from ..staging.taken_containers import places_in
 
-#: after how many iterations it is first asked whether the rest is a loop of the graph; the rest has so many at least
+#: after how many iterations it is asked whether the rest is a loop of the graph; the rest has so many at least
 PEELED, LEAST = 3, 5
 #: how many nodes the rest may be written out as; and one of which each iteration is a branch, since a tensor decides
 #: when it ends; the same where loops of the graph are spared
@@ -50,6 +52,13 @@ class _Failed(Counter[CodeType | None]):
 
     def copy(self) -> _Failed:
         return _Failed(self)
+
+
+class _Hasty(Counter[CodeType | None]):
+    """The same of loops that were tried before it was time."""
+
+    def copy(self) -> _Hasty:
+        return _Hasty(self)
 
 
 class Tried:
@@ -148,16 +157,17 @@ class Growth:
         self._is_range = isinstance(items, range)
         self._graph, self._size = graph, len(graph.nodes)
         self._code = getattr(body, "__code__", None)
-        self._next, self.begun = max(count, PEELED), 0
+        self._next, self.begun = max(count, 1), 0
         self._loops: Loops = deciding()
 
     def step(self) -> None:
         """Note what an iteration has added."""
         new = self._graph.nodes[self._size :]
         added = len(new) + sum(count_nodes(sub) for node in new if node.op.graphs for sub in node.subgraphs)
+        self._slope = max(added - self._latest, 0) if self.count else 0
         self.count += 1
         self._size += len(new)
-        self._slope, self._latest = max(added - self._latest, 0), added
+        self._latest = added
         self.nodes += added
 
     def rest(self, in_branches: bool = False) -> range | None:
@@ -170,6 +180,8 @@ class Growth:
         rest: range = self._items[self.count :]
         if not rest or (self.count < self._next and not in_branches):
             return None
+        if self.count < PEELED and not in_branches:
+            return rest if self._is_long_at_once() else None
         if self._unroll is None:
             most = _MOST_SPARED if self._loops.are_spared else MOST
             most = min(most, _MOST_IN_BRANCHES) if in_branches else most
@@ -177,6 +189,17 @@ class Growth:
                 return None
         self._next = 2 * self.count
         return rest
+
+    def _is_long_at_once(self) -> bool:
+        """Return whether the iterations so far, which are few, show what more of them would."""
+        if self._graph.record(_Hasty)[self._code]:
+            return False
+        if self._unroll is None:
+            most = _MOST_SPARED if self._loops.are_spared else MOST
+            rest = len(self._items) - PEELED
+            if rest < LEAST or self._graph.record(_Failed)[self._code] >= _TRIES or rest * self._latest <= most:
+                return False
+        return True
 
     def _left(self, rest: range) -> int:
         """Return how many nodes the rest would add, if that goes on as it has begun."""
@@ -221,7 +244,7 @@ class Growth:
         """Note that the rest could not be a loop of the graph."""
         self._size, self.why_not = len(self._graph.nodes), why
         if self._code is not None:
-            self._graph.record(_Failed)[self._code] += 1
+            self._graph.record(_Hasty if self.count < PEELED else _Failed)[self._code] += 1
 
     def tell(self) -> None:
         """Tell the user, once in a trace, of a loop that makes a graph large."""

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 #: scratch memory is handed to the function at an address that is a multiple of this
 ALIGNMENT = 64
 #: with more nodes than this, loops over elements are functions of their own
-MOST_NODES = 200
+MOST_NODES = 150
 #: words before the scalar outputs
 _HEAD = 2
 
