@@ -9,6 +9,7 @@ import types
 import numpy as np
 import pytest
 from api import NativeRefusal, call, lapack_calls, linalg_rules, shared_libraries, write_function
+from children import run_imported
 from native_checks import check, compile_native, graph_of
 from optimisation import translated
 
@@ -175,9 +176,11 @@ def test_large_ones_are_lapacks_and_small_ones_are_not():
 
 @pytest.fixture
 def looked_up_again():
-    shared_libraries._fortran.cache_clear()
+    for one in (shared_libraries._fortran, shared_libraries._exported):
+        one.cache_clear()
     yield
-    shared_libraries._fortran.cache_clear()
+    for one in (shared_libraries._fortran, shared_libraries._exported):
+        one.cache_clear()
 
 
 def test_without_scipy_it_is_done_without(looked_up_again, monkeypatch):
@@ -185,6 +188,27 @@ def test_without_scipy_it_is_done_without(looked_up_again, monkeypatch):
     assert not calls_lapack(LARGE)
     with translated():  # as a smaller one
         assert_as_numpy(systems(LARGE, np.float64), 1e-11)
+
+
+ROUTINES = """
+import sys
+import numpy as np
+from autoloop_runtime.native.toolchain import shared_libraries
+names = ["zgemm", "dpotrf", "no_such_routine"]
+found = [shared_libraries._fortran(name) for name in names]
+print(found[0] is not None, found[1] is not None, found[2], "scipy.linalg" in sys.modules)
+import scipy.linalg.cython_blas, scipy.linalg.cython_lapack
+print(scipy.linalg.cython_blas.__name__, scipy.linalg.cython_lapack.__name__, scipy.linalg.inv(np.eye(2))[0, 0])
+for one in (shared_libraries._fortran, shared_libraries._exported):
+    one.cache_clear()
+print(found == [shared_libraries._fortran(name) for name in names])
+"""
+
+
+def test_routines_are_found_without_the_package_around_them():
+    pytest.importorskip("scipy")
+    told = "True True None False scipy.linalg.cython_blas scipy.linalg.cython_lapack 1.0 True"
+    assert run_imported(ROUTINES).split() == told.split()
 
 
 def capsule(signature):

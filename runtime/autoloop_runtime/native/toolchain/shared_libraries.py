@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import importlib
+import importlib.util
+import os
 import platform
 import re
 import sys
 from functools import lru_cache
+from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any
 
 import numpy as np
@@ -181,10 +183,9 @@ def _fortran(name: str) -> int | None:
     """Return the address of a routine that SciPy exports to Cython."""
     try:
         with undivided():
-            modules = [importlib.import_module(f"scipy.linalg.cython_{library}") for library in ("blas", "lapack")]
+            capsule = next((found for one in ("blas", "lapack") if (found := _exported(one).get(name))), None)
     except ImportError:
         return None
-    capsule = next((m.__pyx_capi__[name] for m in modules if name in m.__pyx_capi__), None)
     api = ctypes.pythonapi
     api.PyCapsule_GetName.restype = ctypes.c_char_p
     api.PyCapsule_GetName.argtypes = [ctypes.py_object]
@@ -196,6 +197,35 @@ def _fortran(name: str) -> int | None:
         return None
     address: int | None = api.PyCapsule_GetPointer(capsule, signature)
     return address
+
+
+@lru_cache(maxsize=2)
+def _exported(library: str) -> dict[str, Any]:
+    """Return what SciPy's ``cython_blas`` or ``cython_lapack`` exports to Cython.
+
+    The module is loaded without the package it is in, of which nothing else is wanted: to load that takes a fifth of a
+    second. Who imports it later gets the same module.
+    """
+    name = f"scipy.linalg.cython_{library}"
+    if not sys.modules.keys() & {"scipy.linalg", name} and (path := _extension(name)) is not None:
+        spec = importlib.util.spec_from_file_location(name, path)
+        try:
+            assert spec is not None and spec.loader is not None
+            made = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(made)
+            return dict(made.__pyx_capi__)
+        except (ImportError, AttributeError):  # it needs more of the package
+            pass
+        finally:
+            sys.modules.pop(name, None)  # an import of it is to tell the package, too
+    return dict(importlib.import_module(name).__pyx_capi__)
+
+
+def _extension(name: str) -> str | None:
+    """Return the file of a module in C of SciPy's; None if there is none where modules usually lie."""
+    folder = os.path.dirname(importlib.import_module("scipy").__file__ or "")
+    paths = [os.path.join(folder, *name.split(".")[1:]) + suffix for suffix in EXTENSION_SUFFIXES]
+    return next(filter(os.path.exists, paths), None)
 
 
 @lru_cache(maxsize=16)
