@@ -9,7 +9,7 @@ import types
 import numpy as np
 import pytest
 from api import NativeRefusal, call, lapack_calls, linalg_rules, shared_libraries, write_function
-from children import run_imported
+from children import run_python
 from native_checks import check, compile_native, graph_of
 from optimisation import translated
 
@@ -208,7 +208,7 @@ print(found == [shared_libraries._fortran(name) for name in names])
 def test_routines_are_found_without_the_package_around_them():
     pytest.importorskip("scipy")
     told = "True True None False scipy.linalg.cython_blas scipy.linalg.cython_lapack 1.0 True"
-    assert run_imported(ROUTINES).split() == told.split()
+    assert run_python(ROUTINES).split() == told.split()
 
 
 def capsule(signature):
