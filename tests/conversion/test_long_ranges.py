@@ -6,7 +6,6 @@ import warnings
 import autoloop as al
 import numpy as np
 import pytest
-from api import nodes_inside
 from autoloop.operators.constructs import long_ranges
 from executors import EXECUTORS
 
@@ -405,40 +404,6 @@ def test_the_result_does_not_depend_on_what_is_decided(f, most, monkeypatch):
     monkeypatch.setattr(long_ranges, "LEAST", 1 if most < 0 else long_ranges.LEAST)
     a = np.random.default_rng(3).random((9, 3) if f is nested else (9, 9)) + np.eye(9, 3 if f is nested else 9)
     assert same(outcome(f, a), outcome(al.function(f, executor="sequential"), a))
-
-
-def size_of(f, *args):
-    return sum(1 for _ in nodes_inside(al.function(f).get_concrete_function(*args).graph))
-
-
-def test_loops_that_grow_by_themselves_are_of_the_graph():
-    for f in (triangle, nested):
-        assert size_of(f, np.eye(60)) < 1_000
-        assert size_of(f, np.eye(60)) < 1.2 * size_of(f, np.eye(40))
-
-
-def scaled(x, unroll):
-    for k in range(12):
-        al.set_loop_options(unroll=unroll)
-        x = x * 0.5 + k
-    return x
-
-
-def rows_of(x):
-    total = 0.0
-    for row in x:
-        al.set_loop_options(unroll=True)
-        total = total + row
-    return total
-
-
-def test_the_user_decides():
-    x = np.array([1.0, 2.0])
-    for unroll, said in ((True, "unrolled"), (False, "converted"), (None, "unrolled")):
-        assert np.array_equal(al.function(scaled)(x, unroll), scaled(x, unroll))
-        loops = al.explain(scaled, x, unroll).loops
-        assert said in str(loops[0 if len(loops) == 1 else -1]) and loops[0].count == 12
-    assert "unrolled" in str(al.explain(rows_of, x)) and al.function(rows_of)(x) == rows_of(x)
 
 
 def test_who_writes_out_very_much_is_told_once():

@@ -4,6 +4,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from api import nodes_inside
+from test_long_ranges import nested, triangle
 
 
 def size_of(f, *args):
@@ -68,3 +69,33 @@ def test_loops_that_settle_late_are_of_the_graph_too(f):
     given, plain = al.function(f, executor="sequential")(x), f(x)
     for one, other in zip(np.atleast_1d(given), np.atleast_1d(plain), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_loops_that_grow_by_themselves_are_of_the_graph():
+    for f in (triangle, nested):
+        assert size_of(f, np.eye(60)) < 1_000
+        assert size_of(f, np.eye(60)) < 1.2 * size_of(f, np.eye(40))
+
+
+def scaled(x, unroll):
+    for k in range(12):
+        al.set_loop_options(unroll=unroll)
+        x = x * 0.5 + k
+    return x
+
+
+def rows_of(x):
+    total = 0.0
+    for row in x:
+        al.set_loop_options(unroll=True)
+        total = total + row
+    return total
+
+
+def test_the_user_decides():
+    x = np.array([1.0, 2.0])
+    for unroll, said in ((True, "unrolled"), (False, "converted"), (None, "unrolled")):
+        assert np.array_equal(al.function(scaled)(x, unroll), scaled(x, unroll))
+        loops = al.explain(scaled, x, unroll).loops
+        assert said in str(loops[0 if len(loops) == 1 else -1]) and loops[0].count == 12
+    assert "unrolled" in str(al.explain(rows_of, x)) and al.function(rows_of)(x) == rows_of(x)
