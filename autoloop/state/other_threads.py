@@ -11,6 +11,7 @@ from threading import get_ident
 from typing import Any, NoReturn
 
 import numpy as np
+from autoloop_runtime.base.stand_ins import SeenByOthers
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph
@@ -72,7 +73,7 @@ def _wait() -> None:
 
 
 def _refuse() -> NoReturn:
-    raise RuntimeError(
+    raise SeenByOthers(
         "what another thread is just making, while it traces a decorated function, was looked at: only that one knows "
         "the value; guard what threads share with a lock"
     )

@@ -207,12 +207,19 @@ def test_an_argument_without_axes_that_is_a_part_of_another():
 
 
 def test_a_list_of_parts_of_the_array_that_is_written_to():
-    """NumPy writes them one after the other; where only the run knows which goes where, that is refused."""
+    """NumPy writes them one after the other; where only the run knows which goes where, plain Python does it."""
     for program in ("m[:2] = [m[1]]", "m.flat[:8] = [m[1], m[0]]"):
-        given = arguments(np.int64(3))
-        with pytest.raises(TypeError, match=r"a list or tuple is assigned that holds parts of the very array that is"):
-            al.function(compiled(program, "parts"))(*given)
-        assert np.array_equal(given[1], arguments(3)[1])
+        f, given, plain = compiled(program, "parts"), arguments(np.int64(3)), arguments(np.int64(3))
+        words = r"a list or tuple is assigned that holds parts of the very array that is"
+        with pytest.warns(UserWarning, match=words):
+            al.function(f)(*given)
+        f(*plain)
+        assert np.array_equal(given[1], plain[1]) and not np.array_equal(plain[1], arguments(3)[1])
+        if "native" in EXECUTORS:
+            given = arguments(np.int64(3))
+            with pytest.raises(TypeError, match=words):
+                al.function(f, executor="native")(*given)
+            assert np.array_equal(given[1], arguments(3)[1])
 
 
 def test_a_buffer_is_no_new_array():

@@ -264,7 +264,7 @@ class GrowingList(ListColumns):
     def values(self) -> list[Any]:
         """Return the list of a run that is over."""
         length = int(self.length)
-        if (made := self.plain_values(length)) is None:
+        if (made := self._plain_values(length)) is None:
             made = [self.packed([array.read(index) for array in self.arrays]) for index in range(length)]
         for one in self.known:
             if len(made) > one.more_than:

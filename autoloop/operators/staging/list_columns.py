@@ -192,7 +192,7 @@ class ListColumns(Rows):
         note_taken(self.name, element)
         return element
 
-    def plain_values(self, length: int) -> list[Any] | None:
+    def _plain_values(self, length: int) -> list[Any] | None:
         """Return the elements where they are arrays, numbers, or structures of these, and nobody records; None where
         they are others."""
         if self.lists or current_graph() is not None:

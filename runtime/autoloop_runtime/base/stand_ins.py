@@ -27,6 +27,10 @@ class UnknownWhileTracing(TypeError):
     """What is asked for, or called so, has to know more than a trace knows."""
 
 
+class SeenByOthers(RuntimeError):
+    """Another thread has looked at what only the one that traces will know."""
+
+
 class UnknownExtent(ValueError):
     """The same of a shape that is not known."""
 

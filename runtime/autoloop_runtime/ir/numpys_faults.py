@@ -15,12 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from ..base.stand_ins import ShownByRun, UnknownExtent, UnknownWhileTracing, in_numpys_words, is_in_numpys_words
+from ..base.stand_ins import (
+    SeenByOthers,
+    ShownByRun,
+    UnknownExtent,
+    UnknownWhileTracing,
+    in_numpys_words,
+    is_in_numpys_words,
+)
 from .tensor import Tensor
 
 #: what NumPy and Python say of arguments
 _FAULTS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RuntimeError)
-_REFUSALS = (UnknownWhileTracing, UnknownExtent, ShownByRun, NotImplementedError, RecursionError)
+_REFUSALS = (UnknownWhileTracing, UnknownExtent, ShownByRun, SeenByOthers, NotImplementedError, RecursionError)
 #: what a question may hold besides arrays: nothing that it uses up, changes or calls
 _HARMLESS = frozenset((bool, int, float, complex, str, bytes, type, type(None), type(Ellipsis), range))
 _LARGEST = 1_000_000
