@@ -61,10 +61,12 @@ class ItemTargets:
         make = Maker(node)
         name, path = self._path_of_items(make, node.target, around)
         value = self.expressions.later(node.value, around)
-        sign = make.constant(AUGMENTED[type(node.op)])
-        return make.set_name(
-            name, make.call(self.expressions.operator(make, "update_items"), make.load(name), path, sign, value)
-        )
+        given = make.load(name), path, make.constant(AUGMENTED[type(node.op)]), value, *self._now(make, name, around)
+        return make.set_name(name, make.call(self.expressions.operator(make, "update_items"), *given))
+
+    def _now(self, make: Maker, name: str, around: Surroundings) -> list[Node]:
+        """Return what asks what a name is bound to, if a function inside this one may bind it while a value is made."""
+        return [self.expressions.later(make.load(name), around)] if name in self.scope.rebound else []
 
     def _path_of_items(self, make: Maker, target: Node, around: Surroundings) -> tuple[str, Node]:
         indices: list[Node] = []
@@ -125,9 +127,9 @@ class ItemTargets:
         index = self.expressions.rewrite(as_index(node.target.slice), around)
         # The item is fetched before the value is evaluated.
         value = self.expressions.later(node.value, around)
-        sign = make.constant(AUGMENTED[type(node.op)])
-        call = make.call(self.expressions.operator(make, "update_item"), array, index, sign, value)
-        return make.set_name(node.target.value.id, call)
+        name, sign = node.target.value.id, make.constant(AUGMENTED[type(node.op)])
+        function, now = self.expressions.operator(make, "update_item"), self._now(make, name, around)
+        return make.set_name(name, make.call(function, array, index, sign, value, *now))
 
 
 def _acts(node: Node) -> bool:

@@ -40,6 +40,17 @@ m[k, 0] = g()
 a[0] = h()
 return a, b, m
 ---
+b, c = a, m
+def h():
+    nonlocal a, m
+    a, m = a[1:] * 2, m + 1
+    return x
+a[0] += h()
+m[0][1] += h()
+m[1][0] -= h() * 2
+for j in range(n): a[0] *= h() if j > 1 else 2
+return a, b, c, m
+---
 k = 1
 try: a[10], k = 7, 0
 except IndexError: a[0] = 9

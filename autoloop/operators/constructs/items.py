@@ -224,11 +224,16 @@ def _set(array: Any, index: Any, value: Any) -> None:
         lose_changed()
 
 
-def update_item(array: Any, index: Any, sign: str, value: Callable[[], Any]) -> Any:
-    """Do ``array[index] += value()`` (or another ``sign``) and return what the name is bound to afterwards."""
+def update_item(
+    array: Any, index: Any, sign: str, value: Callable[[], Any], now: Callable[[], Any] | None = None
+) -> Any:
+    """Do ``array[index] += value()`` (or another ``sign``) and return what the name is bound to afterwards: if it is
+    another object by then, as *now* tells, it stays that."""
     old = item(array, index)
     new = operators.update(old, sign, value())
-    return array if _is_part(new, old, array) else set_item(array, index, new)
+    bound = array if now is None else now()
+    made = array if _is_part(new, old, array) else set_item(array, index, new)
+    return made if bound is array else bound
 
 
 def _is_part(new: Any, old: Any, array: Any) -> bool:
@@ -244,12 +249,17 @@ def set_items(array: Any, path: tuple[Any, ...], value: Any) -> Any:
     return _set_back(_on_the_way(array, path), path, value)
 
 
-def update_items(array: Any, path: tuple[Any, ...], sign: str, value: Callable[[], Any]) -> Any:
-    """Do ``array[i][j] += value()`` (or another ``sign``), with ``path`` as ``(i, j)``."""
+def update_items(
+    array: Any, path: tuple[Any, ...], sign: str, value: Callable[[], Any], now: Callable[[], Any] | None = None
+) -> Any:
+    """Do ``array[i][j] += value()`` (or another ``sign``), with ``path`` as ``(i, j)``; return what ``update_item``
+    does."""
     containers = _on_the_way(array, path)
     old = item(containers[-1], path[-1])
     new = operators.update(old, sign, value())
-    return array if _is_part(new, old, containers[-1]) else _set_back(containers, path, new)
+    bound = array if now is None else now()
+    made = array if _is_part(new, old, containers[-1]) else _set_back(containers, path, new)
+    return made if bound is array else bound
 
 
 def _on_the_way(array: Any, path: tuple[Any, ...]) -> list[Any]:
