@@ -96,8 +96,9 @@ def test_arguments_that_overlap_as_no_trace_can_follow_are_plain_pythons(parts, 
         expected = first_of_both(*parts(x))
         assert found[0] is given[0] and found[1] == expected[1] and x.tolist() == y.tolist()
         assert [said in str(one.message) for one in told] == [True][:is_first]
-    with pytest.raises(TypeError, match=said):
-        al.function(first_of_both, executor="native")(*parts(y))
+    if "native" in EXECUTORS:
+        with pytest.raises(TypeError, match=said):
+            al.function(first_of_both, executor="native")(*parts(y))
     with pytest.raises(TypeError, match=said), al.GradientTape():
         f(*parts(y))
     assert x.tolist() == y.tolist()
