@@ -200,8 +200,8 @@ def rest_of_long_range(
 ) -> Values | None:
     """Return what a long loop over a Python range leaves, as a loop of the graph; None if it has to be written out.
 
-    It has if something that Python knows would be for the run to say then, or lists grow, or something does not hold
-    of what the loop leaves.
+    It has if something that Python knows would be for the run to say then, but for numbers and lists of which nobody
+    is likely to ask, see ``Growth.may_carry``, or if something does not hold of what the loop leaves.
     """
     changes = zip(loop.names, before, values, strict=True)
     if moving := [name for name, *pair in changes if not (stays(*pair) or growth.may_carry(*pair))]:
