@@ -338,11 +338,11 @@ def _settings(leaves: list[Any], traces: int, gradient_memory: str | int | None)
 
 def _run_once(concrete: Trace, leaves: list[Any], call: tuple[Any, ...]) -> Any:
     inputs = inputs_of(leaves)
-    more = (call,) if isinstance(concrete, StatefulFunction) else ()
     if recorders():
+        more = (call,) if isinstance(concrete, StatefulFunction) else ()
         return concrete.run_recorded([x.value if isinstance(x, Number) else x for x in inputs], *more)[0]
     values = [_raw(leaf) for leaf in inputs]
-    return concrete.run(values, [leaf for leaf in inputs if isinstance(leaf, np.ndarray)], *more)
+    return concrete.run(values, [leaf for leaf in inputs if isinstance(leaf, np.ndarray)], call)
 
 
 def _raw(leaf: Any) -> Any:

@@ -370,10 +370,10 @@ def _variant(request: Request, made: _Attempt) -> Variant:
     writes = made.changes.writes
     places = [(one.place.name, "guarded") for one in made.guards if one.kind in ("equal", "is", "elements", "keys")]
     places += [(one.place.name, "read by reference" if one.kind != "number" else "read") for one in made.inputs]
-    places += [(one.name, "read by reference") for one in (made.lending.places if made.lending is not None else ())]
+    lent_at = made.lending.places if made.lending is not None else []
+    places += [(one.name, "read by reference") for one in lent_at]
     places += [(name, "written") for name in made.changes.names]
-    lent = made.lending if made.lending is not None and made.lending.places else None
-    owners = [*made.changes.owners, *(lent.places if lent is not None else ())]
+    owners = [*made.changes.owners, *lent_at]
     read = state.reader(made.guards, made.inputs, owners)
     has_tensors = any(one.kind == "tensor" for one in made.inputs)
     made.concrete.places = tuple(dict.fromkeys(places))
@@ -394,7 +394,7 @@ def _variant(request: Request, made: _Attempt) -> Variant:
         and state.is_shareable(request.receiver(), made.reached, made.concrete, [*writes, made.result]),
         state.lengths_of(made.guards),
         made.changes.numbers,
-        lent,
+        made.lending,
     )
 
 
