@@ -30,11 +30,11 @@ from .bound_function import BoundFunction, reference_to
 from .concrete import CalledPlain
 from .errors import entry_point
 from .given_arrays import give_back, with_copies
-from .keys import Number, leaf_key, quick_key
+from .keys import Number, kind_of_leaf, kind_of_recursion, leaf_key, quick_key
 from .known_traces import FastPaths, KnownTraces, Trace, first_wait, inputs_of
 from .number_inputs import ChangingInputs
 from .parameters import Parameters, in_pythons_words
-from .plain_python import taken_or_left, traced_or_plain, unless_in_graph, with_graph
+from .plain_python import Told, taken_or_left, traced_or_plain, unless_in_graph, with_graph
 from .sent_by_name import SentByName
 from .state.stateful import OtherWorld, StatefulFunction, called_again, run_or_refused
 from .written_arguments import OtherMemory, OverlappingArguments, in_order, lying_of, same_arrays
@@ -90,7 +90,7 @@ class Function(SentByName):
         self.with_gradient: dict[Any, Function] = {}
         self.joined: dict[Any, Function] = {}  # what calls it with parts of the arrays that it is given, likewise
         self.tracing_count = 0
-        self.told: set[str] = set()  # why plain Python is called, of which it has warned
+        self.told = Told()  # why plain Python is called, of which it has warned
         self.needs_graph = False  # true of a gradient: the user's function does something else
         self._changing = ChangingInputs()
         self._retraces = 0  # how many traces there were since the last that took changing numbers as inputs
@@ -191,7 +191,7 @@ class Function(SentByName):
         leaves, structure = nest.flatten_with_structure(call, expand_composites=True)
         if self.input_signature is not None:
             # arrays and tensors have other results
-            key: Any = tuple([_kind_of_leaf(leaf) for leaf in leaves])
+            key: Any = tuple([kind_of_leaf(leaf) for leaf in leaves])
         else:
             key = (structure, tuple([leaf_key(leaf) for leaf in leaves]))
         concrete = self._traces.found(key, call, leaves)
@@ -213,7 +213,7 @@ class Function(SentByName):
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Make a call from inside another trace a part of that trace."""
-        return self._target()(*self._receiver(), *args, **kwargs)
+        return _called(self.python_function, self._target(), *self._receiver(), *args, **kwargs)
 
     def _receiver(self) -> tuple[Any, ...]:
         """Return the instance, as the first arguments of the Python function."""
@@ -237,16 +237,16 @@ class Function(SentByName):
             from .state.retrials import Request, trace
             from .tracing import RETRACE_WARNING, WORLD_WARNING, warn_of_retracing
 
+        kind = kind_of_recursion(structure, leaves)
+        if (plain := self.told.recursive.get(kind)) is not None:
+            return self._traces.add(key, plain)
         settings = _settings(leaves, self.tracing_count, self.gradient_memory)
         specs = nest.flatten(self.input_signature, True) if self.input_signature is not None else given
         request = Request(self.name, self.executor, self.python_function, self._target(), self._parameters, call,
                           leaves, structure, specs, same or (), self._instance, settings, same is not None,
                           self.needs_graph)  # fmt: skip
         has_numbers = given is not None or any(isinstance(leaf, Number) for leaf in leaves)
-        known = self._traces.variants(key)
-        made = traced_or_plain(
-            lambda: trace(request, *known), self.name, self.executor, self.needs_graph, has_numbers, self.told
-        )
+        made = traced_or_plain(lambda: trace(request, *self._traces.variants(key)), self, has_numbers, kind)
         concrete = self._traces.add(key, made)
         self.tracing_count += 1
         self.traced_for.append(key)
@@ -309,6 +309,13 @@ def _called_joined(function: Function, parameters: Parameters, call: tuple[Any, 
     return called_joined(function, parameters, call, refusal)
 
 
+def _called(function: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+    with undivided():
+        from .operators.staging.staged_blocks import called
+
+    return called(function, target, *args, **kwargs)
+
+
 def _called_followed(
     lookup: Callable[[tuple[Any, ...]], tuple[Trace, list[Any]]],
     given: Sequence[Any],
@@ -320,12 +327,6 @@ def _called_followed(
     concrete, leaves = lookup(call)
     followed = [tensor if leaf is array else leaf for leaf, array, tensor in zip(leaves, arrays, given)]
     return _run_once(concrete, followed, call)
-
-
-def _kind_of_leaf(leaf: Any) -> str:
-    if isinstance(leaf, np.ndarray):
-        return "array" if leaf.ndim else "array without axes"
-    return "scalar" if isinstance(leaf, np.generic) else "tensor"
 
 
 def _settings(leaves: list[Any], traces: int, gradient_memory: str | int | None) -> dict[str, Any]:

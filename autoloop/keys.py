@@ -111,6 +111,24 @@ def leaf_key(leaf: Any) -> Any:
         return id(leaf), type(leaf)
 
 
+def kind_of_leaf(leaf: Any) -> str:
+    """Return what a trace depends on of an argument that an ``input_signature`` speaks of."""
+    if isinstance(leaf, np.ndarray):
+        return "array" if leaf.ndim else "array without axes"
+    return "scalar" if isinstance(leaf, np.generic) else "tensor"
+
+
+def kind_of_recursion(structure: Any, leaves: Sequence[Any]) -> Any:
+    """Return what the calls of a recursion have in common: not how long arrays are, and which numbers they give."""
+    return structure, tuple([_without_extents(leaf) for leaf in leaves])
+
+
+def _without_extents(leaf: Any) -> Any:
+    if isinstance(leaf, (np.ndarray, np.generic)) and type(leaf) not in _TEXTS:
+        return leaf.dtype, leaf.ndim
+    return type(leaf) if type(leaf) in (int, float) else leaf_key(leaf)
+
+
 def quick_key(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any], list[np.ndarray[Any, Any]]] | None:
     """Return key, values and the caller's arrays of a call with these leaves; ``None`` if one needs a closer look.
 

@@ -48,6 +48,8 @@ class LeftToPython(BaseException):
         Whether a graph could do it, of which each call would need another.
     of_values : bool
         Whether a graph could do it that knows values which are inputs of this one.
+    is_shown : bool
+        Whether no other trace of the function would do, and none for other arguments.
     """
 
     def __init__(
@@ -57,9 +59,10 @@ class LeftToPython(BaseException):
         is_once: bool = False,
         is_endless: bool = False,
         of_values: bool = False,
+        is_shown: bool = False,
     ) -> None:
         super().__init__(reason)
-        self.reason, self.line, self.of_values = reason, line, of_values
+        self.reason, self.line, self.of_values, self.is_shown = reason, line, of_values, is_shown
         self.is_once, self.is_endless = is_once, is_endless
 
 
@@ -109,7 +112,7 @@ def is_ruled(error: BaseException) -> bool:
     return hasattr(error, _RULED)
 
 
-def leave_unknown(what: str, line: Line | None = None) -> None:
+def leave_unknown(what: str, line: Line | None = None, is_shown: bool = False) -> None:
     """Let plain Python run the function that is traced, if it can.
 
     Parameters
@@ -118,13 +121,15 @@ def leave_unknown(what: str, line: Line | None = None) -> None:
         What only the run knows.
     line : Line, optional
         Where that is asked for; the line that calls us if it is not given.
+    is_shown : bool
+        Whether no other trace of the function would do.
 
     Raises
     ------
     LeftToPython
     """
     if python_can_run():
-        raise LeftToPython(what, line or users_line(capture()), of_values=True)
+        raise LeftToPython(what, line or users_line(capture()), of_values=True, is_shown=is_shown)
 
 
 def refuse_unknown(what: str, instead: str) -> NoReturn:

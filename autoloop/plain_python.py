@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -38,12 +38,15 @@ class PlainPython(ConcreteFunction):
         Where.
     told : set of str
         What the function has warned of, for any kind of arguments.
+    is_recursive : bool
+        Whether that is to call itself: with arrays of other shapes, and other numbers, it will do so, too.
     """
 
     places = ()
 
     def __init__(self, name: str, left: LeftToPython, told: set[str]) -> None:
         self.name, self.reason, self.line, self.told = name, left.reason, left.line, told
+        self.is_recursive = left.is_shown
 
     def run(
         self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = (), call: tuple[Any, ...] = ()
@@ -63,10 +66,22 @@ class PlainPython(ConcreteFunction):
         return f"<PlainPython {self.name}: {self.reason}>"
 
 
-def traced_or_plain(
-    trace: Callable[[], T], name: str, executor: str, needs_graph: bool, has_numbers: bool, told: set[str]
-) -> T | PlainPython:
-    """Return a trace, or what stands for it if plain Python has to run the function, which has ``told`` of that.
+class Told(set[str]):
+    """Why plain Python is called in place of a function, of which that has warned.
+
+    Attributes
+    ----------
+    recursive : dict
+        What stands for the traces of calls that call the function again, by what those have in common.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.recursive: dict[Hashable, PlainPython] = {}
+
+
+def traced_or_plain(trace: Callable[[], T], function: Named, has_numbers: bool, kind: Hashable) -> T | PlainPython:
+    """Return a trace, or what stands for it, and all of its *kind*, if plain Python has to run the function.
 
     Raises
     ------
@@ -80,13 +95,17 @@ def traced_or_plain(
     except LeftToPython as left:
         if left.of_values and has_numbers:
             raise TypeError(left.reason) from None
-        if needs_graph and not left.is_endless:
+        name = function.name
+        if function.needs_graph and not left.is_endless:
             raise TypeError(f"{name} has no gradient: {what_and_where(left)}") from None
-        if executor == "native" and not left.is_endless:
+        if function.executor == "native" and not left.is_endless:
             raise TypeError(f"executor='native' cannot run {name}: {what_and_where(left)}") from None
         if left.is_once:
             raise CalledPlain from TypeError(f"{name} has no graph: {what_and_where(left)}")
-        return PlainPython(name, left, told)
+        made = PlainPython(name, left, function.told)
+        if made.is_recursive:
+            function.told.recursive[kind] = made
+        return made
 
 
 class Named(Protocol):
@@ -94,7 +113,7 @@ class Named(Protocol):
 
     name: str
     executor: str
-    told: set[str]
+    told: Told
     needs_graph: bool
     _parameters: Parameters
 

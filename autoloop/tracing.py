@@ -234,7 +234,9 @@ def attempted(attempt: Callable[[], R], leaves: Sequence[Any], function: Any = N
             if making.next is not None:
                 making = making.next
                 continue
-            if loops.were_staged and not loops.are_spared and (is_refusal(error) or not is_programs_own(error)):
+            is_shown = isinstance(error, LeftToPython) and error.is_shown
+            may_help = loops.were_staged and not loops.are_spared and not is_shown
+            if may_help and (is_refusal(error) or not is_programs_own(error)):
                 making, loops = Making(), Loops(are_spared=True, are_told=loops.are_told)
                 continue
             has_tensors = _has_tensors(leaves)

@@ -82,6 +82,7 @@ LAZY = {
     ("autoloop.function", "autoloop.state.retrials"),
     ("autoloop.function", "autoloop.input_signature"),
     ("autoloop.function", "autoloop.joined_arguments"),
+    ("autoloop.function", "autoloop.operators.staging.staged_blocks"),
     ("autoloop.number_inputs", "autoloop.extent_inputs"),
     ("autoloop.known_traces", "autoloop.fast_path"),
     ("autoloop.known_traces", "autoloop.path_text"),

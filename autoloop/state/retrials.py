@@ -185,7 +185,9 @@ def _first(request: Request, numbers: frozenset[Any]) -> _Attempt:
 
 def _may_know_more(error: BaseException) -> bool:
     """Return whether a trace that takes more values as known may do what this one could not."""
-    return error.of_values if isinstance(error, LeftToPython) else _is_ours(error)
+    if isinstance(error, LeftToPython):
+        return error.of_values and not error.is_shown
+    return _is_ours(error)
 
 
 def _is_ours(error: BaseException) -> bool:

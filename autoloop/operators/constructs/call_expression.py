@@ -37,7 +37,7 @@ from ..mutation.outside_world import leave
 from ..mutation.rebinding import ask_namespace, inside, refuse_untold_inside
 from ..staging.maybe_same import are_some, lose_changed, watched
 from ..staging.mixed_numbers import settled
-from ..staging.staged_blocks import in_staged_block
+from ..staging.staged_blocks import called, in_staged_block
 from ..staging.staged_values import full_name, is_staged, stands_for
 from ..staging.standins import is_growing
 from ..staging.taken_containers import grown_of
@@ -145,7 +145,9 @@ def _called(f: Any) -> Any:
         made = guarded(f) if is_outside(f) else shielded(f) if is_foreign(f) else f
         made = _looking(f, of_library(made) if computes_with_values(f) else made)
         return consumed(made) if consumes(f) else made
-    return _refusing_tensors(converted, mutated) if (mutated := mutated_parameters_of(f)) else converted
+    if mutated := mutated_parameters_of(f):
+        converted = _refusing_tensors(converted, mutated)
+    return functools.partial(called, f, converted) if in_staged_block() else converted
 
 
 def _looking(f: Any, made: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import types
+from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoloop_runtime import ops
 from autoloop_runtime.analysis.failure import can_fail
@@ -39,6 +41,22 @@ _MAXIMUM_DEPTH = 64
 # Blocks inside as many others are those of a recursion, and each of its calls may begin several: so many are traced.
 _DEEP = 12
 _MOST_DEEP = 2_000
+
+
+#: what a function finds elsewhere may stop it, too: so many operations are traced in calls that are alike
+_MOST_ALIKE = 150
+
+
+class _Call(NamedTuple):
+    """A call under a condition: of what, with what, how many operations there were before, and the call around."""
+
+    function: Any
+    given: tuple[Any, ...]
+    begin: int
+    around: _Call | None
+
+
+_CALL: ContextVar[_Call | None] = ContextVar("autoloop_call_under_a_condition", default=None)
 
 
 class _DeepBlocks:
@@ -132,13 +150,63 @@ def staged_block() -> Setting[None]:
 
     depth = _DEPTH.get()
     if depth >= _MAXIMUM_DEPTH or (depth >= _DEEP and (_are_too_many() or _fill_the_stack())):
-        what = "a function calls itself under a tensor condition"
-        leave_unknown(what)
-        raise EndlessRecursionError(
-            f"{what}; tracing follows both branches and never ends: write the recursion as a loop, or let a Python "
-            f"value stop it"
-        )
+        raise endless_recursion()
     return Setting(None, (_DEPTH, depth + 1))
+
+
+def endless_recursion(is_shown: bool = False) -> EndlessRecursionError:
+    """Return what is to be raised of a recursion that only a run stops; let plain Python run the function if it can.
+
+    *Is it shown*, or is the recursion deep only: another trace, which knows more, may find its end then.
+
+    Raises
+    ------
+    LeftToPython
+    """
+    what = "a function calls itself under a tensor condition"
+    leave_unknown(what, is_shown=is_shown)
+    return EndlessRecursionError(
+        f"{what}; tracing follows both branches and never ends: write the recursion as a loop, or let a Python "
+        f"value stop it"
+    )
+
+
+def called(function: Any, run: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Return what ``run`` gives, which is called in place of a user's *function*.
+
+    Raises
+    ------
+    RecursionError, LeftToPython
+        If nothing that is known while tracing stops the function from calling itself.
+    """
+    graph = current_graph()
+    if graph is None or not in_staged_block():
+        return run(*args, **kwargs)
+    given: tuple[Any, ...] = (args, [*kwargs], [*kwargs.values()])
+    if isinstance(function, types.MethodType):
+        function, given = function.__func__, (function.__self__, *given)
+    here = _Call(function, given, graph.root.count_of_names(), _CALL.get())
+    around = here.around
+    while around is not None:
+        if around.function is function and here.begin - around.begin > _MOST_ALIKE and _is_alike(around.given, given):
+            raise endless_recursion(is_shown=True)
+        around = around.around
+    with Setting(None, (_CALL, here)):
+        return run(*args, **kwargs)
+
+
+def _is_alike(one: Any, other: Any) -> bool:
+    """Return whether a trace knows the same of two values."""
+    if isinstance(one, Tensor):
+        return (
+            type(one) is type(other) and one.dtype == other.dtype and one.shape.rank == other.shape.rank is not None
+            and one.shape.known == other.shape.known
+        )  # fmt: skip
+    if type(one) in (tuple, list):
+        return type(one) is type(other) and len(one) == len(other) and all(map(_is_alike, one, other))
+    if type(one) in (bool, int, float, str):
+        return type(one) is type(other) and one == other
+    return one is other
 
 
 def _are_too_many() -> bool:

@@ -15,6 +15,9 @@ class Names:
         #: name -> how often it was asked for
         self._counts: dict[str, int] = {}
 
+    def __len__(self) -> int:
+        return len(self._counts)
+
     def unique(self, name: str) -> str:
         """Return ``name``, or with a number if it was given out: ``add``, ``add_1``, ..."""
         counts = self._counts
@@ -35,6 +38,11 @@ class NamedLookup:
     """What a graph can be asked by name."""
 
     nodes: list[Node]
+    _names: Names
+
+    def count_of_names(self) -> int:
+        """Return how many names were given out: there are so many nodes, at least, in all graphs of a root."""
+        return len(self._names)
 
     def get_operations(self) -> list[Node]:
         """Return the nodes in the order they were made."""
