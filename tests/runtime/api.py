@@ -51,9 +51,10 @@ from autoloop_runtime.control.while_loop import while_loop
 from autoloop_runtime.dataflow import executable, workers
 from autoloop_runtime.dataflow import flat_rules as flat_rules
 from autoloop_runtime.dataflow.executable import Executable
-from autoloop_runtime.dataflow.execution_plan import Plan
-from autoloop_runtime.dataflow.flat_graph import Kind, Lowered
-from autoloop_runtime.dataflow.frames import State
+from autoloop_runtime.dataflow.execution_plan import MISSING, FramePlan, Plan, Step
+from autoloop_runtime.dataflow.first_failure import FirstFailure
+from autoloop_runtime.dataflow.flat_graph import FlatNode, Kind, Lowered
+from autoloop_runtime.dataflow.frames import Frame, Item, Iteration, State
 from autoloop_runtime.dataflow.kernels import Watch
 from autoloop_runtime.dataflow.kernels import call as call_kernel
 from autoloop_runtime.dataflow.lowering import lower

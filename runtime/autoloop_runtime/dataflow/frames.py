@@ -122,10 +122,15 @@ class State:
         self.deliver(root, stack, light, heavy)
 
     def close(self) -> None:
-        """Let go of everything (the outermost frame and its iteration refer to each other)."""
-        self.root.values = []
-        self.root.children.clear()
-        del self.root.frame.oldest, self.root.frame.newest
+        """Let go of everything at once, wherever the run has ended (a frame and its iterations refer to each other)."""
+        left = [self.root] if self.finished else list(self.iterations())
+        for it in left:
+            it.values = []
+            it.children.clear()
+            it.next = None
+        for frame in {it.frame for it in left}:
+            frame.waiting = []
+            del frame.oldest, frame.newest
 
     # -- the hot path -------------------------------------------------------------------------------------
 
