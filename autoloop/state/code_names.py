@@ -84,11 +84,13 @@ class Names:
         self._seen: dict[int, tuple[Any, frozenset[str]]] = {}
 
     @property
-    def count(self) -> tuple[int, int, bool, int, int]:
+    def count(self) -> tuple[int, ...]:
         """Another after names were added."""
         return (
             len(self.read),
             len(self.added_to),
+            len(self.stored),
+            len(self.changed),
             self.every,
             len(self.values) if self._values is not None else 0,
             len(self.opened),

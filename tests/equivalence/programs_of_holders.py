@@ -18,6 +18,9 @@ _PROPERTY += "    @p.setter\n    def p(self, v): log.append(2)\n    @p.deleter\n
 HOLDERS = [
     ("setter", "c.p = 1", _PROPERTY),
     ("deleter", "del c.p", _PROPERTY),
+    ("setter_in_a_helper", "h(c)", _PROPERTY + "\ndef h(q): q.p = 1"),
+    ("deleter_in_a_helper", "h(c)", _PROPERTY + "\ndef h(q): del q.p"),
+    ("descriptor_set_in_a_helper", "h([c])", _DATA + "\ndef h(q): q[0].d = 2"),
     ("descriptor_asked", "c.d", _DATA),
     ("descriptor_set", "c.d = 2", _DATA),
     ("descriptor_deleted", "del c.d", _DATA),
