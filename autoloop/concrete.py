@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.dtypes import is_own
 from autoloop_runtime.base.fp_warnings import asked
 from autoloop_runtime.base.stand_ins import ShownByRun
 from autoloop_runtime.ir.array_views import dense_strides
@@ -308,7 +309,7 @@ def taken(concrete: ConcreteFunction, given: Sequence[Any]) -> list[Any]:
 
 def _is_array_of(value: Any, parameter: Tensor) -> bool:
     """Return whether a value is an array that can be given for an input as it is."""
-    return type(value) is np.ndarray and value.ndim > 0 and value.dtype == parameter.dtype and value.dtype.isnative
+    return type(value) is np.ndarray and value.ndim > 0 and value.dtype == parameter.dtype and is_own(value.dtype)
 
 
 #: kind of a result -> what the caller gets of what a run gives

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base import dtypes, nest
 from autoloop_runtime.base.contexts import Setting
+from autoloop_runtime.base.dtypes import is_own
 from autoloop_runtime.ir.array_kinds import is_plain, strangeness
 from autoloop_runtime.ir.tensor import Tensor
 
@@ -41,7 +42,7 @@ def taken(name: str, leaves: list[Any], names: Callable[[], Sequence[str]]) -> l
     changed: list[Any] | None = None
     for place, leaf in enumerate(leaves):
         kind = type(leaf)
-        if kind in _FAMILIAR or (kind is np.ndarray and is_plain(leaf) and leaf.dtype.isnative):
+        if kind in _FAMILIAR or (kind is np.ndarray and is_plain(leaf) and is_own(leaf.dtype)):
             continue
         before = enumerate(leaves[:place] if changed is not None and kind is np.ndarray else ())
         same = next((k for k, one in before if type(one) is np.ndarray and is_same(one, leaf)), None)
@@ -84,8 +85,8 @@ def give_back(name: str, leaves: list[Any], used: list[Any], result: Any) -> Any
             if np.array_equal(leaf, copy, equal_nan=leaf.dtype.kind in "fc"):
                 continue
             raise TypeError(
-                f"{name}: an argument of another byte order overlaps in memory with another argument, and it is "
-                f"written to; give a copy of one"
+                f"{name}: an argument of another byte order or type overlaps in memory with another argument, and it "
+                f"is written to; give a copy of one"
             )
         written.append((leaf, copy))
     for leaf, copy in written:
@@ -145,16 +146,18 @@ def _taken(who: str, leaf: Any, place: int, names: Callable[[], Sequence[str]]) 
         raise TypeError(f"{who} {names()[place]!r} is {words}")
     if isinstance(leaf, np.ndarray):
         plain = leaf.view(np.ndarray) if type(leaf) is not np.ndarray else leaf
-        return plain if plain.dtype.isnative else _in_our_order(plain)
-    if isinstance(leaf, (Tensor, np.generic)) or not hasattr(type(leaf), "__dlpack_device__"):
+        return plain if is_own(plain.dtype) else _of_our_dtype(plain)
+    if isinstance(leaf, np.generic):
+        return leaf if is_own(leaf.dtype) else leaf.astype(dtypes.as_dtype(leaf.dtype))
+    if isinstance(leaf, Tensor) or not hasattr(type(leaf), "__dlpack_device__"):
         return leaf
     if hasattr(type(leaf), "__autoloop_tensor__"):
         return leaf
     return _imported(f"{who} {names()[place]!r}", leaf)
 
 
-def _in_our_order(leaf: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return a copy in this machine's byte order, which may be written to where the array may."""
+def _of_our_dtype(leaf: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return a copy of the dtype that graphs have, which may be written to where the array may."""
     copy = leaf.astype(dtypes.as_dtype(leaf.dtype))
     copy.flags.writeable = leaf.flags.writeable
     return copy

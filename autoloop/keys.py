@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.dtypes import is_own
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type
 from autoloop_runtime.ir.tensor import Tensor, value_of
 from autoloop_runtime.ir.tensor_spec import TensorSpec
@@ -20,8 +21,8 @@ from autoloop_runtime.ir.tensor_spec import TensorSpec
 SCALARS = (bool, int, float, complex, str, bytes, type(None))
 #: NumPy's scalar types of texts: constants, as Python's are
 _TEXTS = frozenset({np.str_, np.bytes_})
-#: NumPy's other scalar types
-_GENERIC = frozenset({t for t in np.sctypeDict.values() if issubclass(t, np.generic)}) - _TEXTS
+#: NumPy's other scalar types that graphs have
+_GENERIC = frozenset({t for t in np.sctypeDict.values() if issubclass(t, np.generic) and is_own(np.dtype(t))}) - _TEXTS
 #: the generators of random numbers of which each call lends its own, by their modules: not all are loaded
 _GENERATORS = frozenset({
     ("random", "Random"), ("numpy.random._generator", "Generator"), ("numpy.random.mtrand", "RandomState"),
@@ -148,7 +149,7 @@ def quick_key(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any], list[n
             values.append(value)
         elif kind is np.ndarray:
             shape = leaf.shape
-            if not leaf.dtype.isnative:
+            if not is_own(leaf.dtype):
                 return None
             key += leaf.dtype, shape
             if shape:

@@ -14,6 +14,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from autoloop_runtime.base.dataclass import Protocol
+from autoloop_runtime.base.dtypes import is_own, own_dtype, strange_dtype
 from autoloop_runtime.base.locations import Line
 from autoloop_runtime.base.stand_ins import ShownByRun
 from autoloop_runtime.ir.recorders import recorders
@@ -140,15 +141,17 @@ def taken_or_left(function: Named, leaves: list[Any], call: tuple[Any, ...]) -> 
     made = taken(function.name, leaves, names)
     if made is leaves or function.needs_graph or recorders():  # derivatives are taken of a copy
         return made
-    swapped = [
-        (name, one) for name, one in zip(names(), leaves) if isinstance(one, np.ndarray) and not one.dtype.isnative
+    strange = [
+        (name, one)
+        for name, one in zip(names(), leaves)
+        if isinstance(one, (np.ndarray, np.generic)) and not is_own(one.dtype)
     ]
-    if not swapped:
+    if not strange:
         return made
-    name, array = swapped[0]
+    name, array = strange[0]
     said = (
-        f"argument {name!r} is of dtype {array.dtype.str!r}, another byte order than this machine's, and so are its "
-        f"parts and copies; give a copy, {name}.astype({name}.dtype.newbyteorder('='))"
+        f"argument {name!r} is of {strange_dtype(array.dtype)}, and so are its parts and copies; "
+        f"give a copy, {name}.astype({own_dtype(array.dtype)})"
     )
     if function.executor == "native":
         raise TypeError(f"executor='native' cannot run {function.name}: {said}")

@@ -503,9 +503,7 @@ def test_calls_with_arrays_of_the_other_byte_order_run_as_plain_python():
     assert made[4] == other.dtype and told(made, other) == told(f(plain, {"y": plain}), plain)
     assert told(g(other, {"y": other}), other) == told(f(plain, {"y": plain}), plain)
     assert g.tracing_count == 0
-    with pytest.raises(
-        TypeError, match=r"executor='native' cannot run f: .* give a copy, x.astype\(x.dtype.newbyteorder"
-    ):
+    with pytest.raises(TypeError, match=r"executor='native' cannot run f: .* give a copy, x.astype\('float64'"):
         al.function(f, executor="native")(other, {"y": other})
     for one in (al.constant(other), al.TensorSpec([3], other.dtype), al.grad(lambda x: (x * x).sum())(other)):
         assert one.dtype == np.float64

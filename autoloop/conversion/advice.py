@@ -79,6 +79,8 @@ def asks_for_values(error: BaseException) -> tuple[str, Line] | None:
         what = f"what only the run knows is asked for at once. {kept.rstrip('.')}"
     elif is_marked and is_converted(code) and _is_call(code, _position(link)):
         what = "what is called is not converted and wants to know a value of the run"
+    elif is_marked and is_converted(code) and _stands_there(gast.Subscript, code, _position(link)):
+        what = "what has the item wants to know which one, a value of the run: use an array"
     else:
         return None
     return what, Line(link.tb_frame.f_code.co_filename, link.tb_lineno, link.tb_frame.f_code.co_name)
@@ -210,8 +212,12 @@ def _compares_names(code: types.CodeType, position: Position) -> bool:
 
 
 def _is_call(code: types.CodeType, position: Position) -> bool:
-    calls = [one for one in _around(_tree(code.co_filename), position) if isinstance(one, gast.Call)]
-    return any((one.lineno, one.col_offset) == position for one in calls)
+    return _stands_there(gast.Call, code, position)
+
+
+def _stands_there(kind: type[gast.AST], code: types.CodeType, position: Position) -> bool:
+    found = [one for one in _around(_tree(code.co_filename), position) if isinstance(one, kind)]
+    return any((one.lineno, one.col_offset) == position for one in found)
 
 
 def _consumes_a_generator(node: Node) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.dtypes import is_own
 
 from ..given_arrays import distance, handle_of, is_same, overlap, whole_of
 from .noted import Guard
@@ -238,7 +239,7 @@ class Relations:
         """Let the array that two are views of be an input too."""
         base = whole_of(self._leaves[here])
         mine, its = part_of(base, self._leaves[here]), part_of(base, self._leaves[other])
-        if base is not whole_of(self._leaves[other]) or mine is None or its is None or not base.dtype.isnative:
+        if base is not whole_of(self._leaves[other]) or mine is None or its is None or not is_own(base.dtype):
             return
         place, array = self._places[here - self._count], self._leaves[here]
         while array is not base:

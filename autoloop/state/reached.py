@@ -15,6 +15,7 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base.dtypes import is_own, strange_dtype
 from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.ir.array_kinds import is_plain
 from autoloop_runtime.ir.tensor import Tensor
@@ -137,6 +138,7 @@ class _Walk(CodeWalk):
         if kind not in EXACTLY_PLAIN and isinstance(value, _WITH_METHODS) and is_users_class(kind):
             self.walk_class(kind)
         if isinstance(value, (*PLAIN, Enum)) and not isinstance(value, np.void):
+            self.hidden += _strange(place, value)
             if type(value) in (int, float, complex) or isinstance(value, np.number):
                 self.numbers.append((place, value))
             else:
@@ -153,8 +155,7 @@ class _Walk(CodeWalk):
             return
         if (isinstance(value, np.ndarray) and is_plain(value)) or (type(value) is Tensor and value.node is None):
             self.arrays.append((place, value))
-            if not value.dtype.isnative:
-                self.hidden.append(f"{place.name!r}, of another byte order than this machine's, is used")
+            self.hidden += _strange(place, value)
             return
         if type(value) is np.ndarray and not is_hiding(value):
             self.guard("contents", place, value.copy())
@@ -347,3 +348,9 @@ def reached_from(
         found.run()
         if names.count == before:
             return found
+
+
+def _strange(place: Place, value: Any) -> list[str]:
+    """Return the reason why plain Python runs what uses a scalar or array of a dtype that graphs have not."""
+    is_strange = isinstance(value, (np.ndarray, np.number)) and not is_own(value.dtype)
+    return [f"{place.name!r}, of {strange_dtype(value.dtype)}, is used"] if is_strange else []

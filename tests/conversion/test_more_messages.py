@@ -104,7 +104,7 @@ EXPRESSIONS = [
         "sorted(..., key=...) needs a number of elements that is known",
     ),
     (lambda n: tuple(range(n)), TypeError, "tuple(...) needs a number of elements that is known: use list(...)"),
-    (lambda n: [][n], IndexError, "list index out of range: it is empty"),
+    (lambda n: [][n], IndexError, "list index out of range"),
     (lambda n: ["a", None][n], TypeError, "a tensor cannot choose an element of this list: its elements must be"),
     (lambda n: list(enumerate(n)), TypeError, "runs over the rows of a tensor; this one has no dimensions"),
     (lambda n: list(enumerate(filter(None, range(n)))), TypeError, "has no length to count or pair its elements by"),

@@ -268,7 +268,7 @@ def test_derivatives_at_arrays_of_another_byte_order():
     x, z = np.arange(4).astype(swapped), np.arange(4).astype(swapped)
     with al.GradientTape():
         assert al.function(put)(x, z) == 14 and x.tolist() == [9, 1, 2, 3]
-        with pytest.raises(TypeError, match="an argument of another byte order overlaps in memory with another argum"):
+        with pytest.raises(TypeError, match="an argument of another byte order or type overlaps in memory"):
             al.function(put)(z[:2], z[1:3])
         assert z.tolist() == [0, 1, 2, 3] and al.function(lambda x, y: x + y)(z[:2], z[1:3]).tolist() == [1, 3]
         z.flags.writeable = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import carried, number_type, widest
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked, number_of
+from autoloop_runtime.ops.exact_numbers import place_in as inside
 
 from ...left_to_python import refuse_unknown
 from ..staging.maybe_same import may_be
@@ -48,7 +50,18 @@ def chosen(container: Any, index: Any) -> Any:
     index = place_in(container, index)
     if isinstance(container, range):
         return number_at(container.start, container.step, len(container), index)
-    return _element(list(container) if isinstance(container, bytes) else container, index)
+    elements = list(container) if isinstance(container, bytes) else container
+    return _element(elements, index if isinstance(container, str) else _inside(container, index))
+
+
+def _inside(sequence: Any, index: Any) -> Any:
+    """Return a place in a sequence, which Python says of in its own words that it is none."""
+    with suppress(AttributeError, TypeError):
+        try:
+            sequence[len(sequence)]
+        except IndexError as error:
+            return marked(kind_of((index,), ArrayTracer), inside(index, len(sequence), str(error)))
+    return index
 
 
 def place_in(sequence: Any, index: Any) -> Any:
@@ -69,7 +82,7 @@ def place_in(sequence: Any, index: Any) -> Any:
 def _element(sequence: Sequence[Any], index: Any) -> Any:
     """Choose among the elements of a sequence, which must be text or have one structure, dtype and shape."""
     if not sequence:
-        raise IndexError(f"{type(sequence).__name__} index out of range: it is empty")
+        sequence[0]  # of which Python says that there is none
     if all(isinstance(one, str) for one in sequence):
         return chosen_text(sequence, index)
     structures = [nest.flatten_with_structure(one) for one in sequence]
@@ -87,8 +100,6 @@ def _element(sequence: Sequence[Any], index: Any) -> Any:
     are_arrays = len(sequence) <= _MOST and not in_staged_block() and any(map(_has_arrays, columns))
     if are_arrays or any(map(_may_differ, columns)):
         size = len(sequence)
-        inside = ops.logical_and(ops.greater_equal(index, -size), ops.less(index, size))
-        raise_unless(inside, Raising(IndexError, lambda: _beyond(sequence)))
         return _halved(sequence, ops.where(ops.less(index, 0), ops.add(index, size), index), 0, size)
     found = nest.unflatten(structure, [_of_column(list(column), index) for column in columns])
     for one in sequence:
@@ -108,10 +119,6 @@ def _may_differ(column: Sequence[Any]) -> bool:
     arrays = [one for one in column if isinstance(one, ArrayTracer | np.ndarray)]
     forms = {(dtypes.as_dtype(one.dtype), TensorShape(one.shape)) for one in arrays}
     return len(forms) > 1 or not all(shape.is_fully_defined() for _, shape in forms)
-
-
-def _beyond(sequence: Sequence[Any]) -> IndexError:
-    return IndexError(f"{type(sequence).__name__} index out of range")
 
 
 def _halved(sequence: Sequence[Any], place: Any, first: int, end: int) -> Any:
@@ -215,7 +222,8 @@ def _equals(sequence: Sequence[Any], item: Any) -> Any:
 def _place(sequence: Sequence[Any], item: Any) -> Any:
     found = _equals(sequence, item) if sequence else ops.zeros([1], dtypes.bool_)
     given = (item.leaving() if isinstance(item, MixedNumber) else item,) if is_of_run(item) else ()
-    missing = Raising(ValueError, lambda *value: _complaint(sequence, value[0][()] if value else item))
+    shown = operator.methodcaller("item") if isinstance(item, NumberTracer) else operator.itemgetter(())
+    missing = Raising(ValueError, lambda *value: _complaint(sequence, shown(value[0]) if value else item))
     raise_unless(ops.any(found), missing, *given)
     return number_of((item, *sequence))(ops.argmax(found))
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.dtypes import of_numbers
 from autoloop_runtime.base.stand_ins import UnknownWhileTracing
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
@@ -86,6 +87,7 @@ def _numbers_given_dtype(function: Any, args: tuple[Any, ...], kwargs: dict[str,
 
 def from_iterable(iterable: Any, dtype: Any, count: int = -1, *, like: Any = None) -> Any:
     """Return ``np.fromiter``, of elements that may be for the graph."""
+    refuse_dtype(np.fromiter, dtype)
     count = operator.index(count)
     made = list(operators.elements(iterable) if count < 0 else itertools.islice(operators.elements(iterable), count))
     if like is not None or not any(map(is_staged, made)):
@@ -176,8 +178,8 @@ def as_scalar(of: type[np.generic]) -> Callable[..., Any]:
         if isinstance(value, TextTracer) or issubclass(of, np.character):
             refused_by_numpy()
         if isinstance(value, NumberTracer):  # which has to fit, as Python's own
-            return marked(kind_of(args, ArrayTracer), fitted(value.plain, np.dtype(of)))
-        return marked(kind_of(args, ArrayTracer), ops.cast(convert_to_tensor(value), np.dtype(of)))
+            return marked(kind_of(args, ArrayTracer), fitted(value.plain, of_numbers(of)))
+        return marked(kind_of(args, ArrayTracer), ops.cast(convert_to_tensor(value), of_numbers(of)))
 
     return made
 
@@ -203,11 +205,17 @@ def _of_dtypes(function: Any) -> Callable[..., Any]:
         given = (*args, *kwargs.values())
         if any(isinstance(one, ArrayTracer) and not one.is_scalar for one in given):
             raise programs_own(TypeError("Cannot construct a dtype from an array"))
-        if any(isinstance(one, NumberTracer) for one in given):
-            raise programs_own(TypeError("Cannot interpret a number as a data type"))
+        for one in given:
+            refuse_dtype(function, one)
         return function(*args, **kwargs)
 
     return made
+
+
+def refuse_dtype(function: Any, dtype: Any) -> None:
+    """Leave it to NumPy to say that a number, or what one is a part of, is no dtype."""
+    if isinstance(dtype, NumberTracer) or (isinstance(dtype, list | tuple) and holds_staged(dtype)):
+        raise UnknownWhileTracing(f"numpy.{function.__name__}: Cannot interpret what only the run knows as a data type")
 
 
 def _of_memory(function: Any, instead: str) -> Callable[..., Any]:

@@ -21,6 +21,10 @@ from .dispatching import dispatching
 _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
 
 
+#: parameters of NumPy's functions that are dtypes, which NumPy would ask what stands for a number for
+_DTYPES = frozenset(("dtype", "otypes", "to"))
+
+
 def staged_for(f: Any) -> Any:
     """Return what takes tensors in place of a builtin or library function, None if there is nothing."""
     try:
@@ -68,6 +72,8 @@ def library(
         given = (*args, *kwargs.values())
         if holds_mixed(given, {}):
             return operators.of_mixed(plain, chosen, args, kwargs)
+        for name in _DTYPES & kwargs.keys():
+            libraries.refuse_dtype(plain, kwargs[name])
         if unasked(args, kwargs):
             lifted_arrays.skipped()
             return staged(*args, **kwargs)

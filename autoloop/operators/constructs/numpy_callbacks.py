@@ -15,6 +15,8 @@ import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.analysis.inside import Made
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.dtypes import of_numbers
+from autoloop_runtime.base.stand_ins import UnknownWhileTracing
 from autoloop_runtime.control.map_scan import map_fn
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.numpy_arguments import refuse
@@ -95,6 +97,8 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
 def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
     """Return ``np.apply_over_axes``."""
     kind = kind_of((a,), ArrayTracer)
+    if axes is None or (not isinstance(a, (ArrayTracer, np.ndarray)) and kind is ArrayTracer):
+        raise UnknownWhileTracing("np.apply_over_axes: what this means NumPy alone knows; give an array, and axes")
     made = _handle(kind, a)
     rank, function = len(made.shape), operators.call(func)
     for axis in [axes] if isinstance(axes, (int, np.integer)) else list(axes):
@@ -151,7 +155,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
         tests.append(ops.logical_not(rest))
     elif len(tests) != len(funclist):
         said = f"with {len(tests)} condition(s), either {len(tests)} or {len(tests) + 1} functions are expected"
-        raise programs_own(ValueError(f"{said} (piecewise)"))
+        raise programs_own(ValueError(said))
     made = ops.zeros_like(given)
     for test, function in zip(tests, funclist):
         value = function
@@ -181,8 +185,8 @@ def vectorized(f: np.vectorize) -> Callable[..., Any]:
         kind = kind_of(args, ArrayTracer)
         arrays = _spread([_array(one) for one in args])
         function, number = operators.call(f.pyfunc), NumberTracer if kind is ArrayTracer else Tensor
-        if f.otypes:
-            wanted = [np.dtype(one) for one in f.otypes]
+        if f.otypes is not None:
+            wanted = [of_numbers(one) for one in f.otypes]
         else:  # the first element is asked once more, as NumPy asks it: for the dtypes of the results
             if arrays[0].shape.num_elements() == 0:
                 raise programs_own(ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set"))
@@ -195,10 +199,10 @@ def vectorized(f: np.vectorize) -> Callable[..., Any]:
             lambda row: nest.map_structure(_array, function(*[marked(number, one) for one in row])),
             tuple(columns),
         )
-        parts = [
-            ops.reshape(_as_asked(one, to), _extents(arrays[0]))
-            for one, to in zip(made if isinstance(made, tuple) else (made,), wanted)
-        ]
+        columns_made = made if isinstance(made, tuple) else (made,)
+        if len(columns_made) != len(wanted):
+            raise UnknownWhileTracing("np.vectorize: otypes are not as many as the function gives results")
+        parts = [ops.reshape(_as_asked(one, to), _extents(arrays[0])) for one, to in zip(columns_made, wanted)]
         return _as_array(kind, tuple(parts) if isinstance(made, tuple) else parts[0])
 
     return of_elements

@@ -17,6 +17,7 @@ import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
+from autoloop_runtime.base.dtypes import is_own, own_dtype, strange_dtype
 from autoloop_runtime.base.locations import is_internal
 from autoloop_runtime.ir.array_storage import BLOCK, WHEN_WRITTEN, WHERE_MADE, Block
 from autoloop_runtime.ir.convert import convert_to_tensor, refuse_tensors_as_arrays
@@ -82,7 +83,7 @@ class Making:
         """Return what a function of NumPy's gives, lifted if it is to be."""
         number, self._count = self._count, self._count + 1
         array = function(*args, **kwargs)
-        if type(array) is not np.ndarray or array.dtype.kind not in _NUMBERS or not array.dtype.isnative:
+        if type(array) is not np.ndarray or array.dtype.kind not in _NUMBERS or not is_own(array.dtype):
             return array
         if any(isinstance(one, np.ndarray) and np.may_share_memory(one, array) for one in (*args, *kwargs.values())):
             return array
@@ -170,11 +171,10 @@ def skipped() -> None:
 
 def written(array: Any) -> None:
     """Begin the trace anew because ``array`` is written to, if it was made in it."""
-    if isinstance(array, np.ndarray) and not array.dtype.isnative:
+    if isinstance(array, np.ndarray) and array.dtype.kind in _NUMBERS and not is_own(array.dtype):
         refuse_unknown(
-            f"an array of dtype {array.dtype.str!r}, another byte order than this machine's, is given values that only "
-            f"the run knows",
-            "make it of this machine's byte order",
+            f"an array of {strange_dtype(array.dtype)}, is given values that only the run knows",
+            f"make it of {own_dtype(array.dtype)}",
         )
     making = _MAKING.get()
     if making is not None and current_graph() is not None:

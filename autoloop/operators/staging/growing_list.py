@@ -17,6 +17,7 @@ from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, marked, own_kind
+from autoloop_runtime.ops.exact_numbers import place_in
 
 from ...left_to_python import WORLD, is_followed, refuse_unknown
 from .array_elements import note_beginning, note_moved
@@ -130,7 +131,7 @@ class GrowingList(ListColumns):
 
     def pop(self, index: int = -1) -> Any:
         """Take the last element off."""
-        place = self._place(index)
+        place = self._place(place_in(index, self.length, "pop index out of range", "pop from empty list"))
         value = self[place]
         rest = ops.range(ops.subtract(self.length, 1))
         if not (isinstance(index, int) and index == -1):
@@ -174,6 +175,7 @@ class GrowingList(ListColumns):
             return
         note_put(self.name, value)
         parts = self._taken(value)
+        index = place_in(index, self.length, "list assignment index out of range")
         self._set_rows(ops.set_item(array.stack(), index, part) for array, part in zip(self.arrays, parts, strict=True))
 
     def _set_part(self, part: slice, values: Any) -> None:

@@ -27,6 +27,7 @@ from ..ops.exact_numbers import (
     EXACT_SHIFT,
     EXACT_SUBTRACT,
     FLOAT_POWER,
+    PLACE,
     QUOTIENT_FITS,
     SHIFT_COUNT,
     TRUNCATED,
@@ -48,7 +49,7 @@ _BOTH: dict[Op, Callable[[Any, Any], Any]] = {
 _EXTREMES: dict[Op, Callable[[Any, Any], Any]] = {op_of(maximum): max, op_of(minimum): min}
 _DIVIDED: dict[Op, Callable[[Any, Any], Any]] = {DIVIDE: operator.truediv, FLOOR_DIVIDE: operator.floordiv}
 #: what gives its first operand, perhaps as another type
-_PASSED_ON = (CAST, DIVISOR, QUOTIENT_FITS, SHIFT_COUNT, EXACT_FLOAT)
+_PASSED_ON = (CAST, DIVISOR, QUOTIENT_FITS, SHIFT_COUNT, EXACT_FLOAT, PLACE)
 _INTS = (EXACT_ADD, EXACT_SUBTRACT, EXACT_MULTIPLY, EXACT_POWER, EXACT_SHIFT)
 
 

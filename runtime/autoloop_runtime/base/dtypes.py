@@ -45,14 +45,44 @@ DEFAULTS: dict[type, DType] = {bool: bool_, int: int32, float: float32, complex:
 def as_dtype(value: np.dtype[Any] | type[Any] | str | None) -> DType:
     """Return the NumPy dtype that ``value`` names (``TypeError`` if none), in the byte order of this machine."""
     if isinstance(value, np.dtype):
-        return value if value.isnative else value.newbyteorder("=")
+        return value if is_own(value) else _own(value)
     if value is None:
         raise TypeError("a dtype is needed, got None")
     try:
-        made: DType = np.dtype(value).newbyteorder("=")
+        return _own(np.dtype(value))
     except TypeError:
         raise TypeError(f"{value!r} is not a dtype; use autoloop.float32, 'float32' or a NumPy dtype") from None
-    return made
+
+
+#: the numbers of NumPy's types that are as another one, but for their class: where C's long is as wide as its long
+#: long, ``np.longlong`` equals int64, ``x[0]`` of such an array is no ``np.int64`` though
+_SECOND = frozenset({
+    one.num for one in map(np.dtype, np.typecodes["AllInteger"] + np.typecodes["AllFloat"])
+    if np.dtype(one.str).num != one.num
+})  # fmt: skip
+
+
+def is_own(dtype: DType) -> bool:
+    """Return whether graphs have a dtype as it is: in the byte order of this machine, and not a second one of its
+    width."""
+    return dtype.isnative and dtype.num not in _SECOND
+
+
+def strange_dtype(dtype: DType) -> str:
+    """Return what a dtype is that is not :func:`is_own`, for messages."""
+    if not dtype.isnative:
+        return f"dtype {dtype.str!r}, another byte order than this machine's"
+    return f"dtype numpy.{dtype.type.__name__}, a type of its own that equals {dtype.name}"
+
+
+def own_dtype(dtype: DType) -> str:
+    """Return how the dtype is spelled that stands in the place of one that is not :func:`is_own`."""
+    return repr(dtype.newbyteorder("=").name)
+
+
+def _own(dtype: DType) -> DType:
+    native = dtype.newbyteorder("=")
+    return np.dtype(native.str) if native.num in _SECOND else native
 
 
 def of_numbers(value: Any) -> DType:
@@ -65,7 +95,7 @@ def of_numbers(value: Any) -> DType:
     """
     if hasattr(type(value), "__array_ufunc__") and getattr(value, "shape", ()) != ():
         raise TypeError("Cannot construct a dtype from an array")  # in NumPy's words, which would ask for its dtype
-    if getattr(type(value), "is_pythons", False):  # to NumPy, which would ask what stands for it
+    if _stands_for_number(value):  # to NumPy, which would ask what stands for it
         raise UnknownWhileTracing("a number of Python's is no dtype: write x.dtype, or float")
     made: DType = np.dtype(value)
     if made.kind not in "biufc":
@@ -74,7 +104,16 @@ def of_numbers(value: Any) -> DType:
         raise TypeError(
             f"tensors have this machine's byte order, not that of dtype {made.str!r}: swap what the call gives"
         )
+    if not is_own(made):
+        raise UnknownWhileTracing(f"no tensor is of {strange_dtype(made)}: write {own_dtype(made)}")
     return made
+
+
+def _stands_for_number(value: Any) -> bool:
+    """Return whether a value stands for a number of Python's, or has a part that stands for a number or an array."""
+    if isinstance(value, (list, tuple)):
+        return any(_stands_for_number(one) or hasattr(type(one), "__array_ufunc__") for one in value)
+    return getattr(type(value), "is_pythons", False)
 
 
 def is_integer(dtype: DType) -> bool:

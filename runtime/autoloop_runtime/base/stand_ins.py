@@ -56,6 +56,12 @@ def in_numpys_words(error: _E) -> _E:
     return error
 
 
+def noted(error: _E, note: str) -> _E:
+    """Return an exception with a note on what its message, which is NumPy's, does not say."""
+    error.add_note(note)
+    return error
+
+
 def is_in_numpys_words(error: BaseException) -> bool:
     """Return whether an exception was marked so: no rule of ours may have said it for want of knowing more."""
     return hasattr(error, _SURELY)

@@ -167,6 +167,8 @@ class ArrayValue:
         return self._buffer.spec
 
     def _check_index(self, index: int, grows: bool) -> None:
+        if self.spec.collects and not 0 <= index < self.size and not grows:
+            raise IndexError("list index out of range")
         if index < 0:
             raise IndexError(f"TensorArray: index {index} is negative")
         if index >= self.size and not grows:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.dataclass import replace
-from ..base.stand_ins import UnknownWhileTracing
+from ..base.stand_ins import UnknownWhileTracing, in_numpys_words
 from .array_storage import Storage, kept, refuse_without_axes
 from .array_views import View, layout_of_part, linked, name_of_view, new_layout, part_of_scalar
 from .basic_indices import (
@@ -167,6 +167,9 @@ class References:
         return self.viewed(view, made, layout, not names_element(index))
 
     def __iter__(self) -> Iterator[Any]:
+        if self.shape.rank == 0:
+            what = f"'numpy.{self.dtype.type.__name__}' object is not iterable"
+            raise in_numpys_words(TypeError(what if self.is_scalar else "iteration over a 0-d array"))
         known = self.shape.as_list() if self.shape.rank else []
         if not known or known[0] is None:
             return super().__iter__()  # type: ignore[misc, no-any-return]  # which says what is wrong

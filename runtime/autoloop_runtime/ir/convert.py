@@ -120,12 +120,14 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
 
     See ``convert_to_tensor`` for the dtype and the errors.
     """
-    if type(value) is np.ndarray and value.dtype.kind in "biufc" and value.dtype.isnative:  # what many are, and fast
+    if type(value) is np.ndarray and value.dtype.kind in "biufc" and dtypes.is_own(value.dtype):  # often, and fast
         array = value.copy() if dtype is None else _cast(value, dtype)
         array.flags.writeable = False
         return array if array.shape else array[()]
     if isinstance(value, np.generic):
-        return value if dtype is None else _cast(np.asarray(value), dtype)[()]
+        if dtype is None:
+            return value if dtypes.is_own(value.dtype) else value.astype(_own(value.dtype))
+        return _cast(np.asarray(value), dtype)[()]
     if isinstance(value, _NUMBERS):
         return _number(value, dtype)
     if value is None:
@@ -134,13 +136,8 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
     if not is_text and (words := strangeness(value)) is not None:
         raise UnknownWhileTracing(f"{_shown(value)} is {words}")
     array = _nested(value) if not isinstance(value, np.ndarray) else value.copy()
-    if not array.dtype.isnative:
-        if dtype is None and current_graph() is not None:
-            raise UnknownWhileTracing(
-                f"an array of dtype {array.dtype.str!r}, another byte order than this machine's, meets what only the "
-                "run knows: make it of this machine's byte order"
-            )
-        array = array.astype(dtypes.as_dtype(array.dtype))
+    if array.dtype.kind in "biufc" and not dtypes.is_own(array.dtype):
+        array = array.astype(_own(array.dtype) if dtype is None else dtypes.as_dtype(array.dtype))
     if array.dtype.kind == "O":
         instead = "; make it a number, float(x)" if hasattr(value, "__float__") else ""
         named = f"{_shown(value)} of type {type(value).__name__}"
@@ -155,6 +152,16 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
         return array[()]
     array.flags.writeable = False
     return array
+
+
+def _own(dtype: DType) -> DType:
+    """Return the dtype that graphs have in place of one that is strange to them; in a graph it is refused."""
+    if current_graph() is not None:
+        raise UnknownWhileTracing(
+            f"what is of {dtypes.strange_dtype(dtype)}, meets what only the run knows: "
+            f"make it of {dtypes.own_dtype(dtype)}"
+        )
+    return dtypes.as_dtype(dtype)
 
 
 def _nested(value: Any) -> np.ndarray[Any, Any]:

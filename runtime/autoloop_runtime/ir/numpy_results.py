@@ -65,8 +65,15 @@ def _is_pythons(value: Any) -> bool:
 def gives_number(theirs: Any, args: tuple[Any, ...]) -> bool:
     """Return whether a function of NumPy's gives a number of Python's."""
     if theirs is np.linalg.matrix_rank:  # which does not compute that of a vector
-        return bool(args) and isinstance(args[0], Tensor) and args[0].shape.rank in (0, 1)
+        return bool(args) and _has_no_columns(args[0])
     return theirs in NUMPY_NUMBERS
+
+
+def _has_no_columns(value: Any) -> bool:
+    """Return whether a value is a number or a vector to NumPy."""
+    if isinstance(value, list | tuple):
+        return all((one.shape.rank if isinstance(one, Tensor) else np.ndim(one)) == 0 for one in value)
+    return isinstance(value, Tensor) and value.shape.rank in (0, 1)
 
 
 def gives_array(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], without_axes: type[Tensor]) -> bool:

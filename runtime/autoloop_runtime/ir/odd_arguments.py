@@ -63,8 +63,9 @@ def asked_for_attributes(theirs: Any) -> tuple[int, ...]:
 
 def ask_for_attributes(theirs: Any, places: tuple[int, ...], args: Any, kwargs: Mapping[str, Any]) -> None:
     """Raise the ``AttributeError`` of a function that is given a list or a number in place of an array."""
-    if not any(isinstance(one, (list, tuple, bool, int, float, complex)) or _is_number(one)
-               for one in [args[k] for k in places if k < len(args)]):  # fmt: skip
+    names = _names(theirs)
+    asked = [args[k] if k < len(args) else kwargs.get(names[k]) for k in places]
+    if not any(isinstance(one, (list, tuple, bool, int, float, complex)) or _is_number(one) for one in asked):
         return
     try:
         given, named = list(map(_like, args)), {key: _like(one) for key, one in kwargs.items()}
@@ -95,8 +96,10 @@ def unusual(names: Mapping[str, Any], place: Mapping[int, str], args: Any, kwarg
 
 
 def _is_usual(name: str, value: Any, default: Any) -> bool:
-    if value is None or value is default or value is _ABSENT or _is_staged(value):
+    if value is None or value is default or value is _ABSENT:
         return True
+    if _is_staged(value):
+        return _may_be_staged(name, value, default)
     if name in ("axes", "axis"):
         return _are_integers(value, is_alone=name == "axis" and isinstance(default, int))
     if name == "order" and value not in _ORDERS:
@@ -110,6 +113,18 @@ def _is_usual(name: str, value: Any, default: Any) -> bool:
     if isinstance(value, bool) and bool not in types and type(default) is not float:
         return False
     return isinstance(value, types)
+
+
+def _may_be_staged(name: str, value: Any, default: Any) -> bool:
+    """Return whether what only the run knows is of a kind that a parameter takes: no dtype or text is, and a number
+    that has to be an integer says whether it is one."""
+    types = _TYPES.get(name)
+    if name == "dtype" or types == (str,):
+        return False
+    if type(default) is bool and name != "where":
+        return bool(value.dtype.kind in "biu")
+    wants_int = (name in _ALONE and type(default) is int) or types == _INTEGER
+    return not wants_int or (value.dtype.kind in "iu" and not (_is_number(value) and value.dtype.kind == "b"))
 
 
 def _are_integers(value: Any, is_alone: bool = False) -> bool:
@@ -127,6 +142,11 @@ def _is_number(value: Any) -> bool:
 
 def _is_staged(value: Any) -> bool:
     return hasattr(type(value), "__array_function__") and not isinstance(value, np.ndarray | np.generic)
+
+
+@functools.cache
+def _names(signed: Any) -> list[str]:
+    return list(signature_of(signed).parameters)
 
 
 @functools.cache

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from ..base.stand_ins import UnknownExtent
+from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axes
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
 from .arithmetic import add, multiply
 from .array import reshape, transpose
 from .define import public
+from .dtype_rules import numeric, ruled
 from .extents import axes_of
-from .linalg import matmul
+from .linalg import DOT, matmul
 from .logic import isfinite, logical_or, not_equal
 from .operands import operands
 from .selection import where
@@ -45,6 +47,9 @@ def dot(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
         made = _scaled(first, second)
         dims = [dim(x, axis) for x, axis in [(a, 0)][: len(a.shape) - 1] + [(b, 1)][: len(b.shape) - 1]]
         return reshape(made, dims, name)
+    if None in (a.shape.known[-1], b.shape.known[0]):
+        ruled(numeric, "dot", a.dtype)
+        return apply(DOT, [a, b], None, name)
     return matmul(a, b, name=name)
 
 

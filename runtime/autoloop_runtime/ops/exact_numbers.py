@@ -17,7 +17,7 @@ from ..base.dtypes import DType, float64, int64, uint64
 from ..base.shapes import SCALAR
 from ..base.stand_ins import IntTooLarge, OfAnotherType
 from ..ir.apply import apply
-from ..ir.convert import as_constant
+from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.op import function, ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE, NO_GRADIENT, VIEWING, Fails
@@ -26,7 +26,7 @@ from .bounds import maximum
 from .define import primitive
 from .dtype_rules import of_ufunc
 from .elementwise import binary
-from .int_bounds import bits
+from .int_bounds import bits, ends_of
 from .logic import right_shift
 from .operands import cast
 from .powers import pow
@@ -97,6 +97,29 @@ def _count_kernel(y: Any) -> Any:
 
 #: how far to shift, which is not negative
 SHIFT_COUNT = primitive("shift_count", lambda y: (y.dtype, y.shape), _count_kernel, NO_GRADIENT, traits=_LOOKING)
+
+
+def _place_kernel(index: Any, size: Any, said: str, of_none: str) -> Any:
+    if not -int(size) <= int(index) < int(size):
+        raise IndexError(said if size else of_none)
+    return index
+
+
+#: a place in one of Python's sequences, of which it says other words than NumPy of an array
+PLACE = primitive(
+    "place_in_sequence", lambda index, size, said, of_none: (index.dtype, index.shape), _place_kernel, NO_GRADIENT,
+    traits=VIEWING.but(fails=Fails.MAYBE, raises=LookupError),
+)  # fmt: skip
+
+
+def place_in(index: Any, size: Any, said: str, of_none: str | None = None) -> Tensor:
+    """Return an index that may count from the end of ``size`` elements; beyond them ``IndexError`` in these words, of
+    no elements in those."""
+    place, count = convert_to_tensor(index), cast(convert_to_tensor(size), int64)
+    ends = ends_of(place)
+    if isinstance(size, int) and ends is not None and -size <= ends[0] and ends[1] < size:
+        return place
+    return apply(PLACE, [place, count], {"said": said, "of_none": said if of_none is None else of_none})
 
 
 def _exact_float_kernel(x: Any) -> Any:
@@ -253,6 +276,7 @@ ruled_in(
     EXACT_POWER,
     EXACT_SHIFT,
     SHIFT_COUNT,
+    PLACE,
     EXACT_FLOAT,
     QUOTIENT_FITS,
     FLOAT_POWER,

@@ -17,7 +17,7 @@ from .array import EXPAND, RESHAPE, TRANSPOSE
 from .identities import COPIED, IDENTITY, STOP_GRADIENT
 from .index import Index, Input, Slice, spelled_out
 from .indexing import GETITEM
-from .linalg import MATMUL
+from .linalg import DOT, MATMUL
 
 #: an extent: the number, or what tells it from others
 Name = Any
@@ -175,7 +175,7 @@ _RULES: dict[Op, Rule] = {
     RESHAPE: _reshape_names,
     EXPAND: _expand_names,
     TRANSPOSE: _transpose_names,
-    MATMUL: _matmul_names,
+    **dict.fromkeys((MATMUL, DOT), _matmul_names),
     **dict.fromkeys((IDENTITY, COPIED, STOP_GRADIENT), _same),
 }
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..base.dataclass import dataclass
 from ..base.shapes import UNKNOWN, Dim, TensorShape, broadcast_shapes
+from ..base.stand_ins import noted
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
 from .extents import known_int
@@ -168,7 +169,7 @@ def _advanced(item: Any) -> Tensor | int:
         tensor = convert_to_tensor(item)
     except TypeError:
         if isinstance(item, (bool, float, complex)) or not hasattr(type(item), "__index__"):
-            raise IndexError(f"{_ONLY}, not {item!r}") from None
+            raise noted(IndexError(_ONLY), f"the index is {item!r}") from None
         place = type(item).__index__(item)
         return convert_to_tensor(place) if is_tensor(place) else operator.index(place)
     if tensor.dtype.kind not in "biu":
@@ -176,7 +177,7 @@ def _advanced(item: Any) -> Tensor | int:
         words = (
             "arrays used as indices must be of integer (or boolean) type" if is_array and tensor.shape.rank else _ONLY
         )
-        raise IndexError(f"{words}, not {f'of dtype {tensor.dtype}' if is_array else repr(item)}")
+        raise noted(IndexError(words), f"the index is {f'of dtype {tensor.dtype}' if is_array else repr(item)}")
     return tensor
 
 
@@ -256,10 +257,8 @@ def spelled_out(entries: tuple[Any, ...], shape: TensorShape, inputs: Sequence[T
             used += 1
     missing = len(shape) - used
     if missing < 0:
-        raise IndexError(
-            f"too many indices for array: array is {len(shape)}-dimensional, but {used} were indexed "
-            f"(its shape is {shape})"
-        )
+        said = f"too many indices for array: array is {len(shape)}-dimensional, but {used} were indexed"
+        raise noted(IndexError(said), f"its shape is {shape}")
     full = [Slice(None, None, None)] * missing
     if Ellipsis in entries:
         at = entries.index(Ellipsis)

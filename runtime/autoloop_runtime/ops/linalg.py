@@ -105,6 +105,13 @@ MATMUL = primitive(
 )
 
 
+#: the product where only the run knows whether the extents agree: of those that do not NumPy's ``dot`` says other words
+DOT = primitive(
+    "dot_product", _matmul_infer, np.dot, _matmul_vjp, into="np.dot({0}, {1}, out={out})", strict=True,
+    traits=MADE.but(batching=Batching.FIRST_FACTOR, price=Products(_matmul_count), blas=True),
+)  # fmt: skip
+
+
 @public(numpy=np.matmul)
 def matmul(
     a: ArrayLike, b: ArrayLike, transpose_a: bool = False, transpose_b: bool = False, name: str | None = None
@@ -288,4 +295,4 @@ CHOLESKY = op_of(cholesky)
 
 
 ruled_in("linalg_rules", SOLVE, INV, DET, CHOLESKY)
-ruled_in("products", MATMUL)
+ruled_in("products", MATMUL, DOT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...base.dtypes import int64
 from ...ir.graph import Node
 from ...ops.exact_numbers import (
     DIVISOR,
@@ -14,6 +15,7 @@ from ...ops.exact_numbers import (
     EXACT_SHIFT,
     EXACT_SUBTRACT,
     FLOAT_POWER,
+    PLACE,
     QUOTIENT_FITS,
     SHIFT_COUNT,
     TRUNCATED,
@@ -21,7 +23,7 @@ from ...ops.exact_numbers import (
 from ...ops.powers import POW
 from ...ops.python_math import DEFINED, ROUNDED
 from ..ir.casts import cast
-from ..ir.elements import BOOL, DOUBLE, LType, literal
+from ..ir.elements import BOOL, DOUBLE, TYPES, LType, literal
 from ..writer.context import Context
 from ..writer.nests import apply
 from ..writer.registry import UNDECIDED, rule
@@ -83,6 +85,22 @@ def _shift_count(ctx: Context, node: Node, values: list[Value]) -> Sequence[Valu
     y = ctx.scalar(values[0])
     ctx.check(ctx.writer.let(f"icmp sge i64 {y}, 0"), node, values)
     return [Scalar(y, ctx.type_of(node.outputs[0]))]
+
+
+@rule(PLACE)
+def _place(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    t, let = ctx.type_of(node.outputs[0]), ctx.writer.let
+    if t.kind not in "iu":
+        ctx.refuse(node, f"it has no machine code for dtype {node.inputs[0].dtype}")
+    x, size = map(ctx.scalar, values)
+    wide = cast(ctx.writer, ctx.module, x, t, TYPES[int64])
+    if t.kind == "u":
+        inside = let(f"icmp ult i64 {wide}, {size}")
+    else:
+        below = let(f"icmp sge i64 {wide}, {let(f'sub i64 0, {size}')}")
+        inside = let(f"and i1 {below}, {let(f'icmp slt i64 {wide}, {size}')}")
+    ctx.check(inside, node, values)
+    return [Scalar(x, t)]
 
 
 @rule(EXACT_FLOAT, refuses=UNDECIDED)

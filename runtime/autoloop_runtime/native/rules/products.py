@@ -9,7 +9,7 @@ from ...base.dataclass import replace
 from ...ir.graph import Node
 from ...ops.arithmetic import ADD, MULTIPLY
 from ...ops.contractions import EINSUM
-from ...ops.linalg import MATMUL
+from ...ops.linalg import DOT, MATMUL
 from ...ops.operands import CAST
 from ...ops.reducing import SUM
 from ..ir.elements import FLOAT, HALF, LType, literal
@@ -49,7 +49,7 @@ def _matmul_time(node: Node, shapes: list[Shape], rate: float) -> float:
     return rate * size_of(shapes[-1]) * shapes[0][-1]
 
 
-@rule(MATMUL, packs=True, complexes=True, time=_matmul_time)
+@rule(MATMUL, DOT, packs=True, complexes=True, time=_matmul_time)
 def _matmul(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor = node.outputs[0]
     t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)

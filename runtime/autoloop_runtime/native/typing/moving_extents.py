@@ -21,7 +21,7 @@ from ...ops.identities import COPIED
 from ...ops.index import Input, Slice
 from ...ops.indexing import ADD_AT, GETITEM, INDEX_ADD, SET_ITEM
 from ...ops.joining import CONCAT, STACK, UNSTACK
-from ...ops.linalg import MATMUL
+from ...ops.linalg import DOT, MATMUL
 from ...ops.operands import CAST
 from ...ops.powers import POW
 from ...ops.reducing import SUM
@@ -274,7 +274,6 @@ _RULES: dict[Any, Callable[[Node, Types], Shape]] = {
     SHAPE: lambda node, types: (len(types.shapes[node.inputs[0]]),),
     SIZE: lambda node, types: (),
     TRANSPOSE: _transposed,
-    MATMUL: _multiplied,
     GATHER: _gathered,
     CONCAT: _joined,
     STACK: _stacked,
@@ -282,5 +281,6 @@ _RULES: dict[Any, Callable[[Node, Types], Shape]] = {
     **dict.fromkeys((SET_ITEM, FLIP, COPIED, CUMSUM, CUMPROD, SORT, ARGSORT), _same),
     **dict.fromkeys((ADD_AT, INDEX_ADD, ACCUMULATE_AT), _added_to),
     **dict.fromkeys((ARGMAX, ARGMIN), _place_of),
+    **dict.fromkeys((MATMUL, DOT), _multiplied),
     **dict.fromkeys((SUM, PROD, MAX, MIN, ANY, ALL, MEAN), _reduced),
 }

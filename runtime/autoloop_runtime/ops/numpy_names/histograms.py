@@ -10,7 +10,7 @@ import numpy as np
 
 from ...base import dtypes
 from ...base.shapes import TensorShape
-from ...base.stand_ins import UnknownExtent
+from ...base.stand_ins import UnknownExtent, UnknownWhileTracing
 from ...ir.apply import apply_several
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT, OPAQUE
@@ -291,6 +291,8 @@ def _histogramdd(theirs: Any, sample: Tensor, bins: Any, range: Any, density: An
 @counterpart(np.histogramdd)
 def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     """Return ``np.histogramdd``."""
+    if weak_type(sample) is not None:
+        raise UnknownWhileTracing("numpy.histogramdd takes arrays; what it says of a number NumPy alone knows")
     points = as_operand(sample)
     if isinstance(sample, (list, tuple)) or rank_of(np.histogramdd, points) != 2:
         points = array.transpose(points if len(points.shape) == 2 else array.reshape(points, [1, -1]))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.stand_ins import UnknownWhileTracing
 from ...ir.tensor import Tensor
 from .. import (
     arithmetic,
@@ -113,7 +114,12 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         points, values = points[order], values[order]
         points = joining.concat([points[-1:] - turn, points, points[:1] + turn], 0)
         values = joining.concat([values[-1:], values, values[:1]], 0)
-    given = [as_operand(end, values.dtype) for end in (left, right) if end is not None]
+    ends = [end for end in (left, right) if end is not None]
+    if values.dtype.kind != "c" and any(as_operand(end).dtype.kind == "c" for end in ends):
+        raise UnknownWhileTracing(
+            "numpy.interp: beyond its ends is a complex number, what that means NumPy alone knows"
+        )
+    given = [as_operand(end, values.dtype) for end in ends]
     return _interp(at, points, values, *given, ends=(left is not None, right is not None))
 
 

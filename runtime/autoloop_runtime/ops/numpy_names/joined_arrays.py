@@ -263,7 +263,8 @@ def _cuts(theirs: Any, where: Any, extent: Any, even: bool) -> list[Any]:
 def _split(theirs: Any, ary: Any, where: Any, axis: Any, even: bool) -> Any:
     x = as_operand(ary)
     along = axis_in(theirs, x, axis)
-    ends = _cuts(theirs, where, dim(x, along), even)
+    extent = len(ary) if isinstance(ary, (list, tuple)) else dim(x, along)  # of which NumPy does not ask for its shape
+    ends = _cuts(theirs, where, extent, even)
     return [part(x, along, start, stop) for start, stop in pairwise(ends)]
 
 

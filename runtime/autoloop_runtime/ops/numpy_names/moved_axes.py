@@ -14,6 +14,7 @@ from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
 from .. import array, creation, filled, gathering, indexing, logic, selection, shape_queries
 from ..extents import extents, product
+from ..operands import weak_type
 from ..shape_queries import dim
 from .axes_of_numpy import axes_in, rank_of
 from .counterparts import as_operand, counterpart, known, unsupported
@@ -113,6 +114,8 @@ def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
             "np.trim_zeros of a list or tuple gives one, of a length that here only the run knows: make an array of it "
             "before, np.trim_zeros(np.array(v))"
         )
+    if weak_type(filt) is not None:
+        raise UnknownWhileTracing("what np.trim_zeros makes of a number of Python's depends on the version of NumPy")
     x = as_operand(filt)
     trim = known(np.trim_zeros, trim=trim).lower()
     if trim not in ("fb", "bf", "f", "b"):

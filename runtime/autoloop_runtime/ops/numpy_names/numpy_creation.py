@@ -103,10 +103,14 @@ def arange(
     unsupported(np.arange, like=like)
     start, stop = (0, start_or_stop) if stop is None else (start_or_stop, stop)
     given = (start, stop, 1 if step is None else step)
+    if any(isinstance(one, (list, tuple)) for one in given):
+        raise UnknownWhileTracing("numpy.arange takes numbers; what it says of lists NumPy alone knows")
     first, last, by = map(as_operand, given)
     found = np.result_type(np.int64, first.dtype, last.dtype, by.dtype)
     if found.kind not in "iuf":
-        raise TypeError(f"numpy.arange: the arguments must be real numbers where tensors take part, not of {found}")
+        raise UnknownWhileTracing(
+            f"numpy.arange: the arguments must be real numbers where tensors take part, not of {found}"
+        )
     common = found if dtype is None else of_numbers(dtype)
     if not (_is_as_far(*given) and _are_counted_up(start, given[2], found, common)):
         weak = tuple([weak_type(one) is not None for one in given])
@@ -177,7 +181,7 @@ def eye(
     unsupported(np.eye, like=like)
     if order not in (None, "K", "A", "C", "F"):
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
-    k = k if is_tensor(k) else operator.index(k)
+    k = whole(np.eye, "k", k) if is_tensor(k) else operator.index(k)
     return _diagonal(_extent(N), _extent(N if M is None else M), k, of_numbers(dtype))
 
 
@@ -195,7 +199,7 @@ def identity(n: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
 
 
 def _extent(n: Any) -> Any:
-    return n if is_tensor(n) else int(whole(np.eye, "M", n))
+    return whole(np.eye, "M", n) if is_tensor(n) else int(whole(np.eye, "M", n))
 
 
 # -- of other arrays --------------------------------------------------------------------------------------

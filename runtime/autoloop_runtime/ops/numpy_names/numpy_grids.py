@@ -21,7 +21,7 @@ from ..composed import nonzero as places_of
 from ..filled import ones
 from ..joining import stack, unstack
 from ..logic import logical_not
-from ..operands import as_dtype, cast
+from ..operands import as_dtype, cast, is_tensor
 from .counterparts import as_operand, counterpart, known, unsupported, whole
 from .library_rows import library
 from .numpy_creation import arange
@@ -82,7 +82,8 @@ def triu_indices_from(arr: Any, k: Any = 0) -> Any:
 @counterpart(np.mask_indices)
 def mask_indices(n: Any, mask_func: Any, k: Any = 0) -> Any:
     """Return ``np.mask_indices``."""
-    return places_of(mask_func(ones([n, n], np.int64), k) != 0)
+    extent = whole(np.mask_indices, "n", n)
+    return places_of(mask_func(ones([extent, extent], np.int64), k) != 0)
 
 
 @counterpart(np.diag_indices)
@@ -106,7 +107,8 @@ def diag_indices_from(arr: Any) -> Any:
 @counterpart(np.indices)
 def indices(dimensions: Any, dtype: Any = int, sparse: Any = False) -> Any:
     """Return ``np.indices``."""
-    vectors = [as_dtype(_vector(one), of_numbers(dtype)) for one in dimensions]
+    extents = [whole(np.indices, "dimensions", one) if is_tensor(one) else one for one in dimensions]
+    vectors = [as_dtype(_vector(one), of_numbers(dtype)) for one in extents]
     if not sparse:
         return stack(meshgrid(*vectors, indexing="ij"))
     count = len(vectors)
@@ -136,6 +138,8 @@ def unravel_index(indices: Any, shape: Any, order: Any = "C") -> Any:
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Any:
     """Return ``np.ravel_multi_index``."""
     rows = as_operand(list(multi_index) if isinstance(multi_index, tuple) else multi_index)
+    if rows.shape.rank == 0:
+        raise UnknownWhileTracing("numpy.ravel_multi_index takes arrays; what it says of a number NumPy alone knows")
     extents = tuple(known(np.ravel_multi_index, dims=dims))
     return _ravel_multi(rows, dims=extents, mode=mode, order=order)
 
@@ -178,8 +182,8 @@ def nditer(
         raise UnknownWhileTracing(
             "numpy.nditer takes tensors in a given order only, numpy.nditer(x, order='C'): that in memory is not known"
         )
-    several = isinstance(op, (list, tuple))
-    parts = broadcast(*op) if several else broadcast(op)
+    several = isinstance(op, (list, tuple)) and len(op) > 1
+    parts = broadcast(*op) if isinstance(op, (list, tuple)) else broadcast(op)
 
     def step(place: tuple[int, ...]) -> Any:
         elements = tuple([_part(x, place) for x in parts.operands])

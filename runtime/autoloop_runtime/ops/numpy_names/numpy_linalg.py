@@ -135,6 +135,8 @@ def tensorinv(a: Any, ind: Any = 2) -> Tensor:
         raise ValueError("Invalid ind argument.")
     if None in a.shape.known:
         raise UnknownExtent("numpy.linalg.tensorinv: the shape of the operand must be known; declare it with set_shape")
+    if not a.shape.rank:
+        raise TypeError("reshape() takes exactly 1 argument (0 given)")  # as NumPy comes to say
     first, others = a.shape.known[:ind], a.shape.known[ind:]
     return reshape(inv(reshape(a, [-1, product(others) or 0])), [*others, *first])
 

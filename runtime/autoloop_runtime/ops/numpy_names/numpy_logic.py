@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.dtypes import of_numbers
 from ...base.stand_ins import UnknownExtent, UnknownWhileTracing
 from ...ir.number_operators import number_type
 from ...ir.tensor import Tensor
@@ -172,7 +173,7 @@ def imag(val: Any) -> Any:
 def _as_typed(value: Any) -> Any:
     """Return what NumPy is asked about the dtype of: of a tensor that, of what stands for a number of Python's one."""
     if not is_tensor(value):
-        return value
+        return of_numbers(value) if isinstance(value, (tuple, list)) else value
     number = number_type(value)
     return as_operand(value).dtype if number is None else number(1)
 
@@ -193,7 +194,7 @@ def common_type(*arrays: Any) -> Any:
 @counterpart(np.can_cast)
 def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
     """Return ``np.can_cast``."""
-    return bool(np.can_cast(_as_typed(from_), to, casting))
+    return bool(np.can_cast(_as_typed(from_), of_numbers(to), casting))
 
 
 @counterpart(np.min_scalar_type)

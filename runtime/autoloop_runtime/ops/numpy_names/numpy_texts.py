@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ...base.stand_ins import UnknownWhileTracing
+from ...ir.number_operators import number_type
 from ..python_math import asked
 from .counterparts import NO_VALUE, as_operand, counterpart
 
@@ -16,7 +18,13 @@ def _text(theirs: Any, x: Any, **how: Any) -> Any:
     tensor = as_operand(x).plain
     if tensor.node is None:
         return theirs(tensor.numpy(), **given)
-    return asked(theirs, str, (tensor,), given, lambda tensor: False)
+    return asked(theirs, str, (tensor,), given, lambda one: number_type(one) is not None)
+
+
+def _of_float(theirs: Any, x: Any, **how: Any) -> Any:
+    if isinstance(x, (list, tuple)) or as_operand(x).dtype.kind == "c":
+        raise UnknownWhileTracing(f"numpy.{theirs.__name__} takes real numbers; what it says of others NumPy knows")
+    return _text(theirs, x, **how)
 
 
 @counterpart(np.array2string)
@@ -51,7 +59,7 @@ def format_float_positional(
     pad_left: Any = None, pad_right: Any = None, min_digits: Any = None,
 ) -> Any:  # fmt: skip
     """Return ``np.format_float_positional``."""
-    return _text(
+    return _of_float(
         np.format_float_positional, x, precision=precision, unique=unique, fractional=fractional, trim=trim, sign=sign,
         pad_left=pad_left, pad_right=pad_right, min_digits=min_digits,
     )  # fmt: skip
@@ -63,7 +71,7 @@ def format_float_scientific(
     exp_digits: Any = None, min_digits: Any = None,
 ) -> Any:  # fmt: skip
     """Return ``np.format_float_scientific``."""
-    return _text(
+    return _of_float(
         np.format_float_scientific, x, precision=precision, unique=unique, trim=trim, sign=sign, pad_left=pad_left,
         exp_digits=exp_digits, min_digits=min_digits,
     )  # fmt: skip

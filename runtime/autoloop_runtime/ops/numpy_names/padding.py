@@ -68,6 +68,8 @@ def _staged_pairs(given: Any, rank: int) -> list[Any]:
     if not any(isinstance(one, list) for one in rows):
         rows = [rows]
     rows = [(one * 2 if len(one) == 1 else one) if isinstance(one, list) else [one, one] for one in rows]
+    if len(rows) not in (1, rank) or any(len(one) != 2 for one in rows):
+        raise ValueError(f"a number, a pair, or {rank} pairs are needed")
     return [tuple(one) for one in (rows * rank if len(rows) == 1 else rows)]
 
 

@@ -151,6 +151,8 @@ def polyder(p: Any, m: Any = 1) -> Any:
     if m < 0:
         raise ValueError("Order of derivative must be positive (see polyint)")
     c = as_operand(p)
+    if c.shape.rank == 0:
+        raise TypeError("len() of unsized object")
     for _ in range(m):
         n = _count(np.polyder, c) - 1
         c = arithmetic.multiply(*_strong(c[:-1], np.arange(n, 0, -1)))
@@ -187,6 +189,8 @@ def polyint(p: Any, m: Any = 1, k: Any = None) -> Any:
 @counterpart(np.poly)
 def poly(seq_of_zeros: Any) -> Any:
     """Return ``np.poly``."""
+    if not isinstance(seq_of_zeros, (list, tuple, np.ndarray)) and as_operand(seq_of_zeros).shape.rank == 0:
+        raise UnknownWhileTracing("numpy.poly takes arrays; what it says of a number NumPy alone knows")
     zeros: Any = _coefficients(seq_of_zeros)
     is_known = zeros.node is None
     rank = rank_of(np.poly, zeros)

@@ -24,7 +24,7 @@ from ..joining import stack
 from ..linalg import matmul
 from ..operands import as_dtype
 from ..reducing import sum as total
-from ..shape_queries import dim
+from ..shape_queries import dim, size
 from .counterparts import NO_VALUE, as_operand, as_operands, counterpart, known, refused, unsupported
 
 #: for axes that are numbers, in the order that NumPy gives the axes of a result which is not said
@@ -178,12 +178,16 @@ def inner(a: Any, b: Any, /) -> Tensor:
 def vdot(a: Any, b: Any, /) -> Tensor:
     """Return ``np.vdot``."""
     a, b = _arrays(a, b)
-    return matmul(conjugated(reshape(a, [-1])), reshape(b, [-1]))
+    counts = [x.shape.num_elements() for x in (a, b)]
+    extent = -1 if None not in counts and counts[0] == counts[1] else size(a, np.int64)
+    return matmul(conjugated(reshape(a, [-1])), reshape(b, [extent]))
 
 
 def _last_axes(operand: Any, places: Any, count: int) -> Any:
     """Move the axes ``places`` of an operand to the end; ``count`` of them are worked on."""
     if places is None:
+        if operand.shape.rank is not None and operand.shape.rank < count:
+            raise ValueError(f"an operand has {operand.shape.rank} dimensions, {count} are needed")
         return operand
     places = places if isinstance(places, (tuple, list)) else (places,)
     return moveaxis(operand, tuple(places), tuple(range(-count, 0)))
