@@ -38,12 +38,13 @@ from autoloop_runtime.base.kept_modules import ENOUGH, Finder
 from autoloop_runtime.base.locations import Places
 from autoloop_runtime.base.native_extra import why_not
 from autoloop_runtime.base.shapes import SCALAR, UNKNOWN, TensorShape, broadcast_shapes
-from autoloop_runtime.collections import accumulators, adjoint_table, swap
+from autoloop_runtime.collections import accumulators, adjoint_table, array_buffer, swap
+from autoloop_runtime.collections.array_buffer import ArraySpec
 from autoloop_runtime.collections.checkpoint_store import Growing, Limited
 from autoloop_runtime.collections.swap import SwapStack
 from autoloop_runtime.collections.tensor_array import TensorArray
 from autoloop_runtime.collections.variables import Variable
-from autoloop_runtime.collections.versioned_array import ArraySpec, ArrayValue
+from autoloop_runtime.collections.versioned_array import ArrayValue
 from autoloop_runtime.control import while_loop as control_flow
 from autoloop_runtime.control.cond import cond
 from autoloop_runtime.control.map_scan import map_fn, scan

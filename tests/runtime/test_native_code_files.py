@@ -34,6 +34,7 @@ def collections():
         code("growing_checkpoints"),
         code("limited_checkpoints", HEAD=HEAD, HEAD_AND_ONE=HEAD + 1, HEAD_BYTES_AND_ONE=8 * HEAD + 8),
         code("tables", FIRST=stack_code.FIRST, HEAD_BYTES=8 * HEAD),
+        code("lists", FIRST=stack_code.FIRST, HEAD_BYTES=8 * HEAD),
         code("table_copy", name="copy_table", size=16, inner="select i1 true, ptr %old, ptr null", nested="false"),
         code("table_copy", name="copies", size=8, inner="call ptr @copy_table(ptr %list, ptr %old)", nested="true"),
         code("table_merge", **plain, add="  %sum = fadd double %a, %b"),

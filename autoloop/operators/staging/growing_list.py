@@ -1,7 +1,8 @@
 """Lists that grow in a staged loop or branch.
 
 When a list has another length after a staged block than before, it is turned into a :class:`GrowingList`: the
-same methods over a TensorArray. Appending costs constant time; ``pop`` copies.
+same methods over a TensorArray. Appending, putting an element in the place of another one and taking the last one off
+cost constant time.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, marked, own_kind
-from autoloop_runtime.ops.exact_numbers import place_in
 
 from ...left_to_python import WORLD, is_followed, refuse_unknown
 from .array_elements import note_beginning, note_moved
@@ -130,14 +130,16 @@ class GrowingList(ListColumns):
         return self
 
     def pop(self, index: int = -1) -> Any:
-        """Take the last element off."""
-        place = self._place(place_in(index, self.length, "pop index out of range", "pop from empty list"))
-        value = self[place]
-        rest = ops.range(ops.subtract(self.length, 1))
-        if not (isinstance(index, int) and index == -1):
-            rest = ops.add(rest, ops.cast(ops.greater_equal(rest, place), rest.dtype))
-        self._set_rows(array.gather(rest) for array in self.arrays)
+        """Take an element off, the last one unless told."""
+        value = self._element(self._place(index), "pop index out of range")
+        self._remove(index, "pop index out of range")
         return value
+
+    def _remove(self, index: Any, words: str) -> None:
+        """Take an element off; ``words`` are those of the error if there is none."""
+        note_moved()
+        place, is_last = self._place(index), isinstance(index, int) and index == -1
+        self.arrays = [array.without(place, is_last, words) for array in self.arrays]
 
     def insert(self, index: Any, value: Any) -> None:
         """Add an element before the one at an index; as in Python, one beyond the ends means the ends."""
@@ -174,9 +176,9 @@ class GrowingList(ListColumns):
             self._set_part(index, value)
             return
         note_put(self.name, value)
-        parts = self._taken(value)
-        index = place_in(index, self.length, "list assignment index out of range")
-        self._set_rows(ops.set_item(array.stack(), index, part) for array, part in zip(self.arrays, parts, strict=True))
+        parts, place = self._taken(value), self._place(index)
+        note_moved()
+        self.arrays = [array.replaced(place, part) for array, part in zip(self.arrays, parts, strict=True)]
 
     def _set_part(self, part: slice, values: Any) -> None:
         """Put values, as many as there are, in the place of a part."""
@@ -209,8 +211,11 @@ class GrowingList(ListColumns):
 
     __rmul__ = __imul__ = __mul__
 
-    def __delitem__(self, index: Any) -> NoReturn:
-        self._refuse("del")
+    def __delitem__(self, index: Any) -> None:
+        if isinstance(index, slice):
+            self._set_part(index, ())
+        else:
+            self._remove(index, "list assignment index out of range")
 
     def list_of(self, rows: Tensor, kind: Kind) -> Any:
         """Return the list that stands as rows in this one."""
@@ -229,9 +234,11 @@ class GrowingList(ListColumns):
         if isinstance(index, slice):
             note_shared("", self)
             return self._part(index)
-        if not isinstance(index, int) or index < 0:
-            index = self._place(index)
-        element = self.packed([array.read(index) for array in self.arrays])
+        return self._element(self._place(index), "list index out of range")
+
+    def _element(self, place: Any, words: str) -> Any:
+        """Return an element; ``words`` are those of the error if there is none."""
+        element = self.packed([array.listed(place, words) for array in self.arrays])
         for storage in map(kept, nest.flatten(element)):
             if storage is not None and storage.tensor.shape.rank != 0:
                 storage.copied = f"the list {self.name!r}"

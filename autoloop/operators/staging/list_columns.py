@@ -21,7 +21,7 @@ from ...left_to_python import refuse_unknown
 from .copied_elements import note_taken
 from .instances import Row, of_rows
 from .joined_elements import Join
-from .mixed_numbers import MixedNumber, handed_out
+from .mixed_numbers import MixedNumber, all_handed_out, handed_out
 from .several_types import Several, checked_column, checked_rows, of_column, widened, wider
 from .standins import Rows
 from .twins import watch_copied
@@ -202,11 +202,25 @@ class ListColumns(Rows):
             if (column := self._plain_column(place, length)) is None:
                 return None
             columns.append(column)
-        return columns[0] if self.structure == nest.LEAF else [self.whole(row) for row in zip(*columns, strict=True)]
+        if self.structure == nest.LEAF:
+            return columns[0]
+        rows, places = zip(*columns, strict=True), tuple(range(len(columns)))
+        like = nest.unflatten(self.structure, places)
+        if type(like) in (tuple, list) and tuple(like) == places:
+            return list(rows) if type(like) is tuple else list(map(list, rows))
+        return [self.whole(row) for row in rows]
 
     def _plain_column(self, place: int, length: int) -> list[Any] | None:
         """Return what the caller gets of one leaf of all elements of a run; None if it is no number or array."""
         make, array = _PLAIN.get(self.kinds[place]), self.arrays[place]
+        if make is None or array.dtype.kind not in "biufc":
+            return None
+        if (values := array.column()) is not None and len(values) >= length:
+            values = values[:length]
+            if place in self.several:
+                tags = self._tags()[place].column()
+                return None if tags is None else all_handed_out(values, tags[:length])
+            return values.tolist() if self.kinds[place] is NumberTracer else list(values)
         every = array.values() if array.dtype.kind in "biufc" else None
         if make is None or every is None or len(every) < length:
             return None

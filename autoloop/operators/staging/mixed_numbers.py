@@ -286,6 +286,22 @@ def handed_out(value: Any, tag: Any) -> Any:
     return plain_number(value) if kind is NumberTracer else plain_zero_dim(value) if kind is ZeroDimArray else value[()]
 
 
+def all_handed_out(values: Any, tags: Any) -> list[Any]:
+    """Return what the caller gets of numbers of a run, in one array, and of their tags."""
+    codes = tags.tolist()
+    parts = {code: iter(_alike(values[tags == code], code)) for code in set(codes)}
+    return [next(parts[code]) for code in codes]
+
+
+def _alike(values: Any, tag: Code) -> list[Any]:
+    kind, dtype = TYPES[tag]
+    if kind is ZeroDimArray:
+        return [handed_out(value, tag) for value in values]
+    if values.dtype != dtype:
+        values = (values.real if dtype.kind != "c" else values).astype(dtype)
+    return values.tolist() if kind is NumberTracer else list(values)
+
+
 def of_run(types: Codes, carrier: Any, value: Any, tag: Any) -> Any:
     """Return a number with these parts; of the parts of a run that is over, what the caller gets."""
     if not isinstance(value, Tensor) or value.node is not None:

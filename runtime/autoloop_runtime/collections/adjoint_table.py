@@ -99,6 +99,14 @@ class AdjointTable:
         """Return the version with zero at ``position``."""
         return self if self.get(position) is None else self.add(position, None)
 
+    def opened(self, position: int) -> AdjointTable:
+        """Return a table with zero at ``position``, all that is there or behind it one further behind."""
+        return AdjointTable({k + (k >= position): v for k, v in self.entries().items()})
+
+    def closed(self, position: int) -> AdjointTable:
+        """Return a table without what is at ``position``, all that is behind it one further in front."""
+        return AdjointTable({k - (k > position): v for k, v in self.entries().items() if k != position})
+
 
 class EmptyAdjointTable(AdjointTable):
     """The table without entries; immutable."""
@@ -184,6 +192,14 @@ WITHOUT = register(
     Op("WithoutAdjoint", _variant, lambda table, i: table.without(int(i)), lambda g, outputs, inputs, attrs:
        [without(g, inputs[1]), None], traits=OPAQUE)
 )  # fmt: skip
+OPENED = register(
+    Op("OpenAdjoints", _variant, lambda table, i: table.opened(int(i)), lambda g, outputs, inputs, attrs:
+       [closed(g, inputs[1]), None], traits=OPAQUE)
+)  # fmt: skip
+CLOSED = register(
+    Op("CloseAdjoints", _variant, lambda table, i: table.closed(int(i)), lambda g, outputs, inputs, attrs:
+       [opened(g, inputs[1]), None], traits=OPAQUE)
+)  # fmt: skip
 MERGE = register(Op("MergeAdjoints", _variant, _merge, lambda g, outputs, inputs, attrs: [g, g], traits=BOOKKEEPING))
 ROWS = register(Op("StackAdjoints", _element, _rows, _rows_vjp, traits=BOOKKEEPING))
 FROM_ROWS = register(
@@ -212,6 +228,18 @@ def single(position: Tensor, value: Tensor) -> Tensor:
 def without(table: Tensor, position: Tensor) -> Tensor:
     """Return the table with zero at ``position``."""
     made: Tensor = apply(WITHOUT, [table, position])
+    return made
+
+
+def opened(table: Tensor, position: Tensor) -> Tensor:
+    """Return the table with zero at ``position``, what is there or behind it one further behind."""
+    made: Tensor = apply(OPENED, [table, position])
+    return made
+
+
+def closed(table: Tensor, position: Tensor) -> Tensor:
+    """Return the table without what is at ``position``, what is behind it one further in front."""
+    made: Tensor = apply(CLOSED, [table, position])
     return made
 
 

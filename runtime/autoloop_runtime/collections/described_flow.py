@@ -12,7 +12,7 @@ from ..base.shapes import UNKNOWN, TensorShape
 from ..ir.convert import convert_to_tensor, is_number
 from ..ir.tensor import Tensor
 from ..ops.extents import known_int
-from .versioned_array import ArraySpec
+from .array_buffer import ArraySpec
 
 
 class DescribedFlow:

@@ -22,15 +22,15 @@ from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.composite import Composite, register
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import current_graph
-from ..ir.recorders import recorders
 from ..ir.tensor import Tensor
 from ..ops.extents import known_entries, known_int
-from .described_flow import DescribedFlow, index_of, indices_of, named
+from .array_buffer import ArraySpec
+from .described_flow import index_of, indices_of, named
+from .list_flow import ListFlow
 from .tensor_array_ops import CONCAT, GATHER, NEW, READ, READ_ONCE, SCATTER, SIZE, SPLIT, STACK, UNSTACK, WRITE
-from .versioned_array import ArraySpec
 
 
-class TensorArray(DescribedFlow):
+class TensorArray(ListFlow):
     """An array of tensors, written once per element.
 
     Parameters
@@ -152,15 +152,6 @@ class TensorArray(DescribedFlow):
         attrs = {"dtype": self.dtype, "shape": self.element_shape}
         op = READ_ONCE if self._spec.clear_after_read else READ
         return apply(op, [self.flow, index_of(index, "read")], attrs, name)
-
-    def values(self) -> list[Any] | None:
-        """Return the values of all elements; None if each has to be read: in a graph, where somebody records, where it
-        is cleared then, or has another shape than it should."""
-        if self.flow.node is not None or recorders() or self._spec.clear_after_read:
-            return None
-        array, shape = self.flow.value, self.element_shape
-        every = [array.peek(index, shape) for index in range(array.size)]
-        return every if all(map(shape.matches, {one.shape for one in every})) else None
 
     # -- many elements ------------------------------------------------------------------------------------
 

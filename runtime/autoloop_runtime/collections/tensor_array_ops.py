@@ -15,14 +15,15 @@ from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, OPAQUE
 from ..ops.define import primitive
 from . import tensor_array_vjps as rules
-from .versioned_array import ArraySpec, ArrayValue
+from .array_buffer import ArraySpec
+from .versioned_array import ArrayValue
 
 
 def _flow(*_: Tensor, **__: Any) -> Any:
     return dtypes.variant, SCALAR
 
 
-def _element(*_: Tensor, dtype: DType, shape: TensorShape) -> Any:
+def _element(*_: Tensor, dtype: DType, shape: TensorShape, words: str = "") -> Any:
     return dtype, shape
 
 
@@ -81,6 +82,36 @@ GATHER = primitive(
     "tensor_array_gather", _rows,
     lambda array, indices, dtype, shape, count: array.gather(indices, shape), rules.gather, traits=OPAQUE,
 )  # fmt: skip
+
+
+def _within(array: ArrayValue, index: Any, words: str) -> int:
+    """Return an index into a list; outside of that ``words`` are what Python says."""
+    if not 0 <= index < array.size:
+        raise IndexError(_EMPTY if words.startswith("pop") and not array.size else words)
+    return int(index)
+
+
+_EMPTY = "pop from empty list"
+#: of lists: an element is read, with the words of the error; put in the place of another one; the last one, whose index
+#: is given, is taken off; any other one is, and those behind it move up
+READ_LISTED = primitive(
+    "tensor_array_read_listed", _element,
+    lambda array, index, words, dtype, shape: array.read(_within(array, index, words), shape), rules.read,
+    positions=slice(1, 2), traits=OPAQUE.but(raises=IndexError),
+)  # fmt: skip
+REPLACE = primitive(
+    "tensor_array_replace", _flow,
+    lambda array, index, item: array.replaced(_within(array, index, "list assignment index out of range"), item),
+    rules.replace, positions=slice(1, 2), traits=OPAQUE.but(raises=IndexError),
+)  # fmt: skip
+DROP = primitive(
+    "tensor_array_drop", _flow, lambda array, index, words: array.dropped(_within(array, index, words)), rules.drop,
+    positions=slice(1, 2), traits=OPAQUE.but(raises=IndexError),
+)  # fmt: skip
+REMOVE = primitive(
+    "tensor_array_remove", _flow, lambda array, index, words: array.removed(_within(array, index, words)),
+    rules.remove, positions=slice(1, 2), traits=OPAQUE.but(raises=IndexError),
+)  # fmt: skip
 SCATTER = primitive(
     "tensor_array_scatter",
     _flow,
@@ -101,10 +132,11 @@ SIZE = primitive(
     lambda flow: (dtypes.int32, SCALAR),
     lambda array: np.int32(array.size),
     NO_GRADIENT,
-    traits=OPAQUE.but(rematerialise=True),
+    traits=OPAQUE,
 )
 
 
 ruled_in("growing_array", NEW, SIZE)
 ruled_in("tensor_array_rules", WRITE, READ, READ_ONCE, STACK, UNSTACK, GATHER, SCATTER)
-ruled_in("growing_array", WRITE, READ, STACK, growing=True)
+ruled_in("growing_array", WRITE, READ, STACK, UNSTACK, growing=True)
+ruled_in("changing_lists", READ_LISTED, REPLACE, DROP, REMOVE)

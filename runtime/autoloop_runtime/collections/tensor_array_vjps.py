@@ -120,6 +120,22 @@ def write(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
     return [g, None, adjoint_table.element(g, inputs[1], inputs[2])]
 
 
+def replace(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
+    """Return the gradients of ``(array, index, item)``: what was there before has none."""
+    _, index, item = inputs
+    return [adjoint_table.without(g, index), None, adjoint_table.element(g, index, item)]
+
+
+def drop(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
+    """Return the gradients of ``(array, index)``; the table may have an entry there, of what was written later."""
+    return [adjoint_table.without(g, inputs[1]), None]
+
+
+def remove(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
+    """Return the gradients of ``(array, index)``."""
+    return [adjoint_table.opened(g, inputs[1]), None]
+
+
 def read(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
     """Return the gradients of ``(array, index)``."""
     return [adjoint_table.single(inputs[1], g), None]

@@ -5,6 +5,9 @@ version number. Values never change for those who hold them: writing to the newe
 gives the next version, and an older version does not see what was stored after it, because each element remembers the
 version that wrote it. Writing to an older version copies the buffer first. So a loop that hands its array on
 writes in constant time, and a loop that runs out of order is still right.
+
+Elements that are replaced or taken off are overwritten in place as well, by a newer buffer that takes the memory over:
+the older one is reached from there by undoing, as tables of gradients are (``adjoint_table``).
 """
 
 from __future__ import annotations
@@ -15,127 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dtypes
-from ..base.dataclass import dataclass
-from ..base.dtypes import DType
-from ..base.forks import Kind
 from ..base.shapes import TensorShape
-
-_KIND = Kind("_Buffer.lock", "an element has its stamp before it is there: a version not yet handed out is never seen")
-
-
-@dataclass(frozen=True)
-class ArraySpec:
-    """What was declared of a TensorArray.
-
-    Attributes
-    ----------
-    dtype : dtype
-    element_shape : TensorShape
-        Of every element, as far as it is known.
-    dynamic_size : bool
-        Writing behind the end makes the array longer.
-    clear_after_read : bool
-        An element may be read once.
-    infer_shape : bool
-        All elements have one shape.
-    collects : bool
-        The array of a construct that collects what a function gives: where there is nothing, an extent that is not
-        known is 0.
-    """
-
-    dtype: DType
-    element_shape: TensorShape
-    dynamic_size: bool
-    clear_after_read: bool
-    infer_shape: bool
-    collects: bool = False
+from .array_buffer import ArraySpec, Buffer
+from .list_version import ListVersion
 
 
-def _unwritten(count: int) -> array[int]:
-    return array("q", bytes(8 * count))
-
-
-class _Buffer:
-    """The elements; shared by all versions that were made by writing in place.
-
-    ``lock`` guards every field. ``rows`` holds the elements in one array when they have one known shape, else
-    ``items`` holds them one by one. ``stamps[i]`` is the version that wrote element ``i``, 0 if none did.
-    """
-
-    __slots__ = ("cleared", "exported", "items", "lock", "newest", "rows", "spec", "stamps")
-
-    def __init__(self, spec: ArraySpec, size: int) -> None:
-        self.lock = _KIND.lock()
-        self.spec = spec
-        self.newest = 1
-        self.stamps = _unwritten(size)
-        self.cleared: set[int] = set()
-        self.rows: Any = None
-        #: somebody holds ``rows`` itself, so that it must not change any more
-        self.exported = False
-        self.items: list[Any] = []
-        if spec.element_shape.is_fully_defined():
-            self.rows = np.zeros((size, *spec.element_shape.as_tuple()), spec.dtype)
-        elif not spec.infer_shape:
-            self.items = [None] * size
-
-    def fork(self, version: int, size: int) -> _Buffer:
-        """Return a buffer of its own with what ``version`` sees."""
-        made = _Buffer.__new__(_Buffer)
-        made.lock = _KIND.lock()
-        made.spec, made.newest, made.exported = self.spec, 1, False
-        stamps = self.stamps_of(size)
-        seen = (stamps > 0) & (stamps <= version)
-        if not seen.any():
-            made = _Buffer(self.spec, size)
-            made.cleared = set(self.cleared)
-            return made
-        made.stamps = array("q", seen.astype(np.int64).tobytes())
-        made.cleared = set(self.cleared)
-        made.rows = None if self.rows is None else self.visible(version, size, True)
-        made.items = [item if seen else None for item, seen in zip(self.items, made.stamps)]
-        return made
-
-    def visible(self, version: int, size: int, copy: bool = False) -> Any:
-        """Return ``rows`` as ``version`` sees them: what was written later is still zero."""
-        rows = self.rows[:size]
-        if version == self.newest:
-            return rows.copy() if copy else rows
-        rows = rows.copy()
-        rows[self.stamps_of(size) > version] = 0
-        return rows
-
-    def stamps_of(self, size: int) -> Any:
-        """Return a copy of the first stamps, to compare all of them at once."""
-        return np.frombuffer(self.stamps[:size], np.int64)
-
-    def grow(self, size: int) -> None:
-        """Make room for ``size`` elements, with as much again to spare where that costs no more."""
-        if size <= len(self.stamps):
-            return
-        self.stamps.extend(_unwritten(size - len(self.stamps)))
-        if self.rows is None:
-            if not self.spec.infer_shape:
-                self.items.extend([None] * (size - len(self.items)))
-        elif size > len(self.rows):
-            grown = np.zeros((max(size, 2 * len(self.rows)), *self.rows.shape[1:]), self.rows.dtype)
-            grown[: len(self.rows)] = self.rows
-            self.rows = grown
-
-    def put(self, index: int, item: Any) -> None:
-        """Store an element, which must have passed the checks."""
-        if self.rows is None and self.spec.infer_shape:
-            self.rows = np.zeros((len(self.stamps), *item.shape), self.spec.dtype)
-        if self.rows is None:
-            self.items[index] = item
-        else:
-            if type(item) is np.str_ and item.dtype.itemsize > self.rows.dtype.itemsize:
-                self.rows = self.rows.astype(item.dtype)
-            self.rows[index] = item
-
-
-class ArrayValue:
+class ArrayValue(ListVersion):
     """One version of a TensorArray; immutable to those who hold it.
 
     Attributes
@@ -144,27 +32,14 @@ class ArrayValue:
         The number of elements.
     """
 
-    __slots__ = ("_buffer", "_version", "size")
-    dtype = dtypes.variant
-    shape = ()
-    ndim = 0
-
-    def __init__(self, buffer: _Buffer, version: int, size: int) -> None:
-        self._buffer = buffer
-        self._version = version
-        self.size = size
+    __slots__ = ()
 
     @classmethod
     def empty(cls, spec: ArraySpec, size: int) -> ArrayValue:
         """Return an array of ``size`` elements, none of them written."""
         if size < 0:
             raise ValueError(f"TensorArray: the size cannot be negative, got {size}")
-        return cls(_Buffer(spec, size), 1, size)
-
-    @property
-    def spec(self) -> ArraySpec:
-        """What was declared."""
-        return self._buffer.spec
+        return cls(Buffer(spec, size), 1, size)
 
     def _check_index(self, index: int, grows: bool) -> None:
         if self.spec.collects and not 0 <= index < self.size and not grows:
@@ -175,23 +50,6 @@ class ArrayValue:
             hint = "" if self.spec.dynamic_size else "; dynamic_size=True would let it grow"
             raise IndexError(f"TensorArray: index {index} is out of range for size {self.size}{hint}")
 
-    def _check_item(self, index: int, item: Any, rows: Any) -> None:
-        spec = self.spec
-        if item.dtype != spec.dtype and item.dtype.kind != "U":
-            raise TypeError(f"TensorArray of dtype {spec.dtype}: the value for index {index} has dtype {item.dtype}")
-        expected = spec.element_shape if rows is None else TensorShape(rows.shape[1:])
-        if not expected.matches(item.shape) and spec.collects and spec.dynamic_size:
-            raise ValueError(
-                f"the elements of a list that grows in a loop must have one shape: element {index} has shape "
-                f"{TensorShape(item.shape)}, those before it {expected}; write them into a larger array, or fill what "
-                f"is left of each"
-            )
-        if not expected.matches(item.shape):
-            raise ValueError(
-                f"TensorArray: the value for index {index} has shape {TensorShape(item.shape)}, the elements have "
-                f"shape {expected}" + ("" if rows is None else " (infer_shape=False would let them differ)")
-            )
-
     def write(self, index: int, item: Any) -> ArrayValue:
         """Return the version with ``item`` written at ``index``."""
         buffer = self._buffer
@@ -200,33 +58,39 @@ class ArrayValue:
             # what a loop does: the newest version, an element that is not there yet, a dtype and shape that fit
             if (
                 rows is not None
+                and buffer.newer is None
                 and self._version == buffer.newest
                 and not buffer.exported
-                and 0 <= index < self.size
-                and not buffer.stamps[index]
+                and (0 <= index < self.size or (index == self.size and buffer.spec.dynamic_size))
+                and not (index < len(buffer.stamps) and buffer.stamps[index])
                 and item.dtype == rows.dtype
                 and item.shape == rows.shape[1:]
             ):
-                buffer.newest = buffer.stamps[index] = version = self._version + 1
+                version = self._version + 1
+                if index >= len(buffer.stamps):
+                    buffer.grow(index + 1)
+                    rows = buffer.rows
+                buffer.newest = buffer.stamps[index] = version
                 rows[index] = item
-                return ArrayValue(buffer, version, self.size)
+                return ArrayValue(buffer, version, max(self.size, index + 1))
         return self.write_all((index,), (item,))
 
     def write_all(self, indices: Sequence[int], items: Sequence[Any]) -> ArrayValue:
         """Return the version with each of ``items`` written at its index."""
         buffer = self._buffer
         with buffer.lock:
+            buffer.own()
             for index in indices:
                 self._check_index(index, buffer.spec.dynamic_size)
                 if index < len(buffer.stamps) and 0 < buffer.stamps[index] <= self._version:
                     raise ValueError(f"TensorArray: index {index} was written before; each element is written once")
             if len(set(indices)) < len(indices):
                 raise ValueError(f"TensorArray: an index appears twice in {list(indices)}")
-            rows = buffer.rows
+            form = buffer.form
             for index, item in zip(indices, items):
-                self._check_item(index, item, rows)
-                if rows is None and buffer.spec.infer_shape:
-                    rows = np.asarray(item)[None]  # the first one says what shape all have
+                self._check_item(index, item, form)
+                if form is None and buffer.spec.infer_shape:
+                    form = np.shape(item)  # the first one says what shape all have
             if self._version != buffer.newest or buffer.exported:
                 buffer = buffer.fork(self._version, self.size)
             # at once: whoever comes in between on this thread, a signal handler, finds that there is a newer version
@@ -242,6 +106,8 @@ class ArrayValue:
         """Return the element at ``index``; ``shape`` is what the graph knows of it."""
         buffer = self._buffer
         with buffer.lock:
+            if buffer.newer is not None:
+                buffer.own()
             self._check_index(index, False)
             self._use(index)
             item = self._get(index, shape)
@@ -252,6 +118,7 @@ class ArrayValue:
     def peek(self, index: int, shape: TensorShape) -> Any:
         """Return the element at ``index``, not counted as a read (gradients look again at what was read)."""
         with self._buffer.lock:
+            self._buffer.own()
             return self._get(index, shape)
 
     def _mistaken(self, shape: TensorShape, actual: tuple[int, ...]) -> None:
@@ -289,6 +156,8 @@ class ArrayValue:
         if shape.is_fully_defined():
             return shape.as_tuple()
         buffer = self._buffer
+        if buffer.shape is not None:
+            return buffer.shape
         if buffer.rows is not None and any(0 < s <= self._version for s in buffer.stamps):
             written: tuple[int, ...] = buffer.rows.shape[1:]
             return written
@@ -298,6 +167,7 @@ class ArrayValue:
         """Return all elements as the rows of one array."""
         buffer = self._buffer
         with buffer.lock:
+            buffer.own()
             for index in range(self.size if buffer.spec.clear_after_read else 0):
                 self._use(index)
             if buffer.rows is not None:
@@ -313,6 +183,7 @@ class ArrayValue:
         """Return the elements at ``places`` as the rows of one array."""
         buffer, indices = self._buffer, np.asarray(places, np.int64)
         with buffer.lock:
+            buffer.own()
             is_within = not len(indices) or (indices.min() >= 0 and indices.max() < self.size)
             if buffer.spec.clear_after_read or not is_within:
                 for index in indices.tolist():
@@ -353,6 +224,7 @@ class ArrayValue:
         """Return the elements one by one."""
         buffer = self._buffer
         with buffer.lock:
+            buffer.own()
             for index in range(self.size):
                 self._use(index)
             return [self._get(i, shape) for i in range(self.size)]
@@ -361,6 +233,7 @@ class ArrayValue:
         """Return the first extents of the elements."""
         buffer = self._buffer
         with buffer.lock:
+            buffer.own()
             return [len(self._get(i, self.spec.element_shape)) for i in range(self.size)]
 
     def unstack(self, rows: Any) -> ArrayValue:
@@ -370,11 +243,12 @@ class ArrayValue:
         if count != self.size and not self.spec.dynamic_size:
             raise ValueError(f"TensorArray of size {self.size}: {count} rows do not fit (dynamic_size=True would)")
         with buffer.lock:
+            buffer.own()
             untouched = count >= self.size and not any(0 < s <= self._version for s in buffer.stamps)
         if not untouched or not count:
             return self.write_all(range(count), rows)
         self._check_item(0, rows[0], None)
-        made = _Buffer(self.spec, 0)
+        made = Buffer(self.spec, 0)
         made.stamps = array("q", [1]) * count
         if self.spec.infer_shape or self.spec.element_shape.is_fully_defined():
             made.rows, made.exported = rows, True
@@ -390,7 +264,7 @@ def array_of_rows(spec: ArraySpec, rows: Any) -> ArrayValue:
     """Return a TensorArray whose elements are ``rows``, which nobody else holds."""
     if not len(rows):
         return ArrayValue.empty(spec, 0)
-    buffer = _Buffer(spec, 0)
+    buffer = Buffer(spec, 0)
     buffer.stamps = array("q", [1]) * len(rows)
     if spec.infer_shape:
         buffer.rows = rows

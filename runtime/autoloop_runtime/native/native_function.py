@@ -43,16 +43,17 @@ from .typing.exact_shapes import infer
 from .typing.facts import Shape, Types
 from .typing.refusal import refuse
 from .writer.context import Check, Context, Place
+from .writer.copy_on_write import as_grown
 from .writer.memory import move_all
 from .writer.node_writer import open_block, value_of, write_nodes
 from .writer.outlining import SHARE
 from .writer.refusals_in_runs import may_refuse
 from .writer.storage_plan import looked_through, overwrites, spread_targets
-from .writer.values import Array, Buffer, Scalar, Value, dense, registers, resolve, size_of
+from .writer.values import Array, Buffer, Owned, Scalar, Value, dense, registers, resolve, size_of
 
 if TYPE_CHECKING:
+    from ..collections.array_buffer import ArraySpec
     from ..collections.variables import Variable
-    from ..collections.versioned_array import ArraySpec
 
 #: scratch memory is handed to the function at an address that is a multiple of this
 ALIGNMENT = 64
@@ -330,7 +331,12 @@ def _port(types: Types, tensor: Tensor) -> Port:
     if tensor.dtype == variant:
         found = types.stacks.get(tensor)
         kind = None if found is None else found.root()
-        if kind is None or kind.is_owned or kind.spec is None or not isinstance(kind.element, tuple):
+        if (
+            kind is None
+            or kind.kind not in ("stack", "list")
+            or kind.spec is None
+            or not isinstance(kind.element, tuple)
+        ):
             refuse(tensor.node, "a TensorArray is a result of the function; return its stack()")
         return Port(kind.element[0], kind.element[1], True, kind.spec)
     return Port(tensor.dtype, types.shapes[tensor])
@@ -404,7 +410,7 @@ def _output_places(
 def _finish(ctx: Context, values: Sequence[Value], places: Sequence[Array | None]) -> None:
     """Put the results where the caller looks for them."""
     writer = ctx.writer
-    results = [resolve(v) for v in values]
+    results = [as_grown(ctx, v) if isinstance(v, Owned) else v for v in map(resolve, values)]
     with ctx.holding(results):
         move_all(ctx, [(v, p) for v, p in zip(results, places) if p is not None])
     slot = 0

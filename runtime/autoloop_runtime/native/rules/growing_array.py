@@ -11,16 +11,20 @@ from ..ir.casts import cast
 from ..ir.elements import INT32, INT64, LType
 from ..ir.moving import Extent
 from ..writer.context import Context
-from ..writer.copy_on_write import cleared, new_like
+from ..writer.copy_on_write import as_grown, changeable, cleared, held, new_like
 from ..writer.memory import seen
 from ..writer.nests import store
+from ..writer.node_writer import array_of
 from ..writer.registry import growing_rule, rule
 from ..writer.values import Array, Grown, Scalar, Shape, Value, dense
 from .saved_values import index_of, place_in, push, read
+from .tensor_array_rules import row_at
 
 
 @rule(array_ops.NEW, complexes=True)
 def _new(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    if ctx.types.is_owned(node.outputs[0]):
+        return [held("null")]
     if node.outputs[0] in ctx.types.stacks:
         return [Grown("null", "0")]
     return [cleared(ctx, new_like(ctx, node.outputs[0]))]
@@ -28,35 +32,42 @@ def _new(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 @growing_rule(array_ops.WRITE)
 def _write(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    array = values[0]
-    assert isinstance(array, Grown)
-    position = index_of(ctx, values[1])
-    ctx.check(ctx.writer.let(f"icmp eq i64 {position}, {array.length}"), node, values)
-    return [Grown(*push(ctx, node, array.stack, position, values[2]))]
+    array, position = as_grown(ctx, values[0]), index_of(ctx, values[1])
+    ctx.check(ctx.writer.let(f"icmp eq i64 {position}, {array.length}"), node, [array, *values[1:]])
+    if not ctx.types.is_owned(node.outputs[0]):
+        return [Grown(*push(ctx, node, array.stack, position, values[2]))]
+    mine = changeable(ctx, node, node.outputs[0], values[0])
+    return [held(push(ctx, node, mine.pointer, position, values[2])[0])]
+
+
+@growing_rule(array_ops.UNSTACK)
+def _unstack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    rows, stack_type, result = array_of(ctx, values[1]), ctx.types.stacks[node.outputs[0]], as_grown(ctx, values[0])
+    for place in range(rows.shape[0]):
+        row = row_at(ctx, rows, str(place))
+        result = Grown(*push(ctx, node, result.stack, str(place), seen(ctx, row)))
+    return [held(result.stack) if stack_type.is_owned else result]
 
 
 @rule(array_ops.SIZE)
 def _size(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    array = values[0]
-    assert isinstance(array, Grown)
+    array = as_grown(ctx, values[0])
     return [Scalar(cast(ctx.writer, ctx.module, array.length, INT64, INT32), INT32)]
 
 
 @growing_rule(array_ops.READ, saved_ops.PEEK)
 def _read(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    array = values[0]
-    assert isinstance(array, Grown)
-    position = index_of(ctx, values[1])
-    ctx.check(ctx.writer.let(f"icmp ult i64 {position}, {array.length}"), node, values)
+    array, position = as_grown(ctx, values[0]), index_of(ctx, values[1])
+    ctx.check(ctx.writer.let(f"icmp ult i64 {position}, {array.length}"), node, [array, *values[1:]])
     return [read(ctx, node, array.stack, position)]
 
 
 @growing_rule(array_ops.STACK)
 def _stack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    array, tensor = values[0], node.outputs[0]
-    assert isinstance(array, Grown)
+    tensor = node.outputs[0]
     if tensor in ctx.types.returned:
-        return [array]
+        return [values[0]]
+    array, values = as_grown(ctx, values[0]), [as_grown(ctx, values[0])]
     t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
     if isinstance(shape[0], Extent):
         return [_stacked(ctx, node, array, t, shape)]

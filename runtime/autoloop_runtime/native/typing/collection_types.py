@@ -30,14 +30,16 @@ _READ = frozenset({saved_ops.READ, checkpoint_ops.GET})
 _STACKS = _EMPTY | _PUSH | _READ | {checkpoint_ops.INTERVAL, checkpoint_ops.LATEST, checkpoint_ops.REWIND}
 #: ops that read an element of a TensorArray
 _ELEMENT = frozenset({array_ops.READ, array_ops.READ_ONCE, saved_ops.PEEK})
+#: ops that change what is there
+_CHANGE = frozenset({array_ops.REPLACE, array_ops.DROP, array_ops.REMOVE})
 #: ops that put something into one
 _FILL = frozenset({array_ops.WRITE, array_ops.UNSTACK, array_ops.SCATTER})
 #: for more elements than this no memory is laid out before it is known how many there are
 _MOST = 1 << 24
 #: ops on TensorArrays, some of which are refused
-_ARRAYS = _ELEMENT | _FILL | {
-    array_ops.NEW, array_ops.STACK, array_ops.GATHER, array_ops.CONCAT, array_ops.SPLIT, array_ops.SIZE,
-    array_vjp_ops.LENGTHS,
+_ARRAYS = _ELEMENT | _FILL | _CHANGE | {
+    array_ops.NEW, array_ops.READ_LISTED, array_ops.STACK, array_ops.GATHER, array_ops.CONCAT, array_ops.SPLIT,
+    array_ops.SIZE, array_vjp_ops.LENGTHS,
 }  # fmt: skip
 
 
@@ -223,11 +225,26 @@ class Collections:
             self._push(node, stack_type, node.inputs[2])
             types.counts[tensor] = None if count is None else (count[0], count[1] + 1)
             types.rooms[tensor] = None if room is None else (room[0], room[1] + 1)
+        elif op in _CHANGE:
+            types.shapes[tensor], stack_type.kind = (), "list"
+            if op is array_ops.REPLACE:
+                self._push(node, stack_type, node.inputs[2])
+            else:
+                types.stacks[tensor] = stack_type
+                types.pushed.append((node.graph, stack_type))
+                count = None if count is None else (count[0], count[1] - 1)
+            types.counts[tensor], types.rooms[tensor] = count, room
+        elif op is array_ops.UNSTACK and count == (None, 0):
+            item = types.shapes[node.inputs[1]]
+            self._join(node, stack_type, StackType((node.inputs[1].dtype, item[1:]), pushed=[None]))
+            types.shapes[tensor], types.stacks[tensor] = (), stack_type
+            types.pushed.append((node.graph, stack_type))
+            types.counts[tensor] = types.rooms[tensor] = (None, item[0])
         elif op is array_ops.SIZE:
             types.shapes[tensor] = ()
             if count is not None and count[0] is None:
                 types.know(tensor, np.int32(count[1]))
-        elif op in (array_ops.READ, saved_ops.PEEK):
+        elif op in (array_ops.READ, array_ops.READ_LISTED, saved_ops.PEEK):
             types.shapes[tensor] = self._element_of(node, stack_type)
         elif op is array_ops.STACK and count is not None and count[0] is None:
             types.shapes[tensor] = (count[1], *self._element_of(node, stack_type))

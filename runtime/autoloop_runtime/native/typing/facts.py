@@ -13,7 +13,7 @@ from ...ir.graph import Graph, Node
 from ...ir.tensor import Tensor
 
 if TYPE_CHECKING:
-    from ...collections.versioned_array import ArraySpec
+    from ...collections.array_buffer import ArraySpec
 
 _Record = TypeVar("_Record", bound="_MayBeMerged")
 Shape = tuple[int, ...]
@@ -84,8 +84,8 @@ class StackType(_MayBeMerged):
     spec : ArraySpec or None
         What was declared of a TensorArray.
     kind : str
-        "stack", or, of those whose values are ``Owned``, "checkpoints", of a limited number, or "table", of gradients,
-        whose size is not known.
+        "stack", or, of those whose values are ``Owned``, "checkpoints", of a limited number, "table", of gradients,
+        whose size is not known, or "list", of which elements are taken off or replaced.
     most : int
         How many checkpoints.
     swaps : bool

@@ -16,10 +16,10 @@ from ..typing.facts import StackType
 from .context import Context
 from .nests import store
 from .registry import load
-from .values import Array, Buffer, Nothing, Owned, Rows, Scalar, Splat, Value, resolve
+from .values import Array, Buffer, Grown, Nothing, Owned, Rows, Scalar, Splat, Value, resolve
 
 #: kind of a ``StackType`` -> the file of ``rules`` that knows how it is copied
-COPIED_BY = {"checkpoints": "checkpoint_stack", "table": "growing_table"}
+COPIED_BY = {"checkpoints": "checkpoint_stack", "table": "growing_table", "list": "changing_lists"}
 #: the same -> writes a copy of the one at an address, and gives its address; null has none. Filled while those files
 #: are imported
 COPIES: dict[str, Callable[[Context, StackType, str], str]] = {}
@@ -37,6 +37,21 @@ def as_owned(value: Value) -> Owned:
         return held("null")
     assert isinstance(value, Owned), value
     return value
+
+
+def as_grown(ctx: Context, value: Value) -> Grown:
+    """Return a TensorArray that grows, or a list that is changed in place, as it is now."""
+    if isinstance(value, Grown):
+        return value
+    pointer, writer = as_owned(value).pointer, ctx.writer
+    if pointer == "null":
+        return Grown(pointer, "0")
+
+    def length() -> str:
+        return writer.let(f"load i64, ptr {writer.let(f'getelementptr i64, ptr {pointer}, i64 1')}")
+
+    there = writer.let(f"icmp ne ptr {pointer}, null")
+    return Grown(pointer, writer.either(there, "i64", length, lambda: "0"))
 
 
 def is_alone(ctx: Context, value: Owned) -> bool:

@@ -1,0 +1,96 @@
+"""What is done to TensorArrays that stand for lists: elements are replaced and taken off."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from ..base import dtypes
+from ..base.shapes import TensorShape
+from .array_buffer import ArraySpec, Buffer
+
+
+class ListVersion:
+    """One version of a buffer, see ``versioned_array.ArrayValue``."""
+
+    __slots__ = ("_buffer", "_version", "size")
+    dtype = dtypes.variant
+    shape = ()
+    ndim = 0
+
+    def __init__(self, buffer: Buffer, version: int, size: int) -> None:
+        self._buffer = buffer
+        self._version = version
+        self.size = size
+
+    @property
+    def spec(self) -> ArraySpec:
+        """What was declared."""
+        return self._buffer.spec
+
+    def _check_item(self, index: int, item: Any, form: tuple[int, ...] | None) -> None:
+        spec = self.spec
+        if item.dtype != spec.dtype and item.dtype.kind != "U":
+            raise TypeError(f"TensorArray of dtype {spec.dtype}: the value for index {index} has dtype {item.dtype}")
+        expected = spec.element_shape if form is None else TensorShape(form)
+        if not expected.matches(item.shape) and spec.collects and spec.dynamic_size:
+            raise ValueError(
+                f"the elements of a list that grows in a loop must have one shape: element {index} has shape "
+                f"{TensorShape(item.shape)}, those before it {expected}; write them into a larger array, or fill what "
+                f"is left of each"
+            )
+        if not expected.matches(item.shape):
+            raise ValueError(
+                f"TensorArray: the value for index {index} has shape {TensorShape(item.shape)}, the elements have "
+                f"shape {expected}" + ("" if form is None else " (infer_shape=False would let them differ)")
+            )
+
+    def replaced(self, index: int, item: Any) -> Self:
+        """Return the version with ``item`` in the place of the element at ``index``."""
+        buffer = self._buffer
+        with buffer.lock:
+            buffer.own()
+            if buffer.rows is None or item.dtype != buffer.rows.dtype or item.shape != buffer.rows.shape[1:]:
+                self._check_item(index, item, buffer.form)
+            made = buffer.overwritable(self._version, self.size)
+            buffer.gives(made, index)
+            made.newest = made.stamps[index] = made.newest + 1
+            made.put(index, item)
+        return type(self)(made, made.newest, self.size)
+
+    def dropped(self, index: int) -> Self:
+        """Return the version without the last element, whose index is given."""
+        buffer = self._buffer
+        with buffer.lock:
+            buffer.own()
+            made = buffer.overwritable(self._version, self.size)
+            buffer.gives(made, index)
+            made.stamps[index] = 0
+            if made.rows is None and made.items:
+                made.items[index] = None
+        return type(self)(made, made.newest, index)
+
+    def removed(self, index: int) -> Self:
+        """Return the version without an element, those behind it one place further in front."""
+        if index == self.size - 1:
+            return self.dropped(index)
+        buffer = self._buffer
+        with buffer.lock:
+            buffer.own()
+            made = buffer.fork(self._version, self.size)
+            del made.stamps[index], made.items[index : index + 1]
+            if made.rows is not None:
+                made.rows = np.delete(made.rows, index, 0)
+        return type(self)(made, made.newest, self.size - 1)
+
+    def column(self) -> Any:
+        """Return all elements as one array of the caller's own, where they are scalars and all were written; else
+        None."""
+        buffer = self._buffer
+        with buffer.lock:
+            buffer.own()
+            if buffer.rows is None or buffer.rows.ndim != 1 or buffer.spec.clear_after_read:
+                return None
+            stamps = buffer.stamps_of(self.size)
+            return buffer.rows[: self.size].copy() if ((stamps > 0) & (stamps <= self._version)).all() else None
