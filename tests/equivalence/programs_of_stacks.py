@@ -125,6 +125,19 @@ def next_greater(x):
     return out
 
 
+def largest_rectangle(x):
+    """Python counts how often: the test asks for nothing but the count, which is all that has to be told."""
+    stack, best, i = [], 0, 0
+    while i <= len(x):
+        now = x[i] if i < len(x) else 0
+        while stack and x[stack[-1]] >= now:
+            height = x[stack.pop()]
+            best = max(best, height * (i - (stack[-1] + 1 if stack else 0)))
+        stack.append(i)
+        i += 1
+    return best
+
+
 def two_stacks(codes):
     a, b, total = [], [], 0
     for code in codes:
@@ -224,6 +237,7 @@ PROGRAMS = [
     (scaled, (X,)),
     (merged, (np.sort(X),)),
     (next_greater, (X,)),
+    (largest_rectangle, (np.random.default_rng(4).integers(0, 9, 40),)),
     (two_stacks, (np.array([4, 5, 1, 3, 0, 0, 0, 7, 1, 1]),)),
     (versions, (X, np.array(4))),
     (taken_from_the_middle, (X, np.array(4))),

@@ -3,7 +3,7 @@
 import autoloop as al
 import numpy as np
 import pytest
-from api import array_buffer, write_function
+from api import array_buffer, count_nodes, write_function
 from each_case import each
 from executors import EXECUTORS, needs_native, spread
 from harness import apart, outcome
@@ -12,6 +12,7 @@ from programs_of_stacks import (
     SMOOTH,
     X,
     depth_first,
+    largest_rectangle,
     matched,
     popped_beyond,
     popped_empty,
@@ -90,6 +91,13 @@ def test_machine_code_copies_nothing(program, given):
     graph = al.function(program).get_concrete_function(*given).graph
     code = write_function(graph, [np.shape(one) for one in given], frozenset()).ir
     assert "call ptr @list_copy" not in code
+
+
+def test_a_loop_that_counts_is_one_of_the_graph():
+    """Though another of its variables is a list, at which its test does not look."""
+    x = np.random.default_rng(4).integers(0, 9, 300)
+    graph = al.function(largest_rectangle).get_concrete_function(x).graph
+    assert count_nodes(graph) < 3_000
 
 
 def test_an_old_version_sees_what_it_saw():

@@ -7,6 +7,7 @@ around it, the first is undone, and the loop is built as one whose body asks the
 from __future__ import annotations
 
 import builtins
+import dis
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -35,7 +36,17 @@ def asks_plainly(test: Callable[..., Any], values: Sequence[Any]) -> bool:
     known = {name: getattr(builtins, name, None) for name in code.co_names if name not in _CALLED}
     known |= {name: test.__globals__[name] for name in code.co_names if name in test.__globals__}
     held = [value_in(cell) for cell in test.__closure__ or ()]
-    return all(one is len or one is operators or isinstance(one, _PLAIN) for one in (*values, *held, *known.values()))
+    given = _looked_at(code, values)
+    return all(one is len or one is operators or isinstance(one, _PLAIN) for one in (*given, *held, *known.values()))
+
+
+def _looked_at(code: types.CodeType, values: Sequence[Any]) -> list[Any]:
+    """Return the arguments that the code of a function names, of those it is given by position."""
+    named: set[str] = set()
+    for one in dis.get_instructions(code):
+        if "FAST" in one.opname:  # of some there are two in one instruction
+            named.update(one.argval if isinstance(one.argval, tuple) else (one.argval,))
+    return [value for name, value in zip(code.co_varnames, values) if name in named]
 
 
 class Asking:
