@@ -24,6 +24,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from .bound_function import BoundFunction
 from .conversion.known_effects import needs_arrays
 from .conversion.pipeline import convert, do_not_convert
+from .derivative_functions import DerivativeFunction
 from .function import Function
 from .keys import Number
 
@@ -79,14 +80,16 @@ def grad(f: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = 
         value, found = whole(*args, **kwargs)
         return (found, value[1]) if has_aux else found
 
-    return do_not_convert(_in_one_graph(f, alone, argnums, has_aux, gradient))
+    made = _in_one_graph(f, alone, argnums, has_aux, gradient)
+    return DerivativeFunction(grad, f, (argnums, has_aux), made)
 
 
 def value_and_grad(
     f: Callable[P, R], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[P, tuple[R, Any]]:
     alone = runtime.value_and_grad(_staged(f), argnums, has_aux)
-    return do_not_convert(_in_one_graph(f, alone, argnums, has_aux, lambda whole, args, kwargs: whole(*args, **kwargs)))
+    made = _in_one_graph(f, alone, argnums, has_aux, lambda whole, args, kwargs: whole(*args, **kwargs))
+    return DerivativeFunction(value_and_grad, f, (argnums, has_aux), made)
 
 
 #: names, among the derivatives that are kept with a function, that in given directions
@@ -145,7 +148,7 @@ def _whole(function: Function, argnums: int | Sequence[int], has_aux: bool) -> F
 
 
 def jacobian(f: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[P, Any]:
-    return do_not_convert(runtime.jacobian(_staged(f), argnums))
+    return DerivativeFunction(jacobian, f, (argnums,), runtime.jacobian(_staged(f), argnums))
 
 
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
@@ -171,7 +174,7 @@ def hessian_vector_product(f: Callable[..., Any], primal: Any, vector: Any) -> A
 
 
 def custom_gradient(f: Callable[P, tuple[R, Callable[..., Any]]]) -> Callable[P, R]:
-    return do_not_convert(runtime.custom_gradient(_staged(f)))
+    return DerivativeFunction(custom_gradient, f, (), runtime.custom_gradient(_staged(f)))
 
 
 for _function in (grad, value_and_grad, jacobian, vjp, jvp, hessian_vector_product, custom_gradient):

@@ -129,3 +129,75 @@ def test_a_trace_is_copied_as_a_function_is_and_never_pickled():
     assert copy.copy(concrete) is copy.deepcopy(concrete) is concrete
     with pytest.raises(TypeError, match="one trace of twice is not pickled; send the decorated function"):
         pickle.dumps(concrete)
+
+
+def squares(x, by=1.0):
+    return (x * x).sum() * by
+
+
+def each_square(x):
+    return x * x
+
+
+@autoloop.grad
+def cubes(x):
+    return (x**3).sum()
+
+
+class Weighted:
+    by = 2.0
+
+    def squares(self, x):
+        return (x * x).sum() * self.by
+
+    @autoloop.grad
+    def same(self, x=0):
+        return self * 3.0 + x
+
+
+DERIVATIVES = {
+    "grad": autoloop.grad(squares), "of_second": autoloop.grad(squares, (1, 0)),
+    "value_and_grad": autoloop.value_and_grad(squares), "jacobian": autoloop.jacobian(each_square, (0,)),
+    "second": autoloop.jacobian(autoloop.grad(squares)), "decorated": autoloop.grad(other),
+}  # fmt: skip
+
+
+def test_derivatives_are_sent_by_what_they_are_of():
+    x = np.arange(3.0)
+    for name, derivative in DERIVATIVES.items():
+        given = (2.0,) if name == "decorated" else (x, 1.5) if name == "of_second" else (x,)
+        made = pickle.loads(pickle.dumps(derivative))
+        assert type(made) is type(derivative) and copy.copy(derivative) is copy.deepcopy(derivative) is derivative
+        np.testing.assert_equal(made(*given), derivative(*given))
+        assert pickle.dumps(made) == pickle.dumps(derivative)
+    assert pickle.loads(pickle.dumps(cubes)) is cubes
+    assert str(inspect.signature(DERIVATIVES["grad"])) == "(x, by=1.0)" and callable(cubes)
+    assert repr(autoloop.grad(squares)) == "<autoloop.grad of squares>" and autoloop.grad(squares).__name__ == "squares"
+    with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
+        pickle.dumps(autoloop.grad(lambda x: x))
+
+
+def test_derivatives_of_methods_go_with_their_instance():
+    weighted = Weighted()
+    derivative = autoloop.grad(weighted.squares)
+    sent, copied = pickle.loads(pickle.dumps(derivative)), copy.deepcopy(derivative)
+    weighted.by = 5.0
+    assert [float(one(1.0)) for one in (derivative, sent, copied)] == [10.0, 4.0, 4.0]
+    assert float(Weighted.same(2.0)) == 3.0 and type(Weighted().same).__name__ == "method"
+
+
+FACTOR = 2.0
+
+
+def scaled(x):
+    return (x * x).sum() * FACTOR
+
+
+slope = autoloop.grad(scaled)
+
+
+def test_what_the_function_of_a_derivative_finds_is_found_at_each_call(monkeypatch):
+    f = function(lambda x: slope(x) + function(slope)(x))
+    assert f(np.ones(1)).tolist() == [8.0]
+    monkeypatch.setattr(sys.modules[__name__], "FACTOR", 3.0)
+    assert f(np.ones(1)).tolist() == [12.0]

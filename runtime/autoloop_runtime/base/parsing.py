@@ -60,7 +60,8 @@ def called_as(f: Callable[..., Any]) -> inspect.Signature:
     """
     if not isinstance(f, types.FunctionType | types.MethodType | functools.partial | type):
         call = next((vars(cls)["__call__"] for cls in type(f).__mro__ if "__call__" in vars(cls)), None)
-        f = types.MethodType(call, f) if isinstance(call, types.FunctionType) else f
+        is_own = isinstance(call, types.FunctionType) and is_own_file(call.__code__.co_filename)
+        f = types.MethodType(call, f) if isinstance(call, types.FunctionType) and not is_own else f
     if isinstance(f, types.FunctionType):
         return signature_of(_unmarked(f))
     if isinstance(f, types.MethodType) and isinstance(f.__func__, types.FunctionType):

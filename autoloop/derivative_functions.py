@@ -1,0 +1,68 @@
+"""Functions that give derivatives of others: copied and pickled by what they were made of."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import operator
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+from .conversion.pipeline import do_not_convert
+
+
+class DerivativeFunction:
+    """What ``grad(f)`` and its like give: a function, and how it was made.
+
+    Parameters
+    ----------
+    maker : callable
+        The public function that has made it.
+    f : callable
+        Of which it gives derivatives.
+    options : tuple
+        What else ``maker`` was given.
+    call : callable
+        What it does.
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "_call", "_made")  # the first is copied by who wraps it
+
+    def __init__(
+        self, maker: Callable[..., Any], f: Callable[..., Any], options: tuple[Any, ...], call: Callable[..., Any]
+    ) -> None:
+        functools.update_wrapper(self, call)
+        self._call = call
+        self._made = maker, f, options
+        do_not_convert(self)
+
+    @do_not_convert
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._call(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __copy__(self) -> DerivativeFunction:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        maker, f, options = self._made
+        other = copy.deepcopy(f, memo)  # itself, unless it is a method or an object
+        return self if other is f else maker(other, *options)
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        maker, f, options = self._made
+        name = getattr(self, "__qualname__", "")
+        try:
+            if operator.attrgetter(name)(sys.modules[self.__module__]) is self:
+                return name
+        except (AttributeError, KeyError):
+            pass
+        return maker, (f, *options)  # pickle says what is missing if ``f`` has no name
+
+    def __repr__(self) -> str:
+        maker, f, _ = self._made
+        return f"<autoloop.{maker.__name__} of {getattr(f, '__qualname__', f)}>"
