@@ -13,6 +13,7 @@ from autoloop_runtime.analysis.failure import can_fail, graph_can_fail
 from autoloop_runtime.analysis.induction import Induction, constant_step, most_trips, trip_count
 from autoloop_runtime.analysis.inside import count_nodes, graphs_inside, loops_inside, nodes_inside
 from autoloop_runtime.analysis.observable import effects, has_effect, is_barrier, is_pure, may_repeat, only_computes
+from autoloop_runtime.analysis.ownership import Ownership as Ownership
 from autoloop_runtime.analysis.passed_on import Origins, is_fixed
 from autoloop_runtime.analysis.sizes import LARGE, SMALL, bytes_of, is_large, may_hold_memory
 from autoloop_runtime.analysis.uses import CONTROL, END, Readers, place_of, places, readers
@@ -51,6 +52,7 @@ from autoloop_runtime.control.map_scan import map_fn, scan
 from autoloop_runtime.control.while_loop import while_loop
 from autoloop_runtime.dataflow import executable, workers
 from autoloop_runtime.dataflow import flat_rules as flat_rules
+from autoloop_runtime.dataflow.dependence import Dependence as Dependence
 from autoloop_runtime.dataflow.executable import Executable
 from autoloop_runtime.dataflow.execution_plan import MISSING, FramePlan, Plan, Step
 from autoloop_runtime.dataflow.first_failure import FirstFailure
@@ -61,6 +63,7 @@ from autoloop_runtime.dataflow.kernels import call as call_kernel
 from autoloop_runtime.dataflow.lowering import lower
 from autoloop_runtime.dataflow.overlap import VERY_MANY, overlapping
 from autoloop_runtime.dataflow.testing import SeededExecutor
+from autoloop_runtime.dataflow.whole_loops import with_whole_loops as with_whole_loops
 from autoloop_runtime.gradients import checkpoints, compiled_calls, extension_rules
 from autoloop_runtime.gradients.api import gradients, value_and_grad
 from autoloop_runtime.gradients.mincut import cheapest_cut

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
-from api import EAGER, SCALAR, Executable, Graph, SeededExecutor, State, call_kernel, lower
+from api import EAGER, SCALAR, Dependence, Executable, Graph, Kind, Plan, SeededExecutor, State, call_kernel, lower
 from examples import examples
 from flow import ADD, EQUAL, LESS, MOD, branch, call, const, heavy, loop
 from hypothesis import given, settings
@@ -147,6 +147,7 @@ def test_random_programs(program, start, window, fetched, keep, seed):
     assert executable.run(start, threads=1) == want
     assert executable.run(start, threads=3) == want
     assert SeededExecutor(lowered, seed).run(start) == want
+    assert SeededExecutor(lowered, seed, whole=True).run(start) == want
     assert executable.plan.parallel or most_heavy_at_once(executable.plan, start, seed) <= 1
 
 
@@ -161,3 +162,50 @@ def most_heavy_at_once(plan, start, seed):
         it, step = ready.pop(die.randrange(len(ready)))
         tokens.complete(it, step, call_kernel(it, step, EAGER, None), light, heavies)
     return most
+
+
+# -- what waits for the same ------------------------------------------------------------------------------
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    programs(), st.lists(st.integers(0, 20), min_size=VARIABLES, max_size=VARIABLES), st.integers(1, 4),
+    st.booleans(), st.integers(0, 10**6),
+)  # fmt: skip
+def test_light_kernels_that_need_the_same_are_ready_at_the_same_time(program, start, window, keep, seed):
+    lowered = compiled(program, window, list(range(VARIABLES)), keep)
+    light = {n.index for n in lowered.nodes if n.kind is Kind.KERNEL and n.op is not MIX}
+    found, under, die = Dependence(lowered, light), guards(lowered), random.Random(seed)
+    groups = {}
+    for index in light:
+        groups.setdefault((lowered.nodes[index].frame, found.needs[index], under[index]), set()).add(index)
+    tokens, ready, done = State(Plan(lowered)), [], {}
+    tokens.start(list(start), ready, None)
+    while ready:
+        # whatever is light before anything else, in any order: then everything light has run that could
+        now = [k for k, (_, step) in enumerate(ready) if step.flat.index in light] or range(len(ready))
+        it, step = ready.pop(die.choice(now))
+        done.setdefault(it, set()).add(step.flat.index)
+        tokens.complete(it, step, call_kernel(it, step, EAGER, None), ready, None)
+        if all(step.flat.index not in light for _, step in ready):
+            for ran in done.values():
+                assert all(group <= ran or not group & ran for group in groups.values())
+
+
+def guards(lowered):
+    """The branches that each node stands in: predicates and their sides."""
+    found, entered = [], {}
+    for node in lowered.nodes:
+        ports = [port for port in (*node.inputs, *node.controls) if port[0] < node.index]
+        arms = []
+        for index, side in ports:
+            source = lowered.nodes[index]
+            arms.append(found[index] | ({(source.inputs[1], side)} if source.kind is Kind.SWITCH else set()))
+        meet = frozenset.intersection if node.kind is Kind.MERGE else frozenset.union
+        found.append(meet(*map(frozenset, arms)) if arms else frozenset())
+        if node.kind is Kind.ENTER:
+            entered[node.frame] = entered.get(node.frame, frozenset()) | found[-1]
+            found[-1] = frozenset()
+        elif node.kind is Kind.EXIT:
+            found[-1] = entered[node.frame]
+    return found

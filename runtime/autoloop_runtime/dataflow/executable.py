@@ -20,6 +20,7 @@ from .flat_graph import Lowered
 from .frames import Item, State
 from .kernels import Watch, call
 from .sole_holders import donate, returned
+from .whole_loops import with_whole_loops
 
 
 class Executable:
@@ -38,7 +39,10 @@ class Executable:
     def __init__(self, lowered: Lowered, donated: Collection[int] = (), owned: Ownership | None = None) -> None:
         self.lowered = lowered
         self.donated = donated
-        self.plan = Plan(lowered, owned)
+        self._owned = owned or Ownership()
+        self.plan = Plan(with_whole_loops(lowered, self._owned), self._owned)
+        #: node by node, for runs that are watched; made by the first
+        self._watched: Plan | None = None
 
     def run(
         self,
@@ -81,7 +85,7 @@ class Executable:
         if threads is None and self.plan.parallel:
             count = config.get_num_threads()  # asks the system
         watch = Watch.needed(timeout)
-        tokens = State(self.plan)
+        tokens = State(self.plan if watch is None else self._node_by_node())
         is_silent, before, limit = not asked(), setting(), DEADLINE.get()
         try:
             DEADLINE.set(limit if watch is None else watch.deadline)
@@ -99,6 +103,14 @@ class Executable:
             restore(before)
             DEADLINE.set(limit)
             tokens.close()
+
+    def _node_by_node(self) -> Plan:
+        """Return the plan in which each kernel is a step."""
+        if self.plan.nodes is self.lowered.nodes:
+            return self.plan
+        if self._watched is None:
+            self._watched = Plan(self.lowered, self._owned)
+        return self._watched
 
 
 def run_alone(tokens: State, feeds: list[Any], state: RunState, watch: Watch | None) -> None:

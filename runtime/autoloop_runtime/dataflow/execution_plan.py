@@ -92,11 +92,11 @@ class Step:
         effect = flat.op is not None and flat.op.effect
         self.last = self.first + self.width - effect
         self.takes = _taken(flat)
-        self.call = _kernel(flat, bool(self.takes), node in owned.parts)
+        self.call = flat.value if flat.kind is Kind.WHOLE else kernel_of(flat, bool(self.takes), node in owned.parts)
         self.stateful = flat.op is not None and flat.op.stateful
         self.offered = () if node is None or flat.op is not node.op else _offered(node, owned.in_place)
         self.over = over(node.op) if node is not None and self.offered else None
-        self.is_special = self.stateful or bool(self.takes) or bool(self.offered)
+        self.is_special = flat.kind is Kind.WHOLE or self.stateful or bool(self.takes) or bool(self.offered)
         self.weight = Weight.LIGHT
         self.bulky = self.makes = False
         self.blank: tuple[Any, ...] = ()
@@ -107,6 +107,8 @@ class Step:
             self.makes = self.bulky and not (self.takes or there)
             if holds_memory(node):
                 self.blank = (None,) * (self.last - self.first)
+        elif flat.kind is Kind.WHOLE:
+            self.blank = (None,) * self.width
         self.edges: Edges
         self.otherwise: Edges | None = None
         self.outs: tuple[Edges, ...] | None = None
@@ -222,7 +224,7 @@ class Plan:
 
     def _declare(self, flat: FlatNode) -> None:
         """Make the step of a node and note who consumes what."""
-        if flat.kind in (Kind.KERNEL, Kind.SWITCH, Kind.IDENTITY):
+        if flat.kind in (Kind.KERNEL, Kind.SWITCH, Kind.IDENTITY, Kind.WHOLE):
             frame = self.frames[flat.frame]
             step = self.steps[flat.index] = Step(flat, frame, self._owned)
             frame.steps.append(step)
@@ -326,7 +328,15 @@ def _is_own(tensor: Tensor, owned: Ownership) -> bool:
     return is_fresh(tensor) and tensor.op not in owned.in_place
 
 
-def _kernel(flat: FlatNode, takes: bool, is_part: bool) -> Callable[..., Any] | None:
+def is_special(flat: FlatNode, owned: Ownership) -> bool:
+    """Return whether the kernel of a node does more than compute a value of its inputs."""
+    op, node = flat.op, flat.source
+    if op is None or op.effect or op.stateful or _taken(flat) or node in owned.parts:
+        return True
+    return node is not None and op is node.op and bool(_offered(node, owned.in_place))
+
+
+def kernel_of(flat: FlatNode, takes: bool = False, is_part: bool = False) -> Callable[..., Any] | None:
     """Return the kernel of a node with its static arguments; what it gives includes the effect token."""
     op = flat.op
     if op is None:
@@ -341,8 +351,8 @@ def _kernel(flat: FlatNode, takes: bool, is_part: bool) -> Callable[..., Any] | 
 
 
 def _in_a_tuple(flat: FlatNode) -> bool:
-    """Return whether what ``_kernel`` gives for the node is a tuple, with a value for each output."""
-    return flat.op is not None and (flat.op.several or flat.op.effect)
+    """Return whether what the step calls gives a tuple, with a value for each output."""
+    return flat.kind is Kind.WHOLE or (flat.op is not None and (flat.op.several or flat.op.effect))
 
 
 def _own_part(kernel: Callable[..., Any], *args: Any) -> Any:

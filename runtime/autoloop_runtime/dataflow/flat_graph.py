@@ -42,6 +42,10 @@ class Kind(enum.Enum):
     NEXT_ITERATION = "NextIteration"
     #: takes a token out of the frame
     EXIT = "Exit"
+    #: in a plan only: a loop that is run as one, see ``whole_loops``
+    WHOLE = "Whole"
+    #: in a plan only: what stood in such a loop
+    GONE = "Gone"
 
 
 @dataclass(frozen=True, slots=True)

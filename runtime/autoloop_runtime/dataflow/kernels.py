@@ -9,6 +9,7 @@ from ..base import profiler
 from ..ir.failures import annotate
 from ..ir.run_state import RunState
 from .execution_plan import Step
+from .flat_graph import Kind
 from .frames import Iteration, State, loops_around
 from .sole_holders import offered, taken
 
@@ -61,7 +62,10 @@ def call(it: Iteration, step: Step, state: RunState, watch: Watch | None) -> Any
     assert step.call is not None
     args = it.values[step.first : step.last]
     kernel = step.call
-    if step.offered:
+    if step.flat.kind is Kind.WHOLE:
+        it.values[step.first : step.last] = step.blank
+        args = [args]  # it is emptied
+    elif step.offered:
         it.values[step.first : step.last] = [None] * len(args)
         array = offered(args, step.offered)
         if array is not None:
@@ -83,8 +87,11 @@ def call(it: Iteration, step: Step, state: RunState, watch: Watch | None) -> Any
 
 def explained(error: Exception, it: Iteration, step: Step) -> BaseException:
     """Return what the kernel of ``step`` raised in ``it``, told in terms of the user's program."""
-    flat = step.flat
+    flat, loops = step.flat, loops_around(it)
+    place = flat.value.place(error) if flat.kind is Kind.WHOLE else None
+    if place is not None:
+        flat, loops = place[0], [*place[1], *loops]
     assert flat.source is not None
     found = flat.op.culprit(error) if flat.op is not None and flat.op.culprit is not None else None
     node, inside = found or (flat.source, [])
-    return annotate(error, node, [*inside, *loops_around(it)])
+    return annotate(error, node, [*inside, *loops])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.ownership import Ownership
 from ..ir.graph import eager
 from ..ir.run_state import EAGER, RunState
 from .executable import results_of
@@ -15,6 +16,7 @@ from .execution_plan import Plan
 from .flat_graph import Lowered
 from .frames import Item, State
 from .kernels import call, explained
+from .whole_loops import with_whole_loops
 
 
 class SeededExecutor:
@@ -27,6 +29,8 @@ class SeededExecutor:
     ----------
     lowered : Lowered
     seed : int
+    whole : bool
+        Run loops that can be run as one so, as real runs do; else the order of their kernels, too, is the die's.
 
     Attributes
     ----------
@@ -34,8 +38,8 @@ class SeededExecutor:
         The names of the kernels of the last run, as they were run.
     """
 
-    def __init__(self, lowered: Lowered, seed: int = 0) -> None:
-        self.plan = Plan(lowered)
+    def __init__(self, lowered: Lowered, seed: int = 0, whole: bool = False) -> None:
+        self.plan = Plan(with_whole_loops(lowered, Ownership()) if whole else lowered)
         self.seed = seed
         self.order: list[str] = []
 

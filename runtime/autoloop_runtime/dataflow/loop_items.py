@@ -1,0 +1,223 @@
+"""What a whole loop does, in program order: kernels, branches and the loops in it, as a tree.
+
+Tokens that only pass are gone: a value is named by the port that made it. What Switch, LoopCond, Identity, Enter and
+Exit hand on is the value that they were given; a Merge is a variable that each way to it sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
+
+from ..base.dataclass import dataclass, field
+from .dependence import is_loop_merge
+from .flat_graph import FlatNode, Kind, Lowered, Port
+
+#: the branches, outermost first, that a node stands in: (predicate, side)
+Guard = tuple[tuple[Port, int], ...]
+
+
+@dataclass(slots=True)
+class Run:
+    """A kernel that is called."""
+
+    flat: FlatNode
+    inputs: tuple[Port, ...]
+
+
+@dataclass(slots=True)
+class Assign:
+    """Variables that are given values, all at once."""
+
+    pairs: list[tuple[Port, Port]]
+
+
+@dataclass(slots=True)
+class Branch:
+    """A branch on a predicate."""
+
+    predicate: Port
+    otherwise: list[Item] = field(default_factory=list)
+    then: list[Item] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Loop:
+    """A loop.
+
+    Attributes
+    ----------
+    frame : int
+    enter : list of (Port, Port)
+        The variables, and what they start as.
+    head : list of Item
+        What is done before the predicate is asked.
+    predicate : Port
+    body : list of Item
+        What is done if it is true; the end of it sets the variables.
+    """
+
+    frame: int
+    enter: list[tuple[Port, Port]]
+    head: list[Item]
+    predicate: Port
+    body: list[Item]
+
+
+Item = Run | Assign | Branch | Loop
+
+
+def doors(lowered: Lowered, members: Sequence[FlatNode]) -> tuple[list[Port], list[FlatNode]]:
+    """Return what a loop, whose own nodes are ``members``, needs from outside, first what its variables start as, then
+    what it captures; and its Exits."""
+    nodes = lowered.nodes
+    starts = [nodes[node.inputs[0][0]].inputs[0] for node in members if is_loop_merge(node)]
+    captured = dict.fromkeys([node.inputs[0] for node in members if node.constant])
+    return [*starts, *captured], [node for node in members if node.kind is Kind.EXIT]
+
+
+class LoopTree:
+    """The tree of one whole loop.
+
+    Parameters
+    ----------
+    lowered : Lowered
+    frame : int
+
+    Attributes
+    ----------
+    loop : Loop
+    inputs : list of Port
+        What it needs from outside: first what its variables start as, then what it captures.
+    results : list of Port
+        What its Exits are given.
+    """
+
+    def __init__(self, lowered: Lowered, frame: int) -> None:
+        self._lowered = lowered
+        inside = {frame}
+        for info in lowered.frames[frame + 1 :]:  # parents come before children
+            if info.parent in inside:
+                inside.add(info.index)
+        self._members: dict[int, list[FlatNode]] = {k: [] for k in inside}
+        for node in lowered.nodes:
+            if node.frame in inside:
+                self._members[node.frame].append(node)
+        self._children = {k: [c for c in sorted(inside) if lowered.frames[c].parent == k] for k in inside}
+        self._guards: dict[Port, Guard] = {}
+        self.loop = self._loop(frame)
+        self.inputs, exits = doors(lowered, self._members[frame])
+        self.results = [self.source(node.inputs[0]) for node in exits]
+
+    def source(self, port: Port) -> Port:
+        """Return the port that made the value of ``port``: of a kernel, a Merge, a constant, or outside."""
+        nodes = self._lowered.nodes
+        while True:
+            node = nodes[port[0]]
+            inside = node.frame in self._members
+            if not inside or node.kind in (Kind.KERNEL, Kind.MERGE, Kind.CONST, Kind.FEED):
+                return port
+            port = node.inputs[0]
+
+    # -- the tree -----------------------------------------------------------------------------------------
+
+    def _loop(self, frame: int) -> Loop:
+        members = self._members[frame]
+        predicate = next(node for node in members if node.kind is Kind.LOOP_COND)
+        merges = [node for node in members if is_loop_merge(node)]
+        enter = [((node.index, 0), self.source(node.inputs[0])) for node in merges]
+        back = [((node.index, 0), self.source(node.inputs[1])) for node in merges]
+        found: list[tuple[Guard, Item]] = []
+        for place, make in sorted(self._makers(frame), key=itemgetter(0)):
+            del place
+            found += make()
+        root = ((predicate.index, 0), 1)
+        head = [(guard, item) for guard, item in found if guard[:1] != (root,)]
+        body = [(guard[1:], item) for guard, item in found if guard[:1] == (root,)]
+        moved = [(to, value) for to, value in back if to != value]
+        last: list[Item] = [Assign(moved)] if moved else []
+        return Loop(frame, enter, self._nested(head), self.source(predicate.inputs[0]), self._nested(body) + last)
+
+    def _makers(self, frame: int) -> Iterator[tuple[int, Callable[[], list[tuple[Guard, Item]]]]]:
+        """Yield what makes the items of a frame, with their places in the program."""
+        for node in self._members[frame]:
+            if node.kind is not Kind.CONST:
+                yield node.index, lambda node=node: self._items(node)  # type: ignore[misc]
+        for child in self._children[frame]:
+            yield self._members[child][-1].index, lambda child=child: self._child(child)  # type: ignore[misc]
+
+    def _items(self, node: FlatNode) -> list[tuple[Guard, Item]]:
+        """Return the items of a node, and note what its outputs stand under."""
+        ports = [] if node.kind in (Kind.ENTER, Kind.EXIT) else [*node.inputs, *node.controls]
+        if node.kind is Kind.MERGE:
+            return self._merge(node)
+        guard = self._joined(ports)
+        for k in range(node.outputs):
+            own = ((node.inputs[1], k),) if node.kind is Kind.SWITCH else ()
+            self._guards[node.index, k] = guard + tuple([one for one in own if one not in guard])
+        if node.kind is not Kind.KERNEL:
+            return []
+        return [(guard, Run(node, tuple([self.source(port) for port in node.inputs])))]
+
+    def _merge(self, node: FlatNode) -> list[tuple[Guard, Item]]:
+        port = (node.index, 0)
+        if is_loop_merge(node):
+            self._guards[port] = ()
+            return []
+        guards = [self._guards.get(arm, ()) for arm in node.inputs]
+        common = 0
+        while all(len(guard) > common for guard in guards) and guards[0][common] == guards[1][common]:
+            common += 1
+        self._guards[port] = guards[0][:common]
+        return [(guard, Assign([(port, self.source(arm))])) for guard, arm in zip(guards, node.inputs)]
+
+    def _child(self, frame: int) -> list[tuple[Guard, Item]]:
+        entering = [node.inputs[0] for node in self._members[frame] if node.kind is Kind.ENTER]
+        guard, loop = self._joined(entering), self._loop(frame)
+        for node in self._members[frame]:
+            if node.kind is Kind.EXIT:
+                self._guards[node.index, 0] = guard
+        return [(guard, loop)]
+
+    def _joined(self, ports: Sequence[Port]) -> Guard:
+        """Return what a node with such inputs stands under: one way inwards, for branches are nested."""
+        return max([self._guards.get(port, ()) for port in ports], key=len, default=())
+
+    def _nested(self, found: Sequence[tuple[Guard, Item]]) -> list[Item]:
+        """Return items as a tree of branches."""
+        items: list[Item] = []
+        k = 0
+        while k < len(found):
+            guard, item = found[k]
+            if not guard:
+                items.append(item)
+                k += 1
+                continue
+            predicate, end = guard[0][0], k
+            while end < len(found) and found[end][0] and found[end][0][0][0] == predicate:
+                end += 1
+            sides = [[(g[1:], one) for g, one in found[k:end] if g[0][1] == side] for side in (0, 1)]
+            items.append(Branch(self.source(predicate), self._nested(sides[0]), self._nested(sides[1])))
+            k = end
+        return items
+
+
+def used_inside(loop: Loop) -> set[Port]:
+    """Return the values that are used in a loop and made before an iteration of it."""
+    used, made = {loop.predicate}, set[Port]()
+    todo: list[Item] = [*loop.head, *loop.body]
+    for item in todo:  # grows as it is walked
+        if isinstance(item, Run):
+            used.update(item.inputs)
+            made.update([(item.flat.index, k) for k in range(item.flat.outputs)])
+        elif isinstance(item, Branch):
+            used.add(item.predicate)
+            todo += [*item.otherwise, *item.then]
+        else:
+            pairs = item.pairs if isinstance(item, Assign) else item.enter
+            used.update([value for _, value in pairs])
+            made.update([to for to, _ in pairs])
+            if isinstance(item, Loop):
+                used.add(item.predicate)
+                todo += [*item.head, *item.body]
+    return used - (made - {to for to, _ in loop.enter})

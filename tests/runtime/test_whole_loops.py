@@ -1,0 +1,194 @@
+"""Loops that are run as one step: which ones are, and that nothing but time shows it."""
+
+from __future__ import annotations
+
+import random
+import tracemalloc
+
+import autoloop as al
+import numpy as np
+import pytest
+from api import (
+    Dependence,
+    Executable,
+    Graph,
+    Kind,
+    Ownership,
+    SeededExecutor,
+    lower,
+    profiler,
+    set_outputs,
+    with_whole_loops,
+)
+from flow import call, heavy
+from random_programs import Program, assert_same, outcome
+
+SLOW = heavy(lambda x: x + 1, "slow")
+
+
+def lowered_of(build, *inputs):
+    graph = Graph(ordered=True)
+    with graph.as_default():
+        given = [graph.parameter(np.dtype(dtype), al.TensorShape([])) for dtype in inputs]
+        made = build(*given)
+        set_outputs(graph, list(made) if isinstance(made, (list, tuple)) else [made])
+    return lower(graph, graph.outputs, graph.inputs)
+
+
+def slow(x):
+    return call(SLOW, x)
+
+
+def counter(n):
+    return al.while_loop(lambda i: i < n, lambda i: i + 1, [al.constant(0)])
+
+
+def with_branch(n):
+    body = lambda i, s: (i + 1, al.cond(i % 2 == 0, lambda: s + 1.0, lambda: s - 0.5))
+    return al.while_loop(lambda i, s: i < n, body, [al.constant(0), al.constant(0.0)])
+
+
+def nested(n):
+    def body(i, s):
+        inner = lambda j, s: (j + 1, al.cond(j > 2, lambda: counter(i)[0] + s, lambda: s))
+        return i + 1, al.while_loop(lambda j, s: j < n, inner, [al.constant(0), s])[1]
+
+    return al.while_loop(lambda i, s: i < n, body, [al.constant(0), al.constant(0)])
+
+
+def beside_heavy(n):
+    return al.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, slow(s)), [al.constant(0), n])
+
+
+def around_light(n):
+    body = lambda i, s: (i + 1, slow(s) + counter(i)[0])
+    return al.while_loop(lambda i, s: i < n, body, [al.constant(0), n])
+
+
+def one_starts_late(n):
+    return al.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + i), [al.constant(0), slow(n)])
+
+
+def all_start_late(n):
+    m = slow(n)
+    return al.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + i), [m - 3, m])
+
+
+def captures_late(n):
+    m = slow(n)
+    return al.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + m), [n - 3, n])
+
+
+def with_effect(n):
+    def body(i):
+        al.print(i)
+        return i + 1
+
+    return al.while_loop(lambda i: i < n, body, [al.constant(0)])
+
+
+@pytest.mark.parametrize(
+    ("program", "whole"),
+    [
+        (counter, [True]),
+        (with_branch, [True]),
+        (nested, [True, True, True]),
+        (beside_heavy, [False]),
+        (around_light, [False, True]),
+        (one_starts_late, [False]),
+        (all_start_late, [True]),
+        (captures_late, [False]),
+        (with_effect, [False]),
+    ],
+    ids=lambda x: getattr(x, "__name__", ""),
+)
+def test_a_loop_is_whole_where_nothing_in_it_has_a_time_of_its_own(program, whole):
+    lowered = lowered_of(program, "int32")
+    made = with_whole_loops(lowered, Ownership())
+    steps = [node for node in made.nodes if node.kind is Kind.WHOLE]
+    expected = [k for k, one in enumerate(whole) if one and not (k and whole[0])]
+    assert len(steps) == len(expected)
+    light = {n.index for n in lowered.nodes if n.kind is Kind.KERNEL and n.op is not SLOW and not n.op.effect}
+    assert Dependence(lowered, light).whole == [False, *whole]
+    results = [Executable(lowered).run([np.int32(5)]), SeededExecutor(lowered, 1).run([np.int32(5)])]
+    for a, b in zip(*results, strict=True):
+        assert a == b and a.dtype == b.dtype
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_programs_give_the_same_results_and_effects(seed):
+    program = Program(random.Random(seed), effects=seed % 3 == 0)
+    lowered = lower(program.graph, program.graph.outputs, program.graph.inputs)
+    seen = [outcome(SeededExecutor(lowered, seed, whole).run, program.values) for whole in (False, True)]
+    assert_same(seen[1], seen[0])
+
+
+def test_a_failure_names_the_line_and_the_iterations():
+    @al.function(executor="dataflow")
+    def f(x, n):
+        i, s = al.constant(0), al.constant(0.0)
+        while i < n:
+            j = al.constant(0)
+            while j < i:
+                s += x[j]
+                j += 1
+            i += 1
+        return s
+
+    x = np.ones(3, np.float32)
+    assert f(x, al.constant(4)).numpy() == 6
+    with pytest.raises(IndexError) as failure:
+        f(x, al.constant(9))
+    note = failure.value.__notes__[-1]
+    assert (
+        "iteration 3 of" in note and "iteration 4 of" in note and note.index("iteration 3") < note.index("iteration 4")
+    )
+    assert "s += x[j]" in str(failure.traceback[-1].statement)
+    assert f(x, al.constant(4)).numpy() == 6
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_first_failure_in_program_order_is_told(threads):
+    def program(n):
+        x = al.constant(np.ones(4, np.float32))
+        late = al.while_loop(lambda i, s: i < 9, lambda i, s: (i + 1, s + x[i]), [slow(n), al.constant(0.0)])[1]
+        early = al.while_loop(lambda i, s: i < 9, lambda i, s: (i + 1, s + x[i]), [n + 2, al.constant(0.0)])[1]
+        return late, early
+
+    lowered = lowered_of(program, "int32")
+    with pytest.raises(IndexError) as failure:
+        Executable(lowered).run([np.int32(0)], threads=threads)
+    assert "iteration 3 of the loop 'while'" in failure.value.__notes__[-1]
+
+
+def test_who_watches_sees_every_kernel(tmp_path):
+    lowered = lowered_of(with_branch, "int32")
+    executable = Executable(lowered)
+    assert executable.run([np.int32(4)], timeout=60) == executable.run([np.int32(4)])
+    with profiler.trace(str(tmp_path / "trace.json")):
+        executable.run([np.int32(4)])
+    assert (tmp_path / "trace.json").read_text().count("less") >= 5
+    graph = lowered_of(lambda n: al.while_loop(lambda i: i >= 0, lambda i: i * 0 + n, [n]), "int32")
+    with pytest.raises(TimeoutError):
+        Executable(graph).run([np.int32(1)], timeout=0.05)
+
+
+def test_arrays_are_let_go_of_after_their_last_use():
+    def f(x, n):
+        def body(i, x):
+            for k in range(10):
+                x = x * 0.5 + k
+            return i + 1, x
+
+        return al.while_loop(lambda i, _: i < n, body, (0, x))[1]
+
+    f = al.function(f, executor="dataflow", autograph=False)
+    x = np.ones(4000)
+    f(x, al.constant(2))
+    tracemalloc.start()
+    try:
+        f(x, al.constant(50))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 5 * x.nbytes
