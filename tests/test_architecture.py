@@ -52,8 +52,9 @@ ARROWS = {
         "failed_runs": "kernels typing writer native_function",
         "decided_calls": "typing native_function",
         "entered_calls": "ir toolchain kernels typing native_function",
+        "lying_arguments": "typing",
         "native_call": "ir toolchain kernels typing writer native_function decided_calls variable_runs failed_runs "
-        "entered_calls",
+        "entered_calls lying_arguments",
     },
     "autoloop": {
         "conversion": "errors",
@@ -102,6 +103,7 @@ LAZY = {
     ("autoloop_runtime.python_code.compile_python", "autoloop_runtime.passes.parts_in_place"),
     ("autoloop_runtime.python_code.emitter", "autoloop_runtime.python_code.emitted_branches"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.native"),
+    ("autoloop_runtime.native.native_call", "autoloop_runtime.native.lying_arguments"),
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.main_namespace"),
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.numpy_linalg"),
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.numpy_fft"),

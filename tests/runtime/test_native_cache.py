@@ -155,7 +155,7 @@ AT_FIRST_CALL = {
     "toolchain": "cache compile_ir compiler interpreter linker shared_libraries",
     "typing": "exact_shapes facts refusal static_slices",
     "writer": (
-        "arena context copy_on_write elementwise_ir interrupts memory nests node_writer outlining polling "
+        "arena context copy_on_write elementwise_ir interrupts memory memory_order nests node_writer outlining polling "
         "refusals_in_runs registry steps storage_plan values"
     ),
 }

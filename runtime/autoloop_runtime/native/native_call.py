@@ -7,6 +7,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from time import perf_counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from .writer.outlining import SHARE
 if TYPE_CHECKING:
     from ..ir.tensor import Tensor
     from .kernels.thread_pool import Pool
+    from .lying_arguments import Lying
 
 #: how a scalar of a dtype is written into eight bytes
 _PACKED = {
@@ -155,9 +157,13 @@ def make_for(graph: Graph, members: Members) -> _Runnable:
     return make(graph, shapes_of(members))
 
 
-def make(graph: Graph, shapes: Sequence[Shape], known: Mapping[Tensor, Any] | None = None) -> _Runnable:
-    """Compile ``graph`` for inputs of the given shapes; ``known``: values for which alone it is."""
-    function = write_function(graph, shapes, host().features, known)
+def make(
+    graph: Graph, shapes: Sequence[Shape], known: Mapping[Tensor, Any] | None = None,
+    lying: Mapping[int, Shape] = MappingProxyType({}),
+) -> _Runnable:  # fmt: skip
+    """Compile ``graph`` for inputs of the given shapes; ``known``: values for which alone it is; ``lying``: see
+    ``write_function``."""
+    function = write_function(graph, shapes, host().features, known, lying)
     cache, addresses = default_cache(), function.addresses
     helpers = None
     if function.shares:
@@ -171,7 +177,9 @@ def make(graph: Graph, shapes: Sequence[Shape], known: Mapping[Tensor, Any] | No
             from .kernels.block_reuse import REUSE, reused_blocks
 
         addresses = addresses | {REUSE: reused_blocks(cache).address}
-    return _Runnable(function, compile_ir(function.ir, addresses, cache), helpers)
+    may_lie = not lying and not any(isinstance(n, Given) for shape in shapes for n in shape)
+    again = partial(make, graph, shapes, known) if may_lie else None
+    return _Runnable(function, compile_ir(function.ir, addresses, cache), helpers, again)
 
 
 class _Memory:
@@ -193,12 +201,19 @@ class _Memory:
 class _Runnable:
     """Machine code for inputs of certain shapes."""
 
-    def __init__(self, function: Function, code: Code, helpers: Pool | None) -> None:
+    def __init__(
+        self, function: Function, code: Code, helpers: Pool | None,
+        again: Callable[[Mapping[int, Shape]], _Runnable] | None = None,
+    ) -> None:  # fmt: skip
         self._function = function
         self._helpers = helpers
+        #: what makes the code for arrays that do not lie in C order, and what was made; None before there were such
+        self._again = again
+        self._others: Lying | None = None
+        self._lies_otherwise = any(port.strides for port in function.inputs)
         self._code = code
         self._call = callable_of(code)
-        self._arrays = tuple([(k, p.dtype, p.shape) for k, p in enumerate(function.inputs) if p.is_array])
+        self._arrays = tuple([(k, p.dtype, p.shape, _strides(p)) for k, p in enumerate(function.inputs) if p.is_array])
         #: where the extents that come with a call are found
         self._extents = tuple(function.extents.values())
         self._order = tuple(function.extents)
@@ -242,7 +257,7 @@ class _Runnable:
         several: bool,
     ) -> Any:  # fmt: skip
         """Return what is called with the objects of a call, see ``entered_calls``; None if more is to be done then."""
-        if self._with_variables or self._grows or self._moves or self._swaps:
+        if self._with_variables or self._grows or self._moves or self._swaps or self._lies_otherwise:
             return None
         with undivided():
             from .entered_calls import Callee, entered
@@ -260,7 +275,13 @@ class _Runnable:
     def _run(self, values: Sequence[Any], done: int) -> list[Any]:
         args = list(values)
         # what is looked at only by address must live until the call is over: ``values``, ``kept`` and ``made`` do
-        kept = self._put_arrays(args) if self._arrays else {}
+        kept: dict[int, Any] = {}
+        if self._arrays and (odd := self._put_arrays(args)):
+            if (other := self._lying(odd)) is not None:
+                results = other._run(values, done)
+                self.inside = other.inside
+                return results
+            kept = self._put_copies(args, odd)
         made = []
         extents = [np.shape(values[k])[axis] for k, axis in self._extents]
         for placed, make, dtype, shape in self._outputs:
@@ -352,17 +373,38 @@ class _Runnable:
         self._call(None, memory.address)
         return out
 
-    def _put_arrays(self, args: list[Any]) -> dict[int, Any]:
-        """Replace each array by its address; gives the copies of those that did not lie in memory as they must."""
-        kept = {}
-        for k, dtype, shape in self._arrays:
+    def _put_arrays(self, args: list[Any]) -> list[tuple[int, Any]]:
+        """Replace each array by its address; gives those that do not lie in memory as they must."""
+        odd = []
+        for k, dtype, shape, strides in self._arrays:
             array = args[k]
-            if type(array) is not np.ndarray or not (array.flags.c_contiguous and array.flags.aligned):
-                array = np.require(array, dtype, ["C", "A"])
-                kept[k] = array
+            if type(array) is not np.ndarray or not (
+                array.flags.aligned and (array.flags.c_contiguous if strides is None else array.strides == strides)
+            ):
+                odd.append((k, array))
+                array = np.asarray(array)
             if (array.shape != shape and not self._extents) or array.dtype != dtype:
                 raise ValueError(f"input {k} has shape {array.shape} and dtype {array.dtype}, not {shape}, {dtype}")
             args[k] = _address(array)
+        return odd
+
+    def _lying(self, odd: Sequence[tuple[int, Any]]) -> _Runnable | None:
+        """Return what runs a call in which these arrays lie as they do; None where it gets copies of them."""
+        if self._again is None:
+            return None
+        if self._others is None:
+            with undivided():
+                from .lying_arguments import Lying
+
+            self._others = Lying(self._again)
+        found: _Runnable | None = self._others.run_for(odd)
+        return found
+
+    def _put_copies(self, args: list[Any], odd: Sequence[tuple[int, Any]]) -> dict[int, Any]:
+        """Replace the addresses of arrays by those of copies, and give these."""
+        kept = {k: np.require(array, None, ["C", "A"]) for k, array in odd}
+        for k, copy in kept.items():
+            args[k] = _address(copy)
         return kept
 
     def _failure(self, code: int, memory: _Memory, done: int, owners: object) -> BaseException:
@@ -375,6 +417,11 @@ class _Runnable:
 
         start = memory.address + 8 * self._function.report_start
         return failure_of(self._function, code, start, done, owners, lambda: self._call(None, memory.address))
+
+
+def _strides(port: Port) -> Shape | None:
+    """Return the strides, in bytes, of an input that is not in C order."""
+    return port.strides and tuple([step * port.dtype.itemsize for step in port.strides])
 
 
 def _packed(port: Port) -> str:

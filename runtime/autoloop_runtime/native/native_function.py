@@ -18,6 +18,7 @@ import ctypes
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import accumulate
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,12 +70,14 @@ class Port:
 
     Those are the elements of a TensorArray if ``spec`` says what was declared of it.
     Of an output whose extents the run decides the memory is for as many elements as there can be.
+    ``strides``, in elements, are those of an input that is not in C order.
     """
 
     dtype: Any
     shape: Shape
     grows: bool = False
     spec: ArraySpec | None = None
+    strides: Shape | None = None
 
     @property
     def is_array(self) -> bool:
@@ -197,9 +200,12 @@ def copied(address: int | None, dtype: Any, shape: Shape) -> Any:
 
 
 def write_function(
-    graph: Graph, shapes: Sequence[Shape], features: frozenset[str], known: Mapping[Tensor, Any] | None = None
+    graph: Graph, shapes: Sequence[Shape], features: frozenset[str], known: Mapping[Tensor, Any] | None = None,
+    lying: Mapping[int, Shape] = MappingProxyType({}),
 ) -> Function:  # fmt: skip
     """Return the function for ``graph`` with inputs of the given shapes; ``known``: values for which alone it is.
+
+    ``lying``: which inputs do not lie in C order, and their strides, in elements.
 
     Inputs that are given away are written to, unless the function may refuse values after it has done so: whoever goes
     on then wants them as they were.
@@ -212,21 +218,22 @@ def write_function(
     large = count_nodes(graph) > MOST_NODES
     *tried, sure = forms_of(graph) if known is None else [graph]  # with values known, that is done
     for form in tried:
-        made = _placed(form, shapes, features, known, large)
+        made = _placed(form, shapes, features, known, lying, large)
         if not any(check.loops for check in made.checks):  # what fails in the midst of a loop leaves it there
             return made
-    return _placed(sure, shapes, features, known, large)
+    return _placed(sure, shapes, features, known, lying, large)
 
 
 def _placed(
-    graph: Graph, shapes: Sequence[Shape], features: frozenset[str], known: Mapping[Tensor, Any] | None, large: bool
+    graph: Graph, shapes: Sequence[Shape], features: frozenset[str], known: Mapping[Tensor, Any] | None,
+    lying: Mapping[int, Shape], large: bool,
 ) -> Function:  # fmt: skip
     """Return the function for ``graph`` as it is, see ``write_function``."""
     types = infer(graph, shapes, known)
     placed = {j: k for k, j in graph.donated.items() if _fits(types, graph.inputs[k], graph.outputs[j])}
-    made = _written(graph, types, features, placed, large)
+    made = _written(graph, types, features, placed, lying, large)
     refusing = [check.node for check in made.checks if may_refuse(check)] if placed else []
-    return made if _come_first(graph, types, placed, refusing) else _written(graph, types, features, {}, large)
+    return made if _come_first(graph, types, placed, refusing) else _written(graph, types, features, {}, lying, large)
 
 
 def _come_first(graph: Graph, types: Types, placed: Mapping[int, int], refusing: Sequence[Node]) -> bool:
@@ -257,7 +264,8 @@ def _fits(types: Types, given: Tensor, result: Tensor) -> bool:
 
 
 def _written(
-    graph: Graph, types: Types, features: frozenset[str], placed: dict[int, int], large: bool
+    graph: Graph, types: Types, features: frozenset[str], placed: dict[int, int], lying: Mapping[int, Shape],
+    large: bool,
 ) -> Function:  # fmt: skip
     """Return the function with results in the memory of inputs, as ``placed`` says."""
     outputs = tuple([_port(types, t) for t in graph.outputs])
@@ -265,7 +273,8 @@ def _written(
     ctx = Context(types, libraries, module)
     ctx.outlines = True if large else None
     variables, assigned = _variables_of(graph)
-    inputs = tuple([Port(t.dtype, types.shapes[t]) for t in graph.inputs] + [_held(v) for v in variables])
+    arguments = [Port(t.dtype, types.shapes[t], strides=lying.get(k)) for k, t in enumerate(graph.inputs)]
+    inputs = (*arguments, *map(_held, variables))
     outputs += tuple([_held(v) for v in assigned])
     with ctx.writer.at(ctx.entry):
         starts = accumulate([port.arguments for port in inputs], initial=0)
@@ -357,8 +366,10 @@ def _input(ctx: Context, position: int, port: Port, owned: bool) -> Value:
         raw = writer.let(f"load {t.memory}, ptr {slot}, align {t.align}")
         return Scalar(writer.let(f"trunc i8 {raw} to i1") if t.kind == "b" else raw, t)
     pointer = _data(ctx, slot)
-    buffer = Buffer(pointer, size_of(shape) * t.size)
-    return Array(pointer, t, shape, dense(shape), buffer, owned)
+    strides = port.strides or dense(shape)
+    lying = None if port.strides is None else (shape, port.strides)
+    buffer = Buffer(pointer, size_of(shape) * t.size, lying=lying)
+    return Array(pointer, t, shape, strides, buffer, owned)
 
 
 def _given(ctx: Context, inputs: Sequence[Port], made: int) -> dict[Given, tuple[int, int]]:

@@ -236,9 +236,9 @@ def writable(ctx: Context, node: Node, value: Value, others: Sequence[Value]) ->
     value = resolve(value)
     touched = {b for other in others for b in buffers(other)}
     if isinstance(value, Array) and ctx.is_free(value) and value.buffer not in touched:
-        out = ctx.result(node.outputs[0], value.t, value.shape, [value])
+        out = ctx.result(node.outputs[0], value.t, value.shape, [value], [value])
     else:
-        out = ctx.result(node.outputs[0], value.t, value.shape)  # type: ignore[union-attr]
+        out = ctx.result(node.outputs[0], value.t, value.shape, (), [value])  # type: ignore[union-attr]
     store(ctx, value, out)
     return out
 
@@ -346,7 +346,7 @@ def _apart(ctx: Context, value: Value, x: Value, moving: bool) -> Value:
     if not isinstance(x, Array) or x.buffer not in buffers(value):
         return value
     if isinstance(value, Expr):
-        return array_of(ctx, value)
+        return array_of(ctx, value, is_any=True)
     if isinstance(value, Array) and moving:  # rather than all of the array
         made: Array = ctx.temporary(value.t, value.shape)
         store(ctx, value, made)
@@ -422,7 +422,7 @@ def _masked(ctx: Context, node: Node, values: list[Value]) -> Value:
         return out
     shape, t = ctx.shape_of(node.outputs[0]), ctx.type_of(node.outputs[0])
     reuse = [x] if isinstance(x, Array) and ctx.is_free(x) else []
-    out = ctx.result(node.outputs[0], t, shape, reuse)
+    out = ctx.result(node.outputs[0], t, shape, reuse, [x])
     chosen = Expr(WHERE, (mask, fitted(value, ()), x), t, shape)
     store_all(ctx, shape, [chosen], [out])
     return seen(ctx, out)

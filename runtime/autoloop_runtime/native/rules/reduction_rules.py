@@ -22,6 +22,7 @@ from ..ir.elements import BOOL, DOUBLE, FLOAT, HALF, INT64, LType, literal
 from ..ir.moving import Extent, is_moving
 from ..writer.context import Context
 from ..writer.memory import seen
+from ..writer.memory_order import memory_order
 from ..writer.nests import Nest, accumulate, accumulate_all, apply, over_kept, store_all
 from ..writer.node_writer import array_of
 from ..writer.outlining import element_cost, outlined, piece_of, registers_of, share
@@ -114,8 +115,9 @@ def _shared(ctx: Context, op: Op, value: Value, axes: Sequence[int], out: Array)
 
 
 def _is_contiguous(value: Value, axes: Sequence[int]) -> bool:
-    """Return whether the last axis is reduced."""
-    wide = [a for a, n in enumerate(resolve(value).shape) if n != 1]  # type: ignore[union-attr]
+    """Return whether the axis with the smallest steps is reduced."""
+    shape = resolve(value).shape  # type: ignore[union-attr]
+    wide = [a for a in _in_order(value) if shape[a] != 1]
     return not wide or wide[-1] in axes
 
 
@@ -125,8 +127,15 @@ def _rows(
     """Return loops over what is kept, then over ``axes``; and where the results are put in them."""
     shape = resolve(value).shape  # type: ignore[union-attr]
     spread = replace(out, strides=tuple([0 if a in axes else s for a, s in enumerate(out.strides)]), shape=shape)
-    order = [a for a in range(len(shape)) if a not in axes] + list(axes)
+    kept = [a for a in _in_order(value) if a not in axes]
+    order = kept + [a for a in _in_order(value) if a in axes]
     return Nest(ctx, shape, [value, spread], axes, order, window), spread
+
+
+def _in_order(value: Value) -> list[int]:
+    """Return the axes of ``value`` as they lie in memory."""
+    shape = resolve(value).shape  # type: ignore[union-attr]
+    return memory_order([value], shape) or list(range(len(shape)))
 
 
 def _reduce_rows(
@@ -141,7 +150,7 @@ def _reduce(ctx: Context, op: Op, value: Value, axes: Sequence[int], out: Array 
     value = resolve(value)
     shape, t = value.shape, value.t  # type: ignore[union-attr]
     if out is None:
-        nest = Nest(ctx, shape, [value], axes)
+        nest = Nest(ctx, shape, [value], axes, _in_order(value))
         return _total(ctx, op, t, nest, value)
     if not _is_contiguous(value, axes):
         spread = replace(out, strides=tuple([0 if a in axes else s for a, s in enumerate(out.strides)]), shape=shape)
@@ -159,7 +168,7 @@ def _by_rows(
     if op is SUM and t.kind == "f":
         identity = _zero(ctx, t, [value.shape[a] for a in axes])  # type: ignore[union-attr]
     store_all(ctx, out.shape, [Scalar(identity, t)], [out])
-    order = [*axes, *[a for a in range(len(value.shape)) if a not in axes]]  # type: ignore[union-attr]
+    order = [a for a in _in_order(value) if a in axes] + [a for a in _in_order(value) if a not in axes]
     nest = Nest(ctx, spread.shape, [value, spread], axes, order)
 
     def level() -> None:

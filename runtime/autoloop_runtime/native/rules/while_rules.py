@@ -38,11 +38,11 @@ from ..writer.values import (  # fmt: skip
     Value,
     borrowed,
     buffers,
-    dense,
     fills,
     parts_of,
     registers,
     resolve,
+    size_of,
     with_parts,
     with_registers,
 )
@@ -79,19 +79,21 @@ class Pool:
         """Return all of them."""
         return [*self.current, *[b for b, _ in self.spares]]
 
-    def spare(self, ctx: Context, size: int) -> Buffer:
-        """Return a buffer that nothing refers to: one of the pool, or a new one."""
-        busy = ctx.referenced() | set(ctx.held)
+    def spare(self, ctx: Context, own: Buffer) -> Buffer:
+        """Return a buffer like ``own`` that nothing refers to: one of the pool, or a new one."""
+        busy, size = ctx.referenced() | set(ctx.held), own.size
         for buffer in self.members():
-            if buffer.size == size and buffer not in busy:
+            if buffer.size == size and buffer.lying == own.lying and buffer not in busy:
                 return buffer
         # it will hold a value while the next iteration runs: what earlier operations of the body use is not free
-        slot = ctx.buffer(size, ctx.made[self.first :])
+        slot = ctx.buffer(_room(own), ctx.made[self.first :])
         ctx.pinned.append(slot)
+        if own.lying is not None:
+            slot = _begun(ctx, slot, own)
         self.slots.append(slot)
         phi = Phi(ctx.writer.new("s"), "ptr", [(slot.pointer, self.entry)])
         self.head.append(phi)
-        made = Buffer(phi.name, size)
+        made = Buffer(phi.name, size, None, (), own.lying)
         self.spares.append((made, phi))
         return made
 
@@ -111,7 +113,8 @@ class InPool(Target):
         offered = [a.buffer for a in reuse if a.buffer in members]
         if self.own in offered:
             return self.own
-        return offered[0] if offered else self.pool.spare(ctx, size)
+        offered = [buffer for buffer in offered if buffer.lying == self.own.lying]
+        return offered[0] if offered else self.pool.spare(ctx, self.own)
 
 
 # -- stacks that an iteration leaves behind ------------------------------------------------------------------
@@ -216,6 +219,24 @@ def _is_multiplied(tensor: Tensor) -> bool:
     return any(entry is not None and entry.packs for entry in entries)
 
 
+def _room(buffer: Buffer) -> int:
+    """Return how many bytes there are from the first to the last element in memory of an array that is all of it."""
+    if buffer.lying is None:
+        return buffer.size
+    shape, strides = buffer.lying
+    return (1 + sum((n - 1) * abs(s) for n, s in zip(shape, strides))) * (buffer.size // size_of(shape))
+
+
+def _begun(ctx: Context, room: Buffer, like: Buffer) -> Buffer:
+    """Return memory like that of an array that lies otherwise, where there is room for such."""
+    assert like.lying is not None
+    shape, strides = like.lying
+    before = sum((n - 1) * -s for n, s in zip(shape, strides) if s < 0) * (like.size // size_of(shape))
+    with ctx.writer.at(ctx.entry):
+        pointer = ctx.writer.let(f"getelementptr i8, ptr {room.pointer}, i64 {before}") if before else room.pointer
+    return Buffer(pointer, like.size, None, (room,), like.lying)
+
+
 class _Running:
     """A loop that is being written, from its head on."""
 
@@ -246,11 +267,11 @@ class _Running:
         parts = []
         for part in parts_of(value):
             phi = self._phi("ptr", part.pointer)
-            buffer = Buffer(phi.name, part.buffer.size)
+            buffer = Buffer(phi.name, part.buffer.size, None, (), part.buffer.lying)
             self.pool.homes.append(part.buffer)
             self.pool.current.append(buffer)
             self.pool.phis.append(phi)
-            parts.append(Array(phi.name, part.t, part.shape, dense(part.shape), buffer, owned=True))
+            parts.append(Array(phi.name, part.t, part.shape, buffer.strides_of(part.shape), buffer, owned=True))
         return with_parts(value, parts)
 
     def condition(self) -> str:
@@ -299,7 +320,7 @@ class _Running:
             phi.add(pointer, block)
         left = [b for b in self.pool.members() if b.pointer not in pointers]
         for buffer, phi in self.pool.spares:
-            free = next(b for b in left if b.size == buffer.size)
+            free = next(b for b in left if b.size == buffer.size and b.lying == buffer.lying)
             left.remove(free)
             phi.add(free.pointer, block)
         writer.jump(head, ctx.module.loop_id())
@@ -325,12 +346,13 @@ class _Running:
                 for old, part in zip(parts_of(before), self._parts(before, value)):
                     members = self.pool.members()
                     mine = isinstance(part, Array) and part.buffer in members and fills(part)
+                    mine = mine and part.buffer.lying == old.buffer.lying  # type: ignore[union-attr]
                     if mine and part.pointer not in pointers:  # type: ignore[union-attr]
                         pointers.append(part.pointer)  # type: ignore[union-attr]
                         continue
-                    buffer = self.pool.spare(ctx, old.buffer.size)
+                    buffer = self.pool.spare(ctx, old.buffer)
                     ctx.held.append(buffer)
-                    store(ctx, part, Array(buffer.pointer, old.t, old.shape, dense(old.shape), buffer))
+                    store(ctx, part, Array(buffer.pointer, old.t, old.shape, buffer.strides_of(old.shape), buffer))
                     pointers.append(buffer.pointer)
         return pointers
 
@@ -364,8 +386,9 @@ class _Running:
             for home, part in zip(parts_of(before), parts_of(value)):
                 if self._moved(position):
                     size = part.buffer.size
-                    places = tuple([b for b in slots if b.size == size])
-                    home = replace(part, buffer=Buffer(part.pointer, size, None, places))
+                    lying = part.buffer.lying
+                    places = tuple([b for b in slots if b.size == size and b.lying == lying])
+                    home = replace(part, buffer=Buffer(part.pointer, size, None, places, lying))
                 parts.append(home)
                 position += 1
             out.append(with_parts(before, parts) if parts else value)

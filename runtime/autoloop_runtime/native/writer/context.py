@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any, TypeAlias
 
-from ...base.dataclass import dataclass, field
+from ...base.dataclass import dataclass, field, replace
 from ...base.dtypes import DType
 from ...ir.graph import Graph, Node
 from ...ir.tensor import Tensor
@@ -19,12 +19,14 @@ from ..typing.facts import Shape, Types
 from ..typing.refusal import refuse
 from .arena import Arena
 from .elementwise_ir import Arithmetic
+from .memory_order import lying_in, memory_order
 from .steps import steps_in, text_of
 from .storage_plan import Plan
 from .values import (
     Array,
     Buffer,
     Grown,
+    Lying,
     Pending,
     Rows,
     Scalar,
@@ -42,6 +44,8 @@ from .values import (
 OUT_OF_MEMORY = -2
 #: gives what a kernel has raised that cannot be asked again
 Raised: TypeAlias = "Callable[[], BaseException] | None"
+#: what an array may lie like in memory, if not in C order
+Like: TypeAlias = "Sequence[Value] | None"
 
 
 class Target:
@@ -172,8 +176,7 @@ class Context:
         self.pinned: list[Buffer] = []
         #: memory that the operation being written uses
         self.held: list[Buffer] = []
-        #: the registers of the extents of arguments
-        self.given: dict[Extent, str] = {}
+        self.given: dict[Extent, str] = {}  # the registers of the extents of arguments
         #: what the variables hold by now
         self.variables: dict[Any, Value] = {}
         #: arrays whose addresses the function gets from a table
@@ -276,33 +279,35 @@ class Context:
             found.update(buffers(value))
         return found
 
-    def buffer(self, size: int, beside: Sequence[Buffer] = ()) -> Buffer:
-        """Return new scratch memory for the operation being written,
-        apart from all that is needed and from ``beside``."""
+    def buffer(self, size: int, beside: Sequence[Buffer] = (), lying: Lying | None = None) -> Buffer:
+        """Return new scratch memory for the operation being written, apart from what is needed and ``beside``."""
         occupied = self.referenced() | {b for held in (*self.pinned, *self.held, *beside) for b in held.all()}
         with self.writer.at(self.entry):
-            made = self.arena.buffer(self.writer, size, occupied)
+            made = replace(self.arena.buffer(self.writer, size, occupied), lying=lying)
         self.made.append(made)
         self.held.append(made)
         return made
 
-    def temporary(self, t: LType, shape: Shape) -> Array:
-        """Return a new array."""
-        made = self.buffer(size_of(shape) * t.size)
-        return Array(made.pointer, t, shape, dense(shape), made, owned=True)
+    def temporary(self, t: LType, shape: Shape, order: list[int] | None = None) -> Array:
+        """Return a new array, in this ``order`` of its axes in memory."""
+        made = self.buffer(size_of(shape) * t.size, (), lying_in(order, shape))
+        return Array(made.pointer, t, shape, made.strides_of(shape), made, owned=True)
 
-    def result(self, tensor: Tensor | None, t: LType, shape: Shape, reuse: Sequence[Array] = ()) -> Array:
-        """Return where to write the value of ``tensor``; ``reuse`` are arrays that it may take the place of."""
-        size = size_of(shape) * t.size
-        reuse = [a for a in reuse if a.owned and fills(a) and a.buffer.size == size]
+    def result(
+        self, tensor: Tensor | None, t: LType, shape: Shape, reuse: Sequence[Array] = (), like: Like = None
+    ) -> Array:
+        """Return where to write the value of ``tensor``; ``reuse`` are arrays that it may take the place of. It is in C
+        order, unless it may lie ``like`` those that it is computed of, or in any order."""
+        size, is_any = size_of(shape) * t.size, like is not None
+        reuse = [a for a in reuse if a.owned and fills(a) and a.buffer.size == size and a.buffer.suits(shape, is_any)]
         target = self.block.targets.get(tensor) if tensor is not None else None
         taken = target.take(self, size, reuse) if target is not None else None
-        if taken is None and reuse:
-            taken = reuse[0].buffer
+        if taken is None or not taken.suits(shape, is_any):
+            taken = next((a.buffer for a in reuse), None)
         if taken is None:
-            return self.temporary(t, shape)
+            return self.temporary(t, shape, memory_order(like or (), shape))
         self.held.append(taken)
-        return Array(taken.pointer, t, shape, dense(shape), taken, owned=True)
+        return Array(taken.pointer, t, shape, taken.strides_of(shape), taken, owned=True)
 
     def is_free(self, array: Array) -> bool:
         """Return whether the operation being written may overwrite its operand ``array``."""

@@ -19,6 +19,7 @@ from ..ir.moving import Extent, is_moving
 from ..ir.writer import Loop, Writer
 from .context import Context
 from .elementwise_ir import loop_hints
+from .memory_order import memory_order
 from .outlining import element_cost, outlined, piece_of, registers_of, share
 from .values import Array, Buffer, Count, Expr, Pending, Scalar, Shape, Splat, Value, fills, leaves, resolve
 
@@ -337,12 +338,13 @@ def store_all(ctx: Context, shape: Shape, values: Sequence[Value], arrays: Seque
     if 0 in shape:
         return
     operands = [*values, *arrays]
-    nest = Nest(ctx, shape, operands)
+    order = memory_order(arrays, shape)
+    nest = Nest(ctx, shape, operands, order=order)
     pieces = None if ctx.outlines is False else piece_of(ctx, nest.extents, element_cost(operands))
     if pieces is None and ctx.outlines:
 
         def write_all() -> str:
-            _fill(Nest(ctx, shape, operands), values, arrays)
+            _fill(Nest(ctx, shape, operands, order=order), values, arrays)
             return ""
 
         outlined(ctx, registers_of(ctx, operands), "void", write_all)
@@ -352,7 +354,7 @@ def store_all(ctx: Context, shape: Shape, values: Sequence[Value], arrays: Seque
         return
 
     def write(first: str, count: str) -> None:
-        _fill(Nest(ctx, shape, operands, window=(first, count)), values, arrays)
+        _fill(Nest(ctx, shape, operands, order=order, window=(first, count)), values, arrays)
 
     share(ctx, registers_of(ctx, operands), nest.extents[0], *pieces, write)
 
@@ -371,7 +373,7 @@ def store(ctx: Context, value: Value, array: Array) -> None:
     if isinstance(value, Array) and value.shape == array.shape and value.pointer == array.pointer:
         return
     whole = isinstance(value, Array) and value.shape == array.shape and fills(value) and not is_moving(array.shape)
-    if whole and _long(array):
+    if whole and _long(array) and value.buffer.lying is None:  # type: ignore[union-attr]
         assert isinstance(value, Array)
         size = value.buffer.size
         ctx.writer.do(

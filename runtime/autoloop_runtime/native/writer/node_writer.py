@@ -120,7 +120,7 @@ def _store_group(ctx: Context, shape: Shape, group: list[Pending]) -> None:
     with ctx.holding([p.expr for p in group]):
         arrays = []
         for p in group:
-            made = ctx.result(p.tensor, p.t, shape, [a for a in free if a.t.size == p.t.size])
+            made = ctx.result(p.tensor, p.t, shape, [a for a in free if a.t.size == p.t.size], [p.expr])
             free = [a for a in free if a.buffer is not made.buffer]
             arrays.append(made)
         for p in group:
@@ -132,8 +132,11 @@ def _store_group(ctx: Context, shape: Shape, group: list[Pending]) -> None:
             values[p.tensor] = array
 
 
-def array_of(ctx: Context, value: Value, tensor: Tensor | None = None) -> Array:
-    """Return ``value`` in memory; ``tensor`` says for whom, if it may be put where that is wanted."""
+def array_of(ctx: Context, value: Value, tensor: Tensor | None = None, is_any: bool = False) -> Array:
+    """Return ``value`` in memory; ``tensor`` says for whom, if it may be put where that is wanted.
+
+    *Is any* order of its elements in memory right?
+    """
     if isinstance(value, Pending):
         flush(ctx)
         assert value.array is not None
@@ -141,7 +144,7 @@ def array_of(ctx: Context, value: Value, tensor: Tensor | None = None) -> Array:
     if isinstance(value, Array):
         return value
     assert not isinstance(value, (Scalar,)), value
-    made = ctx.result(tensor, value.t, value.shape)  # type: ignore[union-attr]
+    made = ctx.result(tensor, value.t, value.shape, (), [value] if is_any else None)  # type: ignore[union-attr]
     store_all(ctx, made.shape, [value], [made])
     return made
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 
 from ...analysis.induction import inductions, trip_count
+from ...base.dataclass import replace
 from ...ir.graph import CONST, PARAMETER, Graph, Node
 from ...ir.structured import COND, WHILE
 from ...ir.tensor import Tensor
@@ -32,7 +33,7 @@ from .outlining import BYTES, call_pieces, define_piece, piece_time, read_frame,
 from .polling import polling_period
 from .registry import entry_of
 from .storage_plan import Plan, spread_targets
-from .values import Array, Buffer, Count, Scalar, Splat, Value, dense, fills, resolve, size_of
+from .values import Array, Buffer, Count, Scalar, Splat, Value, fills, resolve, size_of
 
 #: the most bytes of scratch memory that an iteration takes, which it has on the stack
 _MOST_SCRATCH = 1 << 18
@@ -120,9 +121,9 @@ class _Shared:
 
     def _variable(self, inner: Context, k: int, value: Value, index: str) -> Value:
         if isinstance(value, Array):
-            buffer = Buffer(value.pointer, value.buffer.size)
+            buffer = Buffer(value.pointer, value.buffer.size, None, (), value.buffer.lying)
             changed = self.node.attrs["body"].outputs[k] is not self.node.attrs["body"].inputs[k]
-            return Array(value.pointer, value.t, value.shape, dense(value.shape), buffer, owned=changed)
+            return replace(value, buffer=buffer, owned=changed)
         assert isinstance(value, Scalar)
         return self._counted(inner, k, value, index)
 

@@ -16,6 +16,8 @@ from ..ir.elements import LType
 from .steps import packed
 
 Shape: TypeAlias = tuple[int, ...]
+#: shape and strides, in elements
+Lying: TypeAlias = tuple[Shape, Shape]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +34,24 @@ class Buffer:
         Its place in the scratch memory, ``None`` if it is elsewhere.
     within : tuple of Buffer
         Other buffers, one of which this may be: which one is only known at run time.
+    lying : Lying or None
+        How the only array that is all of it lies, if not in C order without gaps: an argument's memory may have others'
+        between its elements.
     """
 
     pointer: str
     size: int
     offset: int | None = None
     within: tuple[Buffer, ...] = ()
+    lying: Lying | None = None
+
+    def suits(self, shape: Shape, is_any: bool) -> bool:
+        """Return whether an array of this shape may be all of it, in C order or, if all are right, in *any* order."""
+        return self.lying is None or (is_any and self.lying[0] == shape)
+
+    def strides_of(self, shape: Shape) -> Shape:
+        """Return the strides of an array of this shape that is all of it."""
+        return dense(shape) if self.lying is None else self.lying[1]
 
     def all(self) -> Iterator[Buffer]:
         """Yield this and all that it may be, each once: there may be more ways to one than can be gone."""
@@ -228,8 +242,10 @@ def is_dense(array: Array) -> bool:
 
 
 def fills(array: Array) -> bool:
-    """Return whether the array is its whole buffer, in order."""
-    return array.pointer == array.buffer.pointer and is_dense(array) and _bytes(array) == array.buffer.size
+    """Return whether the array is its whole buffer, in the buffer's order."""
+    if array.pointer != array.buffer.pointer or _bytes(array) != array.buffer.size:
+        return False
+    return is_dense(array) if array.buffer.lying is None else (array.shape, array.strides) == array.buffer.lying
 
 
 def _bytes(array: Array) -> int:
