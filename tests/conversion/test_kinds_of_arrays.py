@@ -35,8 +35,28 @@ class Labelled:
     def __reduce__(self):
         return labelled, (self.values,)
 
+    def to_numpy(self):
+        return self.values
+
 
 Labelled.__module__ = "pandas.core.series"
+
+
+class Several:
+    """What a Dataset of xarray's is: labelled arrays by their names, and no array itself."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("cannot directly convert a Dataset into a numpy array")
+
+    def __reduce__(self):
+        return several, ()
+
+
+def several():
+    return Several()
+
+
+Several.__module__ = "xarray.core.dataset"
 
 
 def labelled(values):
@@ -79,6 +99,7 @@ STRANGE = [
     (np.zeros(2, "V4"), "an array of raw bytes (dtype |V4)"),
     (np.array(["a"], np.dtypes.StringDType()), "an array of text"),
     (Labelled([1.0]), "a pandas.Labelled, whose labels would be lost; give its values, x.to_numpy()"),
+    (Several(), "a xarray.Several, which holds several arrays with labels; give those that are needed, x['name']"),
 ]  # fmt: skip
 
 

@@ -37,8 +37,10 @@ def strangeness(value: Any) -> str | None:
         kind = value.dtype.kind
         return None if kind in NUMBERS or kind in "SU" else _of_dtype(value.dtype)
     if _is_labelled(value):
-        library = type(value).__module__.partition(".")[0]
-        return f"a {library}.{type(value).__name__}, whose labels would be lost; give its values, x.to_numpy()"
+        name = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
+        if not hasattr(value, "to_numpy"):  # as a Dataset of xarray's
+            return f"a {name}, which holds several arrays with labels; give those that are needed, x['name'].to_numpy()"
+        return f"a {name}, whose labels would be lost; give its values, x.to_numpy()"
     return None
 
 
