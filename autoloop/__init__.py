@@ -13,13 +13,13 @@ import os as _os
 import sys as _sys
 import typing as _typing
 
-from autoloop_runtime.base.kept_modules import find_kept as _find_kept
+from autoloop_runtime.base.collector import NoCollection as _NoCollection
 
-_kept = _find_kept()
+with _NoCollection():  # NumPy comes with the first of these, where it is not there yet
+    from autoloop_runtime.base.kept_modules import find_kept as _find_kept
 
-from autoloop_runtime.base.collector import NoCollection as _NoCollection  # noqa: E402
+    _kept = _find_kept()
 
-with _NoCollection():
     from autoloop_runtime import ops as _ops
     from autoloop_runtime.base import config as config
     from autoloop_runtime.base import locations as _locations

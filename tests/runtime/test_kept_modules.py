@@ -210,5 +210,6 @@ def test_a_process_takes_them_from_the_file(tmp_path):
         assert (tmp_path / "cache").exists() == (switch == "1")
     usual, first, second = told
     assert usual == first and len(first) > 200
-    # what finds the others
-    assert set(second) <= {f"autoloop_runtime.base{name}" for name in ("", ".kept_modules", ".cache_folder")}
+    # what finds the others, and has the collector wait meanwhile
+    finders = ("", ".kept_modules", ".cache_folder", ".collector", ".forks")
+    assert set(second) <= {f"autoloop_runtime.base{name}" for name in finders}

@@ -24,8 +24,10 @@ _ALWAYS = frozenset((
     np.expand_dims, np.full, np.full_like, np.hstack, np.i0, np.isin, np.ones, np.ones_like, np.piecewise,
     np.real_if_close, np.repeat, np.require, np.resize, np.select, np.stack, np.tensordot, np.linalg.tensordot, np.tile,
     np.vstack, np.where, np.zeros, np.zeros_like, np.linalg.cross, np.apply_along_axis, np.pad, np.roll, np.unique,
-    np.unique_all, np.unique_inverse, np.fft.fftn, np.fft.ifftn,
+    np.unique_all, np.unique_inverse,
 ))  # fmt: skip
+#: the same of a part of NumPy's that is loaded where somebody asks for it
+_TRANSFORMS = {("numpy.fft", "fftn"), ("numpy.fft", "ifftn")}
 #: functions that give texts of Python's
 _TEXTS = frozenset((
     np.array2string, np.array_repr, np.array_str, np.format_float_positional, np.format_float_scientific,
@@ -79,7 +81,7 @@ def _has_no_columns(value: Any) -> bool:
 def gives_array(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], without_axes: type[Tensor]) -> bool:
     """Return whether a function of NumPy's gives arrays where its results have no axes."""
     try:
-        if theirs in _ALWAYS:
+        if theirs in _ALWAYS or (getattr(theirs, "__module__", ""), getattr(theirs, "__name__", "")) in _TRANSFORMS:
             return True
         if theirs in _WEIGHTED:
             return kwargs.get("weights") is not None
