@@ -1,8 +1,9 @@
 """Derivatives of Python functions: the runtime's, with what is traced converted first.
 
-Called on values these run the function as it is. Called inside a function (a trace), its loops and branches on tensors
-are converted, as those of any callee. A decorated function and its gradient, called on values, are one graph of the
-function's own executor: nothing that is kept for the way back is handed out in between.
+Called on tensors these run the function as it is, on NumPy's arrays as it would run decorated. Called inside a function
+(a trace), its loops and branches on tensors are converted, as those of any callee. A decorated function and its
+gradient, called on values, are one graph of the function's own executor: nothing that is kept for the way back is
+handed out in between.
 """
 
 from __future__ import annotations
@@ -24,9 +25,12 @@ from autoloop_runtime.ir.tensor import Tensor
 from .bound_function import BoundFunction
 from .conversion.known_effects import needs_arrays
 from .conversion.pipeline import convert, do_not_convert
+from .conversion.source import has_lines
 from .derivative_functions import DerivativeFunction
+from .errors import ConversionError
 from .function import Function
 from .keys import Number
+from .left_to_python import NoGradientError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -37,58 +41,89 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _staged(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``f``, converted whenever it is called inside a trace, and decorated where it needs its arrays."""
+def _staged(f: Callable[..., Any], decorated: _Decorated | None = None) -> Callable[..., Any]:
+    """Return ``f``, converted whenever it is called inside a trace, and decorated where it is given NumPy's arrays."""
     if not callable(f):
         raise TypeError(f"a function is needed, got {f!r} of type {type(f).__name__}")
     if isinstance(f, (Function, BoundFunction)):
         return f
 
-    decorated = _decorated(f)
+    known = decorated or _Decorated(f)
 
     @functools.wraps(f)
     def staged(*args: Any, **kwargs: Any) -> Any:
         if current_graph() is not None:
             return convert(f)(*args, **kwargs)
-        return (decorated(as_arrays(nest.flatten([args, kwargs]))) or f)(*args, **kwargs)
+        function = known.of(as_arrays(nest.flatten([args, kwargs])))
+        if function is None:
+            return f(*args, **kwargs)
+        return known.unless_refused(lambda: function(*args, **kwargs), lambda: f(*args, **kwargs))
 
     return do_not_convert(staged)
 
 
-def _decorated(f: Callable[..., Any]) -> Callable[[Sequence[Any]], Function | None]:
-    """Return what gives ``f`` as it is decorated, or as it would be for arguments with these leaves; None if it is not.
+class _Decorated:
+    """A function as it is decorated, or as it would be where it is called with NumPy's arrays.
 
-    A function that is not decorated is called with tensors, which are values: one that writes to arrays, or asks for
-    them, is the same function of NumPy's arrays only where it is decorated. It is looked at when it is called: then the
-    functions that it calls are there.
+    One that is not decorated is called with tensors where it is given one. Of NumPy's arrays it is the function that it
+    is undecorated: of arrays, which it may ask for their class, give to ``math`` or put in lists. Where no graph can do
+    what it does, which is found before anything is done, it is called with tensors, if these do not mislead it.
     """
-    if isinstance(f, (Function, BoundFunction)):
-        function = f.function if isinstance(f, BoundFunction) else f
-        return lambda leaves: function
 
-    @functools.cache
-    def decorated() -> Function | None:
-        return Function(f) if needs_arrays(f) else None
+    def __init__(self, f: Callable[..., Any], has_backward: bool = False) -> None:
+        self.f = f
+        self.has_backward = has_backward  # what a function gives besides its value: another one, which a graph cannot
+        self.is_own = isinstance(f, (Function, BoundFunction))
+        self.is_refused = False
 
-    return lambda leaves: None if any(isinstance(leaf, Tensor) for leaf in leaves) else decorated()
+        self._made: list[Function | None] = []
+
+    def function(self) -> Function | None:
+        """Return the decorated function, made when it is first asked for; None if the function is called as it is."""
+        if not self._made:
+            f: Any = self.f
+            if self.is_own:
+                self._made.append(f.function if isinstance(f, BoundFunction) else f)
+            else:
+                is_of_arrays = needs_arrays(f) or (has_lines(f) and not self.has_backward)
+                self._made.append(Function(f) if is_of_arrays else None)
+        return self._made[0]
+
+    def of(self, leaves: Sequence[Any]) -> Function | None:
+        """Return the decorated function for arguments with these leaves; None if it is called as it is."""
+        if not self.is_own and (self.is_refused or any(isinstance(leaf, Tensor) for leaf in leaves)):
+            return None
+        return self.function()
+
+    def unless_refused(self, decorated: Callable[[], R], alone: Callable[[], R]) -> R:
+        """Return what ``decorated`` gives, or ``alone`` if that is refused and tensors do."""
+        try:
+            return decorated()
+        except (NoGradientError, ConversionError):
+            if self.is_own or needs_arrays(self.f):
+                raise
+        self.is_refused = True
+        return alone()
 
 
 def grad(f: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[P, Any]:
-    alone = runtime.grad(_staged(f), argnums, has_aux)
+    decorated = _Decorated(f)
+    alone = runtime.grad(_staged(f, decorated), argnums, has_aux)
 
     def gradient(whole: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         value, found = whole(*args, **kwargs)
         return (found, value[1]) if has_aux else found
 
-    made = _in_one_graph(f, alone, argnums, has_aux, gradient)
+    made = _in_one_graph(decorated, alone, argnums, has_aux, gradient)
     return DerivativeFunction(grad, f, (argnums, has_aux), made)
 
 
 def value_and_grad(
     f: Callable[P, R], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[P, tuple[R, Any]]:
-    alone = runtime.value_and_grad(_staged(f), argnums, has_aux)
-    made = _in_one_graph(f, alone, argnums, has_aux, lambda whole, args, kwargs: whole(*args, **kwargs))
+    decorated = _Decorated(f)
+    alone = runtime.value_and_grad(_staged(f, decorated), argnums, has_aux)
+    made = _in_one_graph(decorated, alone, argnums, has_aux, lambda whole, args, kwargs: whole(*args, **kwargs))
     return DerivativeFunction(value_and_grad, f, (argnums, has_aux), made)
 
 
@@ -99,20 +134,19 @@ _LEAVES = (Tensor, np.ndarray, np.generic, bool, int, float, complex, str, type(
 
 
 def _in_one_graph(
-    f: Callable[..., Any],
+    decorated: _Decorated,
     alone: Callable[..., Any],
     argnums: int | Sequence[int],
     has_aux: bool,
     call: Callable[[Function, Sequence[Any], dict[str, Any]], Any],
 ) -> Callable[..., Any]:
-    """Return ``alone``, but where ``f`` is decorated and nobody records, ``call`` with the traced function of both."""
-    decorated = _decorated(f)
+    """Return ``alone``, but ``call`` with a traced function of both where one is decorated and nobody records."""
     positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
     @functools.wraps(alone)
     def together(*args: Any, **kwargs: Any) -> Any:
         leaves = nest.flatten([args, kwargs])
-        function = decorated(leaves) if _is_alone(leaves) else None
+        function = decorated.of(leaves) if _is_alone(leaves) else None
         if function is None:
             return alone(*args, **kwargs)
         made = list(args)
@@ -120,7 +154,8 @@ def _in_one_graph(
             # a number that changes from call to call is no reason to trace again
             if -len(args) <= k < len(args):
                 made[k] = nest.map_structure(_own, args[k])
-        return call(_whole(function, argnums, has_aux), made, kwargs)
+        whole = _whole(function, argnums, has_aux)
+        return decorated.unless_refused(lambda: call(whole, made, kwargs), lambda: alone(*args, **kwargs))
 
     return together
 
@@ -158,7 +193,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
 
 def jvp(f: Callable[..., R], primals: Sequence[Any], directions: Sequence[Any]) -> tuple[R, R]:
     leaves = nest.flatten([primals, directions])
-    function = _decorated(f)(leaves) if _is_alone(leaves) else None
+    function = _Decorated(f).function() if _is_alone(leaves) else None  # forward mode is a trace of tensors, too
     if function is None:
         return runtime.jvp(_staged(f), primals, directions)
     both = function.with_gradient.get(_JVP)
@@ -174,7 +209,8 @@ def hessian_vector_product(f: Callable[..., Any], primal: Any, vector: Any) -> A
 
 
 def custom_gradient(f: Callable[P, tuple[R, Callable[..., Any]]]) -> Callable[P, R]:
-    return DerivativeFunction(custom_gradient, f, (), runtime.custom_gradient(_staged(f)))
+    made = runtime.custom_gradient(_staged(f, _Decorated(f, has_backward=True)))
+    return DerivativeFunction(custom_gradient, f, (), made)
 
 
 for _function in (grad, value_and_grad, jacobian, vjp, jvp, hessian_vector_product, custom_gradient):

@@ -66,6 +66,10 @@ class LeftToPython(BaseException):
         self.is_once, self.is_endless = is_once, is_endless
 
 
+class NoGradientError(TypeError):
+    """A function has no gradient as a graph, found before anything was done: no graph can do again what it does."""
+
+
 class LeftByRun(TypeError, ShownByRun):
     """What only the run has shown of arrays and lists: see :class:`ShownByRun`."""
 

@@ -22,7 +22,7 @@ from autoloop_runtime.ir.recorders import recorders
 from .concrete import CalledPlain, ConcreteFunction
 from .errors import user_stacklevel
 from .given_arrays import taken
-from .left_to_python import LeftToPython
+from .left_to_python import LeftToPython, NoGradientError
 from .parameters import Parameters
 
 T = TypeVar("T")
@@ -98,7 +98,7 @@ def traced_or_plain(trace: Callable[[], T], function: Named, has_numbers: bool, 
             raise TypeError(left.reason) from None
         name = function.name
         if function.needs_graph and not left.is_endless:
-            raise TypeError(f"{name} has no gradient: {what_and_where(left)}") from None
+            raise NoGradientError(f"{name} has no gradient: {what_and_where(left)}") from None
         if function.executor == "native" and not left.is_endless:
             raise TypeError(f"executor='native' cannot run {name}: {what_and_where(left)}") from None
         if left.is_once:

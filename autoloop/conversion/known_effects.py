@@ -78,6 +78,7 @@ _OF_ARRAYS = {"shuffle"}.union(
         *(np.copyto, np.fill_diagonal, np.place, np.put, np.putmask, np.add.at),
         *(np.ndarray.fill, np.ndarray.sort, np.ndarray.partition, np.ndarray.resize, np.ndarray.flat),
         *(np.array, np.asarray, np.ascontiguousarray, np.ndarray.item, np.ndarray.tolist, float, int),
+        *(isinstance, type),
     )
 )
 _OUT = "out"

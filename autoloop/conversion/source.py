@@ -15,6 +15,7 @@ import linecache
 import tokenize
 import types
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.parsing import parse
@@ -50,6 +51,12 @@ class FunctionSource:
     def comments(self) -> dict[int, tuple[str, ...]]:
         """The comment lines that belong above a line: line number to texts."""
         return _comments(self.lines, self.first_line)
+
+
+def has_lines(function: Any) -> bool:
+    """Return whether there are lines of the file that a function of Python's is from."""
+    code = getattr(function, "__code__", None)
+    return isinstance(code, types.CodeType) and bool(linecache.getlines(code.co_filename))
 
 
 def find_source(code: types.CodeType) -> FunctionSource:

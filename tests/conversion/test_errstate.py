@@ -230,6 +230,27 @@ def test_gradients_obey_silence():
     assert np.isneginf(slope(X)[1])
 
 
+NOTHING = np.array([[np.nan, 1.0], [np.nan, np.inf], [np.nan, -np.inf]])
+SAID_NOTHING_OF = {
+    "nanmean": (lambda x: np.nanmean(x, axis=0), NOTHING[:1]),
+    "nanmean of all": (np.nanmean, NOTHING[:, 0]),
+    "nanvar": (lambda x: np.nanvar(x, axis=0), NOTHING[:1]),
+    "nanstd of too few": (lambda x: np.nanstd(x, ddof=5), NOTHING[:, 0]),
+    "isclose": (lambda x: np.isclose(x, x, equal_nan=True), NOTHING),
+    "allclose": (lambda x: np.allclose(x, x), NOTHING),
+    "cond": (np.linalg.cond, np.diag([1.0, 0.0])),
+    "cond of nothing": (lambda x: np.linalg.cond(x, -2), np.zeros((2, 2))),
+}
+
+
+@each([(case, executor) for case in SAID_NOTHING_OF for executor in EXECUTORS])
+def test_what_numpy_is_silent_of_whatever_is_set(case, executor):
+    f, x = SAID_NOTHING_OF[case]
+    with np.errstate(all="raise"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # "Mean of empty slice"
+        np.testing.assert_array_equal(al.function(f, executor=executor)(x), f(x))
+
+
 @each(EXECUTORS)
 def test_numbers_of_a_staged_loop_obey_as_numpys_scalars_do(executor):
     """Plain Python's floats do not ask: an exception of ours, in docs/what-the-decorator-keeps.md."""

@@ -27,6 +27,10 @@ from .counterparts import NO_VALUE, as_operand, counterpart, unsupported
 from .library_rows import library
 from .numpy_reductions import as_mask, everywhere, is_given, kept, taken_away
 
+with np.errstate(invalid="ignore"):
+    #: the nan that this machine makes
+    _NOTHING = np.float64(0) / np.float64(0)
+
 
 def _replaced(x: Tensor, instead: float) -> Tensor:
     """Return an operand with numbers in place of nan."""
@@ -80,9 +84,13 @@ def _counted(x: Tensor, where: Any) -> Tensor:
 
 
 def _divided(total: Tensor, count: Tensor) -> Tensor:
-    """Return a quotient as NumPy has it: computed in 64 bits, in the dtype of the sum."""
+    """Return a quotient as NumPy has it: computed in 64 bits, in the dtype of the sum.
+
+    Of nothing it is nan, of which NumPy says nothing, whatever is set: the division has not to be made.
+    """
     wide = np.result_type(total.dtype, np.float64)
-    return as_dtype(as_dtype(total, wide) / as_dtype(count, wide), total.dtype)
+    some: Any = selection.where(count == 0, _NOTHING, as_dtype(count, np.dtype(np.float64)))
+    return as_dtype(as_dtype(total, wide) / as_dtype(some, wide), total.dtype)
 
 
 def _mean(x: Tensor, axis: Any, dtype: Any, keepdims: Any, where: Any) -> tuple[Tensor, Tensor, Tensor]:

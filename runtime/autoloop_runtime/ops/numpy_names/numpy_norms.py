@@ -127,7 +127,9 @@ def cond(x: Any, p: Any = None) -> Any:
     if p is None or p in (2, -2):
         x = matrix(x)
         values = svdvals(x)
-        found = values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
+        over, under = (values[..., -1], values[..., 0]) if p == -2 else (values[..., 0], values[..., -1])
+        singular = under == 0  # whatever is set, NumPy says nothing of a division by zero here
+        found = where(singular, under.dtype.type(np.inf), over / where(singular, under.dtype.type(1), under))
     else:
         x = square(x)
         found = _matrices(x, p, (-2, -1), False) * _matrices(inverse_or_nan(x), p, (-2, -1), False)
