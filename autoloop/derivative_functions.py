@@ -34,6 +34,7 @@ class DerivativeFunction:
         self, maker: Callable[..., Any], f: Callable[..., Any], options: tuple[Any, ...], call: Callable[..., Any]
     ) -> None:
         functools.update_wrapper(self, call)
+        self.__wrapped__ = f  # at once: who looks for what a function reaches takes so many steps
         self._call = call
         self._made = maker, f, options
         do_not_convert(self)

@@ -9,6 +9,7 @@ handed out in between.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
@@ -85,7 +86,8 @@ class _Decorated:
             if self.is_own:
                 self._made.append(f.function if isinstance(f, BoundFunction) else f)
             else:
-                is_of_arrays = needs_arrays(f) or (has_lines(f) and not self.has_backward)
+                own = inspect.unwrap(f)
+                is_of_arrays = needs_arrays(own) or (has_lines(own) and not self.has_backward)
                 self._made.append(Function(f) if is_of_arrays else None)
         return self._made[0]
 
@@ -100,7 +102,7 @@ class _Decorated:
         try:
             return decorated()
         except (NoGradientError, ConversionError):
-            if self.is_own or needs_arrays(self.f):
+            if self.is_own or needs_arrays(inspect.unwrap(self.f)):
                 raise
         self.is_refused = True
         return alone()
