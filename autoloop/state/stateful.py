@@ -110,9 +110,13 @@ class Variant:
         found = (read or self.read)(call, receiver)
         if found is not None and not all(one.holds(values, found[0]) for one in self.same):
             return None
-        for place in self.apart if found is not None else ():
-            constant, written = place.find(call, lambda: receiver), [values[k] for k in self.concrete.written]
-            if any(isinstance(one, np.ndarray) and np.may_share_memory(constant, one) for one in written):
+        if found is None or not self.apart:
+            return found
+        inputs = [*values, *found[0]]  # also what the call only reaches may be written to
+        written = [inputs[k] for k in self.concrete.written if isinstance(inputs[k], np.ndarray)]
+        for place in self.apart:
+            constant = place.find(call, lambda: receiver)
+            if any(np.may_share_memory(constant, one) for one in written):
                 return None
         return found
 
