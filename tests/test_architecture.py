@@ -95,6 +95,8 @@ LAZY = {
     ("autoloop_runtime.running.automatic", "autoloop_runtime.running.trials"),
     ("autoloop_runtime.running.on_stack_replacement", "autoloop_runtime.running.trials"),
     ("autoloop_runtime.dataflow.compile_dataflow", "autoloop_runtime.passes.parts_in_place"),
+    ("autoloop_runtime.dataflow.compile_dataflow", "autoloop_runtime.dataflow.memory_limit"),
+    ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.memory_limit"),
     ("autoloop_runtime.dataflow.execution_plan", "autoloop_runtime.dataflow.overlap"),
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.workers"),
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.ready_kernels"),

@@ -61,6 +61,7 @@ from autoloop_runtime.dataflow.frames import Frame, Item, Iteration, State
 from autoloop_runtime.dataflow.kernels import Watch
 from autoloop_runtime.dataflow.kernels import call as call_kernel
 from autoloop_runtime.dataflow.lowering import lower
+from autoloop_runtime.dataflow.memory_limit import MemoryLimit
 from autoloop_runtime.dataflow.overlap import VERY_MANY, overlapping
 from autoloop_runtime.dataflow.testing import SeededExecutor
 from autoloop_runtime.dataflow.whole_loops import with_whole_loops as with_whole_loops

@@ -12,6 +12,7 @@ MOST_BY_DEFAULT = 8
 # one reference, replaced as a whole: reading and writing it needs no lock
 _num_threads: int | None = None
 _swap_budget: int | None = None
+_memory_limit: int | None = None
 _spare_memory: int = 256 << 20
 #: are told how much memory may be kept; adding one is atomic, and who goes through them takes a copy
 _spare_tellers: list[Callable[[int], None]] = []
@@ -59,6 +60,38 @@ def set_swap_budget(count: int | None) -> None:
 def get_swap_budget() -> int:
     """Return the bytes in force."""
     return _memory() // 4 if _swap_budget is None else _swap_budget
+
+
+def set_memory_limit(count: int | None) -> None:
+    """Set how many bytes of arrays the scheduler lets kernels fill; ``None``, as at first, sets no limit.
+
+    Iterations that run ahead and lines that do not need each other have arrays of their own. Under a limit what runs
+    ahead may take half of it: iterations behind the oldest one, and kernels that make arrays, wait until there is room.
+    The oldest iteration always goes on, so results are the same under every limit, and a program that takes more than
+    half of it in plain order takes what it takes. All runs share the limit but those of a ``Session`` with one of its
+    own. Arrays that are given to a run, and what a ``TensorArray`` keeps, are not counted.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``count`` is not a non-negative integer.
+    """
+    global _memory_limit
+    _memory_limit = check_memory_limit(count)
+
+
+def get_memory_limit() -> int | None:
+    """Return the bytes in force, ``None`` if there is no limit."""
+    return _memory_limit
+
+
+def check_memory_limit(count: int | None) -> int | None:
+    """Return ``count`` if it is a number of bytes or ``None``."""
+    if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
+        raise TypeError(f"the memory limit is a number of bytes, got {count!r}")
+    if count is not None and count < 0:
+        raise ValueError(f"the memory limit cannot be negative, got {count}")
+    return count
 
 
 def set_spare_memory(count: int) -> None:

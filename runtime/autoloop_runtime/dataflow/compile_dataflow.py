@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..analysis.ownership import Ownership, find_owned
 from ..base.forks import undivided
@@ -16,6 +16,9 @@ from .executable import Executable
 from .lowering import lower
 from .part_kernels import with_part_kernels
 from .reads_first import with_reads_first
+
+if TYPE_CHECKING:
+    from .memory_limit import MemoryLimit
 
 
 def compile_dataflow(graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Tensor]) -> Callable[..., list[Any]]:
@@ -32,6 +35,14 @@ def compile_dataflow(graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Te
         graph = _written_in_place(graph)
         fetches, feeds, owned = graph.outputs, graph.inputs, find_owned(graph)
     return Executable(lower(graph, fetches, feeds), graph.donated, owned).run
+
+
+def limit_of(count: int) -> MemoryLimit:
+    """Return a limit of so many bytes, to be shared by runs."""
+    with undivided():
+        from .memory_limit import MemoryLimit
+
+    return MemoryLimit(count)
 
 
 def _written_in_place(graph: Graph) -> Graph:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..analysis.ownership import Ownership
 from ..base import config
@@ -21,6 +21,9 @@ from .frames import Item, State
 from .kernels import Watch, call
 from .sole_holders import donate, returned
 from .whole_loops import with_whole_loops
+
+if TYPE_CHECKING:
+    from .memory_limit import Budget, MemoryLimit
 
 
 class Executable:
@@ -51,6 +54,7 @@ class Executable:
         *,
         threads: int | None = None,
         timeout: float | None = None,
+        memory: MemoryLimit | None = None,
     ) -> list[Any]:
         """Compute the fetches.
 
@@ -64,6 +68,8 @@ class Executable:
             How many threads may work on it, the calling one included; default ``config.get_num_threads()``.
         timeout : float, optional
             Seconds after which the run is stopped.
+        memory : MemoryLimit, optional
+            How much kernels may fill; default ``config.get_memory_limit()``.
 
         Returns
         -------
@@ -93,10 +99,8 @@ class Executable:
                 silence()
             # a kernel computes: a user's function called by one must not add to the graph being built around us
             with nullcontext() if current_graph() is None else eager():
-                if count == 1 or not self.plan.parallel:
-                    run_alone(tokens, donate(feed_values, self.donated), state, watch)
-                else:
-                    _run_shared(tokens, donate(feed_values, self.donated), state, watch, count)
+                run = run_alone if count == 1 or not self.plan.parallel else _shared(count)
+                run(tokens, donate(feed_values, self.donated), state, watch, _budget(memory))
             results = results_of(tokens)
             return list(map(returned, results)) if self.donated else results
         finally:
@@ -113,17 +117,22 @@ class Executable:
         return self._watched
 
 
-def run_alone(tokens: State, feeds: list[Any], state: RunState, watch: Watch | None) -> None:
+def run_alone(
+    tokens: State, feeds: list[Any], state: RunState, watch: Watch | None, budget: Budget | None = None
+) -> None:
     """Run on the calling thread alone, without a lock: light kernels first, of each kind the oldest first.
 
     So a counter runs ahead of a heavy chain here too, and iterations have their effects in order where data lets them.
+    Under a limit to memory what makes arrays runs in program order.
     """
-    light: deque[Item] = deque()
-    heavy: deque[Item] = deque()
+    heavy: Any = deque() if budget is None else budget.heavy()
+    light: deque[Item] = deque() if budget is None else budget.light(heavy)
+    first_of: Callable[[Any], Item] = deque.popleft if budget is None else budget.first_of
+    if budget is None and tokens.plan.makes:
+        first_of = _first_of()
     tokens.start(feeds, light, heavy)
     feeds.clear()
     deliver, complete = tokens.deliver, tokens.complete
-    first_of = _first_of() if tokens.plan.makes else deque.popleft
     while light or heavy:
         it, step = light.popleft() if light else first_of(heavy)
         try:
@@ -137,6 +146,8 @@ def run_alone(tokens: State, feeds: list[Any], state: RunState, watch: Watch | N
             raise first_failure(found, tokens, deque([*light, *heavy]), state, watch).explained()  # noqa: B904
         if step.blank:
             it.values[step.first : step.last] = step.blank
+        if budget is not None and step.allocates:
+            budget.note(step, out)
         if step.outs is None:
             deliver(it, [(it, step.edges, out)], light, heavy)
         else:
@@ -153,11 +164,22 @@ def _first_of() -> Callable[[deque[Item]], Item]:
     return first_of
 
 
-def _run_shared(tokens: State, feeds: list[Any], state: RunState, watch: Watch | None, threads: int) -> None:
+def _budget(memory: MemoryLimit | None) -> Budget | None:
+    most = config.get_memory_limit()
+    if memory is None and most is None:
+        return None
+    with undivided():
+        from .memory_limit import budget_of
+
+    return budget_of(memory, most or 0)
+
+
+def _shared(threads: int) -> Callable[[State, list[Any], RunState, Watch | None, Budget | None], None]:
+    """Return what does as ``run_alone`` on several threads."""
     with undivided():
         from .workers import SharedRun
 
-    SharedRun(tokens, state, watch, threads).run(feeds)
+    return lambda tokens, feeds, state, watch, budget: SharedRun(tokens, state, watch, threads, budget).run(feeds)
 
 
 def results_of(tokens: State) -> list[Any]:

@@ -73,13 +73,15 @@ class Step:
         It does little but go through memory, see ``weight.is_bulky``.
     makes : bool
         And it makes an array for that.
+    allocates : bool
+        It gives an array of its own that may be large.
     blank : tuple
         What its slots are overwritten with once they have been used; empty if nothing large can be there.
     """
 
     __slots__ = (
-        "blank", "bulky", "call", "count", "edges", "first", "flat", "frame", "is_special", "last", "makes", "offered",
-        "otherwise", "outs", "over", "stateful", "takes", "weight", "width",
+        "allocates", "blank", "bulky", "call", "count", "edges", "first", "flat", "frame", "is_special", "last",
+        "makes", "offered", "otherwise", "outs", "over", "stateful", "takes", "weight", "width",
     )  # fmt: skip
 
     def __init__(self, flat: FlatNode, frame: FramePlan, owned: Ownership) -> None:
@@ -98,16 +100,18 @@ class Step:
         self.over = over(node.op) if node is not None and self.offered else None
         self.is_special = flat.kind is Kind.WHOLE or self.stateful or bool(self.takes) or bool(self.offered)
         self.weight = Weight.LIGHT
-        self.bulky = self.makes = False
+        self.bulky = self.makes = self.allocates = False
         self.blank: tuple[Any, ...] = ()
         if flat.op is not None and node is not None and node.op is flat.op:
             self.weight = weigh(node)
+            self.allocates = any(may_hold_memory(t) and is_fresh(t) for t in node.outputs)
             self.bulky = self.weight is Weight.HEAVY and is_bulky(node)
             there = any(callers or _is_own(node.inputs[k], owned) for k, callers in self.offered)
             self.makes = self.bulky and not (self.takes or there)
             if holds_memory(node):
                 self.blank = (None,) * (self.last - self.first)
         elif flat.kind is Kind.WHOLE:
+            self.allocates = True
             self.blank = (None,) * self.width
         self.edges: Edges
         self.otherwise: Edges | None = None
@@ -138,12 +142,14 @@ class FramePlan:
         How many tokens enter an instance from outside.
     initial : list of (Edges, value)
         Loop variables that start as constants.
+    place : int
+        The first of the nodes that are its steps.
     inherits : list of (slot, Edges, bool)
         What enters from invariants of the frame around: where they are in ``values`` there, where they go, and
         whether they are invariants here too.
     """
 
-    __slots__ = ("entering", "inherits", "initial", "name", "source", "steps", "template", "window")
+    __slots__ = ("entering", "inherits", "initial", "name", "place", "source", "steps", "template", "window")
 
     def __init__(self, info: FrameInfo) -> None:
         self.name = info.name
@@ -154,6 +160,7 @@ class FramePlan:
         self.initial: list[tuple[Edges, Any]] = []
         self.inherits: list[tuple[int, Edges, bool]] = []
         self.steps: list[Step] = []
+        self.place = 0
 
     def reserve(self, cells: int, content: Any) -> int:
         """Return room for ``cells`` more entries of ``values``."""
@@ -227,6 +234,7 @@ class Plan:
         if flat.kind in (Kind.KERNEL, Kind.SWITCH, Kind.IDENTITY, Kind.WHOLE):
             frame = self.frames[flat.frame]
             step = self.steps[flat.index] = Step(flat, frame, self._owned)
+            frame.place = step.flat.index if not frame.steps else min(frame.place, step.flat.index)
             frame.steps.append(step)
         elif flat.kind is Kind.ENTER and self.nodes[flat.inputs[0][0]].kind is not Kind.CONST:
             self.frames[flat.frame].entering += 1

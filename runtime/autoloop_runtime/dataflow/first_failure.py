@@ -28,11 +28,11 @@ class FirstFailure:
 
     def __init__(self, error: Exception, it: Iteration, step: Step) -> None:
         self.error, self._it, self._step = error, it, step
-        self._order = _order(it, step)
+        self._order = place_in_program(it, step)
 
     def comes_behind(self, item: Item) -> bool:
         """Return whether a kernel stands before it in the program."""
-        return _order(*item) < self._order
+        return place_in_program(*item) < self._order
 
     def keep(self, ready: deque[Item]) -> None:
         """Leave of the kernels that are ready those that stand before it."""
@@ -49,12 +49,12 @@ class FirstFailure:
         return explained(self.error, self._it, self._step)
 
 
-def _order(it: Iteration, step: Step) -> tuple[int, ...]:
+def place_in_program(it: Iteration, step: Step) -> tuple[int, ...]:
     """Return what is less for a kernel that stands, or runs, earlier in the program."""
     found = [step.flat.index]
     here = it
     while here.frame.parent is not None:
-        found += [here.index, min([one.flat.index for one in here.frame.plan.steps])]
+        found += [here.index, here.frame.plan.place]
         here = here.frame.parent
     return tuple(reversed(found))
 

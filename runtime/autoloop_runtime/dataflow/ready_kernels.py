@@ -48,34 +48,32 @@ class Bulk:
     def _gone(self, reference: Any) -> None:
         self.held.pop(id(reference), None)
 
+    def startable(self, heavy: Any) -> int:
+        """Return how many kernels may be started."""
+        others = sum([not step.makes for _, step in heavy])
+        return others + (len(heavy) > others and not self.waits)
+
+    def take(self, heavy: Any, newest: bool) -> Item | None:
+        """Return the next kernel, which is then in ``heavy`` no more; None if all have to wait."""
+        places = [k for k, (_, step) in enumerate(heavy) if not step.makes]
+        if places:
+            place = places[-1 if newest else 0]
+        elif not heavy or self.waits:
+            return None
+        else:
+            place = min(range(len(heavy)), key=lambda k: (heavy[k][0].index, heavy[k][1].flat.index))
+        item: Item = heavy[place]
+        del heavy[place]
+        return item
+
     @property
     def waits(self) -> bool:
         """Whether who makes another array has to wait."""
         return bool(self.making or (self.running and self.held))
 
 
-def startable(heavy: deque[Item], bulk: Bulk) -> int:
-    """Return how many kernels may be started."""
-    others = sum([not step.makes for _, step in heavy])
-    return others + (len(heavy) > others and not bulk.waits)
-
-
-def take(heavy: deque[Item], bulk: Bulk, newest: bool) -> Item | None:
-    """Return the next kernel, which is then in ``heavy`` no more; None if all have to wait."""
-    places = [k for k, (_, step) in enumerate(heavy) if not step.makes]
-    if places:
-        place = places[-1 if newest else 0]
-    elif not heavy or bulk.waits:
-        return None
-    else:
-        place = min(range(len(heavy)), key=lambda k: (heavy[k][0].index, heavy[k][1].flat.index))
-    item = heavy[place]
-    del heavy[place]
-    return item
-
-
 def first_of(heavy: deque[Item]) -> Item:
     """Return the next kernel for a thread that is alone."""
-    item = take(heavy, Bulk(), False)
+    item = Bulk().take(heavy, False)
     assert item is not None
     return item

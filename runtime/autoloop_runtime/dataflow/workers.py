@@ -14,7 +14,7 @@ import contextvars
 import threading
 import time
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base.forks import Kind, in_child, undivided
 from ..base.threads import call_workers, forget_work
@@ -22,7 +22,10 @@ from ..ir.run_state import RunState
 from .first_failure import FirstFailure
 from .frames import Item, State
 from .kernels import Watch, call
-from .ready_kernels import Bulk, startable, take
+from .ready_kernels import Bulk
+
+if TYPE_CHECKING:
+    from .memory_limit import Budget
 
 _RUN = Kind("SharedRun.lock", "who works on a run in a child is alone there, see ``left_alone``")
 _BLAS = Kind("BlasLimit.lock", "the limit is taken back where nobody is left who wants it")
@@ -41,7 +44,9 @@ class SharedRun:
     chain never leaves its thread.
     """
 
-    def __init__(self, tokens: State, state: RunState, watch: Watch | None, threads: int) -> None:
+    def __init__(
+        self, tokens: State, state: RunState, watch: Watch | None, threads: int, budget: Budget | None = None
+    ) -> None:
         #: guards every field below and ``tokens``
         self.lock = _RUN.lock()
         self.caller = threading.get_ident()  # not changed
@@ -51,9 +56,10 @@ class SharedRun:
         #: what kernels see of context variables, whichever thread they run on; workers run in copies of it
         self.context = contextvars.copy_context()  # not changed
         #: heavy kernels that are ready
-        self.heavy: deque[Item] = deque()
+        self.heavy: Any = deque() if budget is None else budget.heavy()
         #: what orders them; None where it makes no difference
-        self.bulk = Bulk() if tokens.plan.makes else None
+        self.bulk = budget if budget is not None else Bulk() if tokens.plan.makes else None
+        self.budget = budget  # not changed
         #: workers that may still join; those promised by the pool and those present are counted off
         self.openings = threads - 1
         self.most = threads - 1  # not changed
@@ -73,7 +79,7 @@ class SharedRun:
 
     def run(self, feeds: list[Any]) -> None:
         """Run to the end; the caller's thread works like the others and waits only when nothing is ready."""
-        light: deque[Item] = deque()
+        light = self._light()
         try:
             if self.tokens.plan.blas:
                 # before the first call: its threads go on spinning for a while once they have been used
@@ -157,7 +163,7 @@ class SharedRun:
                 return
             self.present += 1
         try:
-            self.context.copy().run(self.work, deque(), True)
+            self.context.copy().run(self.work, self._light(), True)
         except BaseException as error:  # no kernel's, ``work`` deals with those; the caller must not wait in vain
             with self.lock:
                 self._fail(error)
@@ -237,7 +243,7 @@ class SharedRun:
             if light:
                 item = light.popleft()
             elif heavy:
-                item = heavy.pop() if self.bulk is None else take(heavy, self.bulk, True)
+                item = heavy.pop() if self.bulk is None else self.bulk.take(heavy, True)
         if item is None:
             self._leave(member)
             return None, 0
@@ -253,9 +259,12 @@ class SharedRun:
             self.openings -= wanted
         return item, wanted
 
+    def _light(self) -> deque[Item]:
+        return deque() if self.budget is None else self.budget.light(self.heavy)
+
     def _startable(self) -> int:
         """Return how many heavy kernels may be started. The lock is held."""
-        return len(self.heavy) if self.bulk is None else startable(self.heavy, self.bulk)
+        return len(self.heavy) if self.bulk is None else self.bulk.startable(self.heavy)
 
     def _leave(self, member: bool) -> None:
         """Leave: this thread has nothing more to do here. The lock is held."""

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes, nest
+from ..base.config import check_memory_limit
 from ..base.contexts import Entered, Setting
 from ..base.forks import Kind
 from ..base.shapes import ShapeLike, TensorShape
 from ..collections.variables import Variable
-from ..dataflow.compile_dataflow import compile_dataflow
+from ..dataflow.compile_dataflow import compile_dataflow, limit_of
 from ..ir.argument_types import DTypeLike
 from ..ir.composite import composite_of
 from ..ir.convert import convert_to_tensor
@@ -69,6 +70,9 @@ class Session:
         Accepted for compatibility; there is one machine.
     graph : Graph, optional
         By default the default graph.
+    memory_limit : int, optional
+        How many bytes of arrays the kernels of its runs may fill, all together; see ``config.set_memory_limit``, which
+        is what holds by default.
 
     Notes
     -----
@@ -76,7 +80,9 @@ class Session:
     under a lock. As a context manager a session makes itself and its graph the default.
     """
 
-    def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
+    def __init__(
+        self, target: str = "", graph: Graph | None = None, config: Any = None, *, memory_limit: int | None = None
+    ) -> None:
         if isinstance(target, Graph):
             graph = target
         self.graph = (graph or get_default_graph()).root
@@ -86,6 +92,8 @@ class Session:
         #: what fetching a variable computes; only added to
         self._reads: dict[Variable, Tensor] = {}
         self._closed = False
+        most = check_memory_limit(memory_limit)
+        self._memory = None if most is None else limit_of(most)
         self._entered: Entered[Session] = Entered()
 
     def run(
@@ -154,7 +162,7 @@ class Session:
                 self._executables[key] = executable, (*tensors, *feeds)
         else:
             executable = known[0]
-        results: list[Any] = executable(list(feeds.values()), self._state, timeout=timeout)
+        results: list[Any] = executable(list(feeds.values()), self._state, timeout=timeout, memory=self._memory)
         return results
 
     def _fetch(self, leaf: Any) -> tuple[Tensor | None, bool]:

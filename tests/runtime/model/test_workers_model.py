@@ -35,6 +35,9 @@ CHAINS = ["-", "-", "a", "b"]
     (tasks(ALONE, failing="b"), {}),
     (tasks(CHAINS, failing="cd"), {}),
     (tasks(FORK, broken="b"), {}),
+    (tasks(ALONE, large="ac"), {}),
+    (tasks(CHAINS, large="bc", failing="b"), {}),
+    (tasks(FORK, large="abc"), {"timed": True, "interrupts": 1}),
     (tasks(FORK), {"timed": True}),
     (tasks(ALONE, failing="b"), {"timed": True}),
     (tasks(ALONE), {"interrupts": 1}),
@@ -43,7 +46,7 @@ CHAINS = ["-", "-", "a", "b"]
 ])  # fmt: skip
 def test_nobody_waits_for_ever(what, options):
     explored = Machine(what, 2, **options).explored()
-    assert explored.states > 20 and explored.moves["assist"] and explored.moves["drain_sleep"]
+    assert explored.states > 20 and explored.moves["drain"]
 
 
 @pytest.mark.nightly
@@ -126,6 +129,13 @@ class KeepsAnOldRelease(Machine):
         return replace(after, wake=run.wake), mine
 
 
+class LooksOnlyOnce(Machine):
+    """What waits for room is not looked at again when room is made."""
+
+    def startable(self, run):
+        return 0 if run.filling == 0 and run.begun & self.tasks.large else super().startable(run)
+
+
 @each([
     (LooksWithoutTheLock, {}, "waits for ever"),
     (WakesNobody, {}, "waits for ever"),
@@ -133,9 +143,10 @@ class KeepsAnOldRelease(Machine):
     (JoinsWhatIsOver, {"failing": "b"}, "somebody works on it"),
     (PromisesTwice, {}, "lost or doubled"),
     (ForgetsToStop, {"failing": "a"}, "lost or doubled"),
+    (LooksOnlyOnce, {"large": "ab"}, "was not done"),
     (KeepsAnOldRelease, {"interrupts": 1}, "released for one who has not waited"),
 ])  # fmt: skip
 def test_a_protocol_that_is_wrong_is_found(machine, options, told):
-    failing = {"failing": options.pop("failing")} if "failing" in options else {}
+    special = {name: which for name, which in options.items() if name != "interrupts"}
     with pytest.raises(Wrong, match=told):
-        machine(tasks(CHAINS, **failing), 2, **options).explored()
+        machine(tasks(CHAINS, **special), 2, interrupts=options.get("interrupts", 0)).explored()

@@ -17,12 +17,14 @@ from explorer import Explored, explore
 @dataclass(frozen=True)
 class Tasks:
     """What there is to do. ``needs``: for each task, in the order of the program, those before it; ``heavy``,
-    ``failing``: which are that; ``broken``: at whose end the scheduler itself fails."""
+    ``failing``: which are that; ``broken``: at whose end the scheduler itself fails; ``large``: which of the heavy ones
+    make arrays that there is no room for, so that they begin in order and only when none of them is running."""
 
     needs: tuple[frozenset[int], ...]
     heavy: frozenset[int]
     failing: frozenset[int] = frozenset()
     broken: frozenset[int] = frozenset()
+    large: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, order=True)
@@ -52,6 +54,7 @@ class Run:
     failure: int = -1
     error: str = ""
     calls: int = 0
+    filling: int = 0
     idle: int = 0
     notified: int = 0
     interrupts: int = 0
@@ -110,9 +113,9 @@ class Machine:
 
     def look(self, run: Run, me: Thread, member: bool) -> Any:
         """What ``run`` does when its thread has found nothing."""
-        if run.stopped or self.finished(run) or not (run.heavy or run.present):
+        if run.stopped or self.finished(run) or not (self.startable(run) or run.present):
             return run, Thread("drain")
-        if run.heavy:
+        if self.startable(run):
             return run, Thread("take")
         return replace(run, waiting=True), Thread("sleep")
 
@@ -164,16 +167,34 @@ class Machine:
         if not run.stopped:
             if me.light:
                 item, me = me.light[0], replace(me, light=me.light[1:])
-            elif run.heavy:
-                item, run = run.heavy[-1], replace(run, heavy=run.heavy[:-1])
+            elif self.startable(run):
+                item = self.next_heavy(run)
+                run = replace(run, heavy=tuple([t for t in run.heavy if t != item]))
         if item < 0:
             return self._leave(run, member), Thread("next" if member else "look")
-        left, run = len(run.heavy), replace(run, begun=run.begun | {item})
+        run = replace(run, begun=run.begun | {item})
+        if item in self.tasks.large:
+            run = replace(run, filling=run.filling + 1)
+        left = self.startable(run)
         if left and run.waiting:
             run, left = self._wake(run), left - 1
         wanted = min(left, run.openings)
         run = replace(run, openings=run.openings - wanted)
         return run, replace(me, at="call_workers" if wanted else "kernel", item=item, wanted=wanted)
+
+    def next_heavy(self, run: Run) -> int:
+        """``Bulk.take``: the newest of those that take no room, else the first in the program."""
+        others = [t for t in run.heavy if t not in self.tasks.large]
+        return others[-1] if others else min(run.heavy)
+
+    def startable(self, run: Run) -> int:
+        """``_startable``."""
+        others = len([t for t in run.heavy if t not in self.tasks.large])
+        return others if run.filling else len(run.heavy)
+
+    def _ends(self, run: Run, item: int) -> Run:
+        """``Bulk.ends``."""
+        return replace(run, filling=run.filling - 1) if item in self.tasks.large else run
 
     def kernel(self, run: Run, me: Thread, member: bool) -> Any:
         """It ends, or fails; no lock is held."""
@@ -182,11 +203,13 @@ class Machine:
         return run, replace(me, at="broken" if member and me.item in self.tasks.broken else "complete")
 
     def complete(self, run: Run, me: Thread, member: bool) -> Any:
+        run = self._ends(run, me.item)
         if not run.stopped:
             run, me = self._deliver(replace(run, done=run.done | {me.item}), me)
         return self.take(run, me, member)
 
     def failed(self, run: Run, me: Thread, member: bool) -> Any:
+        run = self._ends(run, me.item)
         first = me.item if run.failure < 0 else min(run.failure, me.item)
         return self.take(replace(run, failure=first), me, member)
 

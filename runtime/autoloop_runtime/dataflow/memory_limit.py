@@ -1,0 +1,219 @@
+"""A limit to the memory that kernels fill: which of those that are ready have to wait.
+
+Iterations that run ahead, and lines that do not need each other, have arrays of their own, all at once. Under a limit
+kernels that make arrays begin in program order, and one that would take more than its share waits while another one is
+running. When none is running the first in program order begins, whatever it takes: so somebody always goes on, and what
+goes on is what plain Python would have come to first. What runs ahead may take half of the limit; the other half is for
+the line that must go on.
+"""
+
+from __future__ import annotations
+
+import heapq
+import weakref
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..analysis.sizes import bytes_of
+from ..base.forks import Kind
+from .execution_plan import Step
+from .first_failure import place_in_program
+from .frames import Item
+from .ready_kernels import Bulk
+from .sole_holders import Donated, Part
+
+_KIND = Kind("MemoryLimit.lock", "what is counted wrong there is right again when nothing is left")
+
+
+class MemoryLimit:
+    """How much the runs that share it may hold, and what they hold.
+
+    Parameters
+    ----------
+    limit : int
+        Bytes.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        #: guards ``_live``
+        self._lock = _KIND.lock()
+        self._live = 0
+        #: by the id of a weak reference to an array: it, and the bytes; changed by single operations
+        self._held: dict[int, tuple[Any, int]] = {}
+        #: the ids of arrays in ``_held``
+        self._arrays: dict[int, int] = {}
+        #: the bytes of arrays that are gone, not yet taken off: the last holder may be anywhere, also in ``live``
+        self._gone: deque[int] = deque()
+
+    def live(self) -> int:
+        """Return the bytes of arrays that kernels have made and somebody still holds."""
+        with self._lock:
+            while self._gone:
+                self._live -= self._gone.popleft()
+            if not self._held:
+                self._live = 0
+            return self._live
+
+    def note(self, made: Any) -> int:
+        """Note what a kernel has made; returns its bytes."""
+        if type(made) is not np.ndarray:
+            return 0
+        owner: Any = made
+        while type(owner.base) is np.ndarray:
+            owner = owner.base
+        if type(owner.base) in (Donated, Part) or id(owner) in self._arrays:
+            return made.nbytes
+        reference = weakref.ref(owner, self._left)
+        self._held[id(reference)] = reference, id(owner)
+        self._arrays[id(owner)] = owner.nbytes
+        with self._lock:
+            self._live += self._arrays[id(owner)]
+        return made.nbytes
+
+    def _left(self, reference: Any) -> None:
+        _, array = self._held.pop(id(reference))
+        self._gone.append(self._arrays.pop(array))
+
+
+#: what runs share that have no limit of their own; guarded by its lock
+_shared = MemoryLimit(0)
+
+
+class Budget(Bulk):
+    """What one run may begin under a limit.
+
+    Parameters
+    ----------
+    memory : MemoryLimit
+        Shared with other runs: each of them goes on with one kernel at a time, at least.
+    limit : int
+    """
+
+    def __init__(self, memory: MemoryLimit, limit: int) -> None:
+        super().__init__()
+        self._memory, self._ahead = memory, limit // 2
+        #: how many kernels are running that make arrays
+        self._filling = 0
+        #: what they will have made, as far as that is known
+        self._promised = 0
+        #: what each has made before, or is known to make
+        self._known: dict[Step, int] = {}
+        self._promises: dict[Step, list[int]] = {}
+
+    def begins(self, step: Step) -> None:
+        if step.allocates:
+            size = self._size(step)
+            self._filling += 1
+            self._promised += size
+            self._promises.setdefault(step, []).append(size)
+
+    def ends(self, step: Step, made: Any = None) -> None:
+        if step.allocates:
+            self._filling -= 1
+            self._promised -= self._promises[step].pop()
+            if made is not None:
+                self._known[step] = self.note(step, made)
+
+    def note(self, step: Step, made: Any) -> int:
+        """Note what a kernel has made; returns its bytes."""
+        values = made if step.outs is not None and type(made) is tuple else (made,)
+        return sum(map(self._memory.note, values))
+
+    def may_begin(self, step: Step) -> bool:
+        """Return whether a kernel that makes an array may begin."""
+        return not self._filling or self._memory.live() + self._promised + self._size(step) <= self._ahead
+
+    def startable(self, heavy: Any) -> int:
+        first = heavy.first
+        return len(heavy.others) + (len(heavy) - len(heavy.others) if first and self.may_begin(first[1]) else 0)
+
+    def take(self, heavy: Any, newest: bool) -> Item | None:
+        if heavy.others:
+            item: Item = heavy.others.pop()
+            return item
+        first = heavy.first
+        return heavy.popleft() if first and self.may_begin(first[1]) else None
+
+    def heavy(self) -> InOrder:
+        """Return where kernels are put that all threads may take."""
+        return InOrder()
+
+    def light(self, heavy: InOrder) -> Light:
+        """Return where a thread puts those that it keeps for itself."""
+        return Light(heavy)
+
+    def first_of(self, heavy: InOrder) -> Item:
+        """Return the next kernel for a thread that is alone."""
+        return heavy.popleft()
+
+    def _size(self, step: Step) -> int:
+        known = self._known.get(step)
+        if known is None:
+            node = step.flat.source
+            whole = node is None or node.op is not step.flat.op
+            known = self._known[step] = 0 if whole else sum([bytes_of(t) or 0 for t in node.outputs])  # type: ignore
+        return known
+
+
+def budget_of(memory: MemoryLimit | None, limit: int) -> Budget:
+    """Return the budget of a run, under a limit of its own or that of the process."""
+    return Budget(_shared, limit) if memory is None else Budget(memory, memory.limit)
+
+
+class InOrder:
+    """Kernels that are ready: those that make arrays, which are taken in program order, and ``others``."""
+
+    def __init__(self) -> None:
+        self.others: deque[Item] = deque()
+        self._heap: list[tuple[tuple[int, ...], int, Item]] = []
+        self._count = 0
+
+    def append(self, item: Item) -> None:
+        if item[1].allocates:
+            self._count += 1  # two are never compared further than that
+            heapq.heappush(self._heap, (place_in_program(*item), self._count, item))
+        else:
+            self.others.append(item)
+
+    def extend(self, items: Iterable[Item]) -> None:
+        for item in items:
+            self.append(item)
+
+    def clear(self) -> None:
+        self.others.clear()
+        self._heap.clear()
+
+    def popleft(self) -> Item:
+        """Return the first of those that make no array, else the first in program order."""
+        return self.others.popleft() if self.others else heapq.heappop(self._heap)[2]
+
+    @property
+    def first(self) -> Item | None:
+        """The first in program order of those that make an array."""
+        return self._heap[0][2] if self._heap else None
+
+    def __iter__(self) -> Iterator[Item]:
+        yield from self.others
+        for _, _, item in self._heap:
+            yield item
+
+    def __len__(self) -> int:
+        return len(self.others) + len(self._heap)
+
+
+class Light(deque[Item]):
+    """The light kernels of one thread; those that make arrays go where heavy ones are."""
+
+    def __init__(self, heavy: InOrder) -> None:
+        super().__init__()
+        self._heavy = heavy
+
+    def append(self, item: Item) -> None:
+        if item[1].allocates:
+            self._heavy.append(item)
+        else:
+            super().append(item)
