@@ -151,7 +151,7 @@ def _growth(iterable: Any, loop: Statement, unroll: bool | None) -> Growth | Non
         return None
     growth = Growth(iterable, loop.body, graph, unroll)
     if loop.shared or loop.places is not None:
-        growth.stays("it changes attributes, or variables of another function")
+        growth.changes_others()
     return growth
 
 

@@ -158,6 +158,7 @@ class Growth:
         self._graph, self._size = graph, len(graph.nodes)
         self._code = getattr(body, "__code__", None)
         self._next, self.begun = max(count, 1), 0
+        self._most = MOST
         self._loops: Loops = deciding()
 
     def step(self) -> None:
@@ -183,7 +184,7 @@ class Growth:
         if self.count < PEELED and not in_branches:
             return rest if self._is_long_at_once() else None
         if self._unroll is None:
-            most = _MOST_SPARED if self._loops.are_spared else MOST
+            most = _MOST_SPARED if self._loops.are_spared else self._most
             most = min(most, _MOST_IN_BRANCHES) if in_branches else most
             if len(rest) < LEAST or self._graph.record(_Failed)[self._code] >= _TRIES or self._left(rest) <= most:
                 return None
@@ -195,7 +196,7 @@ class Growth:
         if self._graph.record(_Hasty)[self._code]:
             return False
         if self._unroll is None:
-            most = _MOST_SPARED if self._loops.are_spared else MOST
+            most = _MOST_SPARED if self._loops.are_spared else self._most
             rest = len(self._items) - PEELED
             if rest < LEAST or self._graph.record(_Failed)[self._code] >= _TRIES or rest * self._latest <= most:
                 return False
@@ -232,9 +233,10 @@ class Growth:
         is_long = self._unroll is False or self.expected > _MOST_COUNTED
         return kind in (float, complex) or (kind in (int, bool, list) and is_long)
 
-    def stays(self, why: str) -> None:
-        """Note that the loop is one of Python's in any case."""
-        self._is_range, self.why_not = False, why
+    def changes_others(self) -> None:
+        """Note that the loop changes attributes, or variables of another function, of which more may be asked later
+        than of its own variables: only where it is very long that is for the run to tell."""
+        self._most = _MOST_COUNTED
 
     def staged(self) -> None:
         """Note that the rest has become a loop of the graph; nobody has asked for that if it was not wished."""
