@@ -33,7 +33,7 @@ class Labelled:
         return np.array(self.values, dtype=dtype)
 
     def __reduce__(self):
-        return labelled, (self.values,)
+        return labelled, (type(self).__name__, self.values)
 
     def to_numpy(self):
         return self.values
@@ -42,25 +42,17 @@ class Labelled:
 Labelled.__module__ = "pandas.core.series"
 
 
-class Several:
-    """What a Dataset of xarray's is: labelled arrays by their names, and no array itself."""
+class Several(Labelled):
+    """What a Dataset of xarray's is: labelled arrays by their names, none of which is its values."""
 
-    def __array__(self, dtype=None, copy=None):
-        raise TypeError("cannot directly convert a Dataset into a numpy array")
-
-    def __reduce__(self):
-        return several, ()
-
-
-def several():
-    return Several()
+    to_numpy = property()
 
 
 Several.__module__ = "xarray.core.dataset"
 
 
-def labelled(values):
-    return Labelled(values)
+def labelled(name, values):
+    return globals()[name](values)
 
 
 class Foreign:
@@ -99,7 +91,7 @@ STRANGE = [
     (np.zeros(2, "V4"), "an array of raw bytes (dtype |V4)"),
     (np.array(["a"], np.dtypes.StringDType()), "an array of text"),
     (Labelled([1.0]), "a pandas.Labelled, whose labels would be lost; give its values, x.to_numpy()"),
-    (Several(), "a xarray.Several, which holds several arrays with labels; give those that are needed, x['name']"),
+    (Several([1.0]), "a xarray.Several, which holds several arrays with labels; give those that are needed, x['name']"),
 ]  # fmt: skip
 
 

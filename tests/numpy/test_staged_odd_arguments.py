@@ -29,8 +29,13 @@ np.linalg.matrix_rank([k, q]); np.linalg.matrix_rank(x[0]); np.array_split(tuple
 np.mgrid[0 : x[0, 1] > 0]; np.nanquantile(x[:0], q / 9, method="none"); np.polyval(x[0, : k - 2], 2)
 np.histogramdd(c, 2); np.format_float_positional(c); np.format_float_scientific([k, k]); np.arange([q], 10, 2)
 np.interp(0.3, [0, 1], [1, 2], -5, c); np.array_repr(x, 10, c); np.array_str(x, precision=k > 1)
-np.choose([0, 1], x[0, 0]); np.poly(k); np.poly(x[0, 0]);
-np.ravel_multi_index(q, (2, 2)); np.select(x[0, 0], [x])
+np.choose([0, 1], x[0, 0]); np.poly(k); np.poly(x[0, 0])
+np.ravel_multi_index(q, (2, 2)); np.array(x, out=np.zeros((2, 3)))
+np.require(x, out=np.zeros((2, 3))); np.iterable(x, out=np.zeros(2)); np.broadcast(x, x, out=np.zeros(2))
+np.cos(x, out=np.zeros(2)); np.cos(x, out=np.zeros(())); np.add(x, k, out=np.zeros(2))
+np.add(x, x, out=np.zeros((2, 2))); np.matmul(x, x.T, out=np.zeros(())); np.add.reduce(x, out=np.zeros(9))
+x.sum(0, out=np.zeros(9)); x.dot(x.T, np.zeros(9)); np.cos(x[:, :k], out=np.zeros(2)); np.isscalar(x, axis=1)
+np.block([x, x], axis=1); np.shape(x, k, k); np.select(x[0, 0], [x])
 """
 
 

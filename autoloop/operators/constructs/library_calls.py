@@ -28,8 +28,9 @@ from autoloop_runtime.ir.tracers import (
     ask_numpy,
     kind_of,
     marked,
+    written_or_asked,
 )
-from autoloop_runtime.ir.written_results import is_reference, place_of_out, refuse_array, without_out, written
+from autoloop_runtime.ir.written_results import is_reference, place_of_out, refuse_array, takes_out, without_out
 from autoloop_runtime.ops.operands import fitted
 
 from ... import operators
@@ -119,10 +120,12 @@ def by_numpy(function: Any) -> Callable[..., Any]:
             made = [one if is_index and type(one) is tuple else _part(one) for one in args]
             return function(*made, **kwargs)
         args, kwargs = operators.given_exactly(function, _numbers_given_dtype(function, args, kwargs), kwargs)
-        out, others, named = without_out(place_of_out(function), args, kwargs)
+        out, others, named = None, args, kwargs
+        if takes_out(function):
+            out, others, named = without_out(place_of_out(function), args, kwargs)
         if is_reference(out, function):
             check_pieces(function, out, others)
-            return written(function, out, of_staged(*others, **named))
+            return written_or_asked(function, out, of_staged(*others, **named), args, kwargs)
         if out is not None:
             refuse_array(function, out)
         try:
@@ -267,6 +270,9 @@ STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.shares_memory: _of_memory(np.shares_memory, "call it on what the decorated function gives"),
     np.stack: _stack,
 }
+
+for _plain, _staged in (*STAGED_FUNCTIONS.items(), (np.fromiter, from_iterable)):
+    _staged.__qualname__ = _plain.__name__  # by which Python says that arguments do not fit
 
 
 def holds_staged(value: Any) -> bool:

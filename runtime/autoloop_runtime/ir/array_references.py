@@ -285,7 +285,7 @@ class References:
         mine, its = shape.is_fully_defined(), made.shape.is_fully_defined()
         is_deeper = None not in (made.shape.rank, shape.rank) and len(made.shape) > len(shape)  # assignments take it
         if is_deeper or (mine and its and made.shape.as_tuple() != shape.as_tuple()):
-            given, wanted = (tuple(one.known) for one in (made.shape, shape))
+            given, wanted = (str(tuple(one.known)).replace(" ", "") for one in (made.shape, shape))
             raise ValueError(
                 f"non-broadcastable output operand with shape {wanted} doesn't match the broadcast shape {given}"
             )

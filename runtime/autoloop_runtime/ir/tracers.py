@@ -132,7 +132,11 @@ class Tracer(Tensor):
                     check_casts(ufunc, inputs, out, **kwargs)
                 ask_numpy(theirs, inputs, named, error)
                 raise
-            given = written(ufunc, out, made, kwargs.get("casting", "same_kind"), where, method != "__call__")
+            try:
+                given = written(ufunc, out, made, kwargs.get("casting", "same_kind"), where, method != "__call__")
+            except Exception as error:
+                ask_numpy(theirs, inputs, named, error)
+                raise
             if not isinstance(given, tuple):
                 return given
             kind = kind_of((*inputs, *out), ArrayTracer)  # of those results that no ``out`` is named for
@@ -161,7 +165,7 @@ class Tracer(Tensor):
                     refuse_first_of_two(func, (*others, *named.values()), out, error)
                 ask_numpy(func, args, kwargs, error)
                 raise
-            return written(func, out, made)
+            return written_or_asked(func, out, made, args, kwargs)
         if out is not None:
             refuse_array(func, out)
         try:
@@ -430,6 +434,15 @@ def ask_numpy(theirs: Callable[..., Any], args: Any, kwargs: Any, error: Excepti
     )
     if said is not error:
         raise said from None
+
+
+def written_or_asked(theirs: Callable[..., Any], out: Any, made: Any, args: Any, kwargs: Any) -> Any:
+    """Return ``out`` after what a function of NumPy's gave was written there; NumPy is asked why it does not fit."""
+    try:
+        return written(theirs, out, made)
+    except Exception as error:
+        ask_numpy(theirs, args, kwargs, error)
+        raise
 
 
 def _ask_of_method(name: str, array: Any, args: Any, kwargs: Any, error: Exception) -> None:

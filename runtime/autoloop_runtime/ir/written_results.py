@@ -46,6 +46,16 @@ def place_of_out(function: Any) -> int | None:
     return found[0][0] if found and found[0][1] is not found[0][1].KEYWORD_ONLY else None
 
 
+def takes_out(function: Any) -> bool:
+    """Return whether a function may have a parameter ``out``: what says its parameters says that, too; classes of
+    NumPy's that are called as functions are have none."""
+    try:
+        parameters = signature_of(SIGNATURES.get(function, function)).parameters
+    except (TypeError, ValueError):
+        return not isinstance(function, type)
+    return "out" in parameters or any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+
+
 def without_out(
     place: int | None, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
