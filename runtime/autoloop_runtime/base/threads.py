@@ -33,7 +33,7 @@ class Pool:
         self.lock = _POOL.lock()
         #: idle workers wait on it
         self.changed = _POOL.condition(self.lock)
-        #: what wants help, and how many more workers for each
+        #: what wants help, and how many more workers for each; whoever gets one goes to the end
         self.calls: dict[Work, int] = {}
         #: what has wanted help and is not over
         self.shared: set[Work] = set()
@@ -79,11 +79,10 @@ class Pool:
                 self.idle += 1
                 self.changed.wait()
                 self.idle -= 1
-            work, wanted = next(iter(self.calls.items()))
+            work = next(iter(self.calls))
+            wanted = self.calls.pop(work)
             if wanted > 1:
-                self.calls[work] = wanted - 1
-            else:
-                del self.calls[work]
+                self.calls[work] = wanted - 1  # behind the others
             return work
 
 
@@ -94,6 +93,12 @@ _pool = Pool()
 def call_workers(work: Work, count: int) -> None:
     """Ask for the help of ``count`` workers; those that are busy do not come."""
     _pool.call(work, count)
+
+
+def others_call(work: Work) -> bool:
+    """Return whether anything else than ``work`` calls for workers; read without the lock, so it may have changed."""
+    calls = _pool.calls
+    return len(calls) > (work in calls)
 
 
 def forget_work(work: Work) -> None:

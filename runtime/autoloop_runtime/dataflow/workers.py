@@ -17,7 +17,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from ..base.forks import Kind, in_child, undivided
-from ..base.threads import call_workers, forget_work
+from ..base.threads import call_workers, forget_work, others_call
 from ..ir.run_state import RunState
 from .first_failure import FirstFailure
 from .frames import Item, State
@@ -32,6 +32,14 @@ _BLAS = Kind("BlasLimit.lock", "the limit is taken back where nobody is left who
 
 #: after this many light kernels, a thread calls for help with the heavy ones it has not got to yet
 PATIENCE = 8
+#: seconds that a worker stays in a run while others call for workers
+TURN = 0.001
+
+_FORKED = (
+    "this process was forked by a function that a graph called, while other threads were computing parts of the same "
+    "graph; they do not exist here, so the graph cannot be run to its end. Fork outside of graphs, or run them with "
+    "config.set_num_threads(1)"
+)
 
 
 class SharedRun:
@@ -61,8 +69,7 @@ class SharedRun:
         self.bulk = budget if budget is not None else Bulk() if tokens.plan.makes else None
         self.budget = budget  # not changed
         #: workers that may still join; those promised by the pool and those present are counted off
-        self.openings = threads - 1
-        self.most = threads - 1  # not changed
+        self.openings = self.most = threads - 1  # of which ``most`` is not changed
         #: workers that are in ``work``
         self.present = 0
         #: the caller is blocked on ``wake`` and nobody has released it yet; who clears this must release it
@@ -79,7 +86,7 @@ class SharedRun:
 
     def run(self, feeds: list[Any]) -> None:
         """Run to the end; the caller's thread works like the others and waits only when nothing is ready."""
-        light = self._light()
+        light = _light_of(self)
         try:
             if self.tokens.plan.blas:
                 # before the first call: its threads go on spinning for a while once they have been used
@@ -104,8 +111,7 @@ class SharedRun:
             except BaseException:  # Ctrl-C came before it had begun, perhaps
                 self._drain()
                 raise
-        error, self.error = self.error, None  # its traceback refers to us
-        failure, self.failure = self.failure, None
+        (error, self.error), (failure, self.failure) = (self.error, None), (self.failure, None)  # they refer to us
         if error is None and failure is not None:
             error = failure.explained()
         if error is not None:
@@ -132,8 +138,7 @@ class SharedRun:
                 self.heavy.clear()
             forget_work(self)
             while True:
-                with self.lock:
-                    # an interrupt may have come between a release of ``wake`` and our taking it
+                with self.lock:  # an interrupt may have come between a release of ``wake`` and our taking it
                     self.waiting = False
                     self.wake.acquire(blocking=False)
                     if not self.present:
@@ -163,7 +168,7 @@ class SharedRun:
                 return
             self.present += 1
         try:
-            self.context.copy().run(self.work, self._light(), True)
+            self.context.copy().run(self.work, _light_of(self), True)
         except BaseException as error:  # no kernel's, ``work`` deals with those; the caller must not wait in vain
             with self.lock:
                 self._fail(error)
@@ -173,11 +178,7 @@ class SharedRun:
         """In a forked child: what the other threads were computing will never be there."""
         alone = threading.get_ident() == self.caller
         if not alone or self.present:
-            self._fail(RuntimeError(
-                "this process was forked by a function that a graph called, while other threads were computing parts "
-                "of the same graph; they do not exist here, so the graph cannot be run to its end. Fork outside of "
-                "graphs, or run them with config.set_num_threads(1)"
-            ))  # fmt: skip
+            self._fail(RuntimeError(_FORKED))
         self.present = 0 if alone else 1
         self.openings = 0
         self._wake_caller()
@@ -190,11 +191,10 @@ class SharedRun:
         light : deque
             Kernels for this thread to begin with.
         member : bool
-            This thread belongs to the pool; it is counted off when it leaves, under the same lock under which
-            it saw that there is nothing to do.
+            It belongs to the pool, and is counted off under the same lock under which it saw that there is nothing.
         """
         lock, heavy, tokens, state, watch = self.lock, self.heavy, self.tokens, self.state, self.watch
-        bulk, patience = self.bulk, PATIENCE
+        bulk, patience, begun = self.bulk, PATIENCE, time.monotonic()
         with lock:
             item, wanted = self._take(light, member)
         while item is not None:
@@ -204,17 +204,8 @@ class SharedRun:
             try:
                 out = call(it, step, state, watch)
             except BaseException as error:
-                with lock:
-                    if bulk is not None:
-                        bulk.ends(step)
-                    if isinstance(error, Exception):
-                        failure = FirstFailure(error, it, step)
-                        self.failure = failure if self.failure is None else self.failure.earlier(failure)
-                        item, wanted = self._take(light, member)
-                        continue
-                    self._fail(error)
-                    self._leave(member)
-                return
+                item, wanted = self._failed(error, item, light, member)
+                continue
             if step.blank:
                 it.values[step.first : step.last] = step.blank
             with lock:
@@ -228,9 +219,39 @@ class SharedRun:
                 if light and heavy and patience and not (self.stopped or self.failure):
                     patience -= 1
                     item, wanted = light.popleft(), 0
+                elif member and others_call(self) and time.monotonic() - begun >= TURN and self._leave_to_others(light):
+                    break
                 else:
                     patience = PATIENCE
                     item, wanted = self._take(light, member)
+        else:
+            return
+        call_workers(self, 1)  # in turn; until that is done it is not over
+        with lock:
+            self.openings -= 1
+            self._leave(True)
+
+    def _failed(self, error: BaseException, item: Item, light: deque[Item], member: bool) -> tuple[Item | None, int]:
+        """Note that a kernel has failed, or was interrupted; returns what ``_take`` does."""
+        with self.lock:
+            if self.bulk is not None:
+                self.bulk.ends(item[1])
+            if not isinstance(error, Exception):
+                self._fail(error)
+                self._leave(member)
+                return None, 0
+            failure = FirstFailure(error, *item)
+            self.failure = failure if self.failure is None else self.failure.earlier(failure)
+            return self._take(light, member)
+
+    def _leave_to_others(self, light: deque[Item]) -> bool:
+        """Put all that is ready where others find it; False: there is nothing to come back for. The lock is held."""
+        self.heavy.extend(light)
+        light.clear()
+        if self.stopped or self.failure is not None or not self._startable():
+            return False
+        self._wake_caller()
+        return True
 
     def _take(self, light: deque[Item], member: bool) -> tuple[Item | None, int]:
         """Return the next kernel for this thread, and how many workers to call for. The lock is held."""
@@ -259,9 +280,6 @@ class SharedRun:
             self.openings -= wanted
         return item, wanted
 
-    def _light(self) -> deque[Item]:
-        return deque() if self.budget is None else self.budget.light(self.heavy)
-
     def _startable(self) -> int:
         """Return how many heavy kernels may be started. The lock is held."""
         return len(self.heavy) if self.bulk is None else self.bulk.startable(self.heavy)
@@ -273,6 +291,10 @@ class SharedRun:
             self.openings += 1
             if not self.present or self.tokens.finished:
                 self._wake_caller()
+
+
+def _light_of(run: SharedRun) -> deque[Item]:
+    return deque() if run.budget is None else run.budget.light(run.heavy)
 
 
 class BlasLimit:

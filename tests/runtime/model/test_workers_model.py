@@ -38,6 +38,9 @@ CHAINS = ["-", "-", "a", "b"]
     (tasks(ALONE, large="ac"), {}),
     (tasks(CHAINS, large="bc", failing="b"), {}),
     (tasks(FORK, large="abc"), {"timed": True, "interrupts": 1}),
+    (tasks(CHAINS, light="c"), {"others": True}),
+    (tasks(CHAINS, light="cd"), {"others": True, "timed": True}),
+    (tasks(ALONE, failing="b"), {"others": True, "interrupts": 1}),
     (tasks(FORK), {"timed": True}),
     (tasks(ALONE, failing="b"), {"timed": True}),
     (tasks(ALONE), {"interrupts": 1}),
@@ -136,6 +139,15 @@ class LooksOnlyOnce(Machine):
         return 0 if run.filling == 0 and run.begun & self.tasks.large else super().startable(run)
 
 
+class TakesItsTasksAlong(Machine):
+    """Who goes to others leaves nobody the light tasks that it had."""
+
+    def complete(self, run, me, member):
+        for after, mine in super().complete(run, me, member):
+            light = set(after.heavy) - set(run.heavy) - self.tasks.heavy if mine.at == "come_back" else set()
+            yield replace(after, heavy=tuple([t for t in after.heavy if t not in light])), mine
+
+
 @each([
     (LooksWithoutTheLock, {}, "waits for ever"),
     (WakesNobody, {}, "waits for ever"),
@@ -144,9 +156,11 @@ class LooksOnlyOnce(Machine):
     (PromisesTwice, {}, "lost or doubled"),
     (ForgetsToStop, {"failing": "a"}, "lost or doubled"),
     (LooksOnlyOnce, {"large": "ab"}, "was not done"),
+    (TakesItsTasksAlong, {"light": "cd", "others": True}, "not done"),
     (KeepsAnOldRelease, {"interrupts": 1}, "released for one who has not waited"),
 ])  # fmt: skip
 def test_a_protocol_that_is_wrong_is_found(machine, options, told):
-    special = {name: which for name, which in options.items() if name != "interrupts"}
+    special = {name: which for name, which in options.items() if isinstance(which, str)}
+    general = {name: which for name, which in options.items() if name not in special}
     with pytest.raises(Wrong, match=told):
-        machine(tasks(CHAINS, **special), 2, interrupts=options.get("interrupts", 0)).explored()
+        machine(tasks(CHAINS, **special), 2, **general).explored()

@@ -72,10 +72,14 @@ class Machine:
         The run has a time limit, which may be over at any moment.
     interrupts : int
         How often Ctrl-C may come.
+    others : bool
+        Other runs call for workers, too: the turn of one may be over at any moment.
     """
 
-    def __init__(self, tasks: Tasks, most: int = 2, timed: bool = False, interrupts: int = 0) -> None:
-        self.tasks, self.most, self.timed, self.interrupts = tasks, most, timed, interrupts
+    def __init__(
+        self, tasks: Tasks, most: int = 2, timed: bool = False, interrupts: int = 0, others: bool = False
+    ) -> None:
+        self.tasks, self.most, self.timed, self.interrupts, self.others = tasks, most, timed, interrupts, others
 
     def explored(self) -> Explored[Run]:
         start = Run(Thread("run_start"), (), self.most, interrupts=self.interrupts)
@@ -206,7 +210,19 @@ class Machine:
         run = self._ends(run, me.item)
         if not run.stopped:
             run, me = self._deliver(replace(run, done=run.done | {me.item}), me)
-        return self.take(run, me, member)
+        yield self.take(run, me, member)
+        if member and self.others and not run.stopped and run.failure < 0:
+            over = replace(run, heavy=run.heavy + me.light)
+            if self.startable(over):
+                yield self._wake(over), Thread("come_back")
+
+    def come_back(self, run: Run, me: Thread, member: bool) -> Any:
+        """The end of ``work`` after ``_hand_over``: ``call_workers`` for a place that is still its own."""
+        run, _ = self.call_workers(run, replace(me, wanted=1), member)
+        return run, Thread("leave")
+
+    def leave(self, run: Run, me: Thread, member: bool) -> Any:
+        return self._leave(replace(run, openings=run.openings - 1), member), Thread("next")
 
     def failed(self, run: Run, me: Thread, member: bool) -> Any:
         run = self._ends(run, me.item)
@@ -272,7 +288,7 @@ class Machine:
 
     # -- what must hold -----------------------------------------------------------------------------------
 
-    INSIDE = ("take", "kernel", "call_workers", "complete", "failed", "broken")
+    INSIDE = ("take", "kernel", "call_workers", "complete", "failed", "broken", "come_back", "leave")
 
     def check(self, run: Run) -> None:
         """Assert what holds in every state."""
@@ -282,7 +298,8 @@ class Machine:
         promised = run.calls + sum(w.wanted for w in (*run.workers, run.caller)) + sum(
             w.at == "assist" for w in run.workers
         )  # fmt: skip
-        assert 0 <= run.openings <= self.most
+        promised -= sum(w.at == "leave" for w in run.workers)  # it is about to give its place to whom it has called
+        assert run.openings <= self.most
         if not run.stopped and not run.interrupts and run.error != "Ctrl-C":
             assert run.openings + promised + run.present == self.most, "a place for a worker was lost or doubled"
         assert not (run.wake and run.waiting), "wake was released for one who has not waited"
