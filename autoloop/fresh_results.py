@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base import nest
 
 from .given_arrays import whole_of
 from .operators.mutation.heap_snapshot import is_random, reached_from
 from .operators.mutation.parts_of_objects import MOST_OBJECTS, is_users_object
+from .operators.mutation.rebinding import inside
 from .returned_views import copied
 
 _CONTAINERS = (set, bytearray, dict, list, collections.deque)
@@ -47,7 +49,7 @@ class FreshResults:
         if id(leaf) in self._outside or id(owner) in self._outside:
             return False
         try:
-            copy.deepcopy(leaf, dict(self._outside))
+            _copied(leaf, dict(self._outside))
         except Exception:  # a lock, a file: nothing that can be made again
             return False
         return True
@@ -57,7 +59,17 @@ class FreshResults:
         seen = dict(self._outside)
         for place in self.places:
             leaf = self._leaves[place]
-            leaves[place] = copied(leaf, seen) if type(leaf) is np.ndarray else copy.deepcopy(leaf, seen)
+            leaves[place] = copied(leaf, seen) if type(leaf) is np.ndarray else _copied(leaf, seen)
+
+
+def _copied(leaf: Any, seen: dict[int, Any]) -> Any:
+    """Return a deep copy; a class of tuples, which may take other arguments than elements, is not called for it."""
+    tuples = [one for one in inside([leaf]) if isinstance(one, tuple) and type(one) is not tuple]
+    for one in reversed(tuples):  # what is inside comes first
+        if id(one) not in seen:
+            attributes = copy.deepcopy(getattr(one, "__dict__", {}), seen)
+            seen[id(one)] = nest.tuple_of(type(one), [copy.deepcopy(part, seen) for part in one], attributes)
+    return copy.deepcopy(leaf, seen)
 
 
 def _may_change(leaf: Any) -> bool:

@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any, NoReturn
 
 import numpy as np
+from autoloop_runtime.base import nest
 from autoloop_runtime.ir.array_storage import as_given
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.tensor import Tensor
@@ -241,9 +242,10 @@ class Recipes:
             self.containers.append((value, name, self.firsts(value)))
         if isinstance(value, tuple):
             parts = [self.of(one, f"{name}[{k}]") for k, one in enumerate(value)]
-            if hasattr(kind, "_fields"):
-                return lambda made: kind(*[part(made) for part in parts])
-            return lambda made: kind([part(made) for part in parts])
+            own = [(key, self.of(one, f"{name}.{key}")) for key, one in getattr(value, "__dict__", {}).items()]
+            return lambda made: nest.tuple_of(
+                kind, [part(made) for part in parts], {key: one(made) for key, one in own}
+            )
         if kind in (list, set, frozenset):
             parts = [self.of(one, f"{name}[...]") for one in value]
             return lambda made: kind([part(made) for part in parts])

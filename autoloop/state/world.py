@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.tensor import Tensor
 
@@ -224,7 +225,7 @@ class World:
             place, value, parts = pending.pop(path)
             if parts:
                 elements = [parts.get(k, one) for k, one in enumerate(value)]
-                value = type(value)(*elements) if hasattr(value, "_fields") else type(value)(elements)
+                value = nest.like(value, elements)
             owner, parent = owners[path], place.parent
             if isinstance(owner, tuple) and parent is not None:
                 if parent.path not in pending:

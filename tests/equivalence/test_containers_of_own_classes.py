@@ -1,5 +1,6 @@
 """Arguments that are containers of the user's classes, and of Python's that are no structures: as Python has them."""
 
+import collections
 import copy
 import itertools
 import warnings
@@ -7,6 +8,7 @@ import warnings
 import autoloop as al
 import numpy as np
 from each_case import each
+from executors import EXECUTORS
 from worlds import module, world
 
 INTERPRETED = itertools.cycle(["auto", "sequential", "dataflow"])
@@ -98,3 +100,126 @@ def test_a_container_among_the_arguments_is_changed_as_plain_python_does(made, b
             found.append((result, *held(inner), copy.copy(names["seen"])))
         outcomes.append(found)
     assert outcomes[0] == outcomes[1]
+
+
+class Pair(tuple):
+    """Elements are arguments, and sums are of elements."""
+
+    def __new__(cls, *parts):
+        return tuple.__new__(cls, parts)
+
+    def __add__(self, other):
+        return Pair(*(a + b for a, b in zip(self, other, strict=True)))
+
+    __radd__ = __add__
+
+
+class Holder:
+    pass
+
+
+def pairs(holder, x):
+    made = Pair(1.0, 2.0)
+    made.name = "one"
+    holder.kept = Pair(3.0, [made])
+    for _ in range(3):
+        made = made + Pair(0.5, 0.5)
+    return made, [Pair(np.zeros(2), made)], {"k": Pair(Pair(1), 2)}, x + 1
+
+
+@each(EXECUTORS)
+def test_tuples_of_a_class_that_takes_their_elements_as_arguments(executor):
+    decorated = al.function(pairs, executor=executor)
+    x, kept = np.arange(3.0), []
+    for _ in range(2):
+        plain, ours = Holder(), Holder()
+        wanted, found = pairs(plain, x), decorated(ours, x)
+        assert repr(wanted) == repr(found) and repr(plain.kept) == repr(ours.kept)
+        assert type(found[0]) is type(found[2]["k"][0]) is type(ours.kept) is type(ours.kept[1][0]) is Pair
+        assert ours.kept[1][0].name == "one"
+        kept.append(found[1][0][0])
+    kept[0][:] = 7.0
+    assert kept[1].tolist() == [0.0, 0.0]
+
+
+@each(EXECUTORS)
+def test_the_shape_of_a_tensor_is_given_back(executor):
+    def f(x):
+        return x.shape, x + 1, {"shape": x.shape, "rank": x.ndim}
+
+    t = al.ones((3, 4))
+    shape, more, held = al.function(f, executor=executor)(t)
+    assert type(shape) is type(held["shape"]) is type(t.shape) and shape == held["shape"] == (3, 4)
+    assert more.shape == (3, 4) and held["rank"] == 2
+
+
+class Doubled(collections.namedtuple("Doubled", "a b")):
+    """Two fields of one argument."""
+
+    def __new__(cls, a):
+        return super().__new__(cls, a, a * 2)
+
+
+class Moved(collections.namedtuple("Moved", "a b")):
+    """A constructor that is not to be called again."""
+
+    def __new__(cls, a, b):
+        return super().__new__(cls, a + 1, b)
+
+
+def given_back(x, n, holder):
+    holder.kept = Doubled(x), Moved(x, n)
+    return holder.kept[0], Moved(x, 1.0), [Doubled(x)]
+
+
+def carried(x, n, holder):
+    pair, i = Doubled(x), 0
+    while i < n:
+        pair = Doubled(pair.a + 1)
+        holder.kept = Moved(pair.b, i)
+        i += 1
+    return pair, holder.kept
+
+
+def chosen(x, n, holder):
+    pair = Moved(x, x * 2) if x[0] > 1 else Moved(x + 1, x)
+    holder.kept = [Doubled(x[0])]
+    return pair, pair.a + pair.b
+
+
+def elements(x, n, holder):
+    made = Doubled(x)
+    for k in range(n):
+        made.a[k] += k
+        holder.kept = Moved(made.a, made.b)
+    return made.a.sum(), made
+
+
+@each([(f, executor) for f in (given_back, carried, chosen, elements) for executor in EXECUTORS])
+def test_named_tuples_are_made_by_their_constructor_where_the_program_calls_it(f, executor):
+    decorated = al.function(f, executor=executor)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for x in (np.arange(3.0), np.arange(3.0) + 2):
+            plain, ours = Holder(), Holder()
+            wanted = f(x.copy(), np.int64(2), plain)
+            try:
+                found = decorated(x.copy(), np.int64(2), ours)
+            except TypeError as error:
+                assert executor == "native" and "executor='native' cannot" in str(error), error
+                return
+            assert repr((wanted, plain.kept)) == repr((found, ours.kept))
+
+
+@each(EXECUTORS)
+def test_named_tuples_are_given_as_they_are(executor):
+    def f(pair, n):
+        total = 0.0
+        for k in range(n):
+            total = total + pair.b[k]
+        return pair, total
+
+    pair = Moved(np.arange(3.0), np.arange(3.0))
+    found, total = al.function(f, executor=executor)(pair, np.int64(3))
+    assert type(found) is Moved and repr(found) == repr(pair) and total == 3.0
+    assert repr(al.nest.map_structure(lambda x: x * 2, Doubled(2.0))) == repr(Doubled(4.0))

@@ -153,7 +153,7 @@ class _Left:
             parts = [self._plain(one, kind) for one in value]
             if all(map(operator.is_, parts, value)):
                 return value
-            return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+            return nest.like(value, parts)
         return value
 
 

@@ -281,7 +281,7 @@ def inside(values: Iterable[Any]) -> Iterator[Any]:
         seen.add(id(one))
         yield one
         if isinstance(one, list | tuple | set | frozenset | deque):
-            todo += one
+            todo.extend(one)
         elif isinstance(one, dict):
             todo += one.values()
         elif _has_names(one):

@@ -195,7 +195,7 @@ def containers_in(value: Any) -> list[Any]:
         if isinstance(one, dict):
             todo += one.values()
         elif isinstance(one, list | tuple | deque):
-            todo += one
+            todo.extend(one)  # not `+=`, of which a class of tuples that can be added to one of a list makes its own
         elif not is_container:
             todo += instance_attributes(one).values()
     return found
@@ -216,7 +216,7 @@ def mapped(value: Any, one: Callable[[Any], Any]) -> Any:
         parts = [one(part) for part in tuple.__iter__(value)]
         if all(new is old for new, old in zip(parts, tuple.__iter__(value), strict=True)):
             return value
-        return tuple(parts) if kind is tuple else kind(*parts)
+        return nest.like(value, parts)
     if kind is list:
         parts = [one(part) for part in value]
         return value if all(new is old for new, old in zip(parts, value, strict=True)) else parts
@@ -245,7 +245,7 @@ def objects_in(value: Any) -> Iterator[Any]:
             todo += instance_attributes(one).values()
         elif isinstance(one, dict | list | tuple):
             seen[id(one)] = one
-            todo += one.values() if isinstance(one, dict) else one
+            todo.extend(one.values() if isinstance(one, dict) else one)
 
 
 def has_objects(value: Any) -> bool:

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import Any
 
+from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.composite import composite_of
 
@@ -235,7 +236,7 @@ class Rebound:
             if all(map(operator.is_, parts, original)):
                 return original
             if any(mine is not its for mine, its in zip(parts, value, strict=True)):
-                return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+                return nest.like(value, parts)
         return value
 
     def _own(self, original: Any, value: Any) -> Any:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
 
 from ...left_to_python import refuse_unknown
@@ -164,7 +165,7 @@ def _entered(original: Any, value: Any, done: dict[int, bool]) -> Any:
             return original
         if all(map(operator.is_, parts, original)):
             return original
-        return kind(*parts) if hasattr(value, "_fields") else kind(parts)
+        return nest.like(value, parts)
     return copied(value)
 
 

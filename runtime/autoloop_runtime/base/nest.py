@@ -15,7 +15,8 @@ import contextlib
 import operator
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -40,6 +41,9 @@ _OPAQUE: set[type] = {
 _lock = Kind("nest", "a fork waits for whoever holds it, as optree has locks of its own").lock()
 #: changed under ``_lock``; to read it needs none
 _registered: set[type] = set()
+#: hashes of structures in which classes of named tuples have been looked for
+_looked_at: set[int] = set()
+_MOST_LOOKED_AT = 1_000
 #: what ``register`` was told before optree was needed, None after that; changed under ``_lock``, as is the next
 _pending: list[tuple[Any, ...]] | None = []
 _loaded: Any = None
@@ -122,7 +126,9 @@ def _optree() -> Any:
 
 def _enter(optree: Any, cls: type, to_children: Any, from_children: Any, composite: bool) -> None:
     for namespace in (EXPANDED,) if composite else (PLAIN, EXPANDED):
-        with contextlib.suppress(ValueError):  # it is there: an interrupt came between this and a note of it
+        # it is there: an interrupt came between this and a note of it
+        with contextlib.suppress(ValueError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a class of named tuples is known already
             optree.register_pytree_node(cls, to_children, from_children, namespace=namespace)
 
 
@@ -183,6 +189,68 @@ def _register_dataclass(cls: type) -> None:
     register(cls, to_children, from_children)
 
 
+def tuple_of(kind: type[tuple[Any, ...]], parts: Iterable[Any], attributes: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return a tuple of a class, which may take other arguments than elements, with attributes of its own."""
+    new = tuple.__new__(kind, parts)
+    for key, one in attributes.items():
+        object.__setattr__(new, key, one)
+    return new
+
+
+def like(value: Any, parts: Iterable[Any]) -> Any:
+    """Return a tuple or list of the class, and with the attributes, of another one; a class of tuples is not called."""
+    kind = type(value)
+    if not isinstance(value, tuple):
+        return kind(parts)
+    return tuple(parts) if kind is tuple else tuple_of(kind, parts, getattr(value, "__dict__", {}))
+
+
+def _has_own_constructor(cls: type) -> bool:
+    """Return whether a class of named tuples does not make its objects as ``collections.namedtuple`` does."""
+    made = next((vars(one)["__new__"] for one in cls.__mro__ if "__new__" in vars(one)), None)
+    return not getattr(made, "__globals__", {}).get("__name__", "").startswith("namedtuple_")
+
+
+def _register_named_tuple(cls: type[tuple[Any, ...]]) -> None:
+    def to_children(value: Any) -> tuple[Iterable[Any], Any, Iterable[Any]]:
+        own = getattr(value, "__dict__", {})
+        names = (*cls._fields, *own)  # type: ignore[attr-defined]
+        return [*tuple.__iter__(value), *own.values()], tuple(own), tuple(map(Attribute, names))
+
+    def from_children(names: Any, children: Any) -> Any:
+        made = list(children)
+        many = len(made) - len(names)
+        return tuple_of(cls, made[:many], dict(zip(names, made[many:])))
+
+    register(cls, to_children, from_children)
+
+
+def _registers_named_tuples(value: Any, structure: Any) -> bool:
+    """Register classes of named tuples with constructors of their own, which are no business of structures.
+
+    Returns whether there are new ones in ``value``, of which that structure has been found.
+    """
+    known = hash(structure)  # the structure itself would keep classes alive
+    if known in _looked_at:
+        return False
+    new: set[type] = set()
+
+    def look(node: Any) -> bool:
+        cls = type(node)
+        if isinstance(node, tuple) and hasattr(cls, "_fields") and cls not in _registered and _has_own_constructor(cls):
+            new.add(cls)
+        return False
+
+    _optree().tree_flatten(value, look, none_is_leaf=True, namespace=PLAIN)
+    for cls in new:
+        _register_named_tuple(cls)
+    if not new:
+        if len(_looked_at) >= _MOST_LOOKED_AT:
+            _looked_at.clear()
+        _looked_at.add(known)
+    return bool(new)
+
+
 def flatten_with_structure(value: Any, expand_composites: bool = False) -> tuple[list[Any], Structure]:
     """Return the leaves of ``value`` in order, and its structure."""
     kind = type(value)
@@ -202,6 +270,8 @@ def _flatten(value: Any, namespace: str) -> tuple[list[Any], Structure]:
             raise TypeError(
                 f"a structure has an end, this {type(value).__name__} has none: it, or what it holds, holds itself"
             ) from None
+        if _registers_named_tuples(value, structure):
+            continue
         types = set(map(type, leaves))
         if types <= _OPAQUE:
             break

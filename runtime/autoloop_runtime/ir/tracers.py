@@ -407,7 +407,7 @@ def marked(kind: Kind, value: Any) -> Any:
         return value.plain if kind is Tensor else kind(value)
     if kind is not Tensor and isinstance(value, (list, tuple)):
         parts = [marked(kind, one) for one in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+        return nest.like(value, parts)
     return value
 
 
