@@ -37,6 +37,9 @@ _SQUARE = {
     "q": lambda r: np.ones((4, r)),
     "g": lambda r: np.asfortranarray(np.ones((r, r)) + np.arange(r) % 7),
     "h": lambda r: np.asfortranarray(np.ones((r, r)) + np.arange(r) % 5),
+    "o": lambda r: (np.ones((2 * r, r)) + np.arange(r) % 7)[::2],
+    "l": lambda r: (np.ones((r + 2, r + 2)) + np.arange(r + 2) % 7)[1:-1, 1:-1],
+    "x": lambda r: (np.ones((r, r)) + np.arange(r) % 7).T,
 }
 _OTHERS = {
     "z": lambda size: np.arange(size // 2) * (1 + 1j),
@@ -46,6 +49,9 @@ _OTHERS = {
     "u": lambda size: (np.arange(8 * size) % 7).astype("u1"),
     "i": lambda size: np.arange(size // 200) * 3,
     "n": lambda size: np.int64(3),
+    # that do not lie in C order, or not one element after the other
+    "y": lambda size: (np.ones(size) + np.arange(size) % 7)[::-1],
+    "e": lambda size: (np.ones(2 * size) + np.arange(2 * size) % 7)[::2],
 }
 MAKERS: dict[str, Any] = {
     **_VECTORS, **{name: (lambda size, make=make: make(int(size**0.5))) for name, make in _SQUARE.items()}, **_OTHERS,
@@ -85,6 +91,12 @@ PROGRAMS = (
     ("m", "m[:] = 0.25 * (np.roll(m, 1, 0) + np.roll(m, -1, 0) + np.roll(m, 1, 1) + np.roll(m, -1, 1))"),
     ("g", "g += 1; g[:, 3] = g[:, 4]; g[2:] *= 2"), ("gh", "g[1:-1, 1:-1] = h[:-2, 1:-1] + h[2:, 1:-1]; h[:] = g"),
     ("g", "g -= g.mean(axis=0); g[g > 3] = 0"),
+    ("g", "g[5, 3] = 1"), ("x", "x[5, 3] = 1; x *= 2; x[:, 1:] -= x[:, :-1]"),
+    ("x", "x.T[0] = 1; x -= x.max(axis=1)[:, None]"),
+    ("y", "y[5] = 3; y += 1; y[1:] = y[:-1]"), ("y", "y.sort(); y[y > 3] = 0"),
+    ("e", "e[5] = 3; e *= e; e[:] = np.where(e > 3, -e, e)"),
+    ("o", "o[5, 3] = 1; o[1:-1] = 0.5 * (o[:-2] + o[2:])"),
+    ("l", "l[5, 3] = 1; l[1:-1, 1:-1] += l[:-2, 1:-1]; l -= l.mean(axis=0)"),
     # dtypes
     ("z", "z.real[:] = 3; z.imag *= 2"), ("z", "z.imag += 3"), ("z", "z.real[3] = 1"),
     ("k", "k += 1; k[k % 2 == 0] = 0; k //= 3"),

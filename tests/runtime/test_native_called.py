@@ -245,3 +245,28 @@ def test_loops_whose_values_leave_memory_call_kernels():
             np.testing.assert_array_equal(swapped, kept)
     finally:
         al.config.set_swap_budget(None)
+
+
+def test_a_kernel_that_writes_where_an_array_lies_is_called_there():
+    def first(a, m, n):
+        a.partition(3)
+        b = np.partition(a, 5)
+        for i in range(n):
+            m[i, ::2].partition(2)
+            m.T[i].partition(1)
+            m += 1
+        return a[:4], b
+
+    def given():
+        rng = np.random.default_rng(2)
+        return rng.random(20), np.asfortranarray(rng.random((8, 8)))
+
+    f, ours, plain = al.function(first, executor="native"), given(), given()
+    for _ in range(2):
+        got = f(*ours, np.int64(3))
+        want = first(*plain, 3)
+        for one, other in zip((*got, *ours), (*want, *plain), strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert np.shares_memory(got[0], ours[0])
+    with pytest.raises(ValueError, match="out of bounds"):
+        al.function(lambda a: a.partition(99), executor="native")(ours[0])

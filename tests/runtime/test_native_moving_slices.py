@@ -249,3 +249,37 @@ def test_slices_of_equal_elements_are_cut_as_others_are():
     assert cut_short(np.int64(0)).tolist() == [0]
     with pytest.raises(NativeRefusal, match="a slice is cut short where the array ends"):
         cut_short(np.int64(1))
+
+
+def assigned(a, m, n):
+    for i in range(n):
+        a[i : i + 4] = i
+        a[2 * i - 3 : 2 * i + 2 : 2] = 1.5 * i
+        m[i : i + 3, i % 5] = 7
+        m.T[i : i + 2] = a[0]
+    a[n : n + 4] = 2
+    m[-n : -n + 3, 1:4] = a[:3]
+
+
+def test_what_is_assigned_to_slices_that_the_end_of_an_array_cuts_short():
+    machine = al.function(assigned, executor="native")
+    for n in (0, 1, 3, 4, 9, 12, 15):
+        plain, ours = ([np.arange(12.0), np.arange(36.0).reshape(6, 6)] for _ in range(2))
+        for _ in range(2):
+            assigned(*plain, n)
+            machine(*ours, np.int64(n))
+        for one, other in zip(ours, plain, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_more_values_than_a_slice_that_is_cut_short_has_are_an_error():
+    def f(a, n):
+        for i in range(n):
+            a[i : i + 3] = np.array([1.0, 2.0, 3.0])
+
+    machine, ours, plain = al.function(f, executor="native"), np.zeros(5), np.zeros(5)
+    machine(ours, np.int64(3))
+    f(plain, 3)
+    np.testing.assert_array_equal(ours, plain)
+    with pytest.raises(ValueError, match=r"from shape \(3,\) into shape \(2,\)"):
+        machine(ours, np.int64(4))

@@ -24,7 +24,15 @@ def test_each_file_registers_what_the_ops_say():
     assert {op: f.__module__.rpartition(".")[2] for op, f in registry._GROWING_RULES.items()} == growing
     assert {file for op in from_templates for file in [written[op]]} == {registry.TEMPLATES}
     # the others hold what several of those use
-    shared = {"called_kernels", "changed_parts", "complex_products", "element_index", "index_arrays", "lapack_calls"}
+    shared = {
+        "called_kernels",
+        "changed_parts",
+        "complex_products",
+        "element_index",
+        "index_arrays",
+        "indexed_parts",
+        "lapack_calls",
+    }
     assert files - tables == shared
 
 

@@ -38,7 +38,7 @@ from .ir.elements import COMPLEX128, TYPES
 from .ir.helpers import text as helper_text
 from .ir.moving import Given, is_unsteady
 from .ir.writer import Module
-from .kernels.ll_files import code
+from .kernels.ll_files import code, helper_code
 from .toolchain.shared_libraries import Libraries
 from .typing.exact_shapes import infer
 from .typing.facts import Shape, Types
@@ -249,14 +249,6 @@ def _come_first(graph: Graph, types: Types, placed: Mapping[int, int], refusing:
     return True
 
 
-def _filed(name: str, words: Mapping[str, str]) -> str:
-    """Return the text of a helper that has a file of its own."""
-    if name == "power_c":
-        return code("complex_power", **words)
-    assert name == "divide_c", name
-    return code("complex_quotient", **words)
-
-
 def _fits(types: Types, given: Tensor, result: Tensor) -> bool:
     """Return whether a result has the form of an input that is an array."""
     form = given.dtype, types.shapes.get(given, ())
@@ -269,7 +261,7 @@ def _written(
 ) -> Function:  # fmt: skip
     """Return the function with results in the memory of inputs, as ``placed`` says."""
     outputs = tuple([_port(types, t) for t in graph.outputs])
-    libraries, module = Libraries(features), Module(partial(helper_text, filed=_filed))
+    libraries, module = Libraries(features), Module(partial(helper_text, filed=helper_code))
     ctx = Context(types, libraries, module)
     ctx.outlines = True if large else None
     variables, assigned = _variables_of(graph)

@@ -44,11 +44,17 @@ class CalledKernel:
     The windows of a few calls are kept: machine code has its arrays mostly where it had them before. Calls of several
     threads have other addresses.
 
+    An operand that is ``over`` is written to, and becomes the result.
+
     What draws random numbers is not asked twice: what it has raised is kept for who tells of it, by thread.
     """
 
-    def __init__(self, node: Node, operands: Sequence[Window], results: Sequence[Window]) -> None:
+    def __init__(
+        self, node: Node, operands: Sequence[Window], results: Sequence[Window], over: int | None = None
+    ) -> None:
         self._node, self._operands, self._results = node, tuple(operands), tuple(results)
+        taking = node.op.taking
+        self._over, self._kernel = over, node.op.kernel if over is None or taking is None else taking.kernel
         self._words = ctypes.c_int64 * (len(self._operands) + len(self._results) + 1)
         self._numbers = any(not w.shape for w in operands)
         self._known: dict[bytes, tuple[list[Any], list[Any]]] = {}
@@ -72,9 +78,10 @@ class CalledKernel:
         before = setting()
         try:
             silence()
-            made = op.kernel(*operands, **self._node.attrs)
+            made = self._kernel(*operands, **self._node.attrs)
             for into, value in zip(results, op.results(made, len(results))):
-                into[...] = value
+                if value is not into:
+                    into[...] = value
         except Exception as error:
             if op.draws is not None:
                 self._raised[get_ident()] = error.with_traceback(None)
@@ -104,6 +111,8 @@ class CalledKernel:
     def _seen(self, key: bytes, places: list[int]) -> tuple[list[Any], list[Any]]:
         operands = [w.at(p, False) for w, p in zip(self._operands, places)]
         results = [w.at(p, True) for w, p in zip(self._results, places[len(operands) :])]
+        if self._over is not None:
+            operands[self._over] = results[0]
         if len(self._known) >= MOST_KNOWN:
             self._known.clear()
         self._known[key] = operands, results

@@ -38,3 +38,11 @@ def code(name: str, /, **words: object) -> str:
     """Return the functions in the file ``name``, with ``words`` in the place of its ``${...}``,
     behind an empty line."""
     return filled(text_of(name), words)
+
+
+def helper_code(name: str, words: Mapping[str, str]) -> str:
+    """Return the text of a helper that has a file of its own."""
+    if name == "power_c":
+        return code("complex_power", **words)
+    assert name == "divide_c", name
+    return code("complex_quotient", **words)

@@ -23,6 +23,7 @@ from ..writer.memory import put, seen
 from ..writer.node_writer import array_of
 from ..writer.registry import called_rule
 from ..writer.values import Array, Scalar, Value, resolve, size_of
+from .indexing_rules import writable
 
 #: nanoseconds of a call, and of each element of what is largest in it
 _CALL, _ELEMENT = 3000.0, 20.0
@@ -48,10 +49,15 @@ def call_kernel(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value
     operands = [_in_memory(ctx, value) for value in values[: len(node.operands)]]
     if any(is_unsteady(x.strides) for x in operands):
         ctx.refuse(node, "it has no machine code")
-    made = [ctx.result(t, TYPES[t.dtype], ctx.shape_of(t)) for t in node.results]
+    over = _overwritten(node)
+    if over is None:
+        made = [ctx.result(t, TYPES[t.dtype], ctx.shape_of(t)) for t in node.results]
+    else:
+        made = [writable(ctx, node, operands[over], [x for k, x in enumerate(operands) if k != over])]
+        operands[over] = made[0]
     tensors = (*node.operands, *node.results)
     windows = [_window(t.dtype, array) for t, array in zip(tensors, (*operands, *made))]
-    kernel = CalledKernel(node, windows[: len(operands)], windows[len(operands) :])
+    kernel = CalledKernel(node, windows[: len(operands)], windows[len(operands) :], over)
     words = ctx.temporary(INT64, (len(windows) + 1,)).pointer
     texts = [("ptr", x.pointer) for x in (*operands, *made)] + [("i64", "0")]
     for position, (kind, text) in enumerate(texts):
@@ -65,6 +71,13 @@ def call_kernel(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value
     raised = kernel.raised if node.op.draws is not None else None
     ctx.check(ctx.writer.let(f"icmp eq i64 {failed}, 0"), node, values, raised=raised)
     return [seen(ctx, array) for array in made]
+
+
+def _overwritten(node: Node) -> int | None:
+    """Return which operand becomes the result where it lies; None if there is no kernel that does that."""
+    taking = node.op.taking
+    is_update = taking is not None and taking.is_update and taking.part is None and is_pure(node)
+    return taking.inputs[0] if taking is not None and is_update else None
 
 
 def _only_draws(node: Node) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ...analysis.aliasing import reads_part
 from ...analysis.part_updates import is_whole, updated_part
@@ -13,16 +12,11 @@ from ...ops.index import Input, Slice
 from ...ops.indexing import GETITEM, SET_ITEM
 from ...ops.placing import PLACE
 from ...ops.selection import WHERE
-from ..ir.casts import cast
-from ..ir.elements import INT64
-from ..ir.moving import Extent, is_moving
+from ..ir.moving import is_moving
 from ..typing.disjoint_parts import are_apart
-from ..typing.intervals import interval
-from ..typing.moving_extents import entries_of, mask_of, part_shape, sliced
-from ..typing.static_slices import number_of, span_of, step_of
+from ..typing.moving_extents import entries_of, mask_of, part_shape
 from ..writer.context import Context
 from ..writer.memory import is_one_value, move, put, seen, shifted, splat
-from ..writer.moving_slices import begin
 from ..writer.nests import Nest, store, store_all
 from ..writer.node_writer import agree, array_of, flush, value_of
 from ..writer.registry import rule
@@ -44,115 +38,13 @@ from ..writer.values import (
 from .changed_parts import indices_of, is_basic, put_back_by
 from .element_index import index_of
 from .index_arrays import Points, at_points
+from .indexed_parts import Basic
 from .selecting_rules import as_many, assigned, selected
 
-_CUT_SHORT = "a slice is cut short where the array ends, so its extent depends on values"
 #: what is read elsewhere in an array is copied if it is so many times smaller than what is written
 _SMALL = 8
 
 # -- brackets ---------------------------------------------------------------------------------------------
-
-
-class Basic:
-    """An index of ints, slices, new axes and integer scalars, as an offset, a shape and strides."""
-
-    def __init__(self, ctx: Context, node: Node, first: int, values: Sequence[Value], x: Array) -> None:
-        self.ctx, self.node, self.first, self.values, self.x = ctx, node, first, values, x
-        self.offset: int | str = 0
-        self.shape: list[int] = []
-        self.strides: list[int] = []
-        axis = 0
-        for entry in entries_of(node, len(x.shape)):
-            if entry is None:
-                self.shape.append(1)
-                self.strides.append(0)
-                continue
-            if isinstance(entry, Slice):
-                self._slice(entry, axis)
-            else:
-                self._point(entry, axis)
-            axis += 1
-
-    def _known(self, part: Any) -> Any:
-        if not isinstance(part, Input):
-            return part
-        tensor = self.node.inputs[self.first + part.position]
-        if tensor not in self.ctx.types.constants:
-            self.ctx.refuse(self.node, "the extent of a slice depends on values")
-        return int(self.ctx.types.constants[tensor])
-
-    def _slice(self, entry: Slice, axis: int) -> None:
-        extent, stride = self.x.shape[axis], self.x.strides[axis]
-        types = self.ctx.types
-        taken = sliced(entry, extent, self.node, self.first, types)
-        if isinstance(taken, Extent) and entry != Slice(None, None, None):
-            at = begin(self.ctx, self.node, self.first, self.values, entry, extent, taken)
-            self._move(at if stride == 1 else self.ctx.writer.let(f"mul nsw i64 {at}, {self.ctx.step(stride)}"))
-            self.shape.append(taken)
-            by = 1 if entry.step is None else number_of(entry.step, self.node, self.first, types)
-            assert by is not None
-            self.strides.append(by * stride)
-            return
-        if isinstance(extent, Extent):  # all of it
-            self.shape.append(extent)
-            self.strides.append(stride)
-            return
-        span = span_of(entry, self.node, self.first, types)
-        step = step_of(entry, self.node, self.first, types)
-        if span and step and span <= extent:
-            at = self._start(entry, span, extent)
-            self._move(at if stride == 1 else self.ctx.writer.let(f"mul nsw i64 {at}, {self.ctx.step(stride)}"))
-            self.shape.append(-(-span // step))
-            self.strides.append(step * stride)
-            return
-        rows = range(*slice(*[self._known(p) for p in (entry.start, entry.stop, entry.step)]).indices(extent))
-        if len(rows):
-            self._move(rows.start * stride)
-        self.shape.append(len(rows))
-        self.strides.append(rows.step * stride)
-
-    def _start(self, entry: Slice, span: int, extent: int) -> str:
-        """Return where a slice of tensors begins, checked to be ``span`` long."""
-        ctx, let, ends = self.ctx, self.ctx.writer.let, []
-        for part in (entry.start, entry.stop):
-            value = resolve(self.values[self.first + part.position])
-            assert isinstance(value, Scalar)
-            end = cast(ctx.writer, ctx.module, value.text, value.t, INT64)
-            behind = let(f"icmp slt i64 {end}, 0")
-            ends.append(let(f"select i1 {behind}, i64 {let(f'add i64 {end}, {extent}')}, i64 {end}"))
-        known = interval(self.node.inputs[self.first + entry.start.position], ctx.types, [n for n, _ in ctx.loops])
-        if known is not None and known[0] >= 0 and known[1] <= extent - span:
-            return ends[0]
-        inside = let(f"icmp ule i64 {ends[0]}, {extent - span}")
-        whole = let(f"icmp eq i64 {let(f'sub i64 {ends[1]}, {ends[0]}')}, {span}")
-        ctx.check(let(f"and i1 {inside}, {whole}"), self.node, self.values, refuses=_CUT_SHORT)
-        return ends[0]
-
-    def _point(self, entry: Any, axis: int) -> None:
-        extent, stride, ctx = self.x.shape[axis], self.x.strides[axis], self.ctx
-        if isinstance(entry, int) and not isinstance(extent, Extent):
-            self._move((entry + extent if entry < 0 else entry) * stride)
-            return
-        if isinstance(entry, int):
-            at = index_of(ctx, self.node, Scalar(str(entry), INT64), extent, self.values)
-        else:
-            place = self.first + entry.position
-            at = index_of(ctx, self.node, self.values[place], extent, self.values, self.node.inputs[place])
-        self._move(at if stride == 1 else ctx.writer.let(f"mul nsw i64 {at}, {ctx.step(stride)}"))
-
-    def _move(self, step: int | str) -> None:
-        if isinstance(step, int) and isinstance(self.offset, int):
-            self.offset += step
-        elif step != 0:
-            if self.offset == 0:
-                self.offset = step
-                return
-            before, step = (s if isinstance(s, str) else self.ctx.step(s) for s in (self.offset, step))
-            self.offset = self.ctx.writer.let(f"add nsw i64 {before}, {step}")
-
-    def part(self) -> Array:
-        """Return the indexed part of the array."""
-        return shifted(self.ctx, self.x, self.offset, tuple(self.shape), tuple(self.strides))
 
 
 def only_rows(ctx: Context, node: Node, first: int) -> int | None:
@@ -268,7 +160,7 @@ def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         else:
             ctx.block.put_back.add(back)
             out = x  # type: ignore[assignment]
-        part = Basic(ctx, node, 2, [out, *values[1:]], out).part()
+        part = Basic(ctx, node, 2, [out, *values[1:]], out, value.shape).part()  # type: ignore[union-attr]
         if not part.shape and ctx.shape_of(node.inputs[1]) and node.inputs[0].dtype.kind != "b":
             ctx.refuse(node, "whether an array of one element may be assigned to one element depends on NumPy")
             return []

@@ -22,7 +22,8 @@ from ..writer.values import Array, Expr, Scalar, Splat, Value, dense, resolve
 from .changed_parts import is_basic
 from .element_index import index_of
 from .index_arrays import Points
-from .indexing_rules import Basic, each_index, fitting, only_rows, writable
+from .indexed_parts import Basic
+from .indexing_rules import each_index, fitting, only_rows, writable
 from .reduction_rules import reduce
 
 
