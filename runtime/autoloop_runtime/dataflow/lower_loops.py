@@ -10,7 +10,8 @@ from ..base.dataclass import replace
 from ..base.dtypes import variant
 from ..base.shapes import TensorShape
 from ..ir.checks import CHECK_INVARIANT, CHECK_PREDICATE
-from ..ir.graph import Graph, Node
+from ..ir.graph import PARAMETER, Graph, Node
+from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 from .flat_graph import FrameInfo, Kind, Port
 from .flat_writer import Context, Env, FlatWriter, Task
@@ -97,10 +98,10 @@ class LoopLowering:
         return found - {variables[0]} if len(found) == len(variables) else found
 
     def _loop_predicate(self, node: Node, port: Port, in_cond: Context) -> Port:
-        """Return the condition; where it is at rest a kernel asks it, so that no endless loop is without kernels,
-        between which a run can be stopped."""
+        """Return the condition; where nothing may have computed it a kernel asks it, so that no endless loop is without
+        kernels, between which a run can be stopped."""
         tensor, what = node.attrs["cond"].outputs[0], f"the condition of the loop {node.name!r}"
-        if self._writer.is_resting(port):
+        if self._writer.is_resting(port) or _is_only_handed_on(node):
             return self._writer.check(CHECK_PREDICATE, port, in_cond, node, what=what)
         return self._writer.predicate(tensor, port, in_cond, node, what)
 
@@ -160,3 +161,13 @@ class LoopLowering:
         """Return whether ``tensor``, a value of loop variable ``k``, needs no check of its shape at run time."""
         shape: TensorShape = node.attrs["invariants"][k]
         return tensor.dtype == variant or tensor.shape.is_subsumed_by(shape)
+
+
+def _is_only_handed_on(node: Node) -> bool:
+    """Return whether a loop may go on without a kernel that has computed its condition."""
+    cond, body = node.attrs["cond"], node.attrs["body"]
+    tensor = cond.outputs[0]
+    for k, variable in enumerate(cond.inputs[: node.attrs["n_vars"]]):
+        if variable is tensor:
+            tensor = body.outputs[k]
+    return tensor.op.op in (PARAMETER, COND, WHILE)
