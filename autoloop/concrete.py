@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -48,7 +49,17 @@ Leaves: TypeAlias = "Sequence[tuple[Tensor | None, Any]]"
 
 
 class CalledPlain(Exception):
-    """A call has to be one of the undecorated function; its cause is what the decorated one has raised, if it has."""
+    """A call has to be one of the undecorated function; its cause is what the decorated one has raised, if it has.
+
+    Attributes
+    ----------
+    watched : callable
+        Gives a context manager in which that function is called.
+    """
+
+    def __init__(self, watched: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
+        super().__init__()
+        self.watched = watched
 
 
 class ConcreteFunction(NeverSent):

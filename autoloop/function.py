@@ -84,15 +84,13 @@ class Function(SentByName):
         self._quick: dict[Any, Trace] = {}
         self._lock = _KIND.lock()  # held while tracing; re-entrant because a trace may trace
         self._converted: Callable[..., Any] | None = None
-        #: id of an instance -> (reference to it, its function); entries go when the instance does
-        self._bound: dict[int, tuple[Callable[[], Any], Function]] = {}
-        #: what is differentiated -> this function and its gradient as one; added to as ``_quick`` is
-        self.with_gradient: dict[Any, Function] = {}
+        self._bound: dict[int, tuple[Callable[[], Any], Function]] = {}  # id of an instance -> reference, its function
+        self.with_gradient: dict[Any, Function] = {}  # what is differentiated -> this and its gradient, likewise
         self.joined: dict[Any, Function] = {}  # what calls it with parts of the arrays that it is given, likewise
         self.tracing_count = 0
         self.told = Told()  # why plain Python is called, of which it has warned
         self.needs_graph = False  # true of a gradient: the user's function does something else
-        self._changing = ChangingInputs()
+        self._changing = ChangingInputs(python_function, executor, self.name, self.told)
         self._retraces = 0  # how many traces there were since the last that took changing numbers as inputs
         self.traced_for: list[Any] = []  # what each trace was made for
         self.entry = entry_point(self._call, python_function)
@@ -128,9 +126,11 @@ class Function(SentByName):
         except OverlappingArguments as refusal:
             with contextlib.suppress(CalledPlain):
                 return _called_joined(self, self._parameters, call, refusal)
+            watched = CalledPlain().watched()
         except CalledPlain as plain:
-            unless_in_graph(plain, self.needs_graph, self.executor)
-        return self.python_function(*self._receiver(), *args, **kwargs)
+            watched = unless_in_graph(plain, self.needs_graph, self.executor)
+        with watched:
+            return self.python_function(*self._receiver(), *args, **kwargs)
 
     def _call_placed(self, call: tuple[Any, ...], _: dict[str, Any]) -> Any:
         """Run a call in canonical form as the call that it stands for."""
@@ -163,7 +163,7 @@ class Function(SentByName):
             if concrete is not None and not recorders():
                 with contextlib.suppress(OtherWorld):
                     return concrete.run(values, arrays, call)
-        concrete, leaves = self._lookup(call)
+        concrete, leaves = self._lookup(call, True)
         symbolic = next((x.node for x in leaves if isinstance(x, Tensor) and x.node is not None), None)
         if symbolic is not None:
             with symbolic.graph.as_default():
@@ -184,7 +184,7 @@ class Function(SentByName):
             self._paths.named(self._parameters, len(args), kwargs)
         return made
 
-    def _lookup(self, call: tuple[Any, ...]) -> tuple[Trace, list[Any]]:
+    def _lookup(self, call: tuple[Any, ...], may_be_plain: bool = False) -> tuple[Trace, list[Any]]:
         """Return the trace for a call in canonical form, made if need be, and the leaves as the trace takes them."""
         if self.input_signature is not None:
             call = self._conform(call, self.input_signature, self._parameters, self.name)
@@ -199,16 +199,16 @@ class Function(SentByName):
             with self._lock:
                 concrete = self._traces.found(key, call, leaves)
                 if concrete is None and self.input_signature is None:
-                    concrete, leaves = self._of_any(call, leaves, structure)
+                    concrete, leaves = self._of_any(call, leaves, structure, may_be_plain)
                 if concrete is None:
                     concrete = undisturbed(self._trace, call, leaves, structure, key)
                     self._changing.traced(structure, leaves, concrete)
         return concrete, leaves
 
-    def _of_any(self, call: tuple[Any, ...], leaves: list[Any], structure: Any) -> tuple[Trace | None, list[Any]]:
+    def _of_any(self, call: Any, leaves: list[Any], structure: Any, may_be_plain: bool) -> tuple[Any, list[Any]]:
         """Return the trace that takes what keeps changing as it comes, if there is such, and its leaves."""
         make = functools.partial(undisturbed, self._trace, call)
-        look = self._changing.of_numbers if self.needs_graph else self._changing.of_any
+        look = self._changing.look(self.needs_graph, may_be_plain)
         return look(structure, leaves, lambda key, inputs: self._traces.found(key, call, inputs), make)
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -1,5 +1,5 @@
 """What of the arguments keeps changing: Python numbers are inputs of one trace then, where each value had one of its
-own, and of extents of arrays see ``extent_inputs``."""
+own, of extents of arrays see ``extent_inputs``, and of calls that are all of other kinds ``new_kinds``."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from .keys import Number, leaf_key
 
 if TYPE_CHECKING:
     from .extent_inputs import ExtentInputs
+    from .new_kinds import NewKinds
 
 #: how many values of a number are traced before it is taken for one that keeps changing
 MOST_VALUES = 5
+#: after how many traces it is looked at whether each call is of a new kind
+_FEW = 8
 
 
 class NumberInputs:
@@ -60,16 +63,35 @@ class NumberInputs:
 #: what finds a trace by its key and leaves, and what makes one: of leaves, their structure and the key
 Found = Callable[[Any, list[Any]], Any]
 Make = Callable[..., Any]
+#: takes the structure and leaves of a call, what finds and what makes a trace, and gives a trace and its leaves
+Look = Callable[[Any, list[Any], Found, Make], tuple[Any, list[Any]]]
 
 
 class ChangingInputs:
-    """What is known of the arguments of one function that keep changing; guarded by the lock of its traces."""
+    """What is known of the arguments of one function that keep changing; guarded by the lock of its traces.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    function : callable
+        The undecorated one.
+    executor, name : str
+    told : set of str
+        What the function has warned of.
+    """
+
+    def __init__(self, function: Callable[..., Any], executor: str, name: str, told: set[str]) -> None:
         self._numbers = NumberInputs()
+        #: the calls that were traced, by their keys; and there once these are many
+        self._keys: set[Any] = set()
+        self._kinds: NewKinds | None = None
+        self._about = None if executor == "native" else (function, name, told)
         #: there once a second trace was made
         self._extents: ExtentInputs | None = None
         self._has_trace = False
+
+    def look(self, needs_graph: bool, may_be_plain: bool) -> Look:
+        """Return what finds the trace of a call that keeps changing: in which way is known of the function."""
+        return self.of_numbers if needs_graph else self.of_call if may_be_plain else self.of_any
 
     def of_any(self, structure: Any, leaves: list[Any], found: Found, make: Make) -> tuple[Any, list[Any]]:
         """Return the trace that takes numbers or extents which keep changing as they come, if there are such, and its
@@ -78,6 +100,19 @@ class ChangingInputs:
         if trace is not None or self._extents is None:
             return trace, inputs
         return self._extents.of_extents(structure, leaves, found, make)
+
+    def of_call(self, structure: Any, leaves: list[Any], found: Found, make: Make) -> tuple[Any, list[Any]]:
+        """Do as ``of_any`` for a call that may be one of plain Python.
+
+        Raises
+        ------
+        CalledPlain
+            If it is to be one, see ``new_kinds``.
+        """
+        trace, inputs = self.of_any(structure, leaves, found, make)
+        if trace is None and self._kinds is not None and (key := _key(structure, leaves)) not in self._keys:
+            self._kinds.leave_first(key, leaves)
+        return trace, inputs
 
     def of_numbers(self, structure: Any, leaves: list[Any], found: Found, make: Make) -> tuple[Any, list[Any]]:
         """Return the trace that takes numbers which keep changing as inputs, if there are such, and its leaves."""
@@ -102,3 +137,22 @@ class ChangingInputs:
         self._has_trace = True
         if self._extents is not None:
             self._extents.traced(structure, leaves, trace)
+        if self._about is not None:
+            self._traced_kind(_key(structure, leaves), trace)
+
+    def _traced_kind(self, key: Any, trace: Any) -> None:
+        if key in self._keys:
+            return
+        self._keys.add(key)
+        if self._kinds is None and len(self._keys) > _FEW:
+            with undivided():
+                from .new_kinds import NewKinds
+
+            assert self._about is not None
+            self._kinds = NewKinds(*self._about, len(self._keys) - 1)
+        if self._kinds is not None:
+            self._kinds.traced(trace)
+
+
+def _key(structure: Any, leaves: Sequence[Any]) -> Any:
+    return structure, tuple([leaf_key(leaf) for leaf in leaves])

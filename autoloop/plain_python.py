@@ -10,6 +10,7 @@ import functools
 import os
 import warnings
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -161,11 +162,12 @@ def taken_or_left(function: Named, leaves: list[Any], call: tuple[Any, ...]) -> 
     raise CalledPlain
 
 
-def unless_in_graph(plain: CalledPlain, needs_graph: bool, executor: str) -> None:
-    """Raise why plain Python has to run a call where that is no way."""
+def unless_in_graph(plain: CalledPlain, needs_graph: bool, executor: str) -> AbstractContextManager[None]:
+    """Raise why plain Python has to run a call where that is no way; return in what the function is called."""
     why = plain.__cause__
     if why is not None and (needs_graph or (executor == "native" and isinstance(why, ShownByRun))):
         raise why from None
+    return plain.watched()
 
 
 def with_graph(made: T) -> T:

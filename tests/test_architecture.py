@@ -85,6 +85,7 @@ LAZY = {
     ("autoloop.function", "autoloop.joined_arguments"),
     ("autoloop.function", "autoloop.operators.staging.staged_blocks"),
     ("autoloop.number_inputs", "autoloop.extent_inputs"),
+    ("autoloop.number_inputs", "autoloop.new_kinds"),
     ("autoloop.known_traces", "autoloop.fast_path"),
     ("autoloop.known_traces", "autoloop.path_text"),
     ("autoloop.known_traces", "autoloop.named_calls"),
