@@ -64,6 +64,7 @@ from autoloop_runtime.dataflow.lowering import lower
 from autoloop_runtime.dataflow.memory_limit import MemoryLimit
 from autoloop_runtime.dataflow.overlap import VERY_MANY, overlapping
 from autoloop_runtime.dataflow.testing import SeededExecutor
+from autoloop_runtime.dataflow.whole_loops import light_kernels as light_kernels
 from autoloop_runtime.dataflow.whole_loops import with_whole_loops as with_whole_loops
 from autoloop_runtime.gradients import checkpoints, compiled_calls, extension_rules
 from autoloop_runtime.gradients.api import gradients, value_and_grad

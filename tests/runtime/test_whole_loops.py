@@ -15,6 +15,7 @@ from api import (
     Kind,
     Ownership,
     SeededExecutor,
+    light_kernels,
     lower,
     profiler,
     set_outputs,
@@ -87,6 +88,15 @@ def with_effect(n):
     return al.while_loop(lambda i: i < n, body, [al.constant(0)])
 
 
+def with_foreign(n):
+    def body(i):
+        made = al.py_function(lambda i: i + 1, [i], al.int32)
+        made.set_shape([])
+        return made
+
+    return al.while_loop(lambda i: i < n, body, [al.constant(0)])
+
+
 @pytest.mark.parametrize(
     ("program", "whole"),
     [
@@ -98,7 +108,8 @@ def with_effect(n):
         (one_starts_late, [False]),
         (all_start_late, [True]),
         (captures_late, [False]),
-        (with_effect, [False]),
+        (with_effect, [True]),
+        (with_foreign, [False]),
     ],
     ids=lambda x: getattr(x, "__name__", ""),
 )
@@ -108,8 +119,7 @@ def test_a_loop_is_whole_where_nothing_in_it_has_a_time_of_its_own(program, whol
     steps = [node for node in made.nodes if node.kind is Kind.WHOLE]
     expected = [k for k, one in enumerate(whole) if one and not (k and whole[0])]
     assert len(steps) == len(expected)
-    light = {n.index for n in lowered.nodes if n.kind is Kind.KERNEL and n.op is not SLOW and not n.op.effect}
-    assert Dependence(lowered, light).whole == [False, *whole]
+    assert Dependence(lowered, light_kernels(lowered)).whole == [False, *whole]
     results = [Executable(lowered).run([np.int32(5)]), SeededExecutor(lowered, 1).run([np.int32(5)])]
     for a, b in zip(*results, strict=True):
         assert a == b and a.dtype == b.dtype
@@ -192,3 +202,33 @@ def test_arrays_are_let_go_of_after_their_last_use():
     finally:
         tracemalloc.stop()
     assert peak < 5 * x.nbytes
+
+
+@pytest.mark.parametrize("calls", [1, 2, 12])
+def test_the_first_iterations_are_like_the_others(calls):
+    def program(n):
+        def body(i, s):
+            s = al.cond(i % 3 == 0, lambda: al.cond(i % 2 == 0, lambda: s + x[i], lambda: s - x[i]), lambda: s)
+            return i + 1, s
+
+        x = al.constant(np.arange(60, dtype=np.int32))
+        return al.while_loop(lambda i, s: i < n, body, [al.constant(0), n])
+
+    lowered = lowered_of(program, "int32")
+    executable = Executable(lowered)
+    for _ in range(calls):
+        for n in (0, 5, 7, 60):
+            assert executable.run([np.int32(n)]) == SeededExecutor(lowered).run([np.int32(n)])
+    for n in (61, 70):
+        with pytest.raises(IndexError) as failure:
+            executable.run([np.int32(n)])
+        assert "'while/body/cond/then/cond/then/getitem'" in failure.value.__notes__[-1]
+        assert "iteration 60 of the loop 'while'" in failure.value.__notes__[-1]
+    with pytest.raises(IndexError) as failure:
+        Executable(lowered_of(lambda n: beyond(n), "int32")).run([np.int32(9)])
+    assert "iteration 3 of the loop 'while'" in failure.value.__notes__[-1]
+
+
+def beyond(n):
+    x = al.constant(np.ones(3, np.float32))
+    return al.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + x[i]), [al.constant(0), al.constant(0.0)])

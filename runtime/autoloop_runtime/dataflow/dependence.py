@@ -51,6 +51,8 @@ class Dependence:
         self._nodes = lowered.nodes
         self._parents = [frame.parent for frame in lowered.frames]
         self._light = light
+        #: without, nobody gains from what is there before a whole loop has ended
+        self._any_heavy = any(node.kind is Kind.KERNEL and node.index not in light for node in self._nodes)
         self._bits: dict[tuple[str, int], int] = {}
         #: the arrivals inside each frame, not counting those of frames in it
         self._inside = [0] * len(self._parents)
@@ -152,7 +154,9 @@ class Dependence:
         around = need & ~self._inside[node.frame]
         if not self.whole[node.frame]:
             return around | self._bit("node", node.index, parent)
-        return around if self.whole[parent] else around | self._bit("loop", node.frame, parent)
+        if self.whole[parent] or not self._any_heavy:
+            return around
+        return around | self._bit("loop", node.frame, parent)
 
     def _bit(self, what: str, number: int, frame: int) -> int:
         """Return the bit of an arrival, which is in ``frame``."""

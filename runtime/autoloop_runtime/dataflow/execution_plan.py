@@ -27,7 +27,7 @@ from ..ir.graph import Node
 from ..ir.tensor import Tensor
 from ..passes.given_places import over
 from .flat_graph import FlatNode, FrameInfo, Kind, Lowered, Port
-from .sole_holders import own_view
+from .sole_holders import in_place, own_view
 
 MISSING: Final = object()
 
@@ -96,8 +96,7 @@ class Step:
         self.takes = _taken(flat)
         self.call = flat.value if flat.kind is Kind.WHOLE else kernel_of(flat, bool(self.takes), node in owned.parts)
         self.stateful = flat.op is not None and flat.op.stateful
-        self.offered = () if node is None or flat.op is not node.op else _offered(node, owned.in_place)
-        self.over = over(node.op) if node is not None and self.offered else None
+        self.offered, self.over = _offered(flat, owned.in_place)
         self.is_special = flat.kind is Kind.WHOLE or self.stateful or bool(self.takes) or bool(self.offered)
         self.weight = Weight.LIGHT
         self.bulky = self.makes = self.allocates = False
@@ -326,22 +325,41 @@ def _taken(flat: FlatNode) -> tuple[int, ...]:
     return flat.op.taking.inputs if worth else ()
 
 
-def _offered(node: Node, wanted: Mapping[Node, int]) -> tuple[tuple[int, bool], ...]:
-    """Return the inputs of a node that its result may be put into, and whether arrays of the caller's may be."""
-    return tuple([(k, wanted.get(node) == k) for k in overwritten(node)])
+def _offered(
+    flat: FlatNode, wanted: Mapping[Node, int]
+) -> tuple[tuple[tuple[int, bool], ...], Callable[..., Any] | None]:
+    """Return the inputs of a node that its result may be put into, and whether arrays of the caller's may be; and the
+    kernel that does so, if there are any."""
+    node = flat.source
+    if node is None or flat.op is not node.op:
+        return (), None
+    found = tuple([(k, wanted.get(node) == k) for k in overwritten(node)])
+    return found, over(node.op) if found else None
+
+
+def calling(flat: FlatNode, owned: Ownership) -> tuple[Callable[..., Any], bool]:
+    """Return what is called for a node, and whether it is given a list of its inputs, which it empties."""
+    takes = _taken(flat)
+    kernel, (offers, into) = kernel_of(flat, bool(takes), flat.source in owned.parts), _offered(flat, owned.in_place)
+    assert kernel is not None
+    if not takes and not offers:
+        return kernel, False
+    return functools.partial(_in_place, kernel, into, offers, takes), True
+
+
+def _in_place(
+    kernel: Callable[..., Any], into: Callable[..., Any] | None, offers: tuple[tuple[int, bool], ...],
+    takes: tuple[int, ...], args: list[Any], **state: Any,
+) -> Any:  # fmt: skip
+    kernel, values = in_place(kernel, into, offers, takes, args)
+    result = kernel(*values, **state)
+    args.clear()
+    return result
 
 
 def _is_own(tensor: Tensor, owned: Ownership) -> bool:
     """Return whether a value is an array that the run has made, not one of the caller's."""
     return is_fresh(tensor) and tensor.op not in owned.in_place
-
-
-def is_special(flat: FlatNode, owned: Ownership) -> bool:
-    """Return whether the kernel of a node does more than compute a value of its inputs."""
-    op, node = flat.op, flat.source
-    if op is None or op.effect or op.stateful or _taken(flat) or node in owned.parts:
-        return True
-    return node is not None and op is node.op and bool(_offered(node, owned.in_place))
 
 
 def kernel_of(flat: FlatNode, takes: bool = False, is_part: bool = False) -> Callable[..., Any] | None:

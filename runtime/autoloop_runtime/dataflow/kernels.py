@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from typing import Any
 
@@ -11,7 +12,7 @@ from ..ir.run_state import RunState
 from .execution_plan import Step
 from .flat_graph import Kind
 from .frames import Iteration, State, loops_around
-from .sole_holders import offered, taken
+from .sole_holders import in_place
 
 
 class Watch:
@@ -65,15 +66,10 @@ def call(it: Iteration, step: Step, state: RunState, watch: Watch | None) -> Any
     if step.flat.kind is Kind.WHOLE:
         it.values[step.first : step.last] = step.blank
         args = [args]  # it is emptied
-    elif step.offered:
+        kernel = functools.partial(kernel, state)
+    elif step.offered or step.takes:
         it.values[step.first : step.last] = [None] * len(args)
-        array = offered(args, step.offered)
-        if array is not None:
-            assert step.over is not None
-            kernel, args = step.over, [*args, array]
-    elif step.takes:
-        it.values[step.first : step.last] = [None] * len(args)
-        args = taken(args, step.takes)
+        kernel, args = in_place(kernel, step.over, step.offered, step.takes, args)
     recorder = None if watch is None else watch.recorder
     if recorder is None:
         return kernel(*args, state=state) if step.stateful else kernel(*args)

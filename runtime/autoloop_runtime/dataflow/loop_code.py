@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.ownership import Ownership
+from ..ir.run_state import RunState
+from .execution_plan import calling
 from .flat_graph import FlatNode, Kind, Lowered, Port
 from .loop_items import Assign, Branch, Item, Loop, LoopTree, Run, used_inside
 
@@ -30,6 +33,7 @@ _NUMBERS = "biufc"
 
 #: lines with their depth, and the node whose kernel they call
 Lines = list[tuple[int, str, FlatNode | None]]
+RunLoop = Callable[[list[Any], int, RunState], tuple[Any, ...]]
 
 
 class LoopCode:
@@ -39,8 +43,7 @@ class LoopCode:
     ----------
     lowered : Lowered
     tree : LoopTree
-    kernel_of : callable
-        Gives the kernel of a node with its static arguments.
+    owned : Ownership
 
     Attributes
     ----------
@@ -49,10 +52,10 @@ class LoopCode:
         Line -> the node whose kernel it calls.
     """
 
-    def __init__(self, lowered: Lowered, tree: LoopTree, kernel_of: Callable[[FlatNode], Any]) -> None:
+    def __init__(self, lowered: Lowered, tree: LoopTree, owned: Ownership) -> None:
         self._nodes = lowered.nodes
         self._tree = tree
-        self._kernel_of = kernel_of
+        self._owned = owned
         self._globals: dict[str, Any] = {"count": count, "scalar": _scalar}
         variables = len(tree.loop.enter)
         self._captured = {port: f"a{k}" for k, port in enumerate(tree.inputs[variables:])}
@@ -62,7 +65,7 @@ class LoopCode:
         exits = set(tree.results)
         lines, _ = self._loop(tree.loop, exits, 1)
         names = [*[self._name(port) for port, _ in tree.loop.enter], *self._captured.values()]
-        first: Lines = [(0, "def run(args, start):", None), (1, f"[{', '.join(names)}] = args", None)]
+        first: Lines = [(0, "def run(args, start, state):", None), (1, f"[{', '.join(names)}] = args", None)]
         first.append((1, "args.clear()", None))
         for port, name in self._scalars.items():
             first.append((1, f"{name} = scalar({self._captured[port]})", None))
@@ -71,11 +74,11 @@ class LoopCode:
         self.source = "\n".join(["    " * depth + text for depth, text, _ in lines]) + "\n"
         self.places = {k: flat for k, (_, _, flat) in enumerate(lines, 1) if flat is not None}
 
-    def compile(self) -> Callable[[list[Any], int], tuple[Any, ...]]:
-        """Return the function ``run(args, start)``: it empties ``args``, and counts iterations from ``start``."""
+    def compile(self) -> RunLoop:
+        """Return ``run(args, start, state)``: it empties ``args``, and counts iterations from ``start``."""
         code: CodeType = compile(self.source, "<autoloop loop>", "exec")
         exec(code, self._globals)
-        made: Callable[[list[Any], int], tuple[Any, ...]] = self._globals["run"]
+        made: RunLoop = self._globals["run"]
         return made
 
     # -- values -------------------------------------------------------------------------------------------
@@ -142,19 +145,25 @@ class LoopCode:
         return [line for lines in reversed(parts) for line in lines], after
 
     def _run(self, item: Run, after: set[Port], depth: int) -> tuple[Lines, set[Port]]:
-        flat = item.flat
+        flat, op = item.flat, item.flat.op
+        assert op is not None
         made = [(flat.index, k) for k in range(flat.outputs)]
-        kernel = self._kernel_of(flat)
+        inputs = item.inputs[: len(item.inputs) - op.effect]
+        kernel, in_place = calling(flat, self._owned)
         sign = _SIGNS.get(kernel)
-        if sign is not None and sign.count("{}") == len(item.inputs):
-            value = sign.format(*[self._operand(port) for port in item.inputs])
+        dropped = self._dropped(item.inputs, after, depth)
+        if sign is not None and sign.count("{}") == len(inputs):
+            value = sign.format(*[self._operand(port) for port in inputs])
         else:
             self._globals[f"k{flat.index}"] = kernel
-            value = f"k{flat.index}({', '.join([self._name(port) for port in item.inputs])})"
-        assert flat.op is not None
-        targets = "".join([f"{self._name(p)}, " for p in made]) if flat.op.several else self._name(made[0])
-        lines: Lines = [(depth, f"{targets} = {value}" if made else value, flat)]
-        lines += self._dropped(item.inputs, after, depth)
+            given = [self._name(port) for port in inputs]
+            value = f"k{flat.index}({', '.join([*given, *(['state=state'] * op.stateful)])})"
+        targets = "".join([f"{self._name(p)}, " for p in made]) if op.several or op.effect else self._name(made[0])
+        lines: Lines = [(depth, f"{targets} = {value}" if made else value, flat), *dropped]
+        if in_place:  # what nobody else has is let go of first
+            whole = f"o{flat.index} = [{', '.join(given)}]"
+            value = f"k{flat.index}(o{flat.index}{', state=state' * op.stateful})"
+            lines = [(depth, whole, None), *dropped, (depth, f"{targets} = {value}" if made else value, flat)]
         return lines, after.difference(made).union(item.inputs)
 
     def _assign(self, pairs: Sequence[tuple[Port, Port]], after: set[Port], depth: int) -> tuple[Lines, set[Port]]:

@@ -8,7 +8,7 @@ over the same memory: views of those keep them alive, which NumPy's own views of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from sys import getrefcount
 from typing import Any
 
@@ -105,6 +105,21 @@ def offered(args: list[Any], which: Sequence[tuple[int, bool]]) -> Any:
         if alone:
             return array
     return None
+
+
+def in_place(
+    kernel: Callable[..., Any], over: Callable[..., Any] | None, offers: Sequence[tuple[int, bool]],
+    takes: Iterable[int], args: list[Any],
+) -> tuple[Callable[..., Any], list[Any]]:  # fmt: skip
+    """Return the kernel to call, and with what: ``args``, which nobody else has, with copies of what others see, or the
+    one with a place for its result, and that."""
+    if not offers:
+        return kernel, taken(args, takes)
+    array = offered(args, offers)
+    if array is None:
+        return kernel, args
+    assert over is not None
+    return over, [*args, array]
 
 
 def _references(array: Any) -> int:

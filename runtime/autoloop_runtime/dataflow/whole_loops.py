@@ -5,7 +5,6 @@ Each kernel is still called by itself, in program order; what goes away is the m
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -13,11 +12,12 @@ from ..analysis.ownership import Ownership
 from ..analysis.weight import Weight, weigh
 from ..base.dataclass import replace
 from ..ir.graph import Node
+from ..ir.run_state import RunState
 from .dependence import MANY, Dependence
-from .execution_plan import is_special, kernel_of
 from .flat_graph import FlatNode, Kind, Lowered, Port
-from .loop_code import LoopCode
+from .loop_code import LoopCode, RunLoop
 from .loop_items import LoopTree, doors
+from .loop_walk import WALKED, LoopWalk
 
 
 class WholeLoop:
@@ -27,38 +27,52 @@ class WholeLoop:
     ----------
     lowered : Lowered
     frame : int
+    owned : Ownership
     """
 
-    def __init__(self, lowered: Lowered, frame: int) -> None:
+    def __init__(self, lowered: Lowered, frame: int, owned: Ownership) -> None:
         self._sources = [frame.source for frame in lowered.frames]
         self._parents = [frame.parent for frame in lowered.frames]
         self._frame = frame
-        self._write: Callable[[], LoopCode] | None = lambda: LoopCode(lowered, LoopTree(lowered, frame), kernel_of)
-        self._run: Callable[[list[Any], int], tuple[Any, ...]] | None = None
+        self._given: tuple[Lowered, Ownership] | None = (lowered, owned)
+        self._walk: LoopWalk | None = None
+        self._run: RunLoop | None = None
         self._places: dict[int, FlatNode] = {}
 
-    def __call__(self, args: list[Any]) -> tuple[Any, ...]:
+    def __call__(self, state: RunState, args: list[Any]) -> tuple[Any, ...]:
         """Run it; ``args`` is emptied."""
-        run = self._run or self._compiled()
-        return run(args, 0)
+        run = self._run
+        return self._first(state, args) if run is None else run(args, 0, state)
 
-    def _compiled(self) -> Callable[[list[Any], int], tuple[Any, ...]]:
-        write = self._write
-        if write is not None:
-            code = write()
+    def _first(self, state: RunState, args: list[Any]) -> tuple[Any, ...]:
+        """Run it as long as there is no function."""
+        given, iteration = self._given, 0
+        if given is not None:  # it is None if another thread has made the function meanwhile
+            walk = self._walk
+            if walk is None:
+                walk = self._walk = LoopWalk(given[0], LoopTree(given[0], self._frame), given[1])
+            results, iteration = walk.run(args, state)
+            if results is not None:
+                return results
+            code = LoopCode(given[0], walk.tree, given[1])
             self._places, self._run = code.places, code.compile()
-            self._write = None  # after the rest: another thread may be here, too
+            self._given = self._walk = None  # after the rest
         assert self._run is not None
-        return self._run
+        return self._run(args, iteration, state)
 
     def place(self, error: BaseException) -> tuple[FlatNode, list[tuple[Node, int]]] | None:
         """Return the node whose kernel raised ``error``, and the loops around it up to this one, innermost first."""
-        run, here = self._run, error.__traceback__
-        while here is not None and run is not None:
-            if here.tb_frame.f_code is run.__code__:
-                return self._found(here)
+        here, found = error.__traceback__, None
+        while here is not None:
+            if self._run is not None and here.tb_frame.f_code is self._run.__code__:
+                found = self._found(here)
+            elif here.tb_frame.f_code is WALKED:
+                found = (
+                    here.tb_frame.f_locals["flat"],
+                    [(self._source(self._frame), here.tb_frame.f_locals["iteration"])],
+                )
             here = here.tb_next
-        return None
+        return found
 
     def _found(self, here: TracebackType) -> tuple[FlatNode, list[tuple[Node, int]]] | None:
         flat = self._places.get(here.tb_lineno)
@@ -66,12 +80,15 @@ class WholeLoop:
             return None
         loops, frame, counts = [], flat.frame, here.tb_frame.f_locals
         while True:
-            source = self._sources[frame]
-            assert source is not None
-            loops.append((source, counts[f"n{frame}"]))
+            loops.append((self._source(frame), counts[f"n{frame}"]))
             if frame == self._frame:
                 return flat, loops
             frame = self._parents[frame]
+
+    def _source(self, frame: int) -> Node:
+        source = self._sources[frame]
+        assert source is not None
+        return source
 
 
 def with_whole_loops(lowered: Lowered, owned: Ownership) -> Lowered:
@@ -81,7 +98,7 @@ def with_whole_loops(lowered: Lowered, owned: Ownership) -> Lowered:
     """
     if len(lowered.frames) == 1 or len(lowered.nodes) > MANY:
         return lowered
-    found = Dependence(lowered, _light(lowered, owned))
+    found = Dependence(lowered, light_kernels(lowered))
     outermost = [k for k, frame in enumerate(lowered.frames) if found.whole[k] and not found.whole[frame.parent]]
     if not outermost:
         return lowered
@@ -99,7 +116,7 @@ def with_whole_loops(lowered: Lowered, owned: Ownership) -> Lowered:
         info = lowered.frames[frame]
         nodes[place] = FlatNode(
             place, Kind.WHOLE, lowered.nodes[place].name, tuple(inputs), (), info.parent, info.source, None, {},
-            len(exits), False, WholeLoop(lowered, frame),
+            len(exits), False, WholeLoop(lowered, frame, owned),
         )  # fmt: skip
     fetches = tuple([results.get(port, port) for port in lowered.fetches])
     return replace(lowered, nodes=tuple([_renamed(node, results) for node in nodes]), fetches=fetches)
@@ -117,15 +134,11 @@ def _renamed(node: FlatNode, results: dict[Port, Port]) -> FlatNode:
     return replace(node, inputs=inputs, controls=controls)
 
 
-def _light(lowered: Lowered, owned: Ownership) -> set[int]:
-    """Return the kernels that cost little and do nothing but compute."""
-    return {
-        node.index
-        for node in lowered.nodes
-        if node.kind is Kind.KERNEL and not is_special(node, owned) and _costs_little(node)
-    }
+def light_kernels(lowered: Lowered) -> set[int]:
+    """Return the kernels that are not worth another thread, as far as static shapes tell."""
+    return {node.index for node in lowered.nodes if node.kind is Kind.KERNEL and _is_light(node)}
 
 
-def _costs_little(flat: FlatNode) -> bool:
+def _is_light(flat: FlatNode) -> bool:
     node = flat.source
     return node is None or node.op is not flat.op or weigh(node) is Weight.LIGHT
