@@ -23,9 +23,14 @@ from typing import Any
 IDLE = 5.0
 #: how LLVM optimises: its level, and what it does with loops
 LEVEL, LOOPS = 3, ("loop_vectorization", "loop_interleaving", "loop_unrolling")
-#: Options of a whole process, for the program below: on x86 LLVM makes branches of choices that a loop waits for. Those
-#: of ``where``, ``minimum`` and their kin depend on data, and to guess them wrong takes longer than to wait.
-PROCESS = ("-x86-cmov-converter=0",) if platform.machine() in ("x86_64", "AMD64") else ()
+#: on x86 LLVM makes branches of choices that a loop waits for. Those of ``where``, ``minimum`` and their kin depend on
+#: data, and to guess them wrong takes longer than to wait
+_CHOICES = ("-x86-cmov-converter=0",) if platform.machine() in ("x86_64", "AMD64") else ()
+#: LLVM writes out all turns of a loop if that makes no more than 300 operations, and for some processors many turns of
+#: any loop, up to 512. Of loops in loops that took more time than all else, and they ran no faster for it
+_COPIES = ("-unroll-threshold=150", "-unroll-partial-threshold=64")
+#: options of a whole process, for the program below
+PROCESS = (*_CHOICES, *_COPIES)
 
 
 def identity() -> list[Any]:
