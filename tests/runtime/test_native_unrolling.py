@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from api import compiler, host, linker, process
+from executors import needs_native
 
-pytestmark = pytest.mark.skipif(not linker.is_supported(), reason="LLVM works in this process here")
+pytestmark = [needs_native, pytest.mark.skipif(not linker.is_supported(), reason="LLVM works in this process here")]
 
 LOOP = """
 define void @f(ptr %p) {
