@@ -84,6 +84,27 @@ def test_the_table_of_gradients_of_kernels(tmp_path):
     assert re.search(r"^\| atax \| \d", text, re.MULTILINE), done.stdout
 
 
+def scheduled(tmp_path, *arguments):
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- scheduler -->\nold\n<!-- /scheduler -->\nafter\n")
+    done = run("scheduler.py", *arguments, "--update", str(page))
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
+    assert not done.stderr  # where a library cannot do it, or does something else
+    return text
+
+
+def test_the_table_of_the_scheduler(tmp_path):
+    text = scheduled(tmp_path, "--only", "counter")
+    assert re.search(r"^\| a counter alone, an iteration \| \d\S* µs \| \d\S* µs \|", text, re.M)
+
+
+@pytest.mark.nightly
+def test_every_graph_of_the_table_gives_the_same_in_a_function_and_a_session(tmp_path):
+    text = scheduled(tmp_path)
+    assert len(re.findall(r"^\| .* (?:µs|ms) \|", text, re.M)) >= 20 and "What the second worker gains" in text
+
+
 @pytest.mark.nightly
 def test_the_table_of_functions(tmp_path):
     page = tmp_path / "page.md"

@@ -1,0 +1,158 @@
+"""The scheduler beside TensorFlow's executor: ``python tests/benchmarks/scheduler.py [--update docs/scheduler.md]``.
+
+Each row of ``scheduler_programs`` is one graph, built by the same lines for both libraries, in a function and in a 1.x
+session (of TensorFlow with its first kind of control flow), with as many workers, on as many processors. TensorFlow is
+measured if this interpreter has it or another one is named that does: ``--peer tf=/venvs/tf/bin/python``. The processes
+of a row take turns, results are compared first; figures are medians. A row is missed where the better of ours is slower
+than the better of TensorFlow's, or, where work is heavy, needs more than 1.05 times what NumPy takes by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from page import markdown, replace
+from peers import ON_ONE_THREAD, SCALES, Failed, Worker, number
+from scheduler_programs import Program, programs
+
+#: column of the table -> library and way of calling it
+COLUMNS = {
+    "function": ("autoloop", "function"),
+    "session": ("autoloop", "session"),
+    "NumPy by hand": ("numpy", ""),
+    "TensorFlow": ("tensorflow", "function"),
+    "TensorFlow 1.x": ("tensorflow", "session"),
+}
+OURS, THEIRS, HAND = list(COLUMNS)[:2], list(COLUMNS)[3:], "NumPy by hand"
+#: how much longer than NumPy by hand heavy work may take
+ALLOWANCE = 1.05
+TURNS, QUICK_TURNS = 9, 2
+#: seconds that a library may take to build a graph of 100,000 nodes, and to run it first
+LONG = 600
+
+
+@dataclass
+class Measured:
+    """A row of the table: what a run took, divided, by column."""
+
+    name: str
+    program: Program
+    values: dict[str, float] = field(default_factory=dict)
+
+    def best(self, columns: list[str]) -> float | None:
+        return min([self.values[c] for c in columns if c in self.values], default=None)
+
+    def cells(self, columns: list[str]) -> list[str]:
+        unit = self.program.unit
+        cells = [f"{number(self.values[c])} {unit}" if c in self.values else "-" for c in columns]
+        ours, theirs, hand = self.best(OURS), self.best(THEIRS), self.values.get(HAND)
+        if ours is None or theirs is None:
+            return [self.program.what, *cells, "-", "-"]
+        missed = ours > theirs or (hand is not None and self.program.unit == "ms" and ours > ALLOWANCE * hand)
+        return [self.program.what, *cells, f"{ours / theirs:.2f} ×", "**missed**" if missed else "met"]
+
+
+def compare(name: str, results: dict[str, Path]) -> None:
+    """``Failed`` if a column has computed something else than the first one."""
+    wanted = None
+    for column, path in results.items():
+        with np.load(path) as file:
+            found = [file[key] for key in file.files]
+        wanted = found if wanted is None else wanted
+        for k, (a, b) in enumerate(zip(found, wanted, strict=True)):
+            if np.shape(a) != np.shape(b) or not np.allclose(a, b, rtol=1e-3, atol=1e-4):
+                raise Failed(f"{name}: result {k} of {column} is not that of {next(iter(results))}")
+
+
+def measure(name: str, program: Program, pythons: dict[str, str], quick: bool) -> Measured:
+    """One row."""
+    workers: dict[str, Worker] = {}
+    results: dict[str, Path] = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            for column, (library, way) in COLUMNS.items():
+                if library in pythons and (library != "numpy" or program.hand is not None):
+                    told = [name, library, way, str(int(quick))]
+                    workers[column] = Worker(pythons[library], "scheduler_worker.py", told, ON_ONE_THREAD)
+            for column, worker in list(workers.items()):
+                path = Path(scratch, f"{column}.npz")
+                try:
+                    worker.ask(LONG)
+                    worker.info = worker.ask(LONG, path=str(path))
+                    results[column] = path
+                except Failed as failure:
+                    print(f"{name}, {column}: {failure}", file=sys.stderr)
+                    workers.pop(column).stop()
+            compare(name, results)
+            for turn in range(QUICK_TURNS if quick else TURNS):
+                order = list(workers.values())
+                for worker in order[turn % len(order) :] + order[: turn % len(order)]:
+                    repeats = max(1, min(9, int(0.2 / max(worker.info["estimate"], 1e-9))))
+                    worker.seconds += worker.ask(repeats=repeats)["seconds"]
+        finally:
+            for worker in workers.values():
+                worker.stop()
+    scale = SCALES[program.unit] / program.count
+    return Measured(name, program, {c: median(worker.seconds) * scale for c, worker in workers.items()})
+
+
+def gains(rows: list[Measured]) -> Iterator[str]:
+    """What the second worker gives where two chains do not need each other."""
+    named = {row.name: row for row in rows}
+    if "chains 1" in named and "chains 2" in named:
+        one, two = named["chains 1"].values, named["chains 2"].values
+        told = [f"{column} {one[column] / two[column]:.2f} ×" for column in COLUMNS if column in one and column in two]
+        yield f"What the second worker gains in two chains: {', '.join(told)}."
+
+
+def table(rows: list[Measured]) -> str:
+    """The rows as Markdown, with the columns that have anything in them."""
+    columns = [c for c in COLUMNS if any(c in row.values for row in rows)]
+    head = ["work", *columns, "best of ours / best of TensorFlow's", "verdict"]
+    return markdown(head, [row.cells(columns) for row in rows], range(1, len(head) - 1))
+
+
+def interpreters(given: list[str]) -> dict[str, str]:
+    """The interpreter for each library: as given, else this one if it has the library."""
+    known = {"tf": "tensorflow", "tensorflow": "tensorflow"}
+    found = {name: sys.executable for name in ("autoloop", "numpy", "tensorflow") if importlib.util.find_spec(name)}
+    for pair in given:
+        library, _, python = pair.partition("=")
+        if library not in known or not python:
+            raise SystemExit(f"--peer wants tf=PYTHON, not {pair!r}")
+        found[known[library]] = python
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--peer", action="append", default=[], metavar="tf=PYTHON", help="where TensorFlow is")
+    parser.add_argument("--only", type=lambda text: text.split(","), help="names of rows: " + ", ".join(programs()))
+    parser.add_argument("--quick", action="store_true", help="small sizes, two turns: does everything still run?")
+    parser.add_argument("--update", type=Path, metavar="FILE", help="put the table between the marks in FILE")
+    options = parser.parse_args()
+    pythons = interpreters(options.peer)
+    rows: list[Measured] = []
+    for name, program in programs(options.quick).items():
+        if options.only is None or name in options.only:
+            rows.append(measure(name, program, pythons, options.quick))
+            print(table(rows[-1:]).splitlines()[-1], flush=True)
+    where = f"Python {platform.python_version()}, NumPy {np.__version__}, {len(os.sched_getaffinity(0))} cores"
+    text = "\n\n".join([table(rows).rstrip("\n"), *gains(rows), f"Medians, {where}."]) + "\n"
+    print(text, end="")
+    if options.update:
+        replace(options.update, "scheduler", text)
+
+
+if __name__ == "__main__":
+    main()

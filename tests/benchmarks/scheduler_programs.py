@@ -1,0 +1,232 @@
+"""What ``scheduler.py`` measures: graphs written once, for TensorFlow and autoloop, in functions and in sessions.
+
+Nothing but NumPy is imported here; ``tf`` is the library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass
+class Program:
+    """A row of the table.
+
+    ``build(tf, *inputs)`` gives tensors. A figure is the time of a run divided by ``count``, in ``unit``. ``hand`` does
+    it with NumPy, on ``threads`` threads where that makes a difference.
+    """
+
+    what: str
+    unit: str
+    count: int
+    build: Callable[..., list[Any]]
+    inputs: list[Any]
+    threads: int = 1
+    hand: Callable[..., list[Any]] | None = None
+
+
+def drawn(*shape: int, scale: float = 1.0) -> np.ndarray:
+    """Numbers that are the same in each process."""
+    return (scale * np.random.default_rng(sum(shape)).standard_normal(shape)).astype(np.float32)
+
+
+def loop(tf: Any, n: Any, body: Callable[..., Any], start: list[Any], window: int = 10) -> list[Any]:
+    """``for i in range(n)``: the variables but for the counter."""
+    zero = tf.constant(0, tf.int32)
+    return list(
+        tf.while_loop(
+            lambda i, *_: i < n, lambda i, *rest: [i + 1, *body(i, *rest)], [zero, *start], parallel_iterations=window
+        )
+    )[1:]
+
+
+# -- little work: what a node costs -----------------------------------------------------------------------
+
+
+def scalar_if(tf, n, x):
+    def body(i, total):
+        return [tf.cond(tf.equal(i % 3, 0), lambda: total + 0.5 * x, lambda: total - 0.25 * x)]
+
+    return loop(tf, n, body, [x])
+
+
+def nested(tf, n, m, x):
+    return loop(tf, n, lambda i, s: loop(tf, m, lambda j, t: [t * 0.5 + x], [s]), [x])
+
+
+def counter(tf, n):
+    found = tf.while_loop(lambda i: i < n, lambda i: [i + 1], [tf.constant(0, tf.int32)])
+    return found if isinstance(found, list) else [found]  # 1.x gives one tensor where there is one variable
+
+
+def hundred(tf, n, x):
+    def body(i, a, b):
+        for _ in range(25):
+            a, b = a * x + b, b * 0.5 - a
+        return [a, b]
+
+    return loop(tf, n, body, [x, x])
+
+
+def wide(count):
+    def build(tf, x, y):
+        return [tf.reduce_sum(tf.stack([tf.tanh(x + float(k)) * y for k in range(count // 3)]))]
+
+    return build
+
+
+def deep(count):
+    def build(tf, x, y):
+        for _ in range(count // 2):
+            x = tf.tanh(x) * y
+        return [x]
+
+    return build
+
+
+def of_kind(step):
+    """Ten nodes of a kind in each iteration, one after the other."""
+
+    def build(tf, n, *inputs):
+        def body(i, x):
+            for _ in range(10):
+                x = step(tf, i, x, *inputs[1:])
+            return [x]
+
+        return loop(tf, n, body, [inputs[0]])
+
+    return build
+
+
+KINDS = {
+    "`x * y` of scalars": (lambda tf, i, x, y: x * y, [np.float32(1), np.float32(0.999)]),
+    "`x * y` of 8 numbers": (lambda tf, i, x, y: x * y, [drawn(8), np.full(8, 0.999, np.float32)]),
+    "`tanh(x)` of 1,000 numbers": (lambda tf, i, x: tf.tanh(x), [drawn(1000)]),
+    "`x @ y`, 8×8": (lambda tf, i, x, y: tf.matmul(x, y), [drawn(8, 8), np.eye(8, dtype=np.float32)]),
+    "`x[i] + x`": (lambda tf, i, x: tf.gather(x, i % 8) * 0.001 + x, [drawn(8)]),
+    "`where(x > 0, x, y)` of 8 numbers": (lambda tf, i, x, y: tf.where(x > 0, x, y), [drawn(8), drawn(8)]),
+    "`reduce_sum(x) * y` of 8 numbers": (lambda tf, i, x, y: tf.reduce_sum(x) * y, [drawn(8), drawn(8, scale=0.1)]),
+    "`cond(i > 5, ...)`": (
+        lambda tf, i, x: tf.cond(i > 5, lambda: x * 0.5, lambda: x + 1.0), [np.float32(1)]
+    ),
+}  # fmt: skip
+
+
+# -- more work --------------------------------------------------------------------------------------------
+
+
+def rnn(tf, n, h, w, x):
+    return loop(tf, n, lambda i, h: [tf.tanh(tf.matmul(h, w) + x)], [h])
+
+
+def rnn_by_hand(n, h, w, x):
+    for _ in range(n):
+        h = np.tanh(h @ w + x)
+    return [h]
+
+
+def rnn_gradient(tf, n, h, w, x):
+    return list(tf.gradients(tf.reduce_sum(rnn(tf, n, h, w, x)[0]), [w, x]))
+
+
+def layers(tf, n, a, b, v, w):
+    """The second layer works at a step while the first is at the next one."""
+    return loop(tf, n, lambda i, a, b: [tf.tanh(tf.matmul(a, v)), tf.tanh(tf.matmul(b, w) + a)], [a, b], 32)
+
+
+def layers_by_hand(n, a, b, v, w):
+    """Two threads, the first of which hands its values on."""
+    from queue import SimpleQueue
+
+    values: SimpleQueue[Any] = SimpleQueue()
+
+    def first(a):
+        for _ in range(n):
+            values.put(a)
+            a = np.tanh(a @ v)
+        return a
+
+    def second(b):
+        for _ in range(n):
+            b = np.tanh(b @ w + values.get())
+        return b
+
+    with ThreadPoolExecutor(2) as pool:
+        done = pool.submit(first, a), pool.submit(second, b)
+        return [one.result() for one in done]
+
+
+def chains(tf, n, a, b, v, w):
+    return loop(tf, n, lambda i, a, b: [tf.tanh(tf.matmul(a, v)), tf.tanh(tf.matmul(b, w))], [a, b], 32)
+
+
+def chain_by_hand(n, x, m):
+    for _ in range(n):
+        x = np.tanh(x @ m)
+    return x
+
+
+def chains_by_hand(n, a, b, v, w):
+    return [chain_by_hand(n, a, v), chain_by_hand(n, b, w)]
+
+
+def chains_on_two(n, a, b, v, w):
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(chain_by_hand, (n, n), (a, b), (v, w)))
+
+
+# -- all of it --------------------------------------------------------------------------------------------
+
+
+def recurrent(batch: int, hidden: int) -> list[Any]:
+    return [drawn(batch, hidden), drawn(hidden, hidden, scale=0.9 / hidden**0.5), drawn(batch, hidden)]
+
+
+def square(size: int, times: int = 2) -> list[Any]:
+    return [drawn(size, size)] * times + [drawn(size, size, scale=0.9 / size**0.5)] * times
+
+
+def programs(quick: bool = False) -> dict[str, Program]:
+    """All rows, by name; ``quick``: small ones, to see that they run."""
+    less = 50 if quick else 1
+
+    def turns(n: int) -> Any:
+        return np.int32(max(2, n // less))
+
+    one, n = np.float32(0.5), turns(10_000)
+    found = {
+        "if": Program("scalar `while` with an `if`, an iteration", "µs", int(n), scalar_if, [n, one]),
+        "nested": Program("`while` in a `while`, an inner iteration", "µs", int(turns(100)) * int(turns(100)), nested,
+                          [turns(100), turns(100), one]),
+        "counter": Program("a counter alone, an iteration", "µs", int(n), counter, [n]),
+        "hundred": Program("iterations of 100 nodes, a node", "µs", int(turns(500)) * 100, hundred, [turns(500), one]),
+    }  # fmt: skip
+    for count in (10_000 // less, 100_000 // less):
+        found[f"wide {count}"] = Program(f"{count:,} nodes side by side, a node", "µs", count, wide(count), [one, one])
+        found[f"deep {count}"] = Program(f"{count:,} nodes in a chain, a node", "µs", count, deep(count), [one, one])
+    for what, (step, inputs) in KINDS.items():
+        m = turns(200)
+        found[what] = Program(f"{what}, a node", "µs", int(m) * 10, of_kind(step), [m, *inputs])
+    for batch, hidden in ((32, 64), (64, 256)):
+        m = turns(400)
+        found[f"rnn {hidden}"] = Program(
+            f"RNN {batch}×{hidden}, a step", "µs", int(m), rnn, [m, *recurrent(batch, hidden)], hand=rnn_by_hand
+        )
+    m = turns(400)
+    found["gradient"] = Program("gradient of an RNN 32×64, 400 steps", "ms", 1, rnn_gradient, [m, *recurrent(32, 64)])
+    size, m = 320 // (4 if quick else 1), turns(60)
+    found["layers"] = Program(
+        f"two stacked layers {size}×{size}, {m} steps, 2 workers", "ms", 1, layers, [m, *square(size)], 2,
+        layers_by_hand,
+    )  # fmt: skip
+    for threads, hand in ((1, chains_by_hand), (2, chains_on_two)):
+        found[f"chains {threads}"] = Program(
+            f"two chains {size}×{size}, {m} steps, {threads} worker{'s' * (threads - 1)}", "ms", 1, chains,
+            [m, *square(size)], threads, hand,
+        )  # fmt: skip
+    return found

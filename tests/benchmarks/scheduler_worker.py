@@ -1,0 +1,66 @@
+"""One program of ``scheduler_programs`` in one library and way of calling it: what ``scheduler.py`` starts."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import sys
+
+import scheduler_programs
+from worker import first, serve, timed
+
+
+def in_a_function(tf, program, executor):
+    inputs = [tf.constant(value) for value in program.inputs]
+    build = lambda *args: program.build(tf, *args)
+    # tensors in loops of library calls: nothing is to be converted
+    function = tf.function(build, autograph=False, **({"executor": executor} if executor else {}))
+    return lambda: function(*inputs)
+
+
+def in_a_session(tf, program, executor):
+    v1 = tf.compat.v1
+    graph = v1.Graph()
+    with graph.as_default():
+        places = [v1.placeholder(value.dtype, value.shape) for value in program.inputs]
+        fetches = program.build(v1, *places)
+    options = {}
+    if not executor:
+        options["config"] = v1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=program.threads)
+    session = v1.Session(graph=graph, **options)
+    feeds = dict(zip(places, program.inputs))
+    return lambda: session.run(fetches, feeds)
+
+
+def prepared():
+    """The program of the command line; gives what answers requests."""
+    name, library, way, quick = sys.argv[1:5]
+    program = scheduler_programs.programs(bool(int(quick)))[name]
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: program.threads])
+    if library == "numpy":
+        run = lambda: program.hand(*[int(value) if value.ndim == 0 else value for value in program.inputs])
+    else:
+        module = importlib.import_module(library)
+        if library == "autoloop":
+            module.config.set_num_threads(program.threads)
+        else:
+            module.config.threading.set_inter_op_parallelism_threads(program.threads)
+            module.config.threading.set_intra_op_parallelism_threads(1)
+            if way == "session":
+                module.compat.v1.disable_control_flow_v2()
+        make = in_a_session if way == "session" else in_a_function
+        run = make(module, program, "dataflow" if library == "autoloop" else None)
+
+    def answer(request):
+        if "path" in request:
+            return first(run, request["path"])
+        gc.collect()
+        return {"seconds": [timed(run)[0] for _ in range(request["repeats"])]}
+
+    return answer
+
+
+if __name__ == "__main__":
+    serve(prepared)
