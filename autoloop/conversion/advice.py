@@ -81,6 +81,8 @@ def asks_for_values(error: BaseException) -> tuple[str, Line] | None:
         what = "what is called is not converted and wants to know a value of the run"
     elif is_marked and is_converted(code) and _stands_there(gast.Subscript, code, _position(link)):
         what = "what has the item wants to know which one, a value of the run: use an array"
+    elif is_marked and is_converted(code) and _stands_there(gast.Compare, code, _position(link)):
+        what = "objects of Python's own that are compared ask their values, which only the run knows: compare those"
     else:
         return None
     return what, Line(link.tb_frame.f_code.co_filename, link.tb_lineno, link.tb_frame.f_code.co_name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import types
 from typing import Any
 
 import autoloop as al
@@ -89,14 +90,24 @@ def test_arrays_among_the_elements_are_refused_as_by_numpy() -> None:
         al.function(lambda n: [X + n] == [X])(np.int64(3))
 
 
-def test_names_of_lists_are_refused_with_what_to_write() -> None:
-    @al.function
-    def f(n: Any) -> Any:
-        one, other = made(n), made(3)
-        return one == other
-
+def compared_by_names(n: Any) -> Any:
     def made(n: Any) -> Any:
         return [n, 1]
 
+    one, other = made(n), made(3)
+    return one == other
+
+
+def compared_namespaces(n: Any) -> Any:
+    one, other = types.SimpleNamespace(v=n, w=1), types.SimpleNamespace(v=3, w=1)
+    return one == other, [one] != [other], n * 2 if one == other else n
+
+
+@pytest.mark.parametrize("function", [compared_by_names, compared_namespaces])
+def test_what_only_python_compares_is_compared_by_plain_python(function: Any) -> None:
+    with pytest.warns(UserWarning, match="objects of Python's own that are compared ask their values"):
+        f = al.function(function)
+        for n in (np.int64(3), np.int64(4)):
+            assert f(n) == function(n)
     with pytest.raises(TypeError, match="stays Python unless one is written out"):
-        f(np.int64(3))
+        al.function(function)(al.constant(3))
