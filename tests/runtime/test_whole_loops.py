@@ -13,6 +13,7 @@ from api import (
     Executable,
     Graph,
     Kind,
+    MemoryLimit,
     Ownership,
     SeededExecutor,
     light_kernels,
@@ -232,3 +233,22 @@ def test_the_first_iterations_are_like_the_others(calls):
 def beyond(n):
     x = al.constant(np.ones(3, np.float32))
     return al.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + x[i]), [al.constant(0), al.constant(0.0)])
+
+
+def test_under_a_limit_to_memory_what_each_kernel_makes_is_counted():
+    class Counted(MemoryLimit):
+        made = 0
+
+        def note(self, made):
+            self.made += 1
+            return super().note(made)
+
+    graph = Graph(ordered=True)
+    with graph.as_default():
+        x = graph.parameter(np.dtype("float64"), al.TensorShape([4000]))
+        body = lambda i, x: (i + 1, x * 0.5)
+        set_outputs(graph, [al.while_loop(lambda i, _: i < 9, body, (0, x))[1]])
+    executable, limit, x = Executable(lower(graph, graph.outputs, graph.inputs)), Counted(1 << 20), np.ones(4000)
+    results = executable.run([x], memory=limit), executable.run([x])
+    np.testing.assert_array_equal(*results)
+    assert limit.made >= 9

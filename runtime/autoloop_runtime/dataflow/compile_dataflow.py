@@ -14,8 +14,6 @@ from ..passes.given_places import with_given_places
 from ..passes.rewrite import detached
 from .executable import Executable
 from .lowering import lower
-from .part_kernels import with_part_kernels
-from .reads_first import with_reads_first
 
 if TYPE_CHECKING:
     from .memory_limit import MemoryLimit
@@ -49,6 +47,8 @@ def _written_in_place(graph: Graph) -> Graph:
     """Return a graph that does the same as ``graph``, which is given arrays to write to, and copies none of them."""
     with undivided():
         from ..passes.parts_in_place import with_parts_in_place
+        from .part_kernels import with_part_kernels
+        from .reads_first import with_reads_first
 
     made = graph
     # where floating-point errors are asked for, each operation may fail: then nothing is written before its time

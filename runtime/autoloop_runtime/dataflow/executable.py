@@ -15,7 +15,6 @@ from ..base.fp_warnings import asked, restore, setting, silence
 from ..ir.graph import current_graph, eager
 from ..ir.run_state import EAGER, RunState
 from .execution_plan import MISSING, Plan
-from .first_failure import FirstFailure, first_failure
 from .flat_graph import Lowered
 from .frames import Item, State
 from .kernels import Watch, call
@@ -44,7 +43,7 @@ class Executable:
         self.donated = donated
         self._owned = owned or Ownership()
         self.plan = Plan(with_whole_loops(lowered, self._owned), self._owned)
-        #: node by node, for runs that are watched; made by the first
+        #: node by node, for runs that are watched, or whose memory is counted; made by the first
         self._watched: Plan | None = None
 
     def run(
@@ -90,8 +89,8 @@ class Executable:
         count = 1 if threads is None else config.check_num_threads(threads)
         if threads is None and self.plan.parallel:
             count = config.get_num_threads()  # asks the system
-        watch = Watch.needed(timeout)
-        tokens = State(self.plan if watch is None else self._node_by_node())
+        watch, budget = Watch.needed(timeout), _budget(memory)
+        tokens = State(self.plan if watch is None and budget is None else self._node_by_node())
         is_silent, before, limit = not asked(), setting(), DEADLINE.get()
         try:
             DEADLINE.set(limit if watch is None else watch.deadline)
@@ -100,7 +99,7 @@ class Executable:
             # a kernel computes: a user's function called by one must not add to the graph being built around us
             with nullcontext() if current_graph() is None else eager():
                 run = run_alone if count == 1 or not self.plan.parallel else _shared(count)
-                run(tokens, donate(feed_values, self.donated), state, watch, _budget(memory))
+                run(tokens, donate(feed_values, self.donated), state, watch, budget)
             results = results_of(tokens)
             return list(map(returned, results)) if self.donated else results
         finally:
@@ -142,6 +141,9 @@ def run_alone(
             else:
                 out = call(it, step, state, watch)
         except Exception as error:
+            with undivided():
+                from .first_failure import FirstFailure, first_failure
+
             found = FirstFailure(error, it, step)
             raise first_failure(found, tokens, deque([*light, *heavy]), state, watch).explained()  # noqa: B904
         if step.blank:

@@ -6,18 +6,21 @@ Each kernel is still called by itself, in program order; what goes away is the m
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..analysis.ownership import Ownership
 from ..analysis.weight import Weight, weigh
 from ..base.dataclass import replace
+from ..base.forks import undivided
 from ..ir.graph import Node
 from ..ir.run_state import RunState
 from .dependence import MANY, Dependence
 from .flat_graph import FlatNode, Kind, Lowered, Port
-from .loop_code import LoopCode, RunLoop
 from .loop_items import LoopTree, doors
 from .loop_walk import WALKED, LoopWalk
+
+if TYPE_CHECKING:
+    from .loop_code import RunLoop
 
 
 class WholeLoop:
@@ -54,6 +57,9 @@ class WholeLoop:
             results, iteration = walk.run(args, state)
             if results is not None:
                 return results
+            with undivided():
+                from .loop_code import LoopCode
+
             code = LoopCode(given[0], walk.tree, given[1])
             self._places, self._run = code.places, code.compile()
             self._given = self._walk = None  # after the rest
