@@ -22,6 +22,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_operators import BINARY, COMPARISONS, GOES_FIRST
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of
 
+from ...left_to_python import LeftByRun
 from .numbers_or_arrays import Noted, is_untold, note, noted
 from .raising import Raising, raise_unless
 
@@ -61,7 +62,7 @@ class MaybeNumber(ArrayTracer):
             f"{found.name!r} is an array of {found.number.dtype} if the loop makes no turn, as in this run, and one of "
             f"{self.dtype} after it: let it be that before, {found.name} = {found.name}.astype(np.{self.dtype})"
         )
-        return self._unless(found, TypeError, text)
+        return self._unless(found, LeftByRun, text)
 
     def _unless(self, found: Noted, kind: type[Exception], text: str) -> ArrayTracer:
         raise_unless(ops.logical_not(found.is_number), Raising(kind, lambda: kind(text)))
