@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
+from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dtypes import is_own
-from autoloop_runtime.base.fp_warnings import asked
+from autoloop_runtime.base.fp_warnings import asked, restore, setting, silence
 from autoloop_runtime.base.stand_ins import ShownByRun
 from autoloop_runtime.ir.array_views import dense_strides
 from autoloop_runtime.ir.convert import convert_to_tensor
@@ -62,6 +64,20 @@ class CalledPlain(Exception):
         self.watched = watched
 
 
+@contextmanager
+def in_place_of_run(told: Callable[[float], None]) -> Iterator[None]:
+    """Let the undecorated function be called in the place of a run: floating-point warnings are as quiet as in one, and
+    it is told how many seconds it took."""
+    before = setting()
+    begin = perf_counter()
+    try:
+        silence()
+        yield
+    finally:
+        restore(before)
+        told(perf_counter() - begin)
+
+
 class ConcreteFunction(NeverSent):
     """One trace of a function: a graph, and how arguments and results map to it.
 
@@ -89,6 +105,8 @@ class ConcreteFunction(NeverSent):
     """
 
     of_arrays: Collection[int] = ()
+    #: whether calls may be of the undecorated function where that is faster
+    may_be_plain = False
 
     def __init__(
         self, name: str, graph: Graph, value: Any, executor: str, written: Sequence[tuple[int, Tensor]] = (),
@@ -221,6 +239,8 @@ class ConcreteFunction(NeverSent):
 
     def results(self, values: list[Any]) -> list[Any]:
         """Return what a run on raw values gives; ``CalledPlain`` if it has shown that plain Python has to do it."""
+        if self.may_be_plain and (told := self.runner.plain_turn(values)) is not None and not asked():
+            raise CalledPlain(partial(in_place_of_run, told))
         put_back = self.runner.noted()
         try:
             return (self.checked_runner if asked() else self.runner).run(values, EAGER)

@@ -85,7 +85,7 @@ def replayed(run: Callable[[], R], values: Sequence[Any], written: Sequence[int]
     copies = [array.copy() for array in arrays]
     try:
         return run()
-    except OtherMemory:
+    except (OtherMemory, CalledPlain):  # before it has begun
         raise
     except Exception as error:
         for array, copy in zip(arrays, copies):

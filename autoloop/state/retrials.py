@@ -11,13 +11,17 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from autoloop_runtime.analysis.inside import loops_inside, nodes_inside
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.records import call_records
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tensor_spec import TensorSpec
+from autoloop_runtime.ir.tracers import DecidedNumber, own_kind
 
 from .. import operators, state
 from ..concrete import CalledPlain, ConcreteFunction
@@ -149,7 +153,21 @@ def trace(request: Request, own: Sequence[Variant], others: Sequence[Variant]) -
                 if not _may_know_more(error):
                     raise
                 break
+        made.concrete.may_be_plain = _may_be_plain(request, made.concrete)
         return made.concrete if made.is_stateless else _variant(request, made)
+
+
+def _may_be_plain(request: Request, made: ConcreteFunction) -> bool:
+    """Return whether nobody can tell if calls are of the undecorated function: of tensors and variables it makes
+    others, and it calls each time what a trace calls once."""
+    is_users = request.target is not request.function and not request.needs_graph
+    has_signature = any(type(one) is TensorSpec for one in request.specs or ())
+    if not is_users or has_signature or request.executor != "auto" or made.has_tensors or not loops_inside(made.graph):
+        return False
+    if any(own_kind(one) in (Tensor, DecidedNumber) for one in nest.flatten(made.structured_outputs)):
+        return False
+    are_each_time = all(one.each for one in call_records(made.graph))
+    return are_each_time and not any("variable" in node.attrs for node in nodes_inside(made.graph))
 
 
 def _changing(variants: Sequence[Variant]) -> frozenset[Any]:

@@ -20,9 +20,7 @@ from collections.abc import Callable, Sequence
 from math import inf
 from threading import get_ident
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from ..analysis.cost import Choice
 from ..analysis.inside import loops_inside
@@ -30,7 +28,7 @@ from ..analysis.observable import may_repeat
 from ..base import background, config
 from ..base import native_extra as extra
 from ..base.dataclass import dataclass
-from ..base.forks import Kind, undivided
+from ..base.forks import undivided
 from ..base.profiler import active
 from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState
@@ -38,21 +36,23 @@ from ..ir.structured import WHILE
 from ..python_code.compile_python import Generated, compile_graph, compile_region
 from .on_stack_replacement import Restart, Site, Sites, is_replaceable
 from .standing import Entry, Standing, Straight
-from .tier_up import MOST_SHAPES, SMALLEST, Made, Served, Shapes, TierUp, is_wanted
-
-if TYPE_CHECKING:
-    from .trials import Trial
+from .tier_up import (
+    SMALLEST,
+    BesidePython,
+    CallTimes,
+    Made,
+    Served,
+    Shapes,
+    TierUp,
+    is_wanted,
+    judge,
+    look_again,
+)
 
 Run = Callable[..., list[Any]]
 
-_KIND = Kind(
-    "_Times.lock", "a time is added by one call, and a verdict is one reference; a verdict not reached comes later"
-)
-
 #: seconds of generated Python in one function after which it is said, once in a process, that the extra is missing
 NOTICE = 3.0
-#: calls after whose refusal machine code for a class of shapes is given up: others of the class it may take
-MOST_REFUSALS = 8
 #: seconds of a call for which it pays to spare a microsecond, and not to time each
 SHORT = 50e-6
 #: seconds that a call takes beside machine code that is called without Python in between
@@ -63,56 +63,15 @@ class MissingNativeWarning(UserWarning):
     """A loop ran long that machine code would take, and the extra ``native`` is missing or too old; said once."""
 
 
-class _Times:
-    """What is known of the calls with one set of shapes.
-
-    ``lock`` guards a trial. ``calls`` and ``spent`` may lose what two threads add at the same time: they only say
-    roughly when to do something.
-    """
-
-    def __init__(self, shapes: Served, look: float) -> None:
-        self.shapes = shapes
-        #: how often machine code for a class of shapes has refused a call
-        self.refusals = 0
-        #: seconds of calls after which there is more to do than to add them up
-        self.look = look
-        self.lock = _KIND.lock()
-        self.calls = 0
-        self.spent = 0.0
-        #: what was spent, and a call took, before machine code was asked for
-        self.asked = self.mean = 0.0
-        #: whether calls would go to machine code without Python in between
-        self.is_entered = False
-        #: what calls take with machine code and without, and seconds above which a call speaks for another trial
-        self.trial: Trial | None = None
-        self.most = inf
-        #: machine code, once it has proved faster
-        self.settled: Made | None = None
-
-    def is_refused(self) -> bool:
-        """Note that machine code has refused a call; return whether it is no use then."""
-        self.refusals += 1
-        return self.refusals > MOST_REFUSALS or isinstance(self.shapes, tuple)
-
-    def tried(self) -> Trial:
-        """Return the trial, which begins if there is none."""
-        if self.trial is None:
-            with undivided():
-                from .trials import Trial  # with machine code only
-
-            self.trial = Trial()
-        return self.trial
-
-
 @dataclass(frozen=True)
 class _Call:
     """A call that began at ``begin``."""
 
-    times: _Times
+    times: CallTimes
     begin: float
 
 
-class Automatic:
+class Automatic(BesidePython):
     """A graph and what runs it.
 
     Parameters
@@ -145,12 +104,10 @@ class Automatic:
         self._look = SMALLEST if self._wanted else inf
         #: seconds of calls after which it is said that the extra is missing
         self._notable = inf if not config.get_native() or not extra.remedy() else NOTICE
-        #: only added to, one entry per set of shapes, or class of sets
-        self._times: dict[Served, _Times] = {}
-        #: of the only one there can be
-        self._only: _Times | None = None
+        self._times = {}
+        self._only = None
         if all(t.shape.is_fully_defined() for t in graph.inputs):
-            self._only = _Times(tuple([t.shape.as_tuple() for t in graph.inputs]), self._look)
+            self._only = CallTimes(tuple([t.shape.as_tuple() for t in graph.inputs]), self._look)
 
     def __call__(self, values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
         """Run."""
@@ -167,24 +124,15 @@ class Automatic:
         seconds = perf_counter() - begin
         times.calls += 1
         times.spent += seconds
+        if times.rival is not None:
+            self.note_graph(times.rival, seconds)
         if times.spent >= self._notable:
             self._notice(times.shapes)
         if seconds > times.most:
-            _look_again(self._tier_up, times)
+            look_again(self._tier_up, times)
         return results
 
-    def _times_for(self, values: Sequence[Any]) -> _Times:
-        """Return what is known of calls with the shapes of ``values``; nothing of those whose shapes always change."""
-        shapes: Shapes = tuple([np.shape(v) for v in values])
-        times = self._times.get(shapes)
-        if times is None:
-            served = self._tier_up.served(shapes, len(self._times))
-            times = self._times.get(served) or _Times(served, self._look)
-            if len(self._times) < MOST_SHAPES:
-                times = self._times.setdefault(served, times)
-        return times
-
-    def _in_native(self, made: Made, times: _Times, values: Sequence[Any], state: RunState) -> list[Any]:
+    def _in_native(self, made: Made, times: CallTimes, values: Sequence[Any], state: RunState) -> list[Any]:
         if active() is not None:  # machine code has no timeline
             return self._base(values, state)
         assert made.run is not None
@@ -196,22 +144,9 @@ class Automatic:
                 times.settled = None
             return self._base(values, state)
 
-    def _measured(self, times: _Times, values: Sequence[Any], state: RunState) -> list[Any]:
+    def _measured(self, times: CallTimes, values: Sequence[Any], state: RunState) -> list[Any]:
         """Run, look how long it takes, and decide what to do about it."""
-        shapes = times.shapes
-        made = self._tier_up.find(shapes)
-        if made is None:
-            price = self._tier_up.price()
-            if times.spent >= price:
-                times.asked, times.mean = times.spent, times.spent / max(times.calls, 1)
-                self._tier_up.ask(shapes)
-            else:
-                times.look = price
-        elif made.why_not:
-            refused = self._only is not None and self.sites.are_refused()
-            times.look = 2 * times.spent if refused is None else inf
-            if refused:
-                self._base = compile_graph(self.graph)  # without the chunks of iterations
+        made = self.found(times)
         ready = made is not None and made.run is not None
         trial = times.tried() if ready else None
         native = trial is not None and len(trial.native) <= len(trial.before)
@@ -229,12 +164,31 @@ class Automatic:
                 seconds = min(seconds, getattr(made.run, "inside", inf) + ENTERING)
             with times.lock:
                 (trial.native if native else trial.before).append(seconds)
-                _judge(self._tier_up, times, trial, made)
+                judge(self._tier_up, times, trial, made)
         elif made is not None and made.is_pending:
             background.give_way()
+            self.note_graph(times.rival, seconds)
         elif seconds > times.most:
-            _look_again(self._tier_up, times)
+            look_again(self._tier_up, times)
         return results
+
+    def found(self, times: CallTimes) -> Made | None:
+        """Return the machine code if it is there, or being made; ask for it once that pays."""
+        shapes = times.shapes
+        made = self._tier_up.find(shapes)
+        if made is None:
+            price = self._tier_up.price()
+            if times.spent >= price:
+                times.asked, times.mean = times.spent, times.spent / max(times.calls, 1)
+                self._tier_up.ask(shapes)
+            else:
+                times.look = price
+        elif made.why_not:
+            refused = self._only is not None and self.sites.are_refused()
+            times.look = 2 * times.spent if refused is None else inf
+            if refused:
+                self._base = compile_graph(self.graph)  # without the chunks of iterations
+        return made
 
     def straight(self) -> Straight | None:
         """Return the shortest way through the graph; None where calls take long, or something is to be decided."""
@@ -253,6 +207,10 @@ class Automatic:
         if times is not None:
             times.is_entered = is_taken
         return Entry(None if made is None else made.run.entered, times, made)  # type: ignore[union-attr]
+
+    def is_taken_over(self) -> bool:
+        """Return whether machine code goes on with loops that have begun."""
+        return any(site.trusted for site in self.sites.values())
 
     # -- asked from outside -------------------------------------------------------------------------------
 
@@ -275,7 +233,7 @@ class Automatic:
 
     # -- a call that is given up ----------------------------------------------------------------------------
 
-    def _in_python(self, times: _Times, values: Sequence[Any], state: RunState) -> list[Any]:
+    def _in_python(self, times: CallTimes, values: Sequence[Any], state: RunState) -> list[Any]:
         """Run in generated Python, from the beginning in machine code if that comes to be there before the end."""
         if self.sites.look is None:
             return self._base(values, state)
@@ -301,7 +259,7 @@ class Automatic:
             trial.native.append(seconds)
             if trial.is_plainly_less(seconds, elapsed):  # and it was not at its end
                 trial.before.append(elapsed)
-                _judge(self._tier_up, times, trial, made)
+                judge(self._tier_up, times, trial, made)
         return results
 
     def _look_for_code(self) -> None:
@@ -364,32 +322,15 @@ class Automatic:
         return found
 
 
-def _judge(tier_up: TierUp, times: _Times, trial: Trial, made: Made) -> None:
-    """End the trial when it is plain which is faster."""
-    verdict = trial.is_won(times.mean)
-    if verdict is None or tier_up.find(times.shapes) is not made:
-        return
-    if verdict:
-        times.settled = made
-        return
-    native, before = min(trial.native), trial.usual(times.mean)
-    trial.lose(made, times.mean)
-    tier_up.give_up(times.shapes, f"it was slower: {1e3 * native:.3g} ms a call, not {1e3 * before:.3g} ms")
-    times.most = trial.most
-
-
-def _look_again(tier_up: TierUp, times: _Times) -> None:
-    """Note a call that took much longer than those of the last trial; after several there is another."""
-    assert times.trial is not None
-    with times.lock:
-        if times.most == inf or (made := times.trial.again()) is None:
-            return
-        times.most, times.look = inf, 0.0
-        tier_up.take_up(times.shapes, made)
-
-
-def _prospect(tier_up: TierUp, times: _Times) -> str:
+def _prospect(tier_up: TierUp, times: CallTimes) -> str:
     """Return what is to be said of machine code for a graph that does not run in it."""
+    if times.rival is not None and times.rival.is_faster():
+        graph, plain = 1e3 * min(times.rival.graph), 1e3 * min(times.rival.plain)
+        return f"plain Python runs the calls, in {plain:.3g} ms, not {graph:.3g} ms; {_of_machine_code(tier_up, times)}"
+    return _of_machine_code(tier_up, times)
+
+
+def _of_machine_code(tier_up: TierUp, times: CallTimes) -> str:
     if not config.get_native():
         return "machine code is switched off (AUTOLOOP_NATIVE=0 or config.set_native(False))"
     shapes = times.shapes

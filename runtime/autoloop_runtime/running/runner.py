@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.cost import choose
@@ -80,6 +80,10 @@ class Runner:
         if self.automatic is not None:
             return self.automatic.entry(shapes, is_taken)
         return Entry(self.run.entered if self.asked == "native" else None)  # type: ignore[attr-defined]
+
+    def plain_turn(self, values: Sequence[Any]) -> Callable[[float], None] | None:
+        """Return what is told how long the undecorated function takes, if that is to run a call; None if a run is."""
+        return None if self.automatic is None else self.automatic.plain_turn(values)
 
     def noted(self) -> Callable[[], None]:
         """Return what puts the generators back to where they stand now."""

@@ -1,7 +1,7 @@
 """Machine code that is made on the background thread while something else runs the graph.
 
 ``executor="native"`` makes it at once and says no with an error; here nobody waits for it, and a refusal or a missing
-extra is only a reason to go on as before.
+extra is only a reason to go on as before. What calls take meanwhile is known here, too, and whose turn it is.
 """
 
 from __future__ import annotations
@@ -10,19 +10,24 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import prod
+from math import inf, prod
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from ..analysis.inside import count_nodes
 from ..analysis.ownership import find_owned
 from ..base import background, config
 from ..base import native_extra as extra
 from ..base.dataclass import dataclass
-from ..base.forks import generation, undivided
+from ..base.forks import Kind, generation, undivided
+from ..base.profiler import active
 from ..ir.graph import Graph
 
 if TYPE_CHECKING:
     from ..analysis.shape_classes import Classes, Members
+    from .rival import Rival
+    from .trials import Trial
 
 Shapes = tuple[tuple[int, ...], ...]
 #: for what machine code is: certain shapes of the inputs, or all of a class
@@ -238,3 +243,144 @@ def _sorts_much_in_place(graph: Graph, shapes: Served) -> bool:
     if all(prod(known[k]) * graph.inputs[k].dtype.itemsize < MOST_MERGED for k in graph.donated):
         return False
     return any(node.op.taking is not None and node.op.taking.beside for node in find_owned(graph).in_place)
+
+
+_TIMES = Kind(
+    "CallTimes.lock", "a time is added by one call, and a verdict is one reference; a verdict not reached comes later"
+)
+
+#: calls after whose refusal machine code for a class of shapes is given up: others of the class it may take
+MOST_REFUSALS = 8
+
+
+class CallTimes:
+    """What is known of the calls with one set of shapes.
+
+    ``lock`` guards a trial. ``calls`` and ``spent`` may lose what two threads add at the same time: they only say
+    roughly when to do something.
+    """
+
+    def __init__(self, shapes: Served, look: float) -> None:
+        self.shapes = shapes
+        #: how often machine code for a class of shapes has refused a call
+        self.refusals = 0
+        #: seconds of calls after which there is more to do than to add them up
+        self.look = look
+        self.lock = _TIMES.lock()
+        self.calls = 0
+        self.spent = 0.0
+        #: what was spent, and a call took, before machine code was asked for
+        self.asked = self.mean = 0.0
+        #: whether calls would go to machine code without Python in between
+        self.is_entered = False
+        #: what calls take with machine code and without, and seconds above which a call speaks for another trial
+        self.trial: Trial | None = None
+        self.most = inf
+        #: machine code, once it has proved faster
+        self.settled: Made | None = None
+        #: what is known of plain Python, where that may run calls
+        self.rival: Rival | None = None
+
+    def is_refused(self) -> bool:
+        """Note that machine code has refused a call; return whether it is no use then."""
+        self.refusals += 1
+        return self.refusals > MOST_REFUSALS or isinstance(self.shapes, tuple)
+
+    def tried(self) -> Trial:
+        """Return the trial, which begins if there is none."""
+        if self.trial is None:
+            with undivided():
+                from .trials import Trial  # with machine code only
+
+            self.trial = Trial()
+        return self.trial
+
+
+def judge(tier_up: TierUp, times: CallTimes, trial: Trial, made: Made) -> None:
+    """End the trial when it is plain which is faster."""
+    verdict = trial.is_won(times.mean)
+    if verdict is None or tier_up.find(times.shapes) is not made:
+        return
+    if verdict:
+        times.settled = made
+        return
+    native, before = min(trial.native), trial.usual(times.mean)
+    trial.lose(made, times.mean)
+    tier_up.give_up(times.shapes, f"it was slower: {1e3 * native:.3g} ms a call, not {1e3 * before:.3g} ms")
+    times.most = trial.most
+
+
+def look_again(tier_up: TierUp, times: CallTimes) -> None:
+    """Note a call that took much longer than those of the last trial; after several there is another."""
+    assert times.trial is not None
+    with times.lock:
+        if times.most == inf or (made := times.trial.again()) is None:
+            return
+        times.most, times.look = inf, 0.0
+        tier_up.take_up(times.shapes, made)
+
+
+class BesidePython:
+    """What runs a graph, where the undecorated function may do it as well."""
+
+    _tier_up: TierUp
+    _look: float
+    #: only added to, one entry per set of shapes, or class of sets
+    _times: dict[Served, CallTimes]
+    #: of the only one there can be
+    _only: CallTimes | None
+
+    def _times_for(self, values: Sequence[Any]) -> CallTimes:
+        """Return what is known of calls with the shapes of ``values``; nothing of those whose shapes always change."""
+        shapes: Shapes = tuple([np.shape(v) for v in values])
+        times = self._times.get(shapes)
+        if times is None:
+            served = self._tier_up.served(shapes, len(self._times))
+            times = self._times.get(served) or CallTimes(served, self._look)
+            if len(self._times) < MOST_SHAPES:
+                times = self._times.setdefault(served, times)
+        return times
+
+    def is_taken_over(self) -> bool:
+        """Return whether machine code goes on with loops that have begun."""
+        raise NotImplementedError
+
+    def found(self, times: CallTimes) -> Made | None:
+        """Return the machine code if it is there, or being made; ask for it once that pays."""
+        raise NotImplementedError
+
+    def plain_turn(self, values: Sequence[Any]) -> Callable[[float], None] | None:
+        """Return what is to be told how many seconds a call of the undecorated function takes, if that is to run this
+        call; None if a run is, for the first call, or machine code, or as that has proved faster."""
+        times = self._only or self._times_for(values)
+        rival = times.rival
+        if rival is None:
+            with undivided():
+                from .rival import Rival  # with functions that the user has written
+
+            rival = times.rival = Rival()
+        if times.settled is not None or not rival.is_turn() or active() is not None:
+            return None
+        if times.spent >= times.look and (made := self.found(times)) is not None and made.run is not None:
+            trial = times.tried()
+            if len(trial.native) <= len(trial.before):
+                return None
+        return partial(self._ran_plain, times, rival)
+
+    def _ran_plain(self, times: CallTimes, rival: Rival, seconds: float) -> None:
+        times.calls += 1
+        times.spent += seconds
+        rival.ran_plain(seconds)
+        made = self._tier_up.find(times.shapes) if times.spent >= times.look else None
+        if made is not None and made.run is not None and times.settled is None:
+            with times.lock:
+                trial = times.tried()
+                trial.before.append(seconds)
+                judge(self._tier_up, times, trial, made)
+        elif seconds > times.most:
+            look_again(self._tier_up, times)
+
+    def note_graph(self, rival: Rival | None, seconds: float) -> None:
+        """Note what a call took in which no machine code has taken over."""
+        if rival is not None and not self.is_taken_over():
+            rival.ran_graph(seconds)
