@@ -80,6 +80,30 @@ def test_calls_that_take_much_longer_are_tried_again():
     assert one.is_faster() is None and not one.is_turn()
 
 
+def test_larger_numbers_begin_in_the_graph(plainly):
+    """Which gives a call up for machine code once that is there; plain Python would go on to the end."""
+    f = al.function(popped)
+    for n in (9, 9, 9, 9, 18):
+        f(np.int64(n))
+    ran = len(plainly)
+    assert ran
+    f(np.int64(30_000))
+    assert len(plainly) == ran
+    f(np.int64(9))
+    assert len(plainly) == ran + 1
+    one = rival.Rival()
+    for n, seconds in ((5, 0.1), (7, 0.1)):
+        assert not one.is_turn([np.int64(n), np.ones(2)]) or one.graph
+        one.ran_graph(seconds)
+        assert one.is_turn([np.int64(n), np.ones(2)])
+        one.ran_plain(0.01)
+    assert one.is_turn([np.int64(14), np.ones(2)]) and not one.is_turn([np.int64(15), np.ones(2)])
+    one.ran_graph(0.15)  # which takes no longer
+    assert one.is_turn([np.int64(15), np.ones(2)]) and not one.is_turn([np.int64(100), np.ones(2)])
+    one.ran_graph(0.9)
+    assert not one.is_turn([np.int64(100), np.ones(2)])
+
+
 def test_all_is_done_once(plainly, capsys):
     """In each call, whoever runs it."""
 

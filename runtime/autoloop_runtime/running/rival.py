@@ -3,11 +3,18 @@
 Where each step of a loop does little, or with what Python has of its own, as lists that are pushed to and popped from,
 the interpreter is faster than a graph without machine code. The two run in turns, and the faster one stays: nobody can
 tell which it was, for both do the same, once. They are tried again when calls come to take much longer.
+
+A call of plain Python cannot be given up for machine code once that is there, as one of the graph can. So a call with
+larger numbers than were tried, which may be how often a loop runs, is the graph's until they are known to take as long.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
+from typing import Any
+
+import numpy as np
 
 from .trials import GROWN, MOST_GROWN, PLAIN, TRIALS
 
@@ -28,7 +35,7 @@ class Rival:
         Seconds of calls that were tried, all of them in the graph without machine code, or of the undecorated function.
     """
 
-    __slots__ = ("_grown", "_most", "_spent", "_trials", "graph", "plain")
+    __slots__ = ("_grown", "_most", "_now", "_spans", "_spent", "_trials", "graph", "plain")
 
     def __init__(self) -> None:
         self.graph: list[float] = []
@@ -36,6 +43,9 @@ class Rival:
         #: seconds in plain Python; above which a call is none of those that were tried; how many of these there were
         self._spent, self._most, self._grown = 0.0, inf, 0
         self._trials = 0
+        #: the numbers of the call that is made, and the spans of those that take no longer than what was tried
+        self._now: list[float] = []
+        self._spans: list[tuple[float, float]] = []
 
     def is_faster(self) -> bool | None:
         """Return whether plain Python is faster; None as long as that is open."""
@@ -48,12 +58,26 @@ class Rival:
             return plain <= PLAIN * graph
         return None
 
-    def is_turn(self) -> bool:
-        """Return whether plain Python is to run the next call."""
+    def is_turn(self, values: Sequence[Any] = ()) -> bool:
+        """Return whether plain Python is to run the next call, with these inputs."""
+        self._now = [abs(float(one)) for one in values if isinstance(one, np.number) and one.dtype.kind in "iuf"]
         is_faster = self.is_faster()
+        if not self._is_known():
+            return False
         if is_faster is None:
             return len(self.plain) < len(self.graph)
         return is_faster and not self._is_to_be_confirmed()
+
+    def _is_known(self) -> bool:
+        """Return whether the numbers of the call are like those of calls that were tried."""
+        spans = self._spans
+        return len(spans) == len(self._now) and all(
+            least / GROWN <= one <= most * GROWN for one, (least, most) in zip(self._now, spans)
+        )
+
+    def _know(self) -> None:
+        spans = self._spans or [(one, one) for one in self._now]
+        self._spans = [(min(a, one), max(b, one)) for (a, b), one in zip(spans, self._now)]
 
     def _is_to_be_confirmed(self) -> bool:
         """Return whether the graph has another try: its first call may have had more to do, and has paid for itself."""
@@ -61,6 +85,8 @@ class Rival:
 
     def ran_graph(self, seconds: float) -> None:
         """Note what a call took in the graph."""
+        if not self.graph or seconds <= GROWN * max(self.graph):
+            self._know()
         if self.is_faster() is None or len(self.graph) == 1:
             if self.graph or seconds >= LEAST:
                 self._try(self.graph, seconds)

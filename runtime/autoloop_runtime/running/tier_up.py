@@ -359,7 +359,7 @@ class BesidePython:
                 from .rival import Rival  # with functions that the user has written
 
             rival = times.rival = Rival()
-        if times.settled is not None or not rival.is_turn() or active() is not None:
+        if times.settled is not None or not rival.is_turn(values) or active() is not None:
             return None
         if times.spent >= times.look and (made := self.found(times)) is not None and made.run is not None:
             trial = times.tried()
