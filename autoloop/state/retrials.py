@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from autoloop_runtime.analysis.failure import graph_can_fail
 from autoloop_runtime.analysis.inside import loops_inside, nodes_inside
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
@@ -153,7 +154,9 @@ def trace(request: Request, own: Sequence[Variant], others: Sequence[Variant]) -
                 if not _may_know_more(error):
                     raise
                 break
-        made.concrete.may_be_plain = _may_be_plain(request, made.concrete)
+        # after an exception what a run would have written is as before
+        leaves_none = not (made.changes.writes and graph_can_fail(made.concrete.graph))
+        made.concrete.may_be_plain = leaves_none and _may_be_plain(request, made.concrete)
         return made.concrete if made.is_stateless else _variant(request, made)
 
 
