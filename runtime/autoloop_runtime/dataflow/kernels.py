@@ -54,7 +54,7 @@ def _seconds(timeout: Any) -> float:
     return float(timeout)
 
 
-def call(it: Iteration, step: Step, state: RunState, watch: Watch | None) -> Any:
+def call(it: Iteration, step: Step, state: RunState, watch: Watch | None, run: Any = None) -> Any:
     """Run the kernel of ``step`` in ``it``.
 
     The arguments are read without a lock: a slot is written once, before the step became ready, and the caller
@@ -64,6 +64,8 @@ def call(it: Iteration, step: Step, state: RunState, watch: Watch | None) -> Any
     args = it.values[step.first : step.last]
     kernel = step.call
     if step.flat.kind is Kind.WHOLE:
+        if run is not None:
+            return run.loops.call((it, step), state, run)
         it.values[step.first : step.last] = step.blank
         args = [args]  # it is emptied
         kernel = functools.partial(kernel, state)

@@ -36,6 +36,20 @@ Lines = list[tuple[int, str, FlatNode | None]]
 RunLoop = Callable[[list[Any], int, RunState], tuple[Any, ...]]
 
 
+class Unwanted(Exception):
+    """Raised by a loop that nobody waits for any more."""
+
+
+class Arguments(list[Any]):
+    """The arguments of a loop; it ends when there is anything in ``unwanted``."""
+
+    __slots__ = ("unwanted",)
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        super().__init__(values)
+        self.unwanted: list[bool] = []
+
+
 class LoopCode:
     """Writes the function of one loop.
 
@@ -56,7 +70,7 @@ class LoopCode:
         self._nodes = lowered.nodes
         self._tree = tree
         self._owned = owned
-        self._globals: dict[str, Any] = {"count": count, "scalar": _scalar}
+        self._globals: dict[str, Any] = {"count": count, "scalar": _scalar, "Unwanted": Unwanted}
         variables = len(tree.loop.enter)
         self._captured = {port: f"a{k}" for k, port in enumerate(tree.inputs[variables:])}
         self._large: dict[Port, bool] = {}
@@ -67,6 +81,7 @@ class LoopCode:
         names = [*[self._name(port) for port, _ in tree.loop.enter], *self._captured.values()]
         first: Lines = [(0, "def run(args, start, state):", None), (1, f"[{', '.join(names)}] = args", None)]
         first.append((1, "args.clear()", None))
+        first.append((1, "unwanted = getattr(args, 'unwanted', ())", None))
         for port, name in self._scalars.items():
             first.append((1, f"{name} = scalar({self._captured[port]})", None))
         last = "".join([f"{self._name(value)}, " for value in tree.results])
@@ -198,6 +213,8 @@ class LoopCode:
         lines: Lines = [(depth, f"for n{item.frame} in count({'start' if depth == 1 else ''}):", None), *head]
         lines.append((depth + 1, f"if not {self._name(item.predicate)}:", None))
         lines.append((depth + 2, "break", None))
+        lines.append((depth + 1, "if unwanted:", None))
+        lines.append((depth + 2, "raise Unwanted", None))
         return lines + body, top
 
 

@@ -23,6 +23,7 @@ from .first_failure import FirstFailure
 from .frames import Item, State
 from .kernels import Watch, call
 from .ready_kernels import Bulk
+from .running_loops import RunningLoops
 
 if TYPE_CHECKING:
     from .memory_limit import Budget
@@ -63,15 +64,13 @@ class SharedRun:
         self.watch = watch  # not changed
         #: what kernels see of context variables, whichever thread they run on; workers run in copies of it
         self.context = contextvars.copy_context()  # not changed
-        #: heavy kernels that are ready
-        self.heavy: Any = deque() if budget is None else budget.heavy()
+        self.heavy: Any = deque() if budget is None else budget.heavy()  # kernels that are ready
         #: what orders them; None where it makes no difference
         self.bulk = budget if budget is not None else Bulk() if tokens.plan.makes else None
         self.budget = budget  # not changed
         #: workers that may still join; those promised by the pool and those present are counted off
         self.openings = self.most = threads - 1  # of which ``most`` is not changed
-        #: workers that are in ``work``
-        self.present = 0
+        self.present = 0  # workers that are in ``work``
         #: the caller is blocked on ``wake`` and nobody has released it yet; who clears this must release it
         self.waiting = False
         #: locked except between a release by whoever cleared ``waiting`` and the caller's waking up
@@ -81,8 +80,8 @@ class SharedRun:
         self.error: BaseException | None = None
         #: the first failure of a kernel; only kernels that stand before it are started
         self.failure: FirstFailure | None = None
-        #: nobody may start another kernel, or join
-        self.stopped = False
+        self.stopped = False  # nobody may start another kernel, or join
+        self.loops = RunningLoops()
 
     def run(self, feeds: list[Any]) -> None:
         """Run to the end; the caller's thread works like the others and waits only when nothing is ready."""
@@ -135,6 +134,7 @@ class SharedRun:
         try:
             with self.lock:
                 self.stopped = True
+                self.loops.end(self)
                 self.heavy.clear()
             forget_work(self)
             while True:
@@ -154,6 +154,7 @@ class SharedRun:
         if not self.stopped:
             self.error = error
             self.stopped = True
+            self.loops.end(self)
 
     def _wake_caller(self) -> None:
         """Let the caller go on if it is blocked. The lock is held."""
@@ -202,7 +203,7 @@ class SharedRun:
                 call_workers(self, wanted)
             it, step = item
             try:
-                out = call(it, step, state, watch)
+                out = call(it, step, state, watch, self)
             except BaseException as error:
                 item, wanted = self._failed(error, item, light, member)
                 continue
@@ -242,6 +243,7 @@ class SharedRun:
                 return None, 0
             failure = FirstFailure(error, *item)
             self.failure = failure if self.failure is None else self.failure.earlier(failure)
+            self.loops.end(self)
             return self._take(light, member)
 
     def _leave_to_others(self, light: deque[Item]) -> bool:

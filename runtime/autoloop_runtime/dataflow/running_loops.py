@@ -1,0 +1,57 @@
+"""Loops that are run as one on one of several threads: each asks in each iteration whether it is still wanted.
+
+Somebody may interrupt the run, or a kernel fail that stands before the loop: the run then ends when all threads are out
+of their kernels, and a loop may go on for long.
+"""
+
+from __future__ import annotations
+
+from threading import get_ident
+from typing import Any
+
+from ..base.dataclass import Protocol
+from ..ir.run_state import RunState
+from .first_failure import FirstFailure
+from .frames import Item
+from .loop_code import Arguments
+
+
+class Ending(Protocol):
+    """What tells whether a run goes on."""
+
+    stopped: bool
+    failure: FirstFailure | None
+
+
+class RunningLoops:
+    """The loops that the threads of a run are in."""
+
+    def __init__(self) -> None:
+        #: by thread; changed by single operations
+        self._inside: dict[int, tuple[Item, Arguments]] = {}
+
+    def call(self, item: Item, state: RunState, run: Ending) -> Any:
+        """Run a loop, whose inputs are used up."""
+        it, step = item
+        args = Arguments(it.values[step.first : step.last])
+        it.values[step.first : step.last] = step.blank
+        me = get_ident()
+        self._inside[me] = item, args  # graphs that a function runs which the loop calls are other runs
+        try:
+            if _is_unwanted(item, run):  # since before it was noted down
+                args.unwanted.append(True)
+            assert step.call is not None
+            return step.call(state, args)
+        finally:
+            del self._inside[me]
+
+    def end(self, run: Ending) -> None:
+        """End those that are not wanted any more."""
+        for item, args in list(self._inside.values()):
+            if _is_unwanted(item, run):
+                args.unwanted.append(True)
+
+
+def _is_unwanted(item: Item, run: Ending) -> bool:
+    failure = run.failure
+    return run.stopped or (failure is not None and not failure.comes_behind(item))
