@@ -182,7 +182,7 @@ def test_derivatives_of_methods_go_with_their_instance():
     derivative = autoloop.grad(weighted.squares)
     sent, copied = pickle.loads(pickle.dumps(derivative)), copy.deepcopy(derivative)
     weighted.by = 5.0
-    assert [float(one(1.0)) for one in (derivative, sent, copied)] == [10.0, 4.0, 4.0]
+    assert [float(one(np.float64(1.0))) for one in (derivative, sent, copied)] == [10.0, 4.0, 4.0]
     assert float(Weighted.same(2.0)) == 3.0 and type(Weighted().same).__name__ == "method"
 
 

@@ -35,7 +35,10 @@ np.require(x, out=np.zeros((2, 3))); np.iterable(x, out=np.zeros(2)); np.broadca
 np.cos(x, out=np.zeros(2)); np.cos(x, out=np.zeros(())); np.add(x, k, out=np.zeros(2))
 np.add(x, x, out=np.zeros((2, 2))); np.matmul(x, x.T, out=np.zeros(())); np.add.reduce(x, out=np.zeros(9))
 x.sum(0, out=np.zeros(9)); x.dot(x.T, np.zeros(9)); np.cos(x[:, :k], out=np.zeros(2)); np.isscalar(x, axis=1)
-np.block([x, x], axis=1); np.shape(x, k, k); np.select(x[0, 0], [x])
+np.block([x, x], axis=1); np.shape(x, k, k); np.select(x[0, 0], [x]); np.select([x > 1], [x], 2.5)
+np.polyval([1, 2], x, out=np.zeros((2, 3))); x.item(k + 9); x.item(-9); x[0].item(k + 9); x.flat[k + 9]; x.flat[-k - 9]
+np.choose(k + 9, [x[:0], x[:0]]); np.choose(k + 9, [x, x]); np.sort_complex(x.astype(np.longdouble))
+np.linalg.tensorsolve(x[:, :2].astype(np.float16).reshape(2, 2, 1), [k, k])
 """
 
 

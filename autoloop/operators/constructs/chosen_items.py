@@ -13,12 +13,12 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes, nest
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.base.stand_ins import UnknownWhileTracing
+from autoloop_runtime.ir import op
 from autoloop_runtime.ir.array_storage import taken_from
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import carried, number_type, widest
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked, number_of
-from autoloop_runtime.ops.exact_numbers import place_in as inside
 
 from ...left_to_python import refuse_unknown
 from ..staging.maybe_same import may_be
@@ -60,7 +60,7 @@ def _inside(sequence: Any, index: Any) -> Any:
         try:
             sequence[len(sequence)]
         except IndexError as error:
-            return marked(kind_of((index,), ArrayTracer), inside(index, len(sequence), str(error)))
+            return marked(kind_of((index,), ArrayTracer), op.call("place_in", index, len(sequence), str(error)))
     return index
 
 

@@ -104,7 +104,8 @@ class Memory:
                 raise ValueError("can only convert an array of size 1 to a Python scalar")
             return _as_number(call("reshape", self, []))
         if len(at) == 1:
-            return _as_number(call("getitem", call("reshape", self, [-1]), at[0]))
+            place = at[0] if self.shape.rank == 1 else place_in_all(self, at[0])
+            return _as_number(call("getitem", call("reshape", self, [-1]), place))
         if self.shape.rank not in (len(at), None):
             raise ValueError("incorrect number of indices for array")
         return _as_number(call("getitem", self, tuple(at)))
@@ -223,3 +224,12 @@ def _listed(tensor: Any) -> Any:
         return _as_number(tensor)
     tensor = tensor if tensor.dtype == np.uint64 else _as_number(tensor)
     return [_listed(row) for row in call("unstack", tensor)]
+
+
+def place_in_all(array: Any, index: Any) -> Any:
+    """Return the number of an element in C order, of which NumPy says in words of its own that there is none."""
+    count = array.shape.num_elements()
+    if isinstance(index, int) and count is not None and -count <= index < count:
+        return index
+    size = call("size", array, np.int64) if count is None else count
+    return call("place_in", index, size, "index {index} is out of bounds for size {size}")

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..base.dataclass import replace
 from ..base.stand_ins import UnknownWhileTracing, in_numpys_words
+from .array_memory import place_in_all
 from .array_storage import Storage, kept, refuse_without_axes
 from .array_views import View, layout_of_part, linked, name_of_view, new_layout, part_of_scalar
 from .basic_indices import (
@@ -138,7 +139,7 @@ class References:
 
     def __getitem__(self, index: Any) -> Any:
         if self.view_of is not None and self.view_of.is_flat:
-            _check_flat(index, False)
+            index = _read_of_flat(self, index)
             if (place := _place_in_parent(self.view_of, index)) is not None:
                 return self.view_of.parent[place]
         held = self.current()
@@ -399,6 +400,12 @@ def _converts(dtype: Any, value: Any) -> bool:
     except (TypeError, ValueError, OverflowError):
         return False
     return True
+
+
+def _read_of_flat(array: References, index: Any) -> Any:
+    """Return the index that is read of ``a.flat``."""
+    _check_flat(index, False)
+    return place_in_all(array, index) if _is_place(index) else index
 
 
 def _check_flat(index: Any, is_written: bool) -> None:

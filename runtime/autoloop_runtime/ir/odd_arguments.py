@@ -29,8 +29,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("rcond", "rtol", "tol"), (*_REAL, np.ndarray)),
     **dict.fromkeys(("left", "period", "right"), (*_REAL, complex, np.generic)),
     "axes": (), "axis": (), "dtype": (type, np.dtype, str), "initial": (*_REAL, bool, complex, np.generic),
-    "keepdims": (bool,), "mean": (*_REAL, *_ARRAY_LIKE), "optimize": (bool,), "ord": (*_REAL, str),
-    "where": (bool, np.bool_, list, tuple, np.ndarray),
+    "default": (*_REAL, bool, complex, *_ARRAY_LIKE), "keepdims": (bool,), "mean": (*_REAL, *_ARRAY_LIKE),
+    "optimize": (bool,), "ord": (*_REAL, str), "where": (bool, np.bool_, list, tuple, np.ndarray),
 }  # fmt: skip
 #: type of a default -> the types of what is given in its place
 _TYPES_LIKE: dict[type, tuple[type, ...]] = {

@@ -101,7 +101,7 @@ SHIFT_COUNT = primitive("shift_count", lambda y: (y.dtype, y.shape), _count_kern
 
 def _place_kernel(index: Any, size: Any, said: str, of_none: str) -> Any:
     if not -int(size) <= int(index) < int(size):
-        raise IndexError(said if size else of_none)
+        raise IndexError((said if size else of_none).format(index=int(index), size=int(size)))
     return index
 
 
@@ -264,6 +264,7 @@ def _exact_float(x: Tensor) -> Tensor:
 
 
 function("number_float", _exact_float)
+function("place_in", place_in)
 function("python_int", truncated)
 
 

@@ -60,7 +60,7 @@ CALLED: Mapping[str, str] = {
     "complex_numbers": "set_imag set_real",
     "exact_numbers": (
         "number_abs number_add number_divide number_float number_floor_divide number_left_shift number_mod "
-        "number_multiply number_negative number_pow number_right_shift number_subtract python_int python_ratio"
+        "number_multiply number_negative number_pow number_right_shift number_subtract place_in python_int python_ratio"
     ),
     "extent_names": "names_of part_names",
     "powers": "length numpy_power operator_pow",

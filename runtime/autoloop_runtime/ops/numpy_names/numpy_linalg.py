@@ -106,7 +106,8 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
 @counterpart(np.linalg.tensorsolve)
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> Tensor:
     """Return ``np.linalg.tensorsolve``."""
-    a, b = as_operands(floats(a), floats(b))
+    given = floats(a), floats(b)
+    a, b = as_operands(*given)
     count = len(a.shape)
     if axes is not None:
         moved = list(range(count))
@@ -124,6 +125,7 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Tensor:
         raise np.linalg.LinAlgError(
             "Input arrays must satisfy the requirement             prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])"
         )
+    supported(*given)
     return reshape(linalg.solve(reshape(a, [-1, extent]), reshape(b, [-1])), list(shape))
 
 

@@ -17,8 +17,9 @@ from ..array import expand_dims, ravel
 from ..bounds import maximum, minimum
 from ..broadcasting import broadcast_static, broadcast_to
 from ..composed import nonzero as places_of
+from ..filled import zeros_like
 from ..joining import unstack
-from ..logic import logical_and
+from ..logic import logical_and, logical_or
 from ..operands import as_dtype, cast, is_tensor, weak_type
 from ..selection import argwhere
 from ..selection import where as chosen
@@ -172,15 +173,17 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Tensor
         )
     places = as_dtype(places, np.dtype(np.int64))
     rows = list(unstack(as_operand(choices))) if isinstance(choices, Tensor) else list(choices)
-    if mode == "raise":
-        here = logical_and(places >= 0, places < len(rows))
-        places = checked(places, here, ValueError, "invalid entry in choice array")
     parts = copied_operands(*rows)
+    static = broadcast_static("choose", places, *parts)
+    if mode == "raise" and (static.rank is None or 0 not in static.known):  # of nothing NumPy looks at no place
+        here = logical_and(places >= 0, places < len(rows))
+        for part in () if static.is_fully_defined() else parts:
+            here = logical_or(here, zeros_like(part, np.bool_))
+        places = checked(places, here, ValueError, "invalid entry in choice array")
     places = places if mode == "raise" else within(np.choose, places, len(parts), mode)
     made = parts[0]
     for place, part in enumerate(parts[1:], 1):
         made = chosen(places == place, part, made)
-    static = broadcast_static("choose", places, *parts)
     return broadcast_to(made, static.as_tuple()) if static.is_fully_defined() and made.shape != static else made
 
 

@@ -72,7 +72,8 @@ def sort_complex(a: Any) -> Tensor:
     """Return ``np.sort_complex``."""
     x = as_operand(a)
     if x.dtype.kind != "c":
-        x = as_dtype(x, np.dtype(np.complex64 if x.dtype.kind in "iu" and x.dtype.itemsize <= 2 else np.complex128))
+        narrow = x.dtype.kind in "iu" and x.dtype.itemsize <= 2
+        x = as_dtype(x, np.dtype(np.complex64) if narrow else np.result_type(x.dtype, np.complex128))
     made: Tensor = _sorted(x, axis=len(x.shape) - 1, kind=None)
     return made
 
