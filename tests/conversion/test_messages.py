@@ -9,6 +9,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from each_case import each
+from executors import INTERPRETED
 
 
 def shape_change(n):
@@ -287,6 +288,20 @@ def test_a_recursion_that_a_tensor_would_stop_in_exponential_time(monkeypatch):
         assert al.function(first_fit)(x) == first_fit(same)
     np.testing.assert_array_equal(x, same)
     with pytest.raises(TypeError, match="cannot run first_fit: a function calls itself under a tensor condition"):
+        al.function(first_fit, executor="native")(x)
+
+
+def test_a_graph_of_very_many_branches_is_left_to_python(monkeypatch):
+    monkeypatch.setattr("autoloop.operators.staging.staged_blocks._MOST_BLOCKS", 40)
+    said = (
+        "it has more than 40 loops and branches on tensors, with those of functions that call themselves and of loops"
+    )
+    for executor in INTERPRETED:
+        x, same = np.array([2, 5, 4, 3, 1, 4]), np.array([2, 5, 4, 3, 1, 4])
+        with pytest.warns(UserWarning, match=f"runs as plain Python, at each call: {said}"):
+            assert al.function(first_fit, executor=executor)(x) == first_fit(same)
+        np.testing.assert_array_equal(x, same)
+    with pytest.raises(TypeError, match=f"cannot run first_fit: {said}"):
         al.function(first_fit, executor="native")(x)
 
 

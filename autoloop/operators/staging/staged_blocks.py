@@ -12,7 +12,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.analysis.failure import can_fail
 from autoloop_runtime.analysis.inside import nodes_inside
 from autoloop_runtime.base.contexts import Setting
-from autoloop_runtime.base.locations import raised_at
+from autoloop_runtime.base.locations import capture, raised_at, users_line
 from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import Tracer
@@ -25,7 +25,7 @@ from ...errors import (
     is_refusal,
     passes_handlers,
 )
-from ...left_to_python import leave_unknown
+from ...left_to_python import LeftToPython, leave_unknown, python_can_run
 from .raising import Raising, caused, remade, unknown_parts
 from .standins import Face, StandIn
 
@@ -41,6 +41,8 @@ _MAXIMUM_DEPTH = 64
 # Blocks inside as many others are those of a recursion, and each of its calls may begin several: so many are traced.
 _DEEP = 12
 _MOST_DEEP = 2_000
+#: so many blocks are traced, at any depth, where plain Python can run the function: each takes milliseconds
+_MOST_BLOCKS = 2_000
 
 
 #: what a function finds elsewhere may stop it, too: so many operations are traced in calls that are alike
@@ -69,6 +71,15 @@ class _DeepBlocks:
 
     def copy(self) -> _DeepBlocks:
         return _DeepBlocks(self.count)
+
+
+class _Blocks(_DeepBlocks):
+    """The same of all blocks, those that are traced again and again included."""
+
+    __slots__ = ()
+
+    def copy(self) -> _Blocks:
+        return _Blocks(self.count)
 
 
 class WrittenOut(BaseException):
@@ -149,6 +160,7 @@ def staged_block() -> Setting[None]:
     """
 
     depth = _DEPTH.get()
+    _leave_if_too_many()
     if depth >= _MAXIMUM_DEPTH or (depth >= _DEEP and (_are_too_many() or _fill_the_stack())):
         raise endless_recursion()
     return Setting(None, (_DEPTH, depth + 1))
@@ -207,6 +219,21 @@ def _is_alike(one: Any, other: Any) -> bool:
     if type(one) in (bool, int, float, str):
         return type(one) is type(other) and one == other
     return one is other
+
+
+def _leave_if_too_many() -> None:
+    """Let plain Python run the function, if it can, where one block more would be one too many."""
+    graph = current_graph()
+    if graph is None:
+        return
+    blocks = graph.root.record(_Blocks)
+    blocks.count += 1
+    if blocks.count > _MOST_BLOCKS and python_can_run():
+        raise LeftToPython(
+            f"it has more than {_MOST_BLOCKS:,} loops and branches on tensors, with those of functions that call "
+            f"themselves and of loops that are written out",
+            users_line(capture()), is_shown=True,
+        )  # fmt: skip
 
 
 def _are_too_many() -> bool:
