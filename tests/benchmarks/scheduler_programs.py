@@ -90,7 +90,7 @@ def deep(count):
 
 
 def of_kind(step):
-    """Ten nodes of a kind in each iteration, one after the other."""
+    """Ten times the same in each iteration, one after the other."""
 
     def build(tf, n, *inputs):
         def body(i, x):
@@ -104,15 +104,17 @@ def of_kind(step):
 
 
 KINDS = {
-    "`x * y` of scalars": (lambda tf, i, x, y: x * y, [np.float32(1), np.float32(0.999)]),
-    "`x * y` of 8 numbers": (lambda tf, i, x, y: x * y, [drawn(8), np.full(8, 0.999, np.float32)]),
-    "`tanh(x)` of 1,000 numbers": (lambda tf, i, x: tf.tanh(x), [drawn(1000)]),
-    "`x @ y`, 8×8": (lambda tf, i, x, y: tf.matmul(x, y), [drawn(8, 8), np.eye(8, dtype=np.float32)]),
-    "`x[i] + x`": (lambda tf, i, x: tf.gather(x, i % 8) * 0.001 + x, [drawn(8)]),
-    "`where(x > 0, x, y)` of 8 numbers": (lambda tf, i, x, y: tf.where(x > 0, x, y), [drawn(8), drawn(8)]),
-    "`reduce_sum(x) * y` of 8 numbers": (lambda tf, i, x, y: tf.reduce_sum(x) * y, [drawn(8), drawn(8, scale=0.1)]),
-    "`cond(i > 5, ...)`": (
-        lambda tf, i, x: tf.cond(i > 5, lambda: x * 0.5, lambda: x + 1.0), [np.float32(1)]
+    "scalars": ("`x * y` of scalars", lambda tf, i, x, y: x * y, [np.float32(1), np.float32(0.999)]),
+    "eight": ("`x * y` of 8 numbers", lambda tf, i, x, y: x * y, [drawn(8), np.full(8, 0.999, np.float32)]),
+    "tanh": ("`tanh(x)` of 1,000 numbers", lambda tf, i, x: tf.tanh(x), [drawn(1000)]),
+    "matmul": ("`x @ y`, 8×8", lambda tf, i, x, y: tf.matmul(x, y), [drawn(8, 8), np.eye(8, dtype=np.float32)]),
+    "gather": ("`x[i % 8] * 0.001 + x`", lambda tf, i, x: tf.gather(x, i % 8) * 0.001 + x, [drawn(8)]),
+    "where": ("`where(x > 0, x, y)` of 8 numbers", lambda tf, i, x, y: tf.where(x > 0, x, y), [drawn(8), drawn(8)]),
+    "sum": (
+        "`reduce_sum(x) * y` of 8 numbers", lambda tf, i, x, y: tf.reduce_sum(x) * y, [drawn(8), drawn(8, scale=0.1)]
+    ),
+    "cond": (
+        "`cond(i > 5, ...)`", lambda tf, i, x: tf.cond(i > 5, lambda: x * 0.5, lambda: x + 1.0), [np.float32(1)]
     ),
 }  # fmt: skip
 
@@ -209,9 +211,9 @@ def programs(quick: bool = False) -> dict[str, Program]:
     for count in (10_000 // less, 100_000 // less):
         found[f"wide {count}"] = Program(f"{count:,} nodes side by side, a node", "µs", count, wide(count), [one, one])
         found[f"deep {count}"] = Program(f"{count:,} nodes in a chain, a node", "µs", count, deep(count), [one, one])
-    for what, (step, inputs) in KINDS.items():
+    for name, (what, step, inputs) in KINDS.items():
         m = turns(200)
-        found[what] = Program(f"{what}, a node", "µs", int(m) * 10, of_kind(step), [m, *inputs])
+        found[name] = Program(f"{what}, each", "µs", int(m) * 10, of_kind(step), [m, *inputs])
     for batch, hidden in ((32, 64), (64, 256)):
         m = turns(400)
         found[f"rnn {hidden}"] = Program(
