@@ -164,7 +164,7 @@ class Function(SentByName):
                 with contextlib.suppress(OtherWorld):
                     return concrete.run(values, arrays, call)
         concrete, leaves = self._lookup(call, True)
-        symbolic = next((x.node for x in leaves if isinstance(x, Tensor) and x.node is not None), None)
+        symbolic = next((x.node for x in leaves if issubclass(type(x), Tensor) and x.node is not None), None)
         if symbolic is not None:
             with symbolic.graph.as_default():
                 return self._inline(*self._parameters.split(call))
@@ -245,7 +245,7 @@ class Function(SentByName):
         request = Request(self.name, self.executor, self.python_function, self._target(), self._parameters, call,
                           leaves, structure, specs, same or (), self._instance, settings, same is not None,
                           self.needs_graph)  # fmt: skip
-        has_numbers = given is not None or any(isinstance(leaf, Number) for leaf in leaves)
+        has_numbers = given is not None or any(issubclass(type(leaf), Number) for leaf in leaves)
         made = traced_or_plain(lambda: trace(request, *self._traces.variants(key)), self, has_numbers, kind)
         concrete = self._traces.add(key, made)
         self.tracing_count += 1
@@ -332,7 +332,7 @@ def _called_followed(
 def _settings(leaves: list[Any], traces: int, gradient_memory: str | int | None) -> dict[str, Any]:
     """Return what a graph is told of the trace that fills it."""
     settings: dict[str, Any] = {
-        "strict": not any(isinstance(leaf, (Tensor, TensorSpec)) for leaf in leaves), "no_new_variables": bool(traces)
+        "strict": not any(issubclass(type(x), (Tensor, TensorSpec)) for x in leaves), "no_new_variables": bool(traces)
     }  # fmt: skip
     return settings if gradient_memory is None else settings | {"gradient_memory": gradient_memory}
 

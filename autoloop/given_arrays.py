@@ -144,12 +144,12 @@ def _taken(who: str, leaf: Any, place: int, names: Callable[[], Sequence[str]]) 
     words = strangeness(leaf)
     if words is not None:
         raise TypeError(f"{who} {names()[place]!r} is {words}")
-    if isinstance(leaf, np.ndarray):
+    if issubclass(type(leaf), np.ndarray):
         plain = leaf.view(np.ndarray) if type(leaf) is not np.ndarray else leaf
         return plain if is_own(plain.dtype) else _of_our_dtype(plain)
-    if isinstance(leaf, np.generic):
+    if issubclass(type(leaf), np.generic):
         return leaf if is_own(leaf.dtype) else leaf.astype(dtypes.as_dtype(leaf.dtype))
-    if isinstance(leaf, Tensor) or not hasattr(type(leaf), "__dlpack_device__"):
+    if issubclass(type(leaf), Tensor) or not hasattr(type(leaf), "__dlpack_device__"):
         return leaf
     if hasattr(type(leaf), "__autoloop_tensor__"):
         return leaf

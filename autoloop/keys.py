@@ -53,7 +53,7 @@ class AnyExtent(TensorSpec):
 
 def is_input(leaf: Any) -> bool:
     """Return whether a leaf of a call is an input of its graph: no constant of the trace, as texts are."""
-    return isinstance(leaf, (Tensor, TensorSpec, np.ndarray, np.generic, Number)) and type(leaf) not in _TEXTS
+    return issubclass(type(leaf), (Tensor, TensorSpec, np.ndarray, np.generic, Number)) and type(leaf) not in _TEXTS
 
 
 def is_generator(value: Any) -> bool:
@@ -84,17 +84,17 @@ class _Identity:
 
 def leaf_key(leaf: Any) -> Any:
     """Return what of one argument a trace depends on."""
-    if isinstance(leaf, Tensor):
+    if issubclass(type(leaf), Tensor):
         return leaf.dtype, tuple(leaf.shape), type(leaf)
-    if isinstance(leaf, np.ndarray):
+    if issubclass(type(leaf), np.ndarray):
         return (leaf.dtype, leaf.shape) if leaf.ndim else (leaf.dtype, (), np.ndarray)
-    if isinstance(leaf, np.generic) and type(leaf) not in _TEXTS:
+    if issubclass(type(leaf), np.generic) and type(leaf) not in _TEXTS:
         return leaf.dtype, ()
-    if isinstance(leaf, Number):
+    if issubclass(type(leaf), Number):
         return Number, leaf.type
-    if isinstance(leaf, TensorSpec):
+    if issubclass(type(leaf), TensorSpec):
         return leaf.dtype, leaf.shape, Tensor
-    if isinstance(leaf, SCALARS):
+    if issubclass(type(leaf), SCALARS):
         # repr tells 0.0 from -0.0 and makes nan equal to itself
         return type(leaf), repr(leaf) if isinstance(leaf, (float, complex)) else leaf
     if is_generator(leaf):
@@ -125,7 +125,7 @@ def kind_of_recursion(structure: Any, leaves: Sequence[Any]) -> Any:
 
 
 def _without_extents(leaf: Any) -> Any:
-    if isinstance(leaf, (np.ndarray, np.generic)) and type(leaf) not in _TEXTS:
+    if issubclass(type(leaf), (np.ndarray, np.generic)) and type(leaf) not in _TEXTS:
         return leaf.dtype, leaf.ndim
     return type(leaf) if type(leaf) in (int, float) else leaf_key(leaf)
 

@@ -131,7 +131,7 @@ def _is_doubtful(value: Any) -> bool:
 
 
 def _has_tensors(leaves: Sequence[Any]) -> bool:
-    return any(isinstance(leaf, Tensor | TensorSpec) for leaf in leaves)
+    return any(issubclass(type(leaf), Tensor | TensorSpec) for leaf in leaves)
 
 
 def _argument(graph: Graph, tracer: Any, leaf: Any) -> Any:

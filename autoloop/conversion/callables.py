@@ -355,9 +355,9 @@ class Environment:
 
     def _find_members(self) -> tuple[frozenset[str], frozenset[str]]:
         reach = [*self.namespace.values(), *self.enclosed]
-        modules = [one for one in self.enclosed if isinstance(one, types.ModuleType) and is_users_module(one)]
+        modules = [one for one in self.enclosed if issubclass(type(one), types.ModuleType) and is_users_module(one)]
         reach += [value for one in modules for value in vars(one).values()]
-        kinds = {one if isinstance(one, type) else type(one) for one in reach}
+        kinds = {one if issubclass(type(one), type) else type(one) for one in reach}
         classes = [one for one in {base for kind in kinds for base in kind.__mro__} if is_users_class(one)]
         members = [(name, value) for cls in classes for name, value in vars(cls).items()]
         asked = {kind for kind in {type(value) for _, value in members} if _is_asked(kind)}

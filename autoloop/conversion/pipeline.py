@@ -113,7 +113,7 @@ def _enclosed(function: types.FunctionType, nodes: Sequence[Node]) -> tuple[Any,
     """Return the modules that a function names, and the values of its free variables, as far as they have one."""
     values = function.__globals__
     named = dict.fromkeys(node.id for node in nodes if isinstance(node, gast.Name))
-    found = [values[name] for name in named if isinstance(values.get(name), types.ModuleType)]
+    found = [values[name] for name in named if issubclass(type(values.get(name)), types.ModuleType)]
     for cell in function.__closure__ or ():
         with contextlib.suppress(ValueError):
             found.append(cell.cell_contents)

@@ -182,7 +182,7 @@ class Relations:
         self.first = [*(same or range(count)), *range(count, len(leaves))]
         self.parts: dict[int, tuple[int, Part]] = {}
         #: the arrays that are no parts
-        self._roots = [k for k in range(count) if isinstance(leaves[k], np.ndarray) and self.first[k] == k]
+        self._roots = [k for k in range(count) if issubclass(type(leaves[k]), np.ndarray) and self.first[k] == k]
         # where arrays begin -> those that are not the same as one before them: a large world has hundreds
         self._beginning: dict[int, list[int]] = {}
         for here in self._roots:

@@ -26,6 +26,7 @@ from ..operators.mutation.heap_snapshot import contents, is_random
 from ..operators.mutation.parts_of_objects import (
     MOST_ELEMENTS,
     MOST_OBJECTS,
+    answers_itself,
     asks_by_name,
     has_state,
     in_class,
@@ -94,7 +95,9 @@ class _Walk(CodeWalk):
     def call(self, place: Place, value: Any) -> None:
         """Walk the arguments: the containers among them, and what objects hold; their leaves are no places."""
         kind = type(value)
-        # what holds arguments; containers of other classes are leaves themselves
+        if kind not in EXACTLY_PLAIN and answers_itself(kind):
+            self.visit(place, value)
+            return
         is_structure = kind in _STRUCTURES or (isinstance(value, tuple) and hasattr(kind, "_fields"))
         if is_structure and id(value) in self.seen and isinstance(value, (*LISTS, *DICTS)):
             return
@@ -135,6 +138,9 @@ class _Walk(CodeWalk):
 
     def _look(self, place: Place, value: Any) -> None:
         kind = type(value)
+        if kind not in EXACTLY_PLAIN and (asked := answers_itself(kind)):
+            self.hidden.append(f"{place.name!r} is asked for its attributes by {kind.__name__}.{asked}")
+            return
         if kind not in EXACTLY_PLAIN and isinstance(value, _WITH_METHODS) and is_users_class(kind):
             self.walk_class(kind)
         if isinstance(value, (*PLAIN, Enum)) and not isinstance(value, np.void):
@@ -239,9 +245,8 @@ class _Walk(CodeWalk):
                 self.hidden.append(f"{name!r}, an attribute of the decorated function {place.name!r}, is used")
 
     def _is_only_added_to(self, place: Place) -> bool:
-        if place.kind not in _NAMED or place.path in self.unnamed or _name(place) in self.names:
-            return False
-        return _name(place)[:2] != "__"
+        is_used = place.path in self.unnamed or place.kind not in _NAMED or _name(place) in self.names
+        return not is_used and _name(place)[:2] != "__"
 
     def _elements(self, place: Place, value: Any) -> None:
         """Guard a container, and look at its elements."""
@@ -251,7 +256,7 @@ class _Walk(CodeWalk):
             self._without_place(place, value)
             return
         parts = value.values() if isinstance(value, dict) else value
-        plain = all(isinstance(one, PLAIN) for one in parts)
+        plain = all(issubclass(type(one), PLAIN) for one in parts)
         if len(value) > MOST_ELEMENTS or (plain and (len(value) > 20 or isinstance(value, tuple))):
             if not all(map(is_constant, parts)):
                 self.hidden.append(f"{place.name!r} holds more than {MOST_ELEMENTS} objects")
@@ -283,8 +288,6 @@ class _Walk(CodeWalk):
         held = instance_attributes(value)
         if is_shown_by_library(value, self.names.read - held.keys()):
             self.hidden.append(f"{place.name!r} is of a class that extends a library's, which may change it unseen")
-        if isinstance(kind.__getattribute__, types.FunctionType):
-            self.hidden.append(f"{place.name!r} is asked for its attributes by {kind.__name__}.__getattribute__")
         if isinstance(value, (list, deque, dict, *SETS)):
             if not held and is_followed(value):
                 self._elements(place, value)
@@ -293,22 +296,21 @@ class _Walk(CodeWalk):
             else:
                 self.hidden.append(f"{place.name!r} is a container of a class of its own")
         for name, one in held.items():
-            if self.names.use(name) or isinstance(one, (*LISTS, set)):
+            if self.names.use(name) or issubclass(type(one), (*LISTS, set)):
                 self.visit(place.attribute(name), one)
         self._guard_absent(place, value, held)
 
     def _guard_absent(self, place: Place, value: Any, held: dict[str, Any]) -> None:
         """Guard that an object has no attributes but those that it holds, of those that are asked for."""
-        kind = type(value)
         if self.names.every and hasattr(value, "__dict__"):
             self.guard("attributes", place, frozenset(vars(value)))
         elif hasattr(value, "__dict__"):
-            absent = frozenset([name for name in self.names.read - held.keys() if not is_property(kind, name)])
+            absent = frozenset([name for name in self.names.read - held.keys() if not is_property(type(value), name)])
             if absent:
                 self.guard("missing", place, absent)
         else:
             for name in sorted(self.names.read - held.keys()):
-                if isinstance(in_class(kind, name), types.MemberDescriptorType):
+                if isinstance(in_class(type(value), name), types.MemberDescriptorType):
                     self.guard("unset", place, name)
 
 

@@ -78,14 +78,14 @@ class CodeWalk(Reached):
             except ValueError:
                 continue
             place = Place("cell", None, cell, name)
-            if self.names.use(name) or isinstance(value, (*LISTS, set)):
+            if self.names.use(name) or issubclass(type(value), (*LISTS, set)):
                 self.visit(place, value)
         namespace = function.__globals__
         self._globals(namespace, used)
         for name in used:
-            if isinstance(one := namespace.get(name), types.ModuleType):
-                self.open_module(one, name)
-                self.modules[id(one)] = one
+            if issubclass(type(one := namespace.get(name)), types.ModuleType):
+                self.open_module(one, name)  # type: ignore[arg-type]
+                self.modules[id(one)] = one  # type: ignore[assignment]
         self.packages.add(namespace.get("__package__") or "")
 
     def walk_modules(self) -> bool:
@@ -169,12 +169,12 @@ class CodeWalk(Reached):
             if value is self and name in self.names and not hasattr(builtins, name):
                 self.guard("absent", Place("value", None, namespace, name), name)
             is_used = self.names.use(name) or id(namespace) in self.names.opened
-            if value is not self and (is_used or isinstance(value, (*LISTS, set))):
+            if value is not self and (is_used or issubclass(type(value), (*LISTS, set))):
                 self.visit(Place("global", None, (namespace, name), name), value)
 
     def _by_name(self, name: str, value: Any) -> None:
         """Note a variable by which code finds anything; what leads there by other ways is found when it is called."""
-        if isinstance(value, types.BuiltinFunctionType | types.FunctionType) and value in BY_NAME:
+        if issubclass(type(value), types.BuiltinFunctionType | types.FunctionType) and value in BY_NAME:
             self.hidden.append(f"{name}() is used")
         elif value is os.environ or value is sys.modules:
             self.hidden.append(f"{name!r}, the {type(value).__name__} of the process, is used")

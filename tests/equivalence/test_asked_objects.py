@@ -2,6 +2,9 @@
 
 import itertools
 
+import autoloop as al
+import numpy as np
+import pytest
 from each_case import each
 from worlds import module, played
 
@@ -131,3 +134,29 @@ def test_objects_are_asked_whether_they_are_equal_until_one_is_not(name, body):
     for top in (EQUAL, EQUAL.replace("        V.n += 1\n", "")):
         text = module(body, top, "V.n")
         assert played(name, text, next(EXECUTORS))[0] == played(name, text)[0]
+
+
+ASKED = [
+    "def __getattribute__(self, n):\n        ASKED.append(n)\n        return object.__getattribute__(self, n)",
+    "@property\n    def __class__(self):\n        ASKED.append('class')\n        return C",
+    "@property\n    def __dict__(self):\n        ASKED.append('dict')\n        return {}",
+]
+
+
+@pytest.mark.filterwarnings("ignore:.* runs as plain Python")
+@pytest.mark.parametrize("method", ASKED)
+def test_an_object_that_counts_what_it_is_asked_for_is_asked_by_the_function_alone(method):
+    names = {"np": np, "ASKED": []}
+    exec(f"class C:\n    w = 2.0\n    {method}\n    def __len__(self): return 3", names)
+    made, asked = names["C"](), names["ASKED"]
+    calls = [(lambda x: x * made.w, (np.ones(3),)), (lambda o, x: x * o.w, (made, np.ones(3)))]
+    calls += [(lambda os, x: x * os[0].w, ([made], np.ones(3)))]
+    for function, given in calls:
+        asked.clear()
+        function(*given)
+        once = asked[:]
+        asked.clear()
+        f = al.function(function)
+        for turn in (1, 2, 3):
+            f(*given)
+            assert asked == turn * once

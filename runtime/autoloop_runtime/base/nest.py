@@ -237,7 +237,12 @@ def _registers_named_tuples(value: Any, structure: Any) -> bool:
 
     def look(node: Any) -> bool:
         cls = type(node)
-        if isinstance(node, tuple) and hasattr(cls, "_fields") and cls not in _registered and _has_own_constructor(cls):
+        if (
+            issubclass(type(node), tuple)
+            and hasattr(cls, "_fields")
+            and cls not in _registered
+            and _has_own_constructor(cls)
+        ):
             new.add(cls)
         return False
 

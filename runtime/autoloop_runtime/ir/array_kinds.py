@@ -31,9 +31,9 @@ def is_plain(value: np.ndarray[Any, Any]) -> bool:
 
 def strangeness(value: Any) -> str | None:
     """Return what an array is that tensors cannot stand for, and what to give instead; None for all other values."""
-    if isinstance(value, np.ndarray):
+    if issubclass(type(value), np.ndarray):
         return None if is_plain(value) else _of_array(value)
-    if isinstance(value, np.generic):
+    if issubclass(type(value), np.generic):
         kind = value.dtype.kind
         return None if kind in NUMBERS or kind in "SU" else _of_dtype(value.dtype)
     if _is_labelled(value):
