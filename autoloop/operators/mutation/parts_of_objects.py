@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import gc
 import operator
+import re
 import sys
 import types
 import weakref
@@ -328,7 +329,8 @@ _HIDING: tuple[type, ...] = (
 )
 #: what classes of a library have whose objects hold numbers that a program may set
 OF_ARRAYS = ("__array__", "__array_interface__", "__dlpack__", "__setitem__")
-_OF_VALUE: Any = object.__hash__
+#: the hash of what is equal to itself alone
+_OF_IDENTITY: Any = object.__hash__
 
 
 def changes_unseen(value: Any) -> bool:
@@ -346,11 +348,25 @@ def changes_unseen(value: Any) -> bool:
         return False
     if kind.__hash__ is None or any(hasattr(kind, name) for name in OF_ARRAYS):
         return True
-    if in_class(kind, "__hash__") is not _OF_VALUE or kind.__module__.partition(".")[0] == "numpy":
+    if in_class(kind, "__hash__") is not _OF_IDENTITY or kind.__module__.partition(".")[0] == "numpy":
         return False
     if any(one is value for one in getattr(sys.modules.get(kind.__module__), "__dict__", {}).values()):
         return False
     return not callable(value) or (next(parts_of(value), None) is None and _holds_values(value))
+
+
+def has_identity(value: Any) -> bool:
+    """Return whether an object is another one wherever it is made, and may change: an iterator, a lock, a stream.
+
+    What says itself to which others it is equal is a value. What is called is told by what it holds, see ``parts_of``.
+    """
+    kind = type(value)
+    if hasattr(kind, "__next__"):
+        return True
+    if callable(value) or isinstance(value, types.ModuleType | Enum | re.Match | None | types.EllipsisType):
+        return False
+    is_own = is_own_file(getattr(sys.modules.get(kind.__module__), "__file__", None) or "")
+    return not is_own and in_class(kind, "__hash__") is _OF_IDENTITY
 
 
 def is_memory_of_c(value: Any) -> bool:
