@@ -443,21 +443,3 @@ def test_classes_with_getattr_that_the_names_of_the_function_do_not_lead_to():
 
     with pytest.warns(UserWarning, match="'Asked.c' is there only the run knows.*__getattr__"):
         assert al.function(changed_and_put_back)(Asked(), np.ones(2)) == 9
-
-
-class OfObjects:
-    def __init__(self):
-        self.measured = np.array([[None] * 2]).T  # looked at as an object: no tensor holds it
-        self.total = np.zeros(3)
-
-    def step(self):
-        for i in range(3):
-            self.total[i] += 1
-        return self.measured is None
-
-
-def test_a_method_writes_to_an_array_of_its_instance_beside_one_that_is_a_constant():
-    one = OfObjects()
-    for count in (1, 2, 3):
-        assert al.function(one.step)() is False
-        assert one.total.tolist() == [count] * 3
