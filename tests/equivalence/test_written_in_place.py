@@ -214,6 +214,11 @@ def parts_of_complex(z, i, v):
     real[i] = z.imag[i] = v
 
 
+def number_where_the_array_ends(a, i, v):
+    a[i : i + 4] = v
+    a[-i : 4 - i] = v
+
+
 def array():
     return np.arange(float(SIZE))
 
@@ -264,10 +269,10 @@ WITHOUT_MEMORY = [
     (product_and_a_loop, lambda: (matrix(), np.ones((len(matrix()), 2)), np.ones((2, matrix().shape[1])), np.int64(3))),
     (root_and_a_loop, lambda: (array(), array(), np.int64(3))),
     (parts_of_elements, lambda: (np.arange(SIZE) * (2 - 1j), I, V)),
+    (number_where_the_array_ends, lambda: (array(), np.int64(SIZE - 1), V)),
 ]
 #: the same, of which machine code must not need any either, though it gives up where a slice is cut short
 CUT_SHORT = [
-    ("a[i : i + 4] = v", lambda: (array(), I, V)),
     ("a[i : i + 4] = a[i + 1 : i + 5]", lambda: (array(), I, V)),
     ("a[i : i + 4] += v", lambda: (array(), I, V)),
     ("a[i : i + 2] *= v", lambda: (matrix(), I, V)),

@@ -117,24 +117,33 @@ def test_what_fails_for_a_size_fails_as_in_numpy(f):
         assert not isinstance(found.value, NativeRefusal) and "test_native_decided" in "".join(found.value.__notes__)
 
 
-def pops(a, b):
-    out, k = [], 0
-    while k < 4 and b < 4:
-        k += 1
-        if b != a:
-            out.append(b)
-        b += 1
-    if a > 1 and len(out) > 1:
-        b = out.pop()
-    for k in range(a):
-        b += k
-    return b, out[0]
+def doubled(a, b):
+    size = b
+    while size < a:
+        size *= 2
+    return np.ones(size)
 
 
 def test_what_no_number_would_help_is_refused_before_it_is_called():
+    concrete = al.function(doubled).get_concrete_function(al.constant(3, al.int64), al.constant(2, al.int64))
     with pytest.raises(NativeRefusal, match="not known how large"):
-        graph = al.function(pops).get_concrete_function(al.constant(3, al.int64), al.constant(2, al.int64)).runner.graph
-        prepare(graph, "native")
+        prepare(concrete.runner.graph, "native")
+
+
+def extremes_of_some(x, n):
+    a = np.zeros((n, n)).reshape(-1)[::2].reshape(-1, 1)
+    return (a.max(), a.argmax(), a.max(axis=0)[0], a.argmin(axis=0)[0]) if n > 0 else (x[0], 1, x[1], 2)
+
+
+def test_extremes_of_nothing_are_an_error_only_where_they_are_come_to():
+    decorated = al.function(extremes_of_some, executor="native")
+    for n in (3, 0):
+        assert decorated(np.ones(3), np.int64(n)) == extremes_of_some(np.ones(3), n)
+    for f in (np.max, np.min, np.argmax, np.argmin):
+        for shape, axis in (((0, 3), 0), ((0, 0), 1), ((2, 0), None)):
+            with pytest.raises(ValueError, match="zero-size|empty") as found:
+                al.function(lambda x: f(x, axis=axis), executor="native")(np.ones(shape))  # noqa: B023
+            assert not isinstance(found.value, NativeRefusal)
 
 
 def test_ends_that_the_run_decides():

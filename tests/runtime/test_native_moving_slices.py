@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import traceback
 
 import autoloop as al
 import numpy as np
 import pytest
-from api import NativeRefusal
+from api import NativeRefusal, decided_calls, native_call
 from each_case import each
 
 pytest.importorskip("llvmlite")
@@ -85,6 +86,34 @@ def test_slices_are_cut_as_numpy_cuts_them(function):
     for k in ENDS:
         for m in ENDS:
             same(function, k, m, decorated)
+
+
+LINES = [
+    lambda x, y, k, m: np.vdot(x[k:], y[m:]),
+    lambda x, y, k, m: np.vdot(x, y[m:]),
+    lambda x, y, k, m: np.vdot(x[k:], y),
+    lambda x, y, k, m: x[k:][::-2].reshape(len(y[m:])) + 1,
+    lambda x, y, k, m: x[k::2].reshape(1) + y,
+    lambda x, y, k, m: x[k:].reshape(m) + 1,
+    lambda x, y, k, m: (x + 1).reshape(m) * 2,
+]
+
+
+@each(LINES)
+def test_lines_have_as_many_elements_as_they_are_asked_for(function):
+    x, y = np.arange(7.0), np.arange(7.0) + 3
+    graph = al.function(function).trace_for(x, y, np.int64(1), np.int64(1)).graph
+    decorated = al.function(function, executor="native")
+    assert not isinstance(native_call._made(graph, [(7,), (7,), (), ()]), decided_calls.Decided)
+    for k, m in itertools.product((0, 1, 6, 7), (-2, -1, 0, 1, 6, 7)):
+        try:
+            want = function(x, y, k, m)
+        except ValueError as error:
+            with pytest.raises(ValueError, match="reshape|one unknown") as found:
+                decorated(x, y, np.int64(k), np.int64(m))
+            assert str(found.value) == str(error)
+        else:
+            np.testing.assert_allclose(decorated(x, y, np.int64(k), np.int64(m)), want, rtol=1e-12)
 
 
 def test_slices_in_loops_and_branches():

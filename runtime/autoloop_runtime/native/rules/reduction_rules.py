@@ -284,8 +284,6 @@ def _reduced(ctx: Context, op: Op, value: Value, axes: Sequence[int], node: Node
     if isinstance(value, Scalar):
         return _from_zero(ctx, value) if op is SUM else value
     t, full = value.t, value.shape  # type: ignore[union-attr]
-    if node is not None and op in _EXTREMES and 0 in [full[a] for a in axes]:
-        ctx.refuse(node, f"the {op.name} of no elements is an error")
     if len(axes) == len(full):
         text = literal(_OF_NOTHING[op], t) if 0 in full else reduce(ctx, op, value, axes, None)
         return Scalar(text, t) if shape == () else Splat(text, t, shape)
@@ -329,6 +327,8 @@ def _reduction(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
             ctx.refuse(node, "of complex numbers it has no machine code")
         return [_complex_sum(ctx, node, values[0], axes)]
     if node.op in _EXTREMES:
+        if 0 in [ctx.shape_of(node.inputs[0])[a] for a in axes]:
+            return [_of_nothing(ctx, node, values, ctx.shape_of(node.outputs[0]))]
         _check_some(ctx, node, values, axes)
     return [_reduced(ctx, node.op, values[0], axes, node, ctx.shape_of(node.outputs[0]))]
 
@@ -393,7 +393,7 @@ def _position(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if isinstance(value, Scalar):
         return [Scalar("0", INT64)]
     if 0 in [full[a] for a in axes]:
-        ctx.refuse(node, f"the {node.op.name} of no elements is an error")
+        return [_of_nothing(ctx, node, values, shape)]
     _check_some(ctx, node, values, axes)
     strides = tuple([0 if a not in axes else s for a, s in enumerate(dense(_only(full, axes)))])
     place = Count("0", "1", _UNSIGNED if size_of(full) < 2**32 - 1 else INT64, full, strides)
@@ -410,6 +410,13 @@ def _position(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
     over_kept(nest, lambda: nest.store(spread, _first_extreme(ctx, node, nest, value, place)))
     return [out]
+
+
+def _of_nothing(ctx: Context, node: Node, values: Sequence[Value], shape: Shape) -> Value:
+    """Return what stands for the extreme of no elements, which is an error once it is come to."""
+    ctx.check("false", node, values)
+    t = ctx.type_of(node.outputs[0])
+    return Scalar(literal(0, t), t) if shape == () else Splat(literal(0, t), t, shape)
 
 
 def _only(shape: Shape, axes: Sequence[int]) -> Shape:

@@ -23,6 +23,18 @@ from ..writer.registry import rule
 from ..writer.values import Array, Count, Scalar, Shape, Splat, Value, dense, is_dense, resolve, size_of
 
 
+def _rest() -> str:
+    """Return how -1 compares to numbers that tell the rest of a shape: some versions of NumPy take any below 0."""
+    try:
+        np.zeros(1).reshape(-2)
+    except Exception:
+        return "eq"
+    return "sle"
+
+
+_REST = _rest()
+
+
 @rule(COPIED, complexes=True)
 def _copied(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     value = resolve(values[0])
@@ -45,7 +57,7 @@ def check_told(ctx: Context, node: Node, values: Sequence[Value], shape: Shape, 
     Parameters
     ----------
     of_rest : bool
-        Whether -1 tells what is left.
+        Whether what tells the rest of a shape is no other extent.
     """
     asked = node.attrs.get("known")
     for axis, n in enumerate(shape) if len(values) > 1 else ():
@@ -54,7 +66,7 @@ def check_told(ctx: Context, node: Node, values: Sequence[Value], shape: Shape, 
         let, told = ctx.writer.let, told_extent(ctx, values, axis)
         fits = let(f"icmp eq i64 {told}, {int(n)}")
         if of_rest:
-            fits = let(f"or i1 {fits}, {let(f'icmp eq i64 {told}, -1')}")
+            fits = let(f"or i1 {fits}, {let(f'icmp {_REST} i64 {told}, -1')}")
         ctx.check(fits, node, [values[0], array_of(ctx, values[1])])
 
 
@@ -76,6 +88,7 @@ def _reshape(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     shape = ctx.shape_of(node.outputs[0])
     if node.op is RESHAPE:
         check_told(ctx, node, values, shape, of_rest=True)
+        _check_line(ctx, node, values, shape)
     if is_one_value(values[0]):
         return [splat(ctx, node, values[0])]
     x = array_of(ctx, values[0])
@@ -89,8 +102,25 @@ def _reshape(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [seen(ctx, replace(x, shape=shape, strides=strides))]
 
 
+def _check_line(ctx: Context, node: Node, values: Sequence[Value], shape: Shape) -> None:
+    """Check that a line has as many elements as asked for where the run decides how many it has."""
+    full, let = ctx.shape_of(node.inputs[0]), ctx.writer.let
+    if len(full) != 1 or len(shape) != 1 or not isinstance(full[0], Extent):
+        return
+    has = ctx.extent(full[0])
+    if len(values) == 1:
+        if not isinstance(shape[0], Extent):
+            ctx.check(let(f"icmp eq i64 {has}, {int(shape[0])}"), node, values)
+        return
+    told = told_extent(ctx, values, 0)
+    fits = let(f"or i1 {let(f'icmp eq i64 {told}, {has}')}, {let(f'icmp {_REST} i64 {told}, -1')}")
+    ctx.check(fits, node, [values[0], array_of(ctx, values[1])])
+
+
 def _restrided(x: Array, shape: Shape) -> Shape | None:
     """Return the strides with which ``x`` has another shape, ``None`` if no strides do that."""
+    if len(x.shape) == len(shape) == 1:
+        return (0,) if shape[0] == 1 else x.strides
     if is_dense(x):
         return dense(shape)
     # as long as only axes of extent 1 come and go, the others keep their strides

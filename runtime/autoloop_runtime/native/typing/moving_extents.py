@@ -162,8 +162,13 @@ def _expanded(node: Node, types: Types) -> Shape:
 
 
 def _reshaped(node: Node, types: Types) -> Shape:
-    """Return the shape of an array that gets or loses axes of extent 1: of others strides are not known beforehand."""
+    """Return the shape of an array that gets or loses axes of extent 1: of others strides are not known beforehand.
+
+    That the extent of a line is the one asked for is checked when it runs.
+    """
     full, known = types.shapes[node.inputs[0]], node.attrs["known"]
+    if len(full) == 1 and known is not None and len(known) == 1:
+        return full if known[0] in (None, -1) else (known[0],)
     there = [n for n in full if n != 1]
     rest = iter(there)
     out = tuple([1 if n == 1 else next(rest, 0) for n in known]) if len(node.inputs) == 1 else ()
