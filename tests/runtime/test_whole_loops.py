@@ -230,6 +230,20 @@ def test_the_first_iterations_are_like_the_others(calls):
     assert "iteration 3 of the loop 'while'" in failure.value.__notes__[-1]
 
 
+def test_a_failure_in_a_branch_that_no_kernel_stands_before_is_told():
+    def program(n):
+        x = al.constant(np.ones(3, np.int32))
+        body = lambda late, i, s: (al.cond(late, lambda: s > x[s], lambda: s > 1), i + 1, s + 1)
+        return al.while_loop(lambda late, i, s: i < n, body, [al.constant(False), al.constant(0), al.constant(0)])
+
+    executable = Executable(lowered_of(program, "int32"))
+    for _ in range(20):  # item by item at first, later in a function
+        assert executable.run([np.int32(2)])[2] == 2
+        with pytest.raises(IndexError) as failure:
+            executable.run([np.int32(9)])
+        assert "iteration 3 of the loop 'while'" in failure.value.__notes__[-1]
+
+
 def beyond(n):
     x = al.constant(np.ones(3, np.float32))
     return al.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + x[i]), [al.constant(0), al.constant(0.0)])

@@ -68,17 +68,21 @@ class WholeLoop:
 
     def place(self, error: BaseException) -> tuple[FlatNode, list[tuple[Node, int]]] | None:
         """Return the node whose kernel raised ``error``, and the loops around it up to this one, innermost first."""
-        here, found = error.__traceback__, None
-        while here is not None:
+        here = error.__traceback__
+        while here is not None:  # the first is ours: a kernel may itself run loops
             if self._run is not None and here.tb_frame.f_code is self._run.__code__:
-                found = self._found(here)
-            elif here.tb_frame.f_code is WALKED:
-                found = (
-                    here.tb_frame.f_locals["flat"],
-                    [(self._source(self._frame), here.tb_frame.f_locals["iteration"])],
-                )
+                return self._found(here)
+            if here.tb_frame.f_code is WALKED:
+                return self._walked(here)
             here = here.tb_next
-        return found
+        return None
+
+    def _walked(self, here: TracebackType) -> tuple[FlatNode, list[tuple[Node, int]]] | None:
+        """Return what ``place`` does, of items that are done one by one."""
+        while here.tb_next is not None and here.tb_next.tb_frame.f_code is WALKED:
+            here = here.tb_next  # in a branch, before which there need be no kernel
+        known = here.tb_frame.f_locals
+        return (known["flat"], [(self._source(self._frame), known["iteration"])]) if "flat" in known else None
 
     def _found(self, here: TracebackType) -> tuple[FlatNode, list[tuple[Node, int]]] | None:
         flat = self._places.get(here.tb_lineno)
