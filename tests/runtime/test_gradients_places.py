@@ -58,6 +58,25 @@ def two_reads(x):
     return rows.read(1) * rows.read(0)
 
 
+def as_list(flow, name, index, *values):
+    """The flow of a list's array after one of its operations."""
+    attrs = {} if name == "replace" else {"words": "index out of range"}
+    return apply(OPS[f"tensor_array_{name}"], [flow, al.constant(index), *values], attrs)
+
+
+def element(flow, index):
+    attrs = {"words": "index out of range", "dtype": F64, "shape": TensorShape(None)}
+    return apply(OPS["tensor_array_read_listed"], [flow, al.constant(index)], attrs)
+
+
+def changed_list(x):
+    """``l[1] = x[0] * x[2]``, then ``del l[0]``, then ``l.pop()``: rows are read before and after."""
+    flow = as_list(array().unstack(x).flow, "replace", 1, x[0] * x[2])
+    rest = as_list(flow, "remove", 0)
+    last = as_list(rest, "drop", 1)
+    return element(flow, 0) * element(rest, 1) * element(last, 0)
+
+
 def twice_stacked(x):
     rows = array().unstack(x * x)
     return rows.stack() * rows.stack()
@@ -131,6 +150,7 @@ SAMPLES |= {
     ),
     "a number's function of Python's": (lambda x: defined(math.exp, al.exp)(x[0]), [V]),
     "matmul": (lambda x, y: x @ y, [M, W]),
+    "dot_product": (lambda x, y: apply(OPS["dot_product"], [x, y]), [M, W]),
     "add_at": (lambda x, y: call("add_at", x, (np.array([1, 1, 0]),), x[:3] * y[:3]), [V, U]),
     "matmul again and again": (recurrence, [M, W]),
     "einsum": (lambda x, y: al.einsum("ij,kj->ik", x, y), [M, W]),
@@ -161,6 +181,7 @@ SAMPLES |= {
     "tensor_array_read_once": (lambda x: al.TensorArray(F64, size=3, clear_after_read=True).unstack(x).read(1), [M]),
     "tensor_array_gather": (lambda x: array().unstack(x).gather([0, 2]), [M]),
     "tensor_array_scatter": (lambda x: array().scatter([2, 0, 1], x).read(0), [M]),
+    "tensor_array_remove": (changed_list, [M]),
     "tensor_array_concat": (lambda x: array().unstack(x).concat(), [M]),
     "tensor_array_split": (lambda x: array().split(x, [1, 2, 1]).read(1), [V]),
     "copied": (lambda x: apply(OPS["copied"], [x * x]) * x, [V]),
@@ -174,7 +195,9 @@ WITH_CHECKPOINTS = {
     "AddCheckpoint", "GetCheckpoint", "Interval", "LatestCheckpoint", "RewindCheckpoints", "WithoutAdjoint", "SwapPush",
 }  # fmt: skip
 #: these want the ranks of their arguments
-RANKED = {"matmul", "inv", "det", "cholesky", "solve", "tile", "pad", "sparse_matmul", "complex_extremes"}
+RANKED = {
+    "matmul", "dot_product", "inv", "det", "cholesky", "solve", "tile", "pad", "sparse_matmul", "complex_extremes",
+}  # fmt: skip
 
 
 def weighted(made):
@@ -319,7 +342,7 @@ def test_every_op_that_has_a_gradient_is_in_the_table():
     used = set()
     for name in SAMPLES:
         used |= names(traced(name, outside, False, 1))
-    for name in ("getitem", "elementwise 0", "tensor_array_read", "tensor_array_stack"):
+    for name in ("getitem", "elementwise 0", "tensor_array_read", "tensor_array_remove", "tensor_array_stack"):
         used |= names(traced(name, in_both, True, 2))
     theirs = {name for name, op in OPS.items() if callable(op.vjp) and op.vjp.__module__.startswith("autoloop_runtime")}
     assert theirs - used - WITH_CHECKPOINTS == set(), "add a program with it to SAMPLES"
