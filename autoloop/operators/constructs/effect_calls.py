@@ -22,7 +22,7 @@ from autoloop_runtime.base.parsing import parse
 from autoloop_runtime.base.shapes import SCALAR
 from autoloop_runtime.base.stand_ins import UnknownWhileTracing
 from autoloop_runtime.ir.apply import apply_several
-from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.graph import Graph, Node, current_graph
 from autoloop_runtime.ir.number_operators import as_number
 from autoloop_runtime.ir.records import CallRecord, record_call
 from autoloop_runtime.ir.tracers import NumberTracer
@@ -93,21 +93,24 @@ def _called(f: Any, gives: type, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         return () if gives is type(None) else (_SPECS[gives][0].type(result),)
 
     call.__name__ = name
-    inputs = text.take_tensors() + (_finished_before(graph) if f in CLOCKS else [])
+    inputs = text.take_tensors() + (_timed(graph) if f in CLOCKS else [])
     specs = () if gives is type(None) else (_SPECS[gives],)
     results = apply_several(KNOWN_CALL, inputs, {"call": call, "specs": specs}, name)
     return as_number(results[0], NumberTracer) if specs else None
 
 
-def _finished_before(graph: Graph) -> list[Any]:
-    """Return results of the loops and branches so far: a clock is read when they are done."""
-    found: list[Any] = []
+def _timed(graph: Graph) -> list[Any]:
+    """Return results of the loops and branches since the last known call, for which a clock waits, and let these wait
+    for that one if it was read from a clock, too: each result may come at another time."""
+    blocks: list[Node] = []
     for node in reversed(graph.nodes):
         if node.op is KNOWN_CALL:
+            for block in blocks:
+                graph.exchange(block, block.instead(after=node.outputs[:1]))
             break
-        if node.subgraphs and node.outputs:
-            found.append(node.outputs[0])
-    return found
+        if node.subgraphs:
+            blocks.append(node)
+    return [output for block in blocks for output in block.outputs]
 
 
 def _found(f: Any) -> Callable[[], Any]:

@@ -93,15 +93,17 @@ class Node:
         inputs: Sequence[Tensor] | None = None,
         attrs: Mapping[str, Any] | None = None,
         more: Sequence[Spec] = (),
+        after: Sequence[Tensor] = (),
     ) -> Node:
-        """Return a node that computes the results of this one from now on, and maybe ``more`` after them.
+        """Return a node that computes the results of this one from now on, and maybe ``more`` after them; it also
+        runs only after the tensors ``after``.
 
         Whoever calls it puts that into the graph in place of this one (``Graph.exchange``).
         """
         made = Node(
             self.graph, self.op if op is None else op, self.inputs if inputs is None else tuple(inputs),
-            self.attrs if attrs is None else attrs, more, self.name, self.location, self.control_inputs,
-            over=self.outputs,
+            self.attrs if attrs is None else attrs, more, self.name, self.location,
+            (*self.control_inputs, *after), over=self.outputs,
         )  # fmt: skip
         made.reclaim()
         return made
