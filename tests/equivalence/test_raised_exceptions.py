@@ -4,6 +4,7 @@ import itertools
 
 import autoloop as al
 import numpy as np
+import pytest
 from each_case import each
 from executors import EXECUTORS
 from worlds import module, world
@@ -179,3 +180,20 @@ def test_what_is_written_before_a_line_that_raises_stays(kind, line, executor):
     ]
     expected, f = left_of(plain, WRITTEN[kind]()), al.function(plain, executor=executor)
     assert left_of(f, WRITTEN[kind]()) == left_of(f, WRITTEN[kind]()) == expected
+
+
+def checked(x):
+    try:
+        assert np.all(x < np.inf)
+    except AssertionError:
+        raise ValueError(f"too large: {x.max()}") from None
+    return x.sum()
+
+
+def test_an_except_around_an_assert_on_arrays_is_plain_pythons():
+    decorated = al.function(checked)
+    with pytest.warns(UserWarning, match="AssertionError is raised under a tensor condition"):
+        assert decorated(np.ones(2)) == 2
+    for _ in range(2):
+        with pytest.raises(ValueError, match="too large: inf"):
+            decorated(np.full(2, np.inf))

@@ -14,6 +14,7 @@ from autoloop_runtime.ir.rollback import mark, rollback
 
 from ... import operators
 from ...errors import ConversionError
+from ...left_to_python import unless_left
 from ..staging.raising import flat_kinds, refuse_untold_text
 from ..staging.staged_blocks import StagedRaise, in_staged_block
 from ..staging.staged_values import asked, is_staged, truth
@@ -107,7 +108,7 @@ def _catches(kinds: Kinds, error: Any) -> bool:
 def _refuse_if_caught(error: Any, kinds: Kinds) -> None:
     if _catches(kinds, error):
         kind = error if isinstance(error, type) else type(error)
-        raise ConversionError(
+        raise unless_left(ConversionError(
             f"{kind.__name__} is raised under a tensor condition, at run time, and cannot be caught by an `except` "
             f"in the converted function: catch it around the call, or choose a value with `if` instead"
-        )
+        ))  # fmt: skip
