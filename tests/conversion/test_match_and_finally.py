@@ -253,8 +253,10 @@ def test_a_staged_raise_cannot_be_swallowed():
         return -x
 
     with pytest.raises(NotImplementedError) as caught:
-        al.function(f)(np.float64(2))
+        al.function(f)(al.constant(2.0))
     assert "cannot be caught by an `except` in the converted function" in str(caught.value)
+    with pytest.warns(UserWarning, match="cannot be caught by an `except` in the converted function"):
+        assert al.function(f)(np.float64(3)) == 3  # plain Python swallows it
 
 
 # -- a loop that may return, and a `return` behind it, in a statement that stays ---------------------------------------
