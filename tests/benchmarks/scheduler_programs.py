@@ -67,7 +67,7 @@ def counter(tf, n):
 def hundred(tf, n, x):
     def body(i, a, b):
         for _ in range(25):
-            a, b = a * x + b, b * 0.5 - a
+            a, b = a * x - b, b * 0.5 + 0.1  # goes nowhere: executors are compared after thousands of these
         return [a, b]
 
     return loop(tf, n, body, [x, x])
