@@ -30,7 +30,7 @@ from .bound_function import BoundFunction, reference_to
 from .concrete import CalledPlain
 from .errors import entry_point
 from .given_arrays import give_back, with_copies
-from .keys import Number, kind_of_leaf, kind_of_recursion, leaf_key, quick_key
+from .keys import Number, call_key, kind_of_leaf, kind_of_recursion, leaf_key, quick_key
 from .known_traces import FastPaths, KnownTraces, Trace, first_wait, inputs_of
 from .number_inputs import ChangingInputs
 from .parameters import Parameters, in_pythons_words
@@ -193,7 +193,7 @@ class Function(SentByName):
             # arrays and tensors have other results
             key: Any = tuple([kind_of_leaf(leaf) for leaf in leaves])
         else:
-            key = (structure, tuple([leaf_key(leaf) for leaf in leaves]))
+            key = call_key(structure, leaves)
         concrete = self._traces.found(key, call, leaves)
         if concrete is None:
             with self._lock:

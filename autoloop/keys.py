@@ -112,6 +112,11 @@ def leaf_key(leaf: Any) -> Any:
         return id(leaf), type(leaf)
 
 
+def call_key(structure: Any, leaves: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the key of a call, by its structure and leaves."""
+    return structure, tuple([leaf_key(leaf) for leaf in leaves])
+
+
 def kind_of_leaf(leaf: Any) -> str:
     """Return what a trace depends on of an argument that an ``input_signature`` speaks of."""
     if isinstance(leaf, np.ndarray):

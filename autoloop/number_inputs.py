@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from autoloop_runtime.base.forks import undivided
 
-from .keys import Number, leaf_key
+from .keys import Number, call_key, leaf_key
 
 if TYPE_CHECKING:
     from .extent_inputs import ExtentInputs
@@ -110,7 +110,7 @@ class ChangingInputs:
             If it is to be one, see ``new_kinds``.
         """
         trace, inputs = self.of_any(structure, leaves, found, make)
-        if trace is None and self._kinds is not None and (key := _key(structure, leaves)) not in self._keys:
+        if trace is None and self._kinds is not None and (key := call_key(structure, leaves)) not in self._keys:
             self._kinds.leave_first(key, leaves)
         return trace, inputs
 
@@ -119,7 +119,7 @@ class ChangingInputs:
         inputs = self._numbers.inputs(structure, leaves)
         if inputs is None:
             return None, leaves
-        key = (structure, tuple([leaf_key(leaf) for leaf in inputs]))
+        key = call_key(structure, inputs)
         try:
             return found(key, inputs) or make(inputs, structure, key), inputs
         except (TypeError, ValueError, NotImplementedError, RecursionError):  # it asks for what only their values tell
@@ -138,7 +138,7 @@ class ChangingInputs:
         if self._extents is not None:
             self._extents.traced(structure, leaves, trace)
         if self._about is not None:
-            self._traced_kind(_key(structure, leaves), trace)
+            self._traced_kind(call_key(structure, leaves), trace)
 
     def _traced_kind(self, key: Any, trace: Any) -> None:
         if key in self._keys:
@@ -152,7 +152,3 @@ class ChangingInputs:
             self._kinds = NewKinds(*self._about, len(self._keys) - 1)
         if self._kinds is not None:
             self._kinds.traced(trace)
-
-
-def _key(structure: Any, leaves: Sequence[Any]) -> Any:
-    return structure, tuple([leaf_key(leaf) for leaf in leaves])

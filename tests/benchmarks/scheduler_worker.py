@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 import os
 import sys
 
 import scheduler_programs
-from worker import first, serve, timed
+from worker import answering, serve
 
 
 def in_a_function(tf, program, executor):
@@ -53,13 +52,7 @@ def prepared():
         make = in_a_session if way == "session" else in_a_function
         run = make(module, program, "dataflow" if library == "autoloop" else None)
 
-    def answer(request):
-        if "path" in request:
-            return first(run, request["path"])
-        gc.collect()
-        return {"seconds": [timed(run)[0] for _ in range(request["repeats"])]}
-
-    return answer
+    return answering(run)
 
 
 if __name__ == "__main__":

@@ -114,7 +114,11 @@ def prepared():
     if "threads" in case:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: case["threads"]])
     program = importlib.import_module(f"programs.{name}")
-    run = build(program, library, variant or None, case)
+    return answering(build(program, library, variant or None, case))
+
+
+def answering(run):
+    """What answers requests for the first result of ``run``, put into a file, and for its times."""
 
     def answer(request):
         if "path" in request:

@@ -363,10 +363,9 @@ def has_identity(value: Any) -> bool:
     kind = type(value)
     if hasattr(kind, "__next__"):
         return True
-    if callable(value) or isinstance(value, types.ModuleType | Enum | re.Match | None | types.EllipsisType):
+    if in_class(kind, "__hash__") is not _OF_IDENTITY or callable(value) or _is_own(kind):
         return False
-    is_own = is_own_file(getattr(sys.modules.get(kind.__module__), "__file__", None) or "")
-    return not is_own and in_class(kind, "__hash__") is _OF_IDENTITY
+    return not isinstance(value, types.ModuleType | Enum | re.Match | None | types.EllipsisType)
 
 
 def is_memory_of_c(value: Any) -> bool:
@@ -382,7 +381,11 @@ def is_of_library(kind: type) -> bool:
     """Return whether a class is of an installed package, not Python's own, the user's, or one of ours."""
     if is_pythons_own(kind) or is_users_class(kind):
         return False
-    return not is_own_file(getattr(sys.modules.get(kind.__module__), "__file__", None) or "")
+    return not _is_own(kind)
+
+
+def _is_own(kind: type) -> bool:
+    return is_own_file(getattr(sys.modules.get(kind.__module__), "__file__", None) or "")
 
 
 def _holds_values(value: Any) -> bool:

@@ -19,16 +19,6 @@ from .execution_plan import calling
 from .flat_graph import FlatNode, Kind, Lowered, Port
 from .loop_items import Assign, Branch, Item, Loop, LoopTree, Run, used_inside
 
-#: kernels that Python has a sign for
-_SIGNS: dict[Any, str] = {
-    operator.add: "{} + {}", operator.sub: "{} - {}", operator.mul: "{} * {}", operator.truediv: "{} / {}",
-    operator.floordiv: "{} // {}", operator.mod: "{} % {}", operator.pow: "{} ** {}", operator.matmul: "{} @ {}",
-    operator.lt: "{} < {}", operator.le: "{} <= {}", operator.gt: "{} > {}", operator.ge: "{} >= {}",
-    operator.eq: "{} == {}", operator.ne: "{} != {}", operator.and_: "{} & {}", operator.or_: "{} | {}",
-    operator.xor: "{} ^ {}", operator.lshift: "{} << {}", operator.rshift: "{} >> {}",
-    operator.neg: "-{}", operator.invert: "~{}",
-}  # fmt: skip
-
 _NUMBERS = "biufc"
 
 #: lines with their depth, and the node whose kernel they call
@@ -165,10 +155,9 @@ class LoopCode:
         made = [(flat.index, k) for k in range(flat.outputs)]
         inputs = item.inputs[: len(item.inputs) - op.effect]
         kernel, in_place = calling(flat, self._owned)
-        sign = _SIGNS.get(kernel)
         dropped = self._dropped(item.inputs, after, depth)
-        if sign is not None and sign.count("{}") == len(inputs):
-            value = sign.format(*[self._operand(port) for port in inputs])
+        if op.code is not None and _is_operator(kernel):
+            value = op.code.format(*[self._operand(port) for port in inputs])
         else:
             self._globals[f"k{flat.index}"] = kernel
             given = [self._name(port) for port in inputs]
@@ -222,3 +211,8 @@ def _scalar(value: Any) -> Any:
     """Return a scalar for an array without axes, with which operators take much longer."""
     is_scalar = type(value) is np.ndarray and value.ndim == 0 and value.dtype.kind in _NUMBERS
     return value[()] if is_scalar else value
+
+
+def _is_operator(kernel: Callable[..., Any]) -> bool:
+    """Return whether a kernel is one that Python has a sign for, which takes scalars as they are."""
+    return getattr(operator, getattr(kernel, "__name__", ""), None) is kernel
