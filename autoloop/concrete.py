@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dtypes import is_own
-from autoloop_runtime.base.fp_warnings import asked, restore, setting, silence
+from autoloop_runtime.base.fp_warnings import asked, is_asked, restore, setting, silence
 from autoloop_runtime.base.stand_ins import ShownByRun
 from autoloop_runtime.ir.array_views import dense_strides
 from autoloop_runtime.ir.convert import convert_to_tensor
@@ -171,19 +171,19 @@ class ConcreteFunction(NeverSent):
     @property
     def checked_runner(self) -> Runner:
         """What computes one operation at a time, with NumPy's own functions: floating-point errors are asked for."""
-        self.refuse_silence()
+        self.leave_unknown_errors()
         if self._checked is None:
             self._checked = prepare(self.graph, "dataflow", self._donated)
         return self._checked
 
-    def refuse_silence(self) -> None:
-        """Let plain Python run a function that asks for silence in parts of it, which no run knows.
+    def leave_unknown_errors(self) -> None:
+        """Let plain Python run what asks for silence in parts of it, or had errors that are asked for while traced.
 
         Raises
         ------
         CalledPlain
         """
-        if self.graph.is_silenced:
+        if self.graph.is_silenced or is_asked(self.graph.errors_while_traced):
             raise CalledPlain
 
     @property

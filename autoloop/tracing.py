@@ -11,12 +11,13 @@ from typing import Any, TypeVar
 import numpy as np
 from autoloop_runtime.base import dtypes, locations, nest
 from autoloop_runtime.base.forks import undivided
+from autoloop_runtime.base.fp_warnings import noting
 from autoloop_runtime.base.locations import users_line
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.base.stand_ins import UnknownExtent, UnknownWhileTracing
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.asked_for_text import tell_of_arrays, tell_of_keys, tell_of_texts, tell_of_values
-from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.op import function
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_spec import TensorSpec
@@ -250,7 +251,14 @@ def traced(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
 
     ``leaves`` are those of the arguments.
     """
-    with World((target, *args, *kwargs.values()), leaves).in_force():
+    graph = current_graph()
+    assert graph is not None
+    root = graph.root
+
+    def note(bits: int) -> None:
+        root.errors_while_traced |= bits
+
+    with World((target, *args, *kwargs.values()), leaves).in_force(), noting(note):
         result = settled(_trace_entry_(target, args, kwargs))
         leave_variables(nest.flatten(result))
         return result

@@ -256,7 +256,7 @@ class ReferringFunction(ConcreteFunction):
     @property
     def _checked_to_record(self) -> Runner:
         """What tells of floating-point errors, and leaves the arrays that it is given as they are."""
-        self.refuse_silence()
+        self.leave_unknown_errors()
         return prepare(self.graph, "dataflow")
 
     @property

@@ -277,3 +277,85 @@ def test_numbers_of_a_staged_loop_obey_as_numpys_scalars_do(executor):
             assert decorated(x, by, np.int64(4)) == expected
         with np.errstate(all="raise"), pytest.raises(FloatingPointError, match=words):
             decorated(x, by, np.int64(4))
+
+
+K = np.array([1.0, 0.0])
+
+
+def _helper():
+    return np.exp(1000)
+
+
+def known_beforehand(x):
+    return x + np.log(0.0)
+
+
+def known_arrays(x):
+    return x + np.zeros(2) / K
+
+
+def known_to_a_helper(x):
+    return x + _helper()
+
+
+def known_scalars(x):
+    return x + np.float64(1) / 0 + np.float32(1e30) * np.float32(1e30)
+
+
+def known_in_a_loop(x):
+    i = 0
+    while i < x[1]:
+        x = x + np.sqrt(-1.0)
+        i += 1
+    return x
+
+
+def known_in_a_branch_that_is_not_taken(x):
+    if x[0] > 100:
+        return x + np.log(0.0)
+    return x
+
+
+def known_after_what_is_not(x):
+    y = 1.0 / (x - 2.0)
+    return y + np.sqrt(-1.0)
+
+
+def known_and_tiny(x):
+    return x + np.exp(-1000.0)
+
+
+KNOWN = [
+    known_beforehand, known_arrays, known_to_a_helper, known_scalars, known_in_a_loop,
+    known_in_a_branch_that_is_not_taken, known_after_what_is_not, known_and_tiny,
+]  # fmt: skip
+
+
+@each(product(KNOWN, EXECUTORS))
+def test_what_is_computed_while_tracing_obeys_the_setting_of_each_call(f, executor):
+    def seen(one, **settings):
+        with warnings.catch_warnings(record=True) as said, np.errstate(**settings):
+            warnings.simplefilter("always")
+            try:
+                result = one(X).tolist()
+            except FloatingPointError as error:
+                result = str(error)
+        return repr((result, [str(w.message) for w in said] if settings else []))
+
+    asked = [{}, {"all": "raise"}, {"all": "warn"}, {"under": "raise"}, {"all": "ignore"}]
+    for settings in (asked, asked[::-1]):
+        decorated = al.function(f, executor=executor)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            decorated(X)  # it says nothing, and is a graph
+        other = al.function(f, executor=executor)
+        for one in settings:
+            assert seen(decorated, **one) == seen(other, **one) == seen(f, **one), one
+
+
+def test_what_is_computed_while_a_gradient_is_traced_obeys_too():
+    slope = al.grad(lambda x: np.sum(x * x) + np.log(0.0))
+    for _ in range(2):
+        assert slope(X).tolist() == [10.0, 4.0]
+        with np.errstate(divide="raise"), pytest.raises(FloatingPointError, match="divide by zero encountered in log"):
+            slope(X)

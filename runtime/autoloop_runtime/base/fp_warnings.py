@@ -7,6 +7,9 @@ the warnings on (``guarded``), since no other code could tell which operation an
 ``np.errstate(all="ignore")`` makes an object and reads its settings anew each time, which takes as long as a dozen
 operations on scalars. What it does in the end is to set a context variable; which one and to what is found out once,
 by looking at a context inside it. Like all context variables it belongs to one thread (or task).
+
+What is computed while a function is traced is computed under no setting of the caller's: which errors there were is
+noted (``noting``), and a call that asks for one of them (``is_asked``) is plain Python's.
 """
 
 from __future__ import annotations
@@ -30,6 +33,20 @@ def _setting() -> tuple[ContextVar[Any], Any] | None:
 
 #: what NumPy does about which kind of error where nobody has set anything
 _UNSET = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
+
+
+#: the bit of each kind in what NumPy hands to who is called in case of an error
+_BITS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
+
+
+def noting(note: Callable[[int], object]) -> np.errstate:
+    """Return a context manager in which errors have no effect but that ``note`` is told of them, by bits."""
+    return np.errstate(all="call", call=lambda _, bits: note(bits))
+
+
+def is_asked(bits: int) -> bool:
+    """Return whether the setting asks for more than silence about one of the kinds of errors that were noted."""
+    return bool(bits) and any(bits & _BITS[kind] for kind, value in np.geterr().items() if value != "ignore")
 
 
 def _differs() -> bool:
