@@ -135,6 +135,7 @@ from autoloop_runtime.native.toolchain import child, compiler, interpreter, link
 from autoloop_runtime.native.toolchain import compile_ir as compiling
 from autoloop_runtime.native.toolchain.cache import DiskCache, default_cache
 from autoloop_runtime.native.toolchain.compile_ir import compile_ir, host
+from autoloop_runtime.native.typing import told_extents
 from autoloop_runtime.native.typing.exact_shapes import infer
 from autoloop_runtime.native.writer import outlining, registry, shared_loops, storage_plan
 from autoloop_runtime.native.writer.polling import polling_period

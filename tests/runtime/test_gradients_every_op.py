@@ -21,7 +21,8 @@ F64 = al.float64
 #: what tests of its own hold: the identity of a print, the read of a TensorArray that clears, a check of a shape, lists
 ELSEWHERE = {
     "print_through", "checked_operand", "tensor_array_read_once", "tensor_array_read_listed",
-    "tensor_array_replace", "tensor_array_drop", "tensor_array_remove", "ensure_shape", "defined_number", "copied",
+    "tensor_array_replace", "tensor_array_insert",
+    "tensor_array_drop", "tensor_array_remove", "ensure_shape", "defined_number", "copied",
     "dot_product",
 }  # fmt: skip
 

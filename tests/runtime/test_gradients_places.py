@@ -60,7 +60,7 @@ def two_reads(x):
 
 def as_list(flow, name, index, *values):
     """The flow of a list's array after one of its operations."""
-    attrs = {} if name == "replace" else {"words": "index out of range"}
+    attrs = {} if name in ("replace", "insert") else {"words": "index out of range"}
     return apply(OPS[f"tensor_array_{name}"], [flow, al.constant(index), *values], attrs)
 
 
@@ -70,11 +70,13 @@ def element(flow, index):
 
 
 def changed_list(x):
-    """``l[1] = x[0] * x[2]``, then ``del l[0]``, then ``l.pop()``: rows are read before and after."""
+    """``l[1] = x[0] * x[2]``, then ``del l[0]``, then ``l.pop()``, then ``l.insert(0, x[1])``: rows are read before and
+    after."""
     flow = as_list(array().unstack(x).flow, "replace", 1, x[0] * x[2])
     rest = as_list(flow, "remove", 0)
     last = as_list(rest, "drop", 1)
-    return element(flow, 0) * element(rest, 1) * element(last, 0)
+    more = as_list(last, "insert", 0, x[1])
+    return element(flow, 0) * element(rest, 1) * element(last, 0) * element(more, 0) * element(more, 1)
 
 
 def twice_stacked(x):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
+from api import told_extents
 from each_case import each
 from executors import EXECUTORS
 
@@ -80,7 +81,7 @@ def test_results_are_nobody_elses():
     assert first[1].tolist() == [0, 9, 2]
 
 
-def test_memory_must_have_a_bound():
+def test_memory_must_have_a_bound(monkeypatch):
     def f(x):
         out = []
         while x.sum() > 1:
@@ -88,5 +89,11 @@ def test_memory_must_have_a_bound():
             out.append(x)
         return np.stack(out).sum(axis=0)
 
+    decorated = al.function(f, executor="native")
+    assert decorated(np.arange(4.0)).tolist() == f(np.arange(4.0)).tolist()
+    monkeypatch.setattr(told_extents, "_SUPPOSED", 2)
+    with pytest.raises(NotImplementedError, match=r"native.*stack.*test_native_lists.py:\d+: it has more than 2 el"):
+        al.function(f, executor="native")(np.arange(4.0))
+    monkeypatch.setattr(told_extents, "_SUPPOSED_BYTES", 31)
     with pytest.raises(NotImplementedError, match="nothing says how many at most"):
         al.function(f, executor="native")(np.arange(4.0))

@@ -143,13 +143,10 @@ class GrowingList(ListColumns):
 
     def insert(self, index: Any, value: Any) -> None:
         """Add an element before the one at an index; as in Python, one beyond the ends means the ends."""
-        place = self._bound(index)
-        self.append(value)
-        every = ops.range(self.length)
-        last = ops.subtract(self.length, 1)
-        moved = ops.subtract(every, ops.cast(ops.greater(every, place), every.dtype))
-        order = ops.where(ops.equal(every, place), last, moved)
-        self._set_rows(array.gather(order) for array in self.arrays)
+        note_put(self.name, value)
+        place, parts = self._bound(index), self._taken(value)
+        note_moved()
+        self.arrays = [array.inserted(place, part) for array, part in zip(self.arrays, parts, strict=True)]
 
     def reverse(self) -> None:
         """Put the elements in the opposite order."""

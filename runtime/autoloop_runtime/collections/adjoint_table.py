@@ -282,4 +282,5 @@ def _extents(like: Tensor) -> list[Tensor]:
 
 
 ruled_in("adjoint_rules", EMPTY, FROM_ROWS, ADD, GET, WITHOUT, MERGE, ROWS)
+ruled_in("growing_table", OPENED, CLOSED)
 ruled_in("growing_table", FROM_ROWS, ADD, GET, WITHOUT, MERGE, ROWS, growing=True)

@@ -8,7 +8,7 @@ from ..ir.apply import apply
 from ..ir.recorders import recorders
 from ..ir.tensor import Tensor
 from .described_flow import DescribedFlow, index_of, named
-from .tensor_array_ops import DROP, READ_LISTED, REMOVE, REPLACE
+from .tensor_array_ops import DROP, INSERT, READ_LISTED, REMOVE, REPLACE
 
 
 class ListFlow(DescribedFlow):
@@ -22,6 +22,13 @@ class ListFlow(DescribedFlow):
         tensor = self._tensor(value, what)
         self._check_shape(tensor.shape, what)
         return self._after(apply(REPLACE, [self.flow, index_of(index, "write"), tensor]), tensor.shape)
+
+    def inserted(self, index: Tensor, value: Tensor) -> Self:
+        """Return the array of a list with ``value`` before the element at ``index``, or behind the last one."""
+        what = f"the value for index {named(index)}"
+        tensor = self._tensor(value, what)
+        self._check_shape(tensor.shape, what)
+        return self._after(apply(INSERT, [self.flow, index_of(index, "write"), tensor]), tensor.shape)
 
     def without(self, index: Tensor, is_last: bool, words: str) -> Self:
         """Return the array of a list without the element at ``index``, which is the last one or any."""

@@ -59,6 +59,21 @@ class ListVersion:
             made.put(index, item)
         return type(self)(made, made.newest, self.size)
 
+    def inserted(self, index: int, item: Any) -> Self:
+        """Return the version with ``item`` before the element at ``index``, which is there."""
+        buffer = self._buffer
+        with buffer.lock:
+            buffer.own()
+            self._check_item(index, item, buffer.form)
+            made = buffer.fork(self._version, self.size)
+            made.stamps.insert(index, 1)
+            if made.rows is None:
+                made.items.insert(index, item)
+            else:
+                wide = item.dtype if item.dtype.itemsize > made.rows.dtype.itemsize else made.rows.dtype  # of texts
+                made.rows = np.insert(made.rows.astype(wide, copy=False), index, item, 0)
+        return type(self)(made, made.newest, self.size + 1)
+
     def dropped(self, index: int) -> Self:
         """Return the version without the last element, whose index is given."""
         buffer = self._buffer

@@ -92,8 +92,8 @@ def _within(array: ArrayValue, index: Any, words: str) -> int:
 
 
 _EMPTY = "pop from empty list"
-#: of lists: an element is read, with the words of the error; put in the place of another one; the last one, whose index
-#: is given, is taken off; any other one is, and those behind it move up
+#: of lists: an element is read, with the words of the error; put in the place of another one; put before the one at an
+#: index, or at the end; the last one, whose index is given, is taken off; any other one is, and those behind it move up
 READ_LISTED = primitive(
     "tensor_array_read_listed", _element,
     lambda array, index, words, dtype, shape: array.read(_within(array, index, words), shape), rules.read,
@@ -103,6 +103,10 @@ REPLACE = primitive(
     "tensor_array_replace", _flow,
     lambda array, index, item: array.replaced(_within(array, index, "list assignment index out of range"), item),
     rules.replace, positions=slice(1, 2), traits=OPAQUE.but(raises=IndexError),
+)  # fmt: skip
+INSERT = primitive(
+    "tensor_array_insert", _flow, lambda array, index, item: array.inserted(int(index), item), rules.insert,
+    positions=slice(1, 2), traits=OPAQUE,
 )  # fmt: skip
 DROP = primitive(
     "tensor_array_drop", _flow, lambda array, index, words: array.dropped(_within(array, index, words)), rules.drop,
@@ -139,4 +143,4 @@ SIZE = primitive(
 ruled_in("growing_array", NEW, SIZE)
 ruled_in("tensor_array_rules", WRITE, READ, READ_ONCE, STACK, UNSTACK, GATHER, SCATTER)
 ruled_in("growing_array", WRITE, READ, STACK, UNSTACK, growing=True)
-ruled_in("changing_lists", READ_LISTED, REPLACE, DROP, REMOVE)
+ruled_in("changing_lists", READ_LISTED, REPLACE, INSERT, DROP, REMOVE)

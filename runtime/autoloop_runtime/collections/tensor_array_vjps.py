@@ -126,6 +126,12 @@ def replace(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
     return [adjoint_table.without(g, index), None, adjoint_table.element(g, index, item)]
 
 
+def insert(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
+    """Return the gradients of ``(array, index, item)``."""
+    _, index, item = inputs
+    return [adjoint_table.closed(g, index), None, adjoint_table.element(g, index, item)]
+
+
 def drop(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
     """Return the gradients of ``(array, index)``; the table may have an entry there, of what was written later."""
     return [adjoint_table.without(g, inputs[1]), None]

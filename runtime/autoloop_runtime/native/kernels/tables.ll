@@ -1,5 +1,7 @@
 ;; ``@table_reach``: the table with at least so many elements, made if there is none. ``@table_entry``: where the
-;; element at a position is, null if it is behind the end. ``@table_read``: a copy of %count elements from %position on
+;; element at a position is, null if it is behind the end. ``@table_read``: a copy of %count elements from %position on.
+;; ``@table_open``: zero is put at a position, what was there or behind it moves one further, over the last one, which is
+;; zero. ``@table_close``: the element at a position is taken off
 define internal ptr @table_reach(ptr %list, ptr %table, i64 %length, i64 %size) noinline nounwind {
 entry:
   %none = icmp eq ptr %table, null
@@ -92,5 +94,37 @@ copy:
   %missing = sub i64 %count, %there
   %blank = mul i64 %missing, %size
   call void @llvm.memset.p0.i64(ptr %rest, i8 0, i64 %blank, i1 false)
+  ret void
+}
+
+define internal void @table_open(ptr %table, i64 %position, i64 %size) noinline nounwind {
+entry:
+  %length_at = getelementptr i64, ptr %table, i64 1
+  %length = load i64, ptr %length_at
+  %data = load ptr, ptr %table
+  %offset = mul i64 %position, %size
+  %there = getelementptr i8, ptr %data, i64 %offset
+  %next = getelementptr i8, ptr %there, i64 %size
+  %last = sub i64 %length, 1
+  %behind = sub i64 %last, %position
+  %bytes = mul i64 %behind, %size
+  call void @llvm.memmove.p0.p0.i64(ptr %next, ptr %there, i64 %bytes, i1 false)
+  call void @llvm.memset.p0.i64(ptr %there, i8 0, i64 %size, i1 false)
+  ret void
+}
+
+define internal void @table_close(ptr %table, i64 %position, i64 %size) noinline nounwind {
+entry:
+  %length_at = getelementptr i64, ptr %table, i64 1
+  %length = load i64, ptr %length_at
+  %data = load ptr, ptr %table
+  %offset = mul i64 %position, %size
+  %there = getelementptr i8, ptr %data, i64 %offset
+  %next = getelementptr i8, ptr %there, i64 %size
+  %last = sub i64 %length, 1
+  %behind = sub i64 %last, %position
+  %bytes = mul i64 %behind, %size
+  call void @llvm.memmove.p0.p0.i64(ptr %there, ptr %next, i64 %bytes, i1 false)
+  store i64 %last, ptr %length_at
   ret void
 }

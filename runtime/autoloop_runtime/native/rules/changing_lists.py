@@ -6,23 +6,16 @@ from collections.abc import Sequence
 
 from ...collections import tensor_array_ops as array_ops
 from ...ir.graph import Node
-from ..kernels.ll_files import code
-from ..kernels.stack_code import FIRST, HEAD
 from ..typing.facts import StackType
 from ..writer.context import Context
 from ..writer.copy_on_write import COPIES, as_grown, changeable, held
 from ..writer.registry import rule
 from ..writer.values import Owned, Value
-from .saved_values import define_stacks, element_size, index_of, place_in, put_element, read
-
-
-def _define(ctx: Context) -> None:
-    define_stacks(ctx)
-    ctx.module.define("lists", lambda: code("lists", FIRST=FIRST, HEAD_BYTES=8 * HEAD))
+from .saved_values import define_lists, element_size, index_of, place_in, put_element, read, with_memory
 
 
 def _copy(ctx: Context, stack_type: StackType, pointer: str) -> str:
-    _define(ctx)
+    define_lists(ctx)
     return ctx.writer.let(f"call ptr @list_copy(ptr %stacks, ptr {pointer}, i64 {element_size(stack_type)})")
 
 
@@ -51,6 +44,20 @@ def _replace(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [held(mine.pointer)]
 
 
+@rule(array_ops.INSERT, complexes=True)
+def _insert(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    position, seen = index_of(ctx, values[1]), as_grown(ctx, values[0])
+    ctx.check(ctx.writer.let(f"icmp ule i64 {position}, {seen.length}"), node, [seen, *values[1:]])
+    mine, stack_type = changeable(ctx, node, node.outputs[0], values[0]), ctx.types.stacks[node.outputs[0]]
+    size = element_size(stack_type)
+    define_lists(ctx)
+    call = f"call ptr @stack_at(ptr %stacks, ptr {mine.pointer}, i64 {seen.length}, i64 {size})"
+    pointer = with_memory(ctx, node, call)
+    ctx.writer.do(f"call void @list_open(ptr {pointer}, i64 {position}, i64 {seen.length}, i64 {size})")
+    put_element(ctx, node, stack_type, values[2], place_in(ctx, pointer, position, stack_type))
+    return [held(pointer)]
+
+
 @rule(array_ops.DROP, complexes=True)
 def _drop(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     mine, position = _changeable(ctx, node, values)
@@ -62,6 +69,6 @@ def _drop(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 def _remove(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     mine, position = _changeable(ctx, node, values)
     size = element_size(ctx.types.stacks[node.outputs[0]])
-    _define(ctx)
+    define_lists(ctx)
     ctx.writer.do(f"call void @list_remove(ptr {mine.pointer}, i64 {position}, i64 {size})")
     return [held(mine.pointer)]

@@ -15,10 +15,10 @@ from ..writer.copy_on_write import as_grown, changeable, cleared, held, new_like
 from ..writer.memory import seen
 from ..writer.nests import store
 from ..writer.node_writer import array_of
+from ..writer.refusals_in_runs import TOO_MANY
 from ..writer.registry import growing_rule, rule
-from ..writer.values import Array, Grown, Scalar, Shape, Value, dense
-from .saved_values import index_of, place_in, push, read
-from .tensor_array_rules import row_at
+from ..writer.values import Array, Buffer, Grown, Scalar, Shape, Value, dense, size_of
+from .saved_values import define_lists, element_size, index_of, place_in, push, read, with_memory
 
 
 @rule(array_ops.NEW, complexes=True)
@@ -42,11 +42,18 @@ def _write(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 @growing_rule(array_ops.UNSTACK)
 def _unstack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    rows, stack_type, result = array_of(ctx, values[1]), ctx.types.stacks[node.outputs[0]], as_grown(ctx, values[0])
-    for place in range(rows.shape[0]):
-        row = row_at(ctx, rows, str(place))
-        result = Grown(*push(ctx, node, result.stack, str(place), seen(ctx, row)))
-    return [held(result.stack) if stack_type.is_owned else result]
+    rows, stack_type = array_of(ctx, values[1]), ctx.types.stacks[node.outputs[0]]
+    if 0 in rows.shape[:1]:
+        return [values[0]]
+    define_lists(ctx)
+    length = ctx.extent(rows.shape[0])
+    call = f"call ptr @list_of_rows(ptr %stacks, i64 {length}, i64 {element_size(stack_type)})"
+    pointer = with_memory(ctx, node, call)
+    if 0 not in rows.shape:
+        data = ctx.writer.let(f"load ptr, ptr {pointer}")
+        buffer = Buffer(data, size_of(rows.shape) * rows.t.size)
+        store(ctx, rows, Array(data, rows.t, rows.shape, dense(rows.shape), buffer))
+    return [held(pointer) if stack_type.is_owned else Grown(pointer, length)]
 
 
 @rule(array_ops.SIZE)
@@ -87,7 +94,8 @@ def _stacked(ctx: Context, node: Node, array: Grown, t: LType, shape: Shape) -> 
     out: Array = ctx.result(node.outputs[0], t, shape)
     extent = shape[0]
     assert isinstance(extent, Extent)
-    ctx.check(ctx.writer.let(f"icmp ule i64 {array.length}, {int(extent)}"), node, [array])
+    fits = ctx.writer.let(f"icmp ule i64 {array.length}, {int(extent)}")
+    ctx.check(fits, node, [array], refuses=TOO_MANY.format(int(extent)))
     ctx.block.extents[extent] = array.length
     if 0 not in shape:
         with ctx.writer.unless_null(array.stack, "there", "stacked"):

@@ -20,7 +20,7 @@ from ..writer.copy_on_write import COPIES, as_owned, changeable, copied, held, i
 from ..writer.memory import loaded, put, seen
 from ..writer.nests import Nest
 from ..writer.node_writer import array_of
-from ..writer.registry import growing_rule
+from ..writer.registry import growing_rule, rule
 from ..writer.values import Array, Buffer, Owned, Scalar, Value, dense, size_of
 from .saved_values import define_stacks, element_at, element_size, grows_here, index_of, with_memory
 from .scatter import add_to
@@ -110,7 +110,7 @@ def _entry(ctx: Context, stack_type: StackType, pointer: str, position: str) -> 
     return ctx.writer.let(f"call ptr @table_entry(ptr {pointer}, i64 {position}, i64 {element_size(stack_type)})")
 
 
-def _read(ctx: Context, stack_type: StackType, table: Owned, first: str, count: int, out: Array) -> None:
+def _read(ctx: Context, stack_type: StackType, table: Owned, first: str, count: str, out: Array) -> None:
     """Copy ``count`` elements from ``first`` on into ``out``, zeros where there are none."""
     _define(ctx)
     extents = f"i64 {first}, i64 {count}, ptr {out.pointer}, i64 {element_size(stack_type)}"
@@ -133,9 +133,9 @@ def _summed(ctx: Context, node: Node, stack_type: StackType, into: str, other: s
 @growing_rule(table_ops.FROM_ROWS)
 def _unstack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     items, stack_type = array_of(ctx, values[0]), ctx.types.stacks[node.outputs[0]]
-    if not items.shape[0]:
+    if 0 in items.shape[:1]:
         return [held("null")]
-    table = _reached(ctx, node, stack_type, held("null"), str(items.shape[0]))
+    table = _reached(ctx, node, stack_type, held("null"), ctx.extent(items.shape[0]))
     data = ctx.writer.let(f"load ptr, ptr {table.pointer}")
     size = size_of(items.shape) * items.t.size
     put(ctx, items, Array(data, items.t, items.shape, dense(items.shape), Buffer(data, size)))
@@ -175,7 +175,7 @@ def _get(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     inner = _inner(stack_type)
     if inner is None and ctx.shape_of(tensor) != ():
         out = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
-        _read(ctx, stack_type, table, position, 1, out)
+        _read(ctx, stack_type, table, position, "1", out)
         return [out]
     t = POINTER if inner is not None else ctx.type_of(tensor)
     place = _entry(ctx, stack_type, table.pointer, position)
@@ -203,6 +203,28 @@ def _without(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [table]
 
 
+@rule(table_ops.OPENED, complexes=True)
+def _opened(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    writer, stack_type = ctx.writer, ctx.types.stacks[node.outputs[0]]
+    table, position = changeable(ctx, node, node.outputs[0], values[0]), index_of(ctx, values[1])
+    place = _entry(ctx, stack_type, table.pointer, position)
+    with writer.unless_null(place, "behind", "opened"):
+        length = writer.let(f"load i64, ptr {writer.let(f'getelementptr i64, ptr {table.pointer}, i64 1')}")
+        _reached(ctx, node, stack_type, table, writer.let(f"add i64 {length}, 1"))  # its words stay where they are
+        writer.do(f"call void @table_open(ptr {table.pointer}, i64 {position}, i64 {element_size(stack_type)})")
+    return [table]
+
+
+@rule(table_ops.CLOSED, complexes=True)
+def _closed(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    writer, stack_type = ctx.writer, ctx.types.stacks[node.outputs[0]]
+    table, position = changeable(ctx, node, node.outputs[0], values[0]), index_of(ctx, values[1])
+    place = _entry(ctx, stack_type, table.pointer, position)
+    with writer.unless_null(place, "there", "closed"):
+        writer.do(f"call void @table_close(ptr {table.pointer}, i64 {position}, i64 {element_size(stack_type)})")
+    return [table]
+
+
 @growing_rule(table_ops.MERGE)
 def _merge(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     stack_type, tensor = ctx.types.stacks[node.outputs[0]], node.outputs[0]
@@ -215,7 +237,7 @@ def _stacked(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     stack_type, tensor = ctx.types.stacks[node.inputs[0]], node.outputs[0]
     out = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
     if 0 not in out.shape:
-        _read(ctx, stack_type, as_owned(values[0]), "0", out.shape[0], out)
+        _read(ctx, stack_type, as_owned(values[0]), "0", ctx.extent(out.shape[0]), out)
     return [out]
 
 
@@ -228,7 +250,7 @@ def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         nest = Nest(ctx, indices.shape, [indices])
         with nest.each() as k:
             at = index_of(ctx, Scalar(nest.element(indices), indices.t))
-            _read(ctx, stack_type, table, at, 1, row_at(ctx, out, k))
+            _read(ctx, stack_type, table, at, "1", row_at(ctx, out, k))
     return [seen(ctx, out)]
 
 
@@ -240,7 +262,7 @@ def _scatter(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         ctx.types.stacks[node.outputs[0]],
     )
     table = _reached(ctx, node, stack_type, held("null"), "0")
-    if size_of(indices.shape):
+    if 0 not in indices.shape:
         nest = Nest(ctx, indices.shape, [indices])
         with nest.each() as k:
             at = index_of(ctx, Scalar(nest.element(indices), indices.t))

@@ -17,7 +17,7 @@ from ..ir.casts import cast
 from ..ir.elements import BOOL, INT64, POINTER
 from ..kernels import swap_file as swapped
 from ..kernels.ll_files import code
-from ..kernels.stack_code import functions
+from ..kernels.stack_code import FIRST, HEAD, functions
 from ..typing.facts import Rows, StackType
 from ..writer.context import Context
 from ..writer.copy_on_write import as_owned, copied, copied_rows, is_alone
@@ -39,6 +39,12 @@ def define_stacks(ctx: Context) -> None:
         ctx.libraries.addresses.update(swapped.addresses())
         ctx.module.define("python_objects", lambda: code("python_objects"))
     ctx.module.define("stacks", lambda: functions(swaps))
+
+
+def define_lists(ctx: Context) -> None:
+    """Let the module have what lists need that change, or are made of arrays."""
+    define_stacks(ctx)
+    ctx.module.define("lists", lambda: code("lists", FIRST=FIRST, HEAD_BYTES=8 * HEAD))
 
 
 @rule(saved_ops.EMPTY, checkpoint_ops.EMPTY)

@@ -19,6 +19,7 @@ from ..writer.memory import is_one_value, loaded, put, reverse, seen, shifted, s
 from ..writer.moving_slices import int_of
 from ..writer.nests import store
 from ..writer.node_writer import array_of
+from ..writer.refusals_in_runs import TOO_MANY
 from ..writer.registry import rule
 from ..writer.values import Array, Count, Scalar, Shape, Splat, Value, dense, is_dense, resolve, size_of
 
@@ -158,8 +159,11 @@ def _range(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     t, shape = ctx.type_of(node.outputs[0]), ctx.shape_of(node.outputs[0])
     start, step = (ctx.types.constants[i] for i in node.inputs[::2])
     if isinstance(shape[0], Extent) and not ctx.has_extent(shape[0]):
-        most = int_of(ctx, values[1])
-        ctx.block.extents[shape[0]] = ctx.writer.let(f"call i64 @llvm.smax.i64(i64 {most}, i64 0)")
+        limit = int_of(ctx, values[1])
+        extent = ctx.writer.let(f"call i64 @llvm.smax.i64(i64 {limit}, i64 0)")
+        fits = ctx.writer.let(f"icmp ule i64 {extent}, {int(shape[0])}")
+        ctx.check(fits, node, values, refuses=TOO_MANY.format(int(shape[0])))
+        ctx.block.extents[shape[0]] = extent
     # floats are counted in double precision
     as_text = literal if t.kind != "f" else _as_double
     return [Count(as_text(start, t), as_text(step, t), t, shape, (1,))]

@@ -6,16 +6,16 @@ The others, and those inside other collections, grow as they are added to: in th
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...base.dtypes import DType, variant
 from ...base.shapes import TensorShape
 from ...collections import adjoint_table as table_ops
 from ...collections import tensor_array_vjps as array_vjp_ops
 from ...ir.graph import Graph, Node
 from ...ir.tensor import Tensor
+from ..ir.moving import Extent
 from .facts import Rows, Shape, StackType, Types
 from .refusal import refuse
+from .told_extents import shape_told
 
 #: ops on tables of gradients
 TABLES = frozenset(
@@ -25,11 +25,15 @@ TABLES = frozenset(
         table_ops.ADD,
         table_ops.GET,
         table_ops.WITHOUT,
+        table_ops.OPENED,
+        table_ops.CLOSED,
         table_ops.MERGE,
         table_ops.ROWS,
     }
     | {array_vjp_ops.GATHER, array_vjp_ops.SCATTER}
 )
+#: those after which what is in a table is at other places
+_MOVE = frozenset({table_ops.OPENED, table_ops.CLOSED})
 #: those that give another version of a table
 _CHANGE = TABLES - {table_ops.EMPTY, table_ops.GET, table_ops.ROWS, array_vjp_ops.GATHER}
 
@@ -56,7 +60,8 @@ class Tables:
             types.rows[tensor] = Rows()
         elif op is table_ops.FROM_ROWS:
             size, *element = types.shapes[node.inputs[0]]
-            types.rows[tensor] = Rows(node.inputs[0].dtype, size, tuple(element))
+            known = None if isinstance(size, Extent) else size
+            types.rows[tensor] = Rows(node.inputs[0].dtype, known, tuple(element))
         elif op is array_vjp_ops.SCATTER:
             types.rows[tensor] = Rows(node.inputs[1].dtype, None, types.shapes[node.inputs[1]][1:])
         else:
@@ -70,6 +75,7 @@ class Tables:
         types, op, tensor = self.types, node.op, node.outputs[0]
         if op in _CHANGE:
             types.rows[tensor] = rows
+        rows.moves = rows.moves or op in _MOVE
         if op is table_ops.MERGE:
             self.merge(node, rows, self._table(node.inputs[1]))
         elif op is table_ops.ADD and node.inputs[2].dtype == variant:
@@ -78,9 +84,9 @@ class Tables:
             self.fill(node, rows, None, types.shapes[node.inputs[2]], node.inputs[2].dtype)
         elif op is table_ops.GET and tensor.dtype == variant:
             types.rows[tensor] = self._inner(node, rows)
-        elif op is not table_ops.WITHOUT:
+        elif op is not table_ops.WITHOUT and op not in _MOVE:
             shape = types.shapes[tensor] = self._promised(node)
-            size = shape[0] if op is table_ops.ROWS else None
+            size = shape[0] if op is table_ops.ROWS and not isinstance(shape[0], Extent) else None
             self.fill(node, rows, size, shape if op is table_ops.GET else shape[1:], tensor.dtype)
 
     def _inner(self, node: Node, rows: Rows) -> Rows:
@@ -93,6 +99,7 @@ class Tables:
 
     def fill(self, node: Node, rows: Rows, size: int | None, element: Shape, dtype: DType) -> None:
         """Take down what is known of the elements of ``rows``."""
+        size = None if rows.moves else size
         there = (rows.size, rows.element, rows.dtype)
         if any(None not in pair and pair[0] != pair[1] for pair in zip(there, (size, element, dtype))):
             refuse(node, "the elements of a collection have different shapes or dtypes")
@@ -106,7 +113,8 @@ class Tables:
         inner = [rows.element for rows in (first, second) if isinstance(rows.element, Rows)]
         if len(inner) == 2:
             self.merge(node, inner[0], inner[1])
-        pairs = [(first.dtype, second.dtype), (first.size, second.size)]
+        first.moves = first.moves or second.moves
+        pairs = [(first.dtype, second.dtype)] + ([] if first.moves else [(first.size, second.size)])
         pairs += [] if len(inner) == 2 else [(first.element, second.element)]  # type: ignore[list-item]
         if first.clear != second.clear or not all(None in pair or pair[0] == pair[1] for pair in pairs):
             refuse(node, "it mixes collections of different sizes, dtypes or elements")
@@ -121,10 +129,7 @@ class Tables:
         shape: TensorShape = node.attrs["shape"]
         if shape.is_fully_defined():
             return shape.as_tuple()
-        value = self.types.constants.get(node.inputs[-1])
-        if value is None:
-            refuse(node, "the shape of its result depends on values")
-        return tuple(np.ravel(value).tolist())
+        return shape_told(node, node.inputs[-1], self.types)
 
     # -- in the end ---------------------------------------------------------------------------------------
 
@@ -145,7 +150,7 @@ class Tables:
 
 
 def _grows(rows: Rows) -> bool:
-    return rows.spec is None and (rows.size is None or rows.inside)
+    return rows.spec is None and (rows.size is None or rows.inside or rows.moves)
 
 
 def _stack_type_of(rows: Rows, stack_types: dict[Rows, StackType]) -> StackType:

@@ -18,10 +18,11 @@ from ...collections import tensor_array_vjps as array_vjp_ops
 from ...ir.graph import Node
 from ...ir.tensor import Tensor
 from ..ir.elements import TYPES
-from ..ir.moving import Extent
+from ..ir.moving import Extent, is_moving
 from .adjoints import TABLES, Tables
-from .facts import Elements, Rows, Shape, StackType, Types, Unresolved
+from .facts import Count, Elements, Rows, Shape, StackType, Types, Unresolved
 from .refusal import refuse
+from .told_extents import elements_of
 
 #: ops on stacks; checkpoints are a stack that is thinned out
 _EMPTY = frozenset({saved_ops.EMPTY, checkpoint_ops.EMPTY})
@@ -31,11 +32,9 @@ _STACKS = _EMPTY | _PUSH | _READ | {checkpoint_ops.INTERVAL, checkpoint_ops.LATE
 #: ops that read an element of a TensorArray
 _ELEMENT = frozenset({array_ops.READ, array_ops.READ_ONCE, saved_ops.PEEK})
 #: ops that change what is there
-_CHANGE = frozenset({array_ops.REPLACE, array_ops.DROP, array_ops.REMOVE})
+_CHANGE = frozenset({array_ops.REPLACE, array_ops.INSERT, array_ops.DROP, array_ops.REMOVE})
 #: ops that put something into one
 _FILL = frozenset({array_ops.WRITE, array_ops.UNSTACK, array_ops.SCATTER})
-#: for more elements than this no memory is laid out before it is known how many there are
-_MOST = 1 << 24
 #: ops on TensorArrays, some of which are refused
 _ARRAYS = _ELEMENT | _FILL | _CHANGE | {
     array_ops.NEW, array_ops.READ_LISTED, array_ops.STACK, array_ops.GATHER, array_ops.CONCAT, array_ops.SPLIT,
@@ -74,6 +73,10 @@ class Collections:
     def has(self, node: Node) -> bool:
         """Return whether ``type`` types ``node``."""
         return node.op in _ARRAYS or node.op in _STACKS or node.op in TABLES
+
+    def takes_lines(self, node: Node) -> bool:
+        """Return whether ``type`` types ``node``, of whose operands the run decides an extent."""
+        return node.op is array_ops.UNSTACK or node.op in TABLES
 
     def type(self, node: Node) -> None:
         """Type ``node``."""
@@ -223,12 +226,14 @@ class Collections:
         if op is array_ops.WRITE:
             types.shapes[tensor] = ()
             self._push(node, stack_type, node.inputs[2])
-            types.counts[tensor] = None if count is None else (count[0], count[1] + 1)
-            types.rooms[tensor] = None if room is None else (room[0], room[1] + 1)
+            types.counts[tensor], types.rooms[tensor] = _longer(count), _longer(room)
         elif op in _CHANGE:
             types.shapes[tensor], stack_type.kind = (), "list"
             if op is array_ops.REPLACE:
                 self._push(node, stack_type, node.inputs[2])
+            elif op is array_ops.INSERT:
+                self._push(node, stack_type, node.inputs[2])
+                count, room = _longer(count), _longer(room)
             else:
                 types.stacks[tensor] = stack_type
                 types.pushed.append((node.graph, stack_type))
@@ -236,10 +241,13 @@ class Collections:
             types.counts[tensor], types.rooms[tensor] = count, room
         elif op is array_ops.UNSTACK and count == (None, 0):
             item = types.shapes[node.inputs[1]]
+            if is_moving(item[1:]):
+                refuse(node, f"the shape of the elements, {item[1:]}, depends on values")
             self._join(node, stack_type, StackType((node.inputs[1].dtype, item[1:]), pushed=[None]))
             types.shapes[tensor], types.stacks[tensor] = (), stack_type
             types.pushed.append((node.graph, stack_type))
-            types.counts[tensor] = types.rooms[tensor] = (None, item[0])
+            types.rooms[tensor] = (None, int(item[0]))
+            types.counts[tensor] = None if isinstance(item[0], Extent) else types.rooms[tensor]
         elif op is array_ops.SIZE:
             types.shapes[tensor] = ()
             if count is not None and count[0] is None:
@@ -252,10 +260,9 @@ class Collections:
             self._element_of(node, stack_type)
             types.shapes[tensor], types.counts[tensor], types.stacks[tensor] = (), None, stack_type
             types.returned.add(tensor)
-        elif op is array_ops.STACK and room is not None and room[0] is None and room[1] <= _MOST:
-            types.shapes[tensor] = (Extent(room[1], ("stacked", id(tensor))), *self._element_of(node, stack_type))
         elif op is array_ops.STACK:
-            refuse(node, "how many elements the TensorArray has depends on values, and nothing says how many at most")
+            shape = self._element_of(node, stack_type)
+            types.shapes[tensor] = (elements_of(node, node.inputs[0], shape, types), *shape)
         else:
             refuse(node, "the size of the TensorArray is not fixed")
 
@@ -281,6 +288,11 @@ class Collections:
             types.shapes[node.outputs[0]] = (*lead, *(rows.shape() or ()))
         else:
             refuse(node, "the sizes of its elements depend on values")
+
+
+def _longer(count: Count | None) -> Count | None:
+    """Return how many elements there are with one more."""
+    return None if count is None else (count[0], count[1] + 1)
 
 
 def _only_returned(node: Node) -> bool:

@@ -104,7 +104,7 @@ class _Typer:
                 self._while(node)
             elif node.op is COND:
                 self._cond(node)
-            elif any(is_moving(self.types.shapes.get(t, ())) for t in node.inputs):
+            elif any(is_moving(self.types.shapes.get(t, ())) for t in node.inputs) and not self._takes_lines(node):
                 self._moving(node)
             elif _has_collection(node) and self.collections.has(node):
                 self.collections.type(node)
@@ -156,6 +156,10 @@ class _Typer:
         if is_moving(shape) and prod(map(int, shape)) * node.results[0].dtype.itemsize > _MOST:
             refuse(node, f"the shape of its result depends on values, and may be {tuple(map(int, shape))}")
         self.types.shapes.update(dict.fromkeys(node.results, shape))
+
+    def _takes_lines(self, node: Node) -> bool:
+        """Return whether ``node`` puts rows, as many as the run decides, into a collection."""
+        return _has_collection(node) and self.collections.takes_lines(node)
 
     def _begins(self, node: Node) -> bool:
         """Return whether the run may decide how large the result of ``node`` is."""

@@ -46,6 +46,8 @@ class Rows(_MayBeMerged):
         How many there are.
     inside : bool
         It is an element of another collection.
+    moves : bool
+        What is in it changes places, so that it has another size then.
     spec : ArraySpec or None
         What was declared of a TensorArray; ``None`` for a table of gradients, whose elements may be added to.
     """
@@ -55,6 +57,7 @@ class Rows(_MayBeMerged):
     element: Shape | Rows | None = None
     spec: ArraySpec | None = None
     inside: bool = False
+    moves: bool = False
     merged: Rows | None = None
 
     @property

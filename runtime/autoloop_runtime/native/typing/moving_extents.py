@@ -14,6 +14,7 @@ from typing import Any
 from ...collections.accumulators import ACCUMULATE_AT
 from ...ir.graph import Node
 from ...ops.array import EXPAND, FLIP, RESHAPE, SQUEEZE, TRANSPOSE
+from ...ops.broadcasting import BROADCAST_TO, SUM_TO
 from ...ops.creation import RANGE
 from ...ops.filled import FILL
 from ...ops.gathering import GATHER
@@ -258,6 +259,24 @@ def _filled(node: Node, types: Types) -> Shape:
     return shape_told(node, node.inputs[1], types)
 
 
+def _broadcast_to(node: Node, types: Types) -> Shape:
+    """Return the shape that is told of what each axis of has one element, or as many as told."""
+    shape = shape_told(node, node.inputs[1], types)
+    full = types.shapes[node.inputs[0]]
+    if len(full) > len(shape) or any(n != 1 and n != wanted for n, wanted in zip(full[::-1], shape[::-1])):
+        refuse(node, f"whether an array of shape {full} broadcasts to {shape} depends on values")
+    return shape
+
+
+def _summed_to(node: Node, types: Types) -> Shape:
+    """Return the shape that is told, to which axes in front, and those that have one element there, are summed."""
+    shape = shape_told(node, node.inputs[1], types)
+    full = types.shapes[node.inputs[0]]
+    if len(full) < len(shape) or any(n not in (1, had) for n, had in zip(shape[::-1], full[::-1])):
+        refuse(node, f"whether shape {full} is summed to {shape} depends on values")
+    return shape
+
+
 def _counted(node: Node, types: Types) -> Shape:
     start, limit, step = node.inputs
     from_zero = types.constants.get(start) == 0 and types.constants.get(step) == 1
@@ -267,11 +286,13 @@ def _counted(node: Node, types: Types) -> Shape:
 
 
 #: those whose results may have extents that the run decides, though their operands have none
-_BEGINNINGS = (GETITEM, ARGWHERE, FILL, RANGE)
+_BEGINNINGS = (GETITEM, ARGWHERE, FILL, BROADCAST_TO, RANGE)
 _RULES: dict[Any, Callable[[Node, Types], Shape]] = {
     GETITEM: lambda node, types: part_shape(node, 1, types),
     ARGWHERE: _true,
     FILL: _filled,
+    SUM_TO: _summed_to,
+    BROADCAST_TO: _broadcast_to,
     RANGE: _counted,
     EXPAND: _expanded,
     SQUEEZE: _without,

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...collections.tensor_array_ops import SIZE as ELEMENTS
 from ...ir.graph import Node
 from ...ir.tensor import Tensor
 from ...ops.arithmetic import ADD, FLOOR_DIVIDE, MULTIPLY, SUBTRACT
@@ -28,6 +29,10 @@ from .facts import Shape, Types
 from .intervals import interval, outermost
 from .refusal import refuse
 
+#: for more elements than this no memory is laid out before it is known how many there are
+_MOST_ELEMENTS = 1 << 24
+#: where nothing says how many a list has, it is laid out as an array of so many, and of so many bytes
+_SUPPOSED, _SUPPOSED_BYTES = 1 << 20, 1 << 28
 #: what gives the same number
 _SAME = (CAST, IDENTITY)
 #: how large a number can be that is computed of two others, neither of them negative
@@ -43,6 +48,19 @@ _LESS = (SUBTRACT, EXACT_SUBTRACT)
 def selected(mask: Tensor, types: Types) -> Extent:
     """Return how many elements of ``mask`` are true."""
     return Extent(prod(types.shapes[mask]), ("true", id(outermost(mask, types))))
+
+
+def elements_of(node: Node, flow: Tensor, element: Shape, types: Types) -> Extent:
+    """Return how many elements a TensorArray has that grows, of which ``node`` makes an array; ``element`` is the shape
+    of one. Where nothing says how many at most it is checked that they are not more than memory is laid out for."""
+    flow = outermost(flow, types)
+    room = types.rooms.get(flow)
+    if room is not None and room[0] is None and room[1] <= _MOST_ELEMENTS:
+        return Extent(room[1], ("elements", id(flow)))
+    most = min(_SUPPOSED, _SUPPOSED_BYTES // max(prod(element) * node.outputs[0].dtype.itemsize, 1))
+    if not most:
+        refuse(node, "how many elements the TensorArray has depends on values, and nothing says how many at most")
+    return Extent(most, ("elements", id(flow)))
 
 
 def broadcast(node: Node, shapes: Sequence[Shape]) -> Shape:
@@ -97,6 +115,8 @@ def extent_told(node: Node, entry: Tensor, types: Types, may_be_less: bool = Tru
         if isinstance(at, int):
             found = _entries(node, made.inputs[0], types)[at]
             return found if isinstance(found, int) else extent_told(node, found, types, may_be_less)
+    if made.op is ELEMENTS:
+        return elements_of(node, made.inputs[0], (), types)
     if made.op is SIZE:
         shape = types.shapes[made.inputs[0]]
         return shape[0] if len(shape) == 1 else Extent(prod(shape), ("of", id(entry)))
