@@ -34,7 +34,7 @@ from .keys import Number, call_key, kind_of_leaf, kind_of_recursion, leaf_key, q
 from .known_traces import FastPaths, KnownTraces, Trace, first_wait, inputs_of
 from .number_inputs import ChangingInputs
 from .parameters import Parameters, in_pythons_words
-from .plain_python import Told, taken_or_left, traced_or_plain, unless_in_graph, with_graph
+from .plain_python import Told, flattened_or_left, taken_or_left, traced_or_plain, unless_in_graph, with_graph
 from .sent_by_name import SentByName
 from .state.stateful import OtherWorld, StatefulFunction, called_again, run_or_refused
 from .written_arguments import OtherMemory, OverlappingArguments, in_order, lying_of, same_arrays
@@ -149,7 +149,7 @@ class Function(SentByName):
 
     def _call_nested(self, call: tuple[Any, ...]) -> Any:
         """Run any call in canonical form; the next of its kind may be quicker."""
-        given, structure = nest.flatten_with_structure(call, expand_composites=True)
+        given, structure = flattened_or_left(self, call)
         arrays_taken = taken_or_left(self, given, call)
         if arrays_taken is not given:
             result = with_copies(self._call_nested, nest.unflatten(structure, arrays_taken))

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
+from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import Protocol
 from autoloop_runtime.base.dtypes import is_own, own_dtype, strange_dtype
 from autoloop_runtime.base.locations import Line
@@ -118,6 +119,27 @@ class Named(Protocol):
     told: Told
     needs_graph: bool
     _parameters: Parameters
+
+
+def flattened_or_left(function: Named, call: tuple[Any, ...]) -> tuple[list[Any], Any]:
+    """Return the leaves of a call and its structure; leave the call to plain Python where an argument holds itself.
+
+    Raises
+    ------
+    CalledPlain
+    HoldsItself
+        If the executor, or a derivative, needs a graph.
+    """
+    try:
+        return nest.flatten_with_structure(call, expand_composites=True)
+    except nest.HoldsItself as endless:
+        if function.executor == "native" or function.needs_graph or recorders():
+            raise
+        said = str(endless)
+    if said not in function.told:
+        warnings.warn(f"{function.name} runs as plain Python: {said}", stacklevel=user_stacklevel())
+        function.told.add(said)
+    raise CalledPlain
 
 
 def taken_or_left(function: Named, leaves: list[Any], call: tuple[Any, ...]) -> list[Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import types
 from collections import deque
+from collections.abc import Callable
 from enum import Enum
 from typing import Any, NoReturn
 
@@ -44,16 +45,55 @@ from .world import Holder, Recipe, World
 _DEEPEST = 6
 
 
-def _once(recipe: Recipe, value: Any) -> Recipe:
-    """Return a recipe that makes one object of a run, however often it is asked."""
-    key = id(value)
+class _Once:
+    """A recipe that makes one object of a run, however often it is asked.
 
-    def once(made: Made) -> Any:
-        if key not in made.known:
-            made.known[key] = recipe(made)
-        return made.known[key]
+    Parameters
+    ----------
+    value : object
+        What the trace has made.
+    name : str
+    may_hold_itself : bool
+        Whether it is there before what it holds.
+    """
 
-    return once
+    def __init__(self, value: Any, name: str, may_hold_itself: bool) -> None:
+        self._key, self._name, self._may_hold_itself = id(value), name, may_hold_itself
+        self.recipe: Recipe | None = None  # while what it holds is looked at
+
+    def found_again(self) -> None:
+        """Leave the function to plain Python if what is held is made before what holds it."""
+        if self.recipe is None and not self._may_hold_itself:
+            leave(f"{self._name!r} is left holding itself", "return it from the decorated function")
+
+    def __call__(self, made: Made) -> Any:
+        if self._key not in made.known:
+            assert self.recipe is not None
+            made.known[self._key] = self.recipe(made)
+        return made.known[self._key]
+
+
+def _refilled(value: Any, empty: Any, fill: Callable[[Any, Made], None]) -> Recipe:
+    """Return what makes a container, or an object, anew: it is there before what it holds, which may be itself."""
+    number = id(value)
+
+    def refilled(made: Made) -> Any:
+        new = made.known[number] = copy.copy(empty)
+        fill(new, made)
+        return new
+
+    return refilled
+
+
+def _frozen(parts: list[Recipe]) -> Recipe:
+    return lambda made: frozenset([part(made) for part in parts])
+
+
+def _empty(value: Any, parts: list[Recipe]) -> tuple[Any, Callable[[Any, Made], None]]:
+    """Return a list, set or deque without elements, and what puts those in that some recipes make."""
+    new = deque(maxlen=value.maxlen) if isinstance(value, deque) else type(value)()
+    add = type(value).update if isinstance(value, set) else type(value).extend
+    return new, lambda new, made: add(new, [part(made) for part in parts])
 
 
 class Recipes:
@@ -79,7 +119,7 @@ class Recipes:
         self._known = {id(value): place for value, place in world.reached.seen.values() if place.kind != "call"}
         self._known.update((id(one.traced), one.place) for one in world.holders)
         self._paths: dict[tuple[Any, ...], int] = {}
-        self._made: dict[int, tuple[Any, Recipe]] = {}
+        self._made: dict[int, tuple[Any, _Once]] = {}
         self._given: dict[int, tuple[Any, Any]] = {}  # by id, what ``as_given`` has said
         #: by id of what they are views of, the arrays of the world, and where they stand
         self._arrays: dict[int, list[tuple[Place, Any]]] = {}
@@ -107,9 +147,14 @@ class Recipes:
             return lambda made: value
         value = self._given.setdefault(id(value), (value, as_given(value)))[1]
         value = value if (grown := grown_of(value)) is None else grown
-        known = self._made.get(id(value))
-        if known is None:
-            known = self._made[id(value)] = value, _once(self._new(value, name), value)
+        if (known := self._made.get(id(value))) is None:
+            is_filled = isinstance(value, (list, dict, set, deque)) or is_users_class(type(value))
+            may_be_another = id(value) in self._chosen_by_run or which(value) is not None
+            once = _Once(value, name, is_filled and not may_be_another)
+            self._made[id(value)] = value, once
+            once.recipe = self._new(value, name)
+            return once
+        known[1].found_again()
         return known[1]
 
     def _new(self, value: Any, name: str) -> Recipe:
@@ -246,12 +291,9 @@ class Recipes:
             return lambda made: nest.tuple_of(
                 kind, [part(made) for part in parts], {key: one(made) for key, one in own}
             )
-        if kind in (list, set, frozenset):
+        if kind in (list, set, frozenset, deque):
             parts = [self.of(one, f"{name}[...]") for one in value]
-            return lambda made: kind([part(made) for part in parts])
-        if kind is deque:
-            parts, maxlen = [self.of(one, f"{name}[...]") for one in value], value.maxlen
-            return lambda made: deque([part(made) for part in parts], maxlen)
+            return _frozen(parts) if kind is frozenset else _refilled(value, *_empty(value, parts))
         if isinstance(value, dict):
             return self._dict(value, name)
         if is_wrapper(value) or isinstance(value, types.FunctionType | types.BuiltinFunctionType):
@@ -273,13 +315,11 @@ class Recipes:
         kind.clear(empty)
         items = [(key, self.of(one, f"{name}[{key!r}]")) for key, one in value.items()]
 
-        def made_dict(made: Made) -> Any:
-            new = copy.copy(empty)
+        def fill(new: Any, made: Made) -> None:
             for key, recipe in items:
                 kind.__setitem__(new, key, recipe(made))
-            return new
 
-        return made_dict
+        return _refilled(value, empty, fill)
 
     def _object(self, value: Any, name: str) -> Recipe:
         kind = type(value)

@@ -159,13 +159,6 @@ def test_instances_of_dataclasses(f):
         assert described(given) == described(plain)
 
 
-def test_a_structure_without_end_is_refused():
-    p = Twice()
-    p.itself = p
-    with pytest.raises(TypeError, match="holds itself"):
-        al.function(read)(p, np.ones(2))
-
-
 def test_generated_methods_are_called_what_the_user_calls_them():
     words = r"'__gt__' of 'Ordered', which is generated .* write it out in the class, .* \(test_dataclasses.py:"
     refused_or_plain(lambda x: max([Ordered(v, 1.0) for v in x]).a, words, np.arange(3.0))

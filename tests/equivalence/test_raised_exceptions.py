@@ -197,3 +197,38 @@ def test_an_except_around_an_assert_on_arrays_is_plain_pythons():
     for _ in range(2):
         with pytest.raises(ValueError, match="too large: inf"):
             decorated(np.full(2, np.inf))
+
+
+class Held:
+    def __init__(self, value):
+        self.value = value
+
+
+def of_an_object(x):
+    raise ValueError("held", Held(x * 2))
+
+
+def of_an_attribute(x):
+    error = ValueError("held")
+    error.held = [Held({"x": x * 2})]
+    raise error
+
+
+def of_a_function(x):
+    made = x * 2
+    raise ValueError("held", Held(lambda: made))
+
+
+@each([of_an_object, of_an_attribute, of_a_function])
+def test_an_object_in_an_exception_holds_what_plain_pythons_does(f):
+    def held(error):
+        (one,) = getattr(error, "held", error.args[1:])
+        value = one.value() if callable(one.value) else one.value
+        return type(error), error.args[0], value["x"] if isinstance(value, dict) else value
+
+    decorated = al.function(f, executor=next(INTERPRETED))
+    with pytest.warns(UserWarning, match="an exception holds an object of the class 'Held'"):
+        for number in (1.0, 3.0):
+            with pytest.raises(ValueError, match="held") as raised:
+                decorated(np.array([number, 2.0]))
+            np.testing.assert_equal(held(raised.value), (ValueError, "held", np.array([number * 2, 4.0])))

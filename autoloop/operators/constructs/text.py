@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +29,9 @@ from .shown_objects import ShownException, formatted_by, of_exception, represent
 
 if TYPE_CHECKING:
     from string import Formatter
+
+#: what a trace may hold itself, with contents that change
+_CHANGING = (np.ndarray, np.void, set, bytearray, array)
 
 
 def _formatter() -> Formatter:
@@ -198,11 +203,14 @@ def _shown_leaf(value: Any) -> Any:
     if isinstance(value, StandIn):
         return shown(opened(value).leaving())
     if of_exception(value):
-        return ShownException(type(value), shown(value.args)) if holds_staged(value) else value
+        is_fixed = not holds_staged(value) and not any(isinstance(one, _CHANGING) for one in nest.flatten(value.args))
+        return value if is_fixed else ShownException(type(value), shown(value.args))
     value = after_a_turn(value)
     found = noted(value) if isinstance(value, ArrayTracer) else None
     if found is not None and not found.is_array and (found.number is None or found.number.dtype != value.dtype):
         refuse_unknown("a text is asked of a number that is an array in other runs", "write np.asarray(...) for it")
+    if isinstance(value, _CHANGING):
+        return copy.copy(value)  # the program may change it before the run makes the text
     return said_now(value) if says_itself(value) else value
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -23,6 +23,7 @@ from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.tensor import Tensor
 
+from ...conversion.scopes import value_in
 from ...errors import programs_own
 from ...left_to_python import leave_unknown, ruled, unless_left
 from .container_contents import ObjectsOfTrace, Whole, instance_attributes, is_instance, mapped
@@ -165,7 +166,8 @@ def caused(one: Remade, cause: BaseException | None) -> Remade:
 def unknown_parts(error: BaseException) -> list[Any]:
     """Return what an exception holds that only the run knows."""
     args, members, attributes = _held(error)
-    return [one for one in nest.flatten((*args, *members.values(), *attributes.values())) if _is_unknown(one)]
+    leaves = nest.flatten((*args, *members.values(), *attributes.values()))
+    return [one for leaf in leaves for one in _inside(leaf) if _is_unknown(one)]
 
 
 def refuse_untold_text(value: Any) -> None:
@@ -225,18 +227,28 @@ def _is_of_world(value: Any) -> bool:
 
 def _refuse_holding(leaf: Any) -> None:
     """Refuse an object, made while the function is traced, that holds what only the run knows."""
+    if any(one is not leaf and _is_unknown(one) for one in _inside(leaf)):
+        what = f"an exception holds an object of the class {type(leaf).__name__!r}, and that what only the run knows"
+        leave_unknown(what)
+        raise TypeError(f"{what}: give the exception the value itself")
+
+
+def _inside(leaf: Any) -> Iterator[Any]:
+    """Give a part of an exception, and what can be got at from it of what the trace has made."""
     todo, seen = [leaf], set[int]()
     while todo:
         one = todo.pop()
-        if one is not leaf and _is_unknown(one):
-            what = (
-                f"an exception holds an object of the class {type(leaf).__name__!r}, and that what only the run knows"
-            )
-            leave_unknown(what)
-            raise TypeError(f"{what}: give the exception the value itself")
-        if id(one) not in seen and (is_instance(one) or isinstance(one, BaseException)) and not _is_of_world(one):
-            seen.add(id(one))
-            todo += nest.flatten(_held(one) if isinstance(one, BaseException) else [*instance_attributes(one).values()])
+        yield one
+        if id(one) in seen or _is_of_world(one):
+            continue
+        seen.add(id(one))
+        if isinstance(one, BaseException):
+            todo += nest.flatten(_held(one))
+        elif isinstance(one, types.FunctionType):
+            todo += nest.flatten([value_in(cell) for cell in one.__closure__ or ()])
+            todo += nest.flatten([one.__defaults__, one.__kwdefaults__])
+        elif is_instance(one):
+            todo += nest.flatten([*instance_attributes(one).values()])
 
 
 def _is_unknown(value: Any) -> bool:

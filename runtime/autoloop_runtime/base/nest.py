@@ -24,6 +24,7 @@ import numpy as np
 from .callbacks import calls_back
 from .forks import Kind, undivided
 from .locations import mark_internal
+from .stand_ins import UnknownWhileTracing
 
 if TYPE_CHECKING:
     import optree
@@ -47,6 +48,10 @@ _MOST_LOOKED_AT = 1_000
 #: what ``register`` was told before optree was needed, None after that; changed under ``_lock``, as is the next
 _pending: list[tuple[Any, ...]] | None = []
 _loaded: Any = None
+
+
+class HoldsItself(UnknownWhileTracing):
+    """A structure has no end, and no leaves: it, or what it holds, holds itself."""
 
 
 class Flat:
@@ -272,7 +277,7 @@ def _flatten(value: Any, namespace: str) -> tuple[list[Any], Structure]:
         try:
             leaves, structure = optree.tree_flatten(value, none_is_leaf=True, namespace=namespace)
         except RecursionError:
-            raise TypeError(
+            raise HoldsItself(
                 f"a structure has an end, this {type(value).__name__} has none: it, or what it holds, holds itself"
             ) from None
         if _registers_named_tuples(value, structure):

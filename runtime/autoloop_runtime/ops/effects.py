@@ -92,7 +92,7 @@ class Text:
         if is_tensor(leaf):
             self._tensors.append(convert_to_tensor(leaf))
             return _Hole(len(self._tensors) - 1, type(leaf))
-        return leaf
+        return leaf.copy() if isinstance(leaf, np.ndarray) else leaf  # its contents now
 
     def take_tensors(self) -> list[Tensor]:
         """Return the tensors of the holes; the text, which becomes part of a node, does not keep them."""
