@@ -190,8 +190,7 @@ class Function(SentByName):
             call = self._conform(call, self.input_signature, self._parameters, self.name)
         leaves, structure = nest.flatten_with_structure(call, expand_composites=True)
         if self.input_signature is not None:
-            # arrays and tensors have other results
-            key: Any = tuple([kind_of_leaf(leaf) for leaf in leaves])
+            key: Any = tuple([kind_of_leaf(leaf) for leaf in leaves])  # arrays and tensors have other results
         else:
             key = call_key(structure, leaves)
         concrete = self._traces.found(key, call, leaves)
@@ -246,7 +245,8 @@ class Function(SentByName):
                           leaves, structure, specs, same or (), self._instance, settings, same is not None,
                           self.needs_graph)  # fmt: skip
         has_numbers = given is not None or any(issubclass(type(leaf), Number) for leaf in leaves)
-        made = traced_or_plain(lambda: trace(request, *self._traces.variants(key)), self, has_numbers, kind)
+        with self._traces.unless_raising(key, request.raised):
+            made = traced_or_plain(lambda: trace(request, *self._traces.variants(key)), self, has_numbers, kind)
         concrete = self._traces.add(key, made)
         self.tracing_count += 1
         self.traced_for.append(key)

@@ -6,12 +6,14 @@ instance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from autoloop_runtime.base.forks import undivided
+from autoloop_runtime.ir.recorders import recorders
 
-from .concrete import ConcreteFunction
+from .concrete import CalledPlain, ConcreteFunction
 from .errors import let_through
 from .keys import is_input
 from .parameters import Parameters
@@ -30,6 +32,8 @@ FIRST_WAIT = 16
 FIRST_OF_CODE = 3
 #: so many ways to name arguments have fronts, see ``named_calls``
 MOST_FRONTS = 4
+#: of so many keys it is remembered that their calls raise
+MOST_RAISING = 64
 #: so many kinds of calls have fast paths, which are asked one after the other
 MOST_PATHS = 4
 
@@ -61,6 +65,31 @@ class KnownTraces:
         #: only added to under the function's lock; read without (a lookup in a dict is atomic, also without a GIL)
         self._made: dict[Any, Trace] = {}
         self.shared: dict[Any, StatefulFunction | PlainPython] = {} if shared is None else shared
+        #: the keys of calls of which the latest has raised what the function raises: while it was traced, or in Python
+        self._raising: set[Any] = set()
+
+    @contextmanager
+    def unless_raising(self, key: Any, raised: Collection[int]) -> Iterator[None]:
+        """Let a call be traced, unless the one before, of the same key, was stopped by the function's own exception:
+        the trace would be, too. Plain Python runs that one; where it is not stopped the next call is traced again.
+
+        ``raised``: by id, the exceptions of the trace that are the function's own.
+        """
+        if key in self._raising and not recorders():
+            raise CalledPlain(lambda: self._watched(key))
+        try:
+            yield
+        except Exception as error:
+            if id(error.__cause__ if isinstance(error, CalledPlain) else error) in raised:
+                if len(self._raising) >= MOST_RAISING:
+                    self._raising.clear()
+                self._raising.add(key)
+            raise
+
+    @contextmanager
+    def _watched(self, key: Any) -> Iterator[None]:
+        yield
+        self._raising.discard(key)
 
     def found(self, key: Any, call: tuple[Any, ...], leaves: Sequence[Any]) -> Trace | None:
         """Return the trace of a key, if there is one for what the call finds in the world."""

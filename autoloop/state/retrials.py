@@ -14,7 +14,7 @@ import numpy as np
 from autoloop_runtime.analysis.failure import graph_can_fail
 from autoloop_runtime.analysis.inside import loops_inside, nodes_inside
 from autoloop_runtime.base import nest
-from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.ir.array_storage import kept
@@ -83,6 +83,8 @@ class Request:
         Whether arrays of the world have to lie in memory as they do now.
     needs_graph : bool
         Whether the undecorated function would not do the same.
+    raised : set of int
+        By id, the exceptions of attempts that plain Python raises as well, whatever it is that runs the call.
     """
 
     name: str
@@ -99,6 +101,14 @@ class Request:
     settings: dict[str, Any]
     exactly: bool
     needs_graph: bool
+    raised: set[int] = field(default_factory=set)
+
+    def is_pythons(self, error: BaseException) -> bool:
+        """Return whether plain Python surely raises an exception of the trace, and would be called."""
+        is_pythons = state.is_plains(error) and not self.needs_graph
+        if is_pythons and self.specs is None and self.settings["strict"]:  # of tensors Python would make others
+            self.raised.add(id(error))
+        return is_pythons
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,7 +302,7 @@ def _traced_once(request: Request, by_reference: bool, numbers: frozenset[Any], 
             found.guards += guards_of_unread(world)
             found.guards += guards_of_several(world.reached, changes.owners, relations.several)
         except Exception as error:
-            is_pythons = state.is_plains(error) and not request.needs_graph
+            is_pythons = request.is_pythons(error)
             try:  # who asks what is left may find that the trace has to begin anew
                 leave = state.left_by(world) if is_pythons or not _is_ours(error) else None
                 is_written = any(storage is not None and storage.version for storage in map(kept, symbolic))
