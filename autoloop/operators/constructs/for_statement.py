@@ -339,8 +339,8 @@ def _rest_of_python_loop(iterator: Iterator[Any], loop: Statement, values: Value
         if not is_staged(stop) and stop:
             break
         before, values = values, loop.where(operators.not_(stop), functools.partial(loop.body, item), values)
-        if growth is not None and long is not None and count + 1 == PEELED:
-            rest = rest_of_long_range(long[PEELED:], loop, before, values, growth)
+        if growth is not None and long is not None and count in (0, PEELED - 1) and (left := long[count + 1 :]):
+            rest = rest_of_long_range(left, loop, before, values, growth)
             if rest is not None:
                 return rest
     record("for", loop.names, False, "it iterates over Python values; a tensor decides when it ends")

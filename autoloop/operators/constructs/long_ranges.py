@@ -38,6 +38,8 @@ PEELED, LEAST = 3, 5
 #: when it ends; the same where loops of the graph are spared
 MOST, _MOST_IN_BRANCHES = 100, 500
 _MOST_SPARED = 5_000
+#: the same of a loop that has fewer iterations left: short ones inside one another multiply
+MOST_SHORT = 300
 #: the same where the loop changes what Python may want to know later: ints, how far to count or how long to slice, and
 #: lists, how long they are
 _MOST_COUNTED = 1_000
@@ -186,7 +188,8 @@ class Growth:
         if self._unroll is None:
             most = _MOST_SPARED if self._loops.are_spared else self._most
             most = min(most, _MOST_IN_BRANCHES) if in_branches else most
-            if len(rest) < LEAST or self._graph.record(_Failed)[self._code] >= _TRIES or self._left(rest) <= most:
+            most = most if len(rest) >= LEAST else max(most, MOST_SHORT)
+            if self._graph.record(_Failed)[self._code] >= _TRIES or self._left(rest) <= most:
                 return None
         self._next = 2 * self.count
         return rest
@@ -198,7 +201,9 @@ class Growth:
         if self._unroll is None:
             most = _MOST_SPARED if self._loops.are_spared else self._most
             rest = len(self._items) - PEELED
-            if rest < LEAST or self._graph.record(_Failed)[self._code] >= _TRIES or rest * self._latest <= most:
+            if rest < LEAST:
+                rest, most = len(self._items) - self.count, max(most, MOST_SHORT)
+            if self._graph.record(_Failed)[self._code] >= _TRIES or rest * self._latest <= most:
                 return False
         return True
 

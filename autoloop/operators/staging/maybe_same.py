@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from autoloop_runtime.base import nest
-from autoloop_runtime.base.dataclass import dataclass, replace
+from autoloop_runtime.base.dataclass import dataclass, field, replace
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.graph import current_graph
 
@@ -37,6 +37,8 @@ class _Pair:
     ----------
     name : str
         What messages call the first.
+    key : object
+        The same for all that tell of one pair, each from another time on.
     """
 
     name: str
@@ -44,6 +46,7 @@ class _Pair:
     second: Any
     held: tuple[Any, Any]
     is_final: bool = False
+    key: object = field(default_factory=object)
 
     def is_seen(self) -> bool:
         """Return whether anybody else still holds each of them."""
@@ -201,7 +204,8 @@ def end_block(before: list[Any], inside: list[Any]) -> list[Any]:
     known = None if graph is None else graph.root.records.get(MaybeSame)
     if known is None:
         return []
-    own = [_as_now(one) for one in known.pairs if one not in inside]
+    others = _keys(inside)
+    own = [_as_now(one) for one in known.pairs if one.key not in others]
     known.pairs = before + own
     return own
 
@@ -209,8 +213,13 @@ def end_block(before: list[Any], inside: list[Any]) -> list[Any]:
 def drop(pairs: list[Any]) -> None:
     """Forget what :func:`end_block` has returned: the block is traced again."""
     if pairs and (known := _known()) is not None:
-        known.pairs = [one for one in known.pairs if one not in pairs]
+        given_up = _keys(pairs)
+        known.pairs = [one for one in known.pairs if one.key not in given_up]
     pairs.clear()
+
+
+def _keys(pairs: list[Any]) -> set[object]:
+    return {one.key for one in pairs}
 
 
 def _as_now(pair: _Pair) -> _Pair:
