@@ -3,9 +3,9 @@
 import autoloop as al
 import numpy as np
 import pytest
+from api import count_nodes
 from autoloop.operators.constructs import long_ranges
 from autoloop.operators.staging import maybe_same
-from autoloop_runtime.analysis.inside import count_nodes
 from executors import EXECUTORS
 from test_long_ranges import outcome, same
 
