@@ -50,6 +50,7 @@ from autoloop_runtime.control import while_loop as control_flow
 from autoloop_runtime.control.cond import cond
 from autoloop_runtime.control.map_scan import map_fn, scan
 from autoloop_runtime.control.while_loop import while_loop
+from autoloop_runtime.dataflow import batch_step as batch_step
 from autoloop_runtime.dataflow import executable, workers
 from autoloop_runtime.dataflow import flat_rules as flat_rules
 from autoloop_runtime.dataflow.dependence import Dependence as Dependence
@@ -65,6 +66,7 @@ from autoloop_runtime.dataflow.memory_limit import MemoryLimit
 from autoloop_runtime.dataflow.overlap import VERY_MANY, overlapping
 from autoloop_runtime.dataflow.testing import SeededExecutor
 from autoloop_runtime.dataflow.whole_loops import light_kernels as light_kernels
+from autoloop_runtime.dataflow.whole_loops import with_joined_steps as with_joined_steps
 from autoloop_runtime.dataflow.whole_loops import with_whole_loops as with_whole_loops
 from autoloop_runtime.gradients import checkpoints, compiled_calls, extension_rules
 from autoloop_runtime.gradients.api import gradients, value_and_grad

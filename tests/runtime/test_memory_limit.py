@@ -92,7 +92,8 @@ def test_with_room_what_runs_ahead_does_so():
 
 
 def test_lines_of_light_kernels_are_gone_through_one_after_the_other():
-    """A thousand lines of exp and sum: their arrays are too small for threads, and together are not."""
+    """A thousand lines of exp and sum: their arrays are too small for threads, and together are not. Without a limit
+    they are batches, with one each kernel is counted."""
     graph, meter = Graph(), Meter()
     kind, shape = np.dtype(np.float64), TensorShape([2048])
     make = Op("make", lambda i: (kind, shape), lambda i: meter.made(np.full(2048, float(i))), traits=ELEMENTS)
@@ -101,7 +102,7 @@ def test_lines_of_light_kernels_are_gone_through_one_after_the_other():
     outs = [node(take, x, node(make, node(ADD, x, const(graph, k)))) for k in range(1000)]
     lowered = lower(graph, outs, [x])
     want, most = filled(lowered, meter, None, 1)
-    assert most >= 1000 * 8 * 2048
+    assert most <= 4 * 8 * 2048
     for threads in (1, 3):
         assert filled(lowered, meter, 1 << 18, threads) == (want, 8 * 2048)
 

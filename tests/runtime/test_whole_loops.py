@@ -116,11 +116,12 @@ def with_foreign(n):
 )
 def test_a_loop_is_whole_where_nothing_in_it_has_a_time_of_its_own(program, whole):
     lowered = lowered_of(program, "int32")
-    made = with_whole_loops(lowered, Ownership())
+    found = Dependence(lowered, light_kernels(lowered))
+    made = with_whole_loops(lowered, found, Ownership())
     steps = [node for node in made.nodes if node.kind is Kind.WHOLE]
     expected = [k for k, one in enumerate(whole) if one and not (k and whole[0])]
     assert len(steps) == len(expected)
-    assert Dependence(lowered, light_kernels(lowered)).whole == [False, *whole]
+    assert found.whole == [False, *whole]
     results = [Executable(lowered).run([np.int32(5)]), SeededExecutor(lowered, 1).run([np.int32(5)])]
     for a, b in zip(*results, strict=True):
         assert a == b and a.dtype == b.dtype

@@ -221,9 +221,8 @@ def _updates(node: Node) -> bool:
 def _writes(node: Node, small: bool = False) -> bool:
     """Return true for an element by element operation on arrays, large ones or also *small*, that can put its result
     into one."""
-    if node.op.into is None or not node.op.traits.elementwise or node.declared:
-        return False
-    return is_large(node.outputs[0]) or (small and node.outputs[0].shape.rank not in (0, None))
+    rank = node.outputs[0].shape.rank if node.op.into is not None and node.op.traits.elementwise else 0
+    return rank != 0 and (is_large(node.outputs[0]) or (small and rank is not None)) and not node.declared
 
 
 def _search(graph: Graph, found: Ownership, in_loop: bool, fused: Groups) -> None:

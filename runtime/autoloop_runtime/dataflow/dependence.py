@@ -22,8 +22,6 @@ from collections.abc import Collection
 
 from .flat_graph import FlatNode, Kind, Lowered
 
-#: graphs with more nodes than this are run node by node: there, sets of arrivals would take long to compute
-MANY = 20_000
 #: loops and branches in each other, of a loop that is written out as one
 DEEP = 12
 
@@ -98,6 +96,10 @@ class Dependence:
             around = self._parents[frame]
             inside[around] = max(inside[around], inside[frame] + outside[frame] + 1)
         return inside
+
+    def after(self, frame: int) -> int:
+        """Return the arrivals that the results of a whole loop need."""
+        return next((self.needs[node.index] for node in self.members[frame] if node.kind is Kind.EXIT), 0)
 
     def is_inside(self, frame: int, outer: int) -> bool:
         """Return whether a frame is ``outer``, or in it."""

@@ -19,7 +19,7 @@ from .flat_graph import Lowered
 from .frames import Item, State
 from .kernels import Watch, call
 from .sole_holders import donate, returned
-from .whole_loops import with_whole_loops
+from .whole_loops import with_joined_steps
 
 if TYPE_CHECKING:
     from .memory_limit import Budget, MemoryLimit
@@ -42,7 +42,8 @@ class Executable:
         self.lowered = lowered
         self.donated = donated
         self._owned = owned or Ownership()
-        self.plan = Plan(with_whole_loops(lowered, self._owned), self._owned)
+        joined, single = with_joined_steps(lowered, self._owned)
+        self.plan = Plan(joined, self._owned, single)
         #: node by node, for runs that are watched, or whose memory is counted; made by the first
         self._watched: Plan | None = None
 

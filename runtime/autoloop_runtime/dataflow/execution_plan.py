@@ -30,6 +30,8 @@ from .flat_graph import FlatNode, FrameInfo, Kind, Lowered, Port
 from .sole_holders import in_place, own_view
 
 MISSING: Final = object()
+#: nodes of a plan that stand for several
+_JOINED = (Kind.WHOLE, Kind.BATCH)
 
 # what an entry of ``Edges.rest`` does with the value, and its argument
 NEXT = 0  #: to the next iteration: Edges there
@@ -94,10 +96,11 @@ class Step:
         effect = flat.op is not None and flat.op.effect
         self.last = self.first + self.width - effect
         self.takes = _taken(flat)
-        self.call = flat.value if flat.kind is Kind.WHOLE else kernel_of(flat, bool(self.takes), node in owned.parts)
+        joined = flat.kind in _JOINED
+        self.call = flat.value if joined else kernel_of(flat, bool(self.takes), node in owned.parts)
         self.stateful = flat.op is not None and flat.op.stateful
         self.offered, self.over = _offered(flat, owned.in_place)
-        self.is_special = flat.kind is Kind.WHOLE or self.stateful or bool(self.takes) or bool(self.offered)
+        self.is_special = joined or self.stateful or bool(self.takes) or bool(self.offered)
         self.weight = Weight.LIGHT
         self.bulky = self.makes = self.allocates = False
         self.blank: tuple[Any, ...] = ()
@@ -109,7 +112,7 @@ class Step:
             self.makes = self.bulky and not (self.takes or there)
             if holds_memory(node):
                 self.blank = (None,) * (self.last - self.first)
-        elif flat.kind is Kind.WHOLE:
+        elif joined:
             self.allocates = True
             self.blank = (None,) * self.width
         self.edges: Edges
@@ -176,6 +179,8 @@ class Plan:
     lowered : Lowered
     owned : Ownership, optional
         What may be written to of the caller's arrays.
+    single : Lowered, optional
+        The same with a node for each light kernel.
 
     Attributes
     ----------
@@ -195,7 +200,7 @@ class Plan:
         One of those makes a bulky array.
     """
 
-    def __init__(self, lowered: Lowered, owned: Ownership | None = None) -> None:
+    def __init__(self, lowered: Lowered, owned: Ownership | None = None, single: Lowered | None = None) -> None:
         self._owned = owned or Ownership()
         self.frames = [FramePlan(info) for info in lowered.frames]
         self.root = self.frames[0]
@@ -223,14 +228,14 @@ class Plan:
             with undivided():
                 from .overlap import overlapping
 
-            sharing = overlapping(lowered, weighty)
+            sharing = overlapping(single or lowered, weighty)
         self.parallel = bool(sharing)
         self.makes = any(self.steps[i].makes for i in sharing)
         self.blas = any(self.steps[i].flat.op.traits.blas for i in sharing)  # type: ignore[union-attr]
 
     def _declare(self, flat: FlatNode) -> None:
         """Make the step of a node and note who consumes what."""
-        if flat.kind in (Kind.KERNEL, Kind.SWITCH, Kind.IDENTITY, Kind.WHOLE):
+        if flat.kind in (Kind.KERNEL, Kind.SWITCH, Kind.IDENTITY, *_JOINED):
             frame = self.frames[flat.frame]
             step = self.steps[flat.index] = Step(flat, frame, self._owned)
             frame.place = step.flat.index if not frame.steps else min(frame.place, step.flat.index)
@@ -378,7 +383,7 @@ def kernel_of(flat: FlatNode, takes: bool = False, is_part: bool = False) -> Cal
 
 def _in_a_tuple(flat: FlatNode) -> bool:
     """Return whether what the step calls gives a tuple, with a value for each output."""
-    return flat.kind is Kind.WHOLE or (flat.op is not None and (flat.op.several or flat.op.effect))
+    return flat.kind in _JOINED or (flat.op is not None and (flat.op.several or flat.op.effect))
 
 
 def _own_part(kernel: Callable[..., Any], *args: Any) -> Any:

@@ -2,17 +2,21 @@
 
 A kernel that fails does not end the run at once. What stands before it in the program goes on, for it may fail, too,
 or do something; what stands behind it is not begun any more. So the failure that is left is the one that plain Python
-would have come upon, under any number of threads. Nodes are lowered in program order: their numbers tell.
+would have come upon, under any number of threads. Nodes are lowered in program order: their numbers tell. A batch
+has kernels from several places: it is begun if its first one stands before the failure, and what it does behind that
+goes unseen.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from typing import Any
 
 from ..ir.run_state import RunState
-from .execution_plan import Step
+from .execution_plan import MISSING, Step
+from .flat_graph import Kind
 from .frames import Item, Iteration, State
-from .kernels import Watch, call, explained
+from .kernels import Watch, call, explained, place_of
 
 
 class FirstFailure:
@@ -28,7 +32,18 @@ class FirstFailure:
 
     def __init__(self, error: Exception, it: Iteration, step: Step) -> None:
         self.error, self._it, self._step = error, it, step
-        self._order = place_in_program(it, step)
+        found = place_of(error, step.flat) if step.flat.kind is Kind.BATCH else None
+        self._order = place_in_program(it, step, None if found is None else found[0].index)
+
+    def delivered(self, tokens: State, light: Any, heavy: Any) -> FirstFailure:
+        """Deliver what a batch has computed before it: what stands before it, too, may wait for that."""
+        step, it = self._step, self._it
+        if step.flat.kind is Kind.BATCH:
+            assert step.outs is not None
+            made = zip(step.outs, step.flat.value.made(self.error))
+            it.outstanding += 1  # it does not end with a kernel that has failed
+            tokens.deliver(it, [(it, edges, value) for edges, value in made if value is not MISSING], light, heavy)
+        return self
 
     def comes_behind(self, item: Item) -> bool:
         """Return whether a kernel stands before it in the program."""
@@ -49,9 +64,10 @@ class FirstFailure:
         return explained(self.error, self._it, self._step)
 
 
-def place_in_program(it: Iteration, step: Step) -> tuple[int, ...]:
-    """Return what is less for a kernel that stands, or runs, earlier in the program."""
-    found = [step.flat.index]
+def place_in_program(it: Iteration, step: Step, index: int | None = None) -> tuple[int, ...]:
+    """Return what is less for a kernel that stands, or runs, earlier in the program; of a batch, for the one with that
+    index, or the first."""
+    found = [step.flat.index if index is None else index]
     here = it
     while here.frame.parent is not None:
         found += [here.index, here.frame.plan.place]
@@ -78,6 +94,7 @@ def first_failure(
     ------
     TimeoutError
     """
+    failure.delivered(tokens, ready, None)
     while True:
         failure.keep(ready)
         if not ready:
@@ -86,7 +103,7 @@ def first_failure(
         try:
             out = call(it, step, state, watch)
         except Exception as error:
-            failure = failure.earlier(FirstFailure(error, it, step))
+            failure = failure.earlier(FirstFailure(error, it, step).delivered(tokens, ready, None))
             continue
         if step.blank:
             it.values[step.first : step.last] = step.blank

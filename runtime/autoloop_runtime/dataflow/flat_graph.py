@@ -12,7 +12,7 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
-from ..base.dataclass import dataclass
+from ..base.dataclass import dataclass, replace
 from ..ir.graph import Node
 from ..ir.op import Op
 
@@ -44,7 +44,9 @@ class Kind(enum.Enum):
     EXIT = "Exit"
     #: in a plan only: a loop that is run as one, see ``whole_loops``
     WHOLE = "Whole"
-    #: in a plan only: what stood in such a loop
+    #: in a plan only: light kernels that are run as one, see ``batches``
+    BATCH = "Batch"
+    #: in a plan only: what stood in such a loop or batch
     GONE = "Gone"
 
 
@@ -135,3 +137,15 @@ class Lowered:
     frames: tuple[FrameInfo, ...]
     feeds: tuple[int, ...]
     fetches: tuple[Port, ...]
+
+
+#: in place of what has become a part of another node
+GONE = FlatNode(-1, Kind.GONE, "", (), (), 0, None, None, {}, 0, False, None)
+
+
+def renamed(node: FlatNode, ports: Mapping[Port, Port]) -> FlatNode:
+    """Return a node that takes what it needs from the ports that have taken the place of others."""
+    if not any(port in ports for port in (*node.inputs, *node.controls)):
+        return node
+    inputs, controls = [tuple([ports.get(p, p) for p in those]) for those in (node.inputs, node.controls)]
+    return replace(node, inputs=inputs, controls=controls)

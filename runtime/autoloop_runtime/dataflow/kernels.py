@@ -8,9 +8,10 @@ from typing import Any
 
 from ..base import profiler
 from ..ir.failures import annotate
+from ..ir.graph import Node
 from ..ir.run_state import RunState
 from .execution_plan import Step
-from .flat_graph import Kind
+from .flat_graph import FlatNode, Kind
 from .frames import Iteration, State, loops_around
 from .sole_holders import in_place
 
@@ -63,7 +64,11 @@ def call(it: Iteration, step: Step, state: RunState, watch: Watch | None, run: A
     assert step.call is not None
     args = it.values[step.first : step.last]
     kernel = step.call
-    if step.flat.kind is Kind.WHOLE:
+    kind = step.flat.kind
+    if kind is Kind.BATCH:
+        it.values[step.first : step.last] = step.blank
+        return kernel(args)  # it is emptied
+    if kind is Kind.WHOLE:
         if run is not None:
             return run.loops.call((it, step), state, run)
         it.values[step.first : step.last] = step.blank
@@ -83,10 +88,18 @@ def call(it: Iteration, step: Step, state: RunState, watch: Watch | None, run: A
         recorder.record(flat.name, "" if flat.op is None else flat.op.name, start, loops_around(it))
 
 
+def place_of(error: BaseException, flat: FlatNode) -> tuple[FlatNode, list[tuple[Node, int]]] | None:
+    """Return which kernel raised ``error``, of a node that stands for several, and the loops around it in there."""
+    found: tuple[FlatNode, list[tuple[Node, int]]] | None = None
+    if flat.kind in (Kind.WHOLE, Kind.BATCH):
+        found = flat.value.place(error)
+    return found
+
+
 def explained(error: Exception, it: Iteration, step: Step) -> BaseException:
     """Return what the kernel of ``step`` raised in ``it``, told in terms of the user's program."""
     flat, loops = step.flat, loops_around(it)
-    place = flat.value.place(error) if flat.kind is Kind.WHOLE else None
+    place = place_of(error, flat)
     if place is not None:
         flat, loops = place[0], [*place[1], *loops]
     assert flat.source is not None

@@ -65,6 +65,9 @@ class Loop:
 
 
 Item = Run | Assign | Branch | Loop
+NUMBERS = "biufc"
+#: what makes values, or has them from outside
+_MAKERS = (Kind.KERNEL, Kind.MERGE, Kind.CONST, Kind.FEED)
 
 
 def doors(lowered: Lowered, members: Sequence[FlatNode]) -> tuple[list[Port], list[FlatNode]]:
@@ -76,7 +79,97 @@ def doors(lowered: Lowered, members: Sequence[FlatNode]) -> tuple[list[Port], li
     return [*starts, *captured], [node for node in members if node.kind is Kind.EXIT]
 
 
-class LoopTree:
+class ItemTree:
+    """What some nodes do, which stand in one frame, with the loops in them.
+
+    Parameters
+    ----------
+    lowered : Lowered
+    """
+
+    def __init__(self, lowered: Lowered) -> None:
+        self._lowered = lowered
+        #: what those stand under who use a port, if it is anything
+        self._guards: dict[Port, Guard] = {}
+        self._large: dict[Port, bool] = {}
+
+    def _is_inside(self, node: FlatNode) -> bool:
+        """Return whether a node is one of them."""
+        raise NotImplementedError
+
+    def source(self, port: Port) -> Port:
+        """Return the port that made the value of ``port``: of a kernel, a Merge, a constant, or outside."""
+        nodes = self._lowered.nodes
+        while True:
+            node = nodes[port[0]]
+            if node.kind in _MAKERS or not self._is_inside(node):
+                return port
+            port = node.inputs[0]
+
+    def may_be_large(self, port: Port) -> bool:
+        """Return whether a value may be an array with axes."""
+        found = self._large.get(port)
+        if found is None:
+            self._large[port] = False  # of a variable that is only handed on: where it comes from tells
+            found = self._large[port] = self._has_axes(port)
+        return found
+
+    def _has_axes(self, port: Port) -> bool:
+        node = self._lowered.nodes[port[0]]
+        if node.kind is Kind.MERGE:
+            return any(self.may_be_large(self.source(arm)) for arm in node.inputs)
+        if node.kind is not Kind.KERNEL or node.source is None or node.op is not node.source.op:
+            return node.kind is not Kind.CONST
+        tensor = node.source.outputs[port[1]]
+        return tensor.shape.rank != 0 or tensor.dtype.kind not in NUMBERS
+
+    def _items(self, node: FlatNode) -> list[tuple[Guard, Item]]:
+        """Return the items of a node, and note what its outputs stand under."""
+        ports = [] if node.kind in (Kind.ENTER, Kind.EXIT) else [*node.inputs, *node.controls]
+        if node.kind is Kind.MERGE:
+            return self._merge(node)
+        guard = self._joined(ports) if self._guards else ()
+        if guard or node.kind is Kind.SWITCH:
+            for k in range(node.outputs):
+                own = ((node.inputs[1], k),) if node.kind is Kind.SWITCH else ()
+                self._guards[node.index, k] = guard + tuple([one for one in own if one not in guard])
+        if node.kind is not Kind.KERNEL:
+            return []
+        return [(guard, Run(node, tuple([self.source(port) for port in node.inputs])))]
+
+    def _merge(self, node: FlatNode) -> list[tuple[Guard, Item]]:
+        port = (node.index, 0)
+        if is_loop_merge(node):
+            self._guards[port] = ()
+            return []
+        guards = [self._guards.get(arm, ()) for arm in node.inputs]
+        self._guards[port] = common_guard(*guards)
+        return [(guard, Assign([(port, self.source(arm))])) for guard, arm in zip(guards, node.inputs)]
+
+    def _joined(self, ports: Sequence[Port]) -> Guard:
+        """Return what a node with such inputs stands under: one way inwards, for branches are nested."""
+        return max([self._guards.get(port, ()) for port in ports], key=len, default=())
+
+    def _nested(self, found: Sequence[tuple[Guard, Item]]) -> list[Item]:
+        """Return items as a tree of branches."""
+        items: list[Item] = []
+        k = 0
+        while k < len(found):
+            guard, item = found[k]
+            if not guard:
+                items.append(item)
+                k += 1
+                continue
+            predicate, end = guard[0][0], k
+            while end < len(found) and found[end][0] and found[end][0][0][0] == predicate:
+                end += 1
+            sides = [[(g[1:], one) for g, one in found[k:end] if g[0][1] == side] for side in (0, 1)]
+            items.append(Branch(self.source(predicate), self._nested(sides[0]), self._nested(sides[1])))
+            k = end
+        return items
+
+
+class LoopTree(ItemTree):
     """The tree of one whole loop.
 
     Parameters
@@ -94,7 +187,7 @@ class LoopTree:
     """
 
     def __init__(self, lowered: Lowered, frame: int) -> None:
-        self._lowered = lowered
+        super().__init__(lowered)
         inside = {frame}
         for info in lowered.frames[frame + 1 :]:  # parents come before children
             if info.parent in inside:
@@ -104,22 +197,12 @@ class LoopTree:
             if node.frame in inside:
                 self._members[node.frame].append(node)
         self._children = {k: [c for c in sorted(inside) if lowered.frames[c].parent == k] for k in inside}
-        self._guards: dict[Port, Guard] = {}
         self.loop = self._loop(frame)
         self.inputs, exits = doors(lowered, self._members[frame])
         self.results = [self.source(node.inputs[0]) for node in exits]
 
-    def source(self, port: Port) -> Port:
-        """Return the port that made the value of ``port``: of a kernel, a Merge, a constant, or outside."""
-        nodes = self._lowered.nodes
-        while True:
-            node = nodes[port[0]]
-            inside = node.frame in self._members
-            if not inside or node.kind in (Kind.KERNEL, Kind.MERGE, Kind.CONST, Kind.FEED):
-                return port
-            port = node.inputs[0]
-
-    # -- the tree -----------------------------------------------------------------------------------------
+    def _is_inside(self, node: FlatNode) -> bool:
+        return node.frame in self._members
 
     def _loop(self, frame: int) -> Loop:
         members = self._members[frame]
@@ -146,31 +229,6 @@ class LoopTree:
         for child in self._children[frame]:
             yield self._members[child][-1].index, lambda child=child: self._child(child)  # type: ignore[misc]
 
-    def _items(self, node: FlatNode) -> list[tuple[Guard, Item]]:
-        """Return the items of a node, and note what its outputs stand under."""
-        ports = [] if node.kind in (Kind.ENTER, Kind.EXIT) else [*node.inputs, *node.controls]
-        if node.kind is Kind.MERGE:
-            return self._merge(node)
-        guard = self._joined(ports)
-        for k in range(node.outputs):
-            own = ((node.inputs[1], k),) if node.kind is Kind.SWITCH else ()
-            self._guards[node.index, k] = guard + tuple([one for one in own if one not in guard])
-        if node.kind is not Kind.KERNEL:
-            return []
-        return [(guard, Run(node, tuple([self.source(port) for port in node.inputs])))]
-
-    def _merge(self, node: FlatNode) -> list[tuple[Guard, Item]]:
-        port = (node.index, 0)
-        if is_loop_merge(node):
-            self._guards[port] = ()
-            return []
-        guards = [self._guards.get(arm, ()) for arm in node.inputs]
-        common = 0
-        while all(len(guard) > common for guard in guards) and guards[0][common] == guards[1][common]:
-            common += 1
-        self._guards[port] = guards[0][:common]
-        return [(guard, Assign([(port, self.source(arm))])) for guard, arm in zip(guards, node.inputs)]
-
     def _child(self, frame: int) -> list[tuple[Guard, Item]]:
         entering = [node.inputs[0] for node in self._members[frame] if node.kind is Kind.ENTER]
         guard, loop = self._joined(entering), self._loop(frame)
@@ -179,27 +237,13 @@ class LoopTree:
                 self._guards[node.index, 0] = guard
         return [(guard, loop)]
 
-    def _joined(self, ports: Sequence[Port]) -> Guard:
-        """Return what a node with such inputs stands under: one way inwards, for branches are nested."""
-        return max([self._guards.get(port, ()) for port in ports], key=len, default=())
 
-    def _nested(self, found: Sequence[tuple[Guard, Item]]) -> list[Item]:
-        """Return items as a tree of branches."""
-        items: list[Item] = []
-        k = 0
-        while k < len(found):
-            guard, item = found[k]
-            if not guard:
-                items.append(item)
-                k += 1
-                continue
-            predicate, end = guard[0][0], k
-            while end < len(found) and found[end][0] and found[end][0][0][0] == predicate:
-                end += 1
-            sides = [[(g[1:], one) for g, one in found[k:end] if g[0][1] == side] for side in (0, 1)]
-            items.append(Branch(self.source(predicate), self._nested(sides[0]), self._nested(sides[1])))
-            k = end
-        return items
+def common_guard(first: Guard, second: Guard) -> Guard:
+    """Return the branches that both stand in."""
+    common = 0
+    while common < min(len(first), len(second)) and first[common] == second[common]:
+        common += 1
+    return first[:common]
 
 
 def used_inside(loop: Loop) -> set[Port]:

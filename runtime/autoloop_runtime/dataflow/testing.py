@@ -16,7 +16,7 @@ from .execution_plan import Plan
 from .flat_graph import Lowered
 from .frames import Item, State
 from .kernels import call, explained
-from .whole_loops import with_whole_loops
+from .whole_loops import with_joined_steps
 
 
 class SeededExecutor:
@@ -30,7 +30,7 @@ class SeededExecutor:
     lowered : Lowered
     seed : int
     whole : bool
-        Run loops that can be run as one so, as real runs do; else the order of their kernels, too, is the die's.
+        Run loops that can be run as one so, and batches, as real runs do; else the order of all kernels is the die's.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class SeededExecutor:
     """
 
     def __init__(self, lowered: Lowered, seed: int = 0, whole: bool = False) -> None:
-        self.plan = Plan(with_whole_loops(lowered, Ownership()) if whole else lowered)
+        self.plan = Plan(with_joined_steps(lowered, Ownership())[0] if whole else lowered)
         self.seed = seed
         self.order: list[str] = []
 

@@ -14,13 +14,16 @@ from ..base.dataclass import replace
 from ..base.forks import undivided
 from ..ir.graph import Node
 from ..ir.run_state import RunState
-from .dependence import MANY, Dependence
-from .flat_graph import FlatNode, Kind, Lowered, Port
+from .dependence import Dependence
+from .flat_graph import GONE, FlatNode, Kind, Lowered, Port, renamed
 from .loop_items import LoopTree, doors
 from .loop_walk import WALKED, LoopWalk
 
 if TYPE_CHECKING:
     from .loop_code import RunLoop
+
+#: graphs for which more sets of arrivals, in bytes, would have to be kept than this are run node by node
+MANY = 1 << 26
 
 
 class WholeLoop:
@@ -29,14 +32,17 @@ class WholeLoop:
     Parameters
     ----------
     lowered : Lowered
-    frame : int
     owned : Ownership
+
+    Attributes
+    ----------
+    frame : int
     """
 
     def __init__(self, lowered: Lowered, frame: int, owned: Ownership) -> None:
         self._sources = [frame.source for frame in lowered.frames]
         self._parents = [frame.parent for frame in lowered.frames]
-        self._frame = frame
+        self.frame = frame
         self._given: tuple[Lowered, Ownership] | None = (lowered, owned)
         self._walk: LoopWalk | None = None
         self._run: RunLoop | None = None
@@ -53,7 +59,7 @@ class WholeLoop:
         if given is not None:  # it is None if another thread has made the function meanwhile
             walk = self._walk
             if walk is None:
-                walk = self._walk = LoopWalk(given[0], LoopTree(given[0], self._frame), given[1])
+                walk = self._walk = LoopWalk(given[0], LoopTree(given[0], self.frame), given[1])
             results, iteration = walk.run(args, state)
             if results is not None:
                 return results
@@ -82,7 +88,7 @@ class WholeLoop:
         while here.tb_next is not None and here.tb_next.tb_frame.f_code is WALKED:
             here = here.tb_next  # in a branch, before which there need be no kernel
         known = here.tb_frame.f_locals
-        return (known["flat"], [(self._source(self._frame), known["iteration"])]) if "flat" in known else None
+        return (known["flat"], [(self._source(self.frame), known["iteration"])]) if "flat" in known else None
 
     def _found(self, here: TracebackType) -> tuple[FlatNode, list[tuple[Node, int]]] | None:
         flat = self._places.get(here.tb_lineno)
@@ -91,7 +97,7 @@ class WholeLoop:
         loops, frame, counts = [], flat.frame, here.tb_frame.f_locals
         while True:
             loops.append((self._source(frame), counts[f"n{frame}"]))
-            if frame == self._frame:
+            if frame == self.frame:
                 return flat, loops
             frame = self._parents[frame]
 
@@ -101,14 +107,8 @@ class WholeLoop:
         return source
 
 
-def with_whole_loops(lowered: Lowered, owned: Ownership) -> Lowered:
-    """Return ``lowered`` with one node in place of each loop that can be run as one; itself if there is none.
-
-    The nodes of such a loop are left as they are, and nobody refers to them.
-    """
-    if len(lowered.frames) == 1 or len(lowered.nodes) > MANY:
-        return lowered
-    found = Dependence(lowered, light_kernels(lowered))
+def with_whole_loops(lowered: Lowered, found: Dependence, owned: Ownership) -> Lowered:
+    """Return ``lowered`` with one node in place of each loop that can be run as one; itself if there is none."""
     outermost = [k for k, frame in enumerate(lowered.frames) if found.whole[k] and not found.whole[frame.parent]]
     if not outermost:
         return lowered
@@ -122,26 +122,17 @@ def with_whole_loops(lowered: Lowered, owned: Ownership) -> Lowered:
         for k, node in enumerate(exits):
             results[node.index, 0] = place, k
         for node in inside:
-            nodes[node.index] = _GONE
+            nodes[node.index] = GONE
         info = lowered.frames[frame]
         nodes[place] = FlatNode(
             place, Kind.WHOLE, lowered.nodes[place].name, tuple(inputs), (), info.parent, info.source, None, {},
             len(exits), False, WholeLoop(lowered, frame, owned),
         )  # fmt: skip
     fetches = tuple([results.get(port, port) for port in lowered.fetches])
-    return replace(lowered, nodes=tuple([_renamed(node, results) for node in nodes]), fetches=fetches)
+    return replace(lowered, nodes=tuple([renamed(node, results) for node in nodes]), fetches=fetches)
 
 
-_GONE = FlatNode(-1, Kind.GONE, "", (), (), 0, None, None, {}, 0, False, None)
 _STEPS = (Kind.KERNEL, Kind.SWITCH, Kind.IDENTITY)
-
-
-def _renamed(node: FlatNode, results: dict[Port, Port]) -> FlatNode:
-    """Return a node that takes what a loop gives from the one that has taken its place."""
-    if not any(port in results for port in (*node.inputs, *node.controls)):
-        return node
-    inputs, controls = [tuple([results.get(p, p) for p in ports]) for ports in (node.inputs, node.controls)]
-    return replace(node, inputs=inputs, controls=controls)
 
 
 def light_kernels(lowered: Lowered) -> set[int]:
@@ -152,3 +143,26 @@ def light_kernels(lowered: Lowered) -> set[int]:
 def _is_light(flat: FlatNode) -> bool:
     node = flat.source
     return node is None or node.op is not flat.op or weigh(node) is Weight.LIGHT
+
+
+def with_joined_steps(lowered: Lowered, owned: Ownership) -> tuple[Lowered, Lowered]:
+    """Return ``lowered`` with one node in place of each loop that can be run as one, and of each batch; and with such
+    loops only.
+
+    The nodes of those are left as they are, and nobody refers to them.
+    """
+    light = light_kernels(lowered)
+    if len(lowered.frames) == 1 and len(light) < 2:
+        return lowered, lowered
+    arrivals = sum([node.kind is Kind.MERGE or (node.kind is Kind.KERNEL and node.index not in light)
+                    for node in lowered.nodes]) + len(lowered.frames)  # fmt: skip
+    if len(lowered.nodes) * arrivals // 8 > MANY:
+        return lowered, lowered
+    found = Dependence(lowered, light)
+    whole = with_whole_loops(lowered, found, owned)
+    if sum([node.index in light for node in whole.nodes]) < 2:
+        return whole, whole
+    with undivided():
+        from .batches import with_batches
+
+    return with_batches(whole, found, light, owned), whole

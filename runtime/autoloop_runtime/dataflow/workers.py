@@ -241,7 +241,7 @@ class SharedRun:
                 self._fail(error)
                 self._leave(member)
                 return None, 0
-            failure = FirstFailure(error, *item)
+            failure = FirstFailure(error, *item).delivered(self.tokens, light, self.heavy)
             self.failure = failure if self.failure is None else self.failure.earlier(failure)
             self.loops.end(self)
             return self._take(light, member)

@@ -127,8 +127,17 @@ def _stack_vjp(g: Tensor, outputs: Any, inputs: Any, attrs: Any) -> Any:
     return unstack(g, len(inputs), attrs["axis"])
 
 
+def _stack_kernel(*values: Any, axis: int) -> Any:
+    if values[0].ndim == 0 and values[0].dtype.kind in "biufc":
+        try:
+            return np.array(values)  # np.stack makes an array, and a view of that, of each number
+        except ValueError:
+            pass  # which np.stack says better
+    return np.stack(values, axis)
+
+
 STACK = primitive(
-    "stack", _stack_infer, lambda *values, axis: np.stack(values, axis), _stack_vjp, strict=True, traits=MADE,
+    "stack", _stack_infer, _stack_kernel, _stack_vjp, strict=True, traits=MADE,
     entries=_joined_entries,
 )  # fmt: skip
 

@@ -1,0 +1,132 @@
+"""A batch: light kernels that become ready together and are run one after the other, as one step of the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from ..analysis.ownership import Ownership
+from ..base.forks import undivided
+from ..ir.graph import Node
+from .execution_plan import MISSING
+from .flat_graph import FlatNode, Lowered, Port
+
+if TYPE_CHECKING:
+    from .batch_code import BatchTree, RunBatch
+    from .batch_walk import BatchWalk
+
+#: runs of a batch that are done item by item
+FIRST = 30
+
+
+class Batch:
+    """A batch.
+
+    Parameters
+    ----------
+    lowered : Lowered
+    members : sequence of int
+    inputs, outputs : sequence of Port
+        What it is given, and what others want of it.
+    owned : Ownership
+    later : int
+        How many runs more than others it is run item by item: functions are not all to be compiled in one run.
+
+    Attributes
+    ----------
+    members : sequence of int
+        Its nodes, in program order.
+    left : int
+        How many runs are still to be done item by item.
+    """
+
+    def __init__(
+        self, lowered: Lowered, members: Sequence[int], inputs: Sequence[Port], outputs: Sequence[Port],
+        owned: Ownership, later: int = 0,
+    ) -> None:  # fmt: skip
+        self._lowered, self._owned = lowered, owned
+        self.members, self._inputs, self._outputs = members, inputs, outputs
+        self.left = FIRST + later
+        self._tree: BatchTree | None = None
+        self._walk: BatchWalk | None = None
+        self._run: RunBatch | None = None
+        self._places: dict[int, FlatNode] = {}
+        self._names: list[str] = []
+
+    def __call__(self, args: list[Any]) -> tuple[Any, ...]:
+        """Run it; ``args`` is emptied."""
+        run = self._run
+        return self._first(args) if run is None else run(args)
+
+    def _first(self, args: list[Any]) -> tuple[Any, ...]:
+        """Run it as long as there is no function."""
+        if self.left <= 0:
+            return self._compiled()(args)
+        self.left -= 1
+        walk = self._walk
+        if walk is None:
+            walk = self._walk = self._made_walk()
+        return walk(args)
+
+    def _made_walk(self) -> BatchWalk:
+        with undivided():
+            from .batch_code import BatchTree, is_scalar
+            from .batch_walk import BatchWalk
+
+        nodes = self._lowered.nodes
+        tree = self._tree = BatchTree(self._lowered, self.members, self._outputs)
+        scalars = [port for port in self._inputs if is_scalar(nodes, port)]
+        return BatchWalk(tree, nodes, self._inputs, scalars, self._owned)
+
+    def _compiled(self) -> RunBatch:
+        """Return the function. Threads may make it at one time: one is like the other."""
+        with undivided():
+            from .batch_code import BatchCode, BatchTree
+
+        tree = self._tree or BatchTree(self._lowered, self.members, self._outputs)
+        code = BatchCode(self._lowered, tree, self._inputs, self._owned)
+        self._places, self._names = code.places, code.names
+        made = self._run = code.compile(self)
+        self._tree = None
+        return made
+
+    # -- failures -----------------------------------------------------------------------------------------
+
+    def place(self, error: BaseException) -> tuple[FlatNode, list[tuple[Node, int]]] | None:
+        """Return the node whose kernel raised ``error``, and the loops around it in the batch, of which there are
+        none."""
+        found = self._found(error.__traceback__)
+        if found is None:
+            return None
+        here, walked = found
+        flat = here.tb_frame.f_locals["entry"][1] if walked else self._places.get(here.tb_lineno)
+        return None if flat is None else (flat, [])
+
+    def made(self, error: BaseException) -> list[Any]:
+        """Return what there is of the outputs after the failure ``error``, ``MISSING`` for what there is not."""
+        found = self._found(error.__traceback__)
+        if found is None:
+            return [MISSING] * len(self._outputs)
+        here, walked = found
+        known = here.tb_frame.f_locals
+        if not walked:
+            shared = here.tb_frame.f_globals  # has constants
+            return [known.get(name, shared.get(name, MISSING)) for name in self._names]
+        assert self._walk is not None
+        return [known["values"][k] for k in self._walk.results]
+
+    def _found(self, here: TracebackType | None) -> tuple[TracebackType, bool] | None:
+        """Return where a kernel was called, innermost, and whether item by item."""
+        while here is not None:
+            if here.tb_frame.f_globals.get("batch") is self:
+                return here, False
+            if self._is_walk(here):
+                while self._is_walk(here.tb_next):
+                    here = here.tb_next  # in a branch
+                return here, True
+            here = here.tb_next
+        return None
+
+    def _is_walk(self, here: TracebackType | None) -> TypeGuard[TracebackType]:
+        return here is not None and self._walk is not None and here.tb_frame.f_code is self._walk.walked

@@ -1,0 +1,246 @@
+"""Light kernels that become ready together, put together into one step: a *batch*.
+
+``dependence`` tells which kernels wait for the same arrivals. Those of them that stand in the same branches of the same
+frame are run one after the other, in program order, by one function (``batch_step``); a branch in which nothing has a
+time of its own is part of it, as an ``if``. So nothing waits for anything but light kernels that it did not wait for
+before. What has an effect is no part of a batch.
+
+A batch must not wait for what waits for it: between two kernels of one set of arrivals there may be a node that is not
+put together with them, with the same set (a Merge, say, or a whole loop). The *level* of a node is how often that is so
+on the way to it, and a batch is of one level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from ..analysis.ownership import Ownership
+from ..base.dataclass import replace
+from .batch_step import Batch
+from .dependence import DEEP, Dependence, is_loop_merge
+from .flat_graph import GONE, FlatNode, Kind, Lowered, Port, renamed
+from .loop_items import Guard, common_guard
+
+#: kernels of one batch
+MOST = 500
+#: what members of a batch have in common: frame, arrivals, branches, level
+Key = tuple[int, int, Guard, int]
+
+
+def with_batches(lowered: Lowered, found: Dependence, light: Collection[int], owned: Ownership) -> Lowered:
+    """Return ``lowered`` with one node in place of each batch; itself if there is none.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        With whole loops.
+    found : Dependence
+        What nodes need, without.
+    light : collection of int
+        The kernels that cost little and do nothing but compute.
+    owned : Ownership
+    """
+    groups = [group for group in _Grouping(lowered, found, light).groups() if len(group) > 1]
+    return _put_together(lowered, groups, owned) if groups else lowered
+
+
+class _Grouping:
+    """Finds what is put together."""
+
+    def __init__(self, lowered: Lowered, found: Dependence, light: Collection[int]) -> None:
+        self._nodes = lowered.nodes
+        self._light = light
+        self._needs = list(found.needs)
+        has_branches = False
+        for node in lowered.nodes:
+            if node.kind is Kind.WHOLE:
+                self._needs[node.index] = found.after(node.value.frame)
+            has_branches |= node.kind is Kind.SWITCH
+        #: what each node, and what it gives, stands under
+        self._guards: list[Guard] = [()] * len(lowered.nodes)
+        #: predicate -> the nodes of branches on it, with those at which they begin and end
+        self._branches: dict[Port, list[int]] = {}
+        #: predicates of branches that are not written as an ``if``
+        self._open = set[Port]()
+        if has_branches:
+            self._walk_guards(len(lowered.frames))
+            self._find_branches()
+
+    def groups(self) -> Iterator[list[int]]:
+        """Yield the nodes of each batch, in program order."""
+        keys = self._keys()
+        for last in (False, False, True):
+            torn = [p for p, nodes in self._branches.items() if len({keys[k] for k in nodes}) > 1]
+            if not torn:
+                break
+            self._leave_open(list(self._branches) if last else torn)
+            keys = self._keys()
+        members: dict[Key, list[int]] = {}
+        for k, key in enumerate(keys):
+            if key[0] >= 0:
+                members.setdefault(key, []).append(k)
+        for together in members.values():
+            yield from self._cut(together)
+
+    def _keys(self) -> list[Key]:
+        """Return what each node has in common with others; of one that is in no batch the frame is -1."""
+        keys: list[Key] = []
+        #: predicate -> the level of all that is written as an ``if`` on it
+        levels: dict[Port, int] = {}
+        for place, node in enumerate(self._nodes):
+            need, guard = self._needs[place], self._outer(place)
+            frame = node.frame if self._is_member(node) else -1
+            top = self._top(place, node, len(guard)) if self._branches and frame >= 0 else None
+            level = 0
+            if top is not None:
+                if top not in levels:
+                    those = [self._nodes[one] for one in self._branches[top]]
+                    before = [k for one in those for k, _ in one.inputs + one.controls if k < place]
+                    levels[top] = self._level(before, keys, (frame, need, guard))
+                level = levels[top]
+            before = [k for k, _ in node.inputs + node.controls if k < place]  # others come back to a loop
+            keys.append((frame, need, guard, max(level, self._level(before, keys, (frame, need, guard)))))
+        return keys
+
+    def _level(self, before: Iterable[int], keys: Sequence[Key], own: tuple[int, int, Guard]) -> int:
+        """Return the level of a node that comes after others."""
+        frame, need, guard = own
+        level, nodes = 0, self._nodes
+        for index in before:
+            key = keys[index]
+            if key[1] == need and nodes[index].kind not in _THERE and not nodes[index].constant:
+                level = max(level, key[3] + (frame < 0 or key[0] != frame or key[2] != guard))
+        return level
+
+    def _top(self, place: int, node: FlatNode, outside: int) -> Port | None:
+        """Return the predicate of the outermost ``if`` that a member is a part of."""
+        guard = self._guards[place]
+        return guard[outside][0] if len(guard) > outside else next(iter(self._ending(node)), None)
+
+    def _cut(self, members: list[int]) -> Iterator[list[int]]:
+        """Yield parts of a batch that are not too long, none of which has only a part of a branch."""
+        start, last = 0, None
+        for k, index in enumerate(members):
+            node = self._nodes[index]
+            inside = self._guards[index] != self._outer(index)
+            free = not inside and node.kind in (Kind.KERNEL, Kind.IDENTITY)
+            if k - start >= MOST and free and last in (Kind.KERNEL, Kind.IDENTITY, Kind.MERGE):
+                yield members[start:k]
+                start = k
+            last = None if inside else node.kind
+        yield members[start:]
+
+    # -- branches -----------------------------------------------------------------------------------------
+
+    def _walk_guards(self, frames: int) -> None:
+        entering: list[Guard] = [()] * frames
+        for place, node in enumerate(self._nodes):
+            guards = [self._under(port) for port in (*node.inputs, *node.controls) if port[0] < place]
+            guard: Guard = max(guards, key=len, default=())
+            if node.kind is Kind.ENTER:
+                entering[node.frame] = max(entering[node.frame], guard, key=len)
+                guard = ()
+            elif node.kind is Kind.EXIT:
+                guard = entering[node.frame]
+            elif node.kind is Kind.MERGE:
+                guard = () if is_loop_merge(node) else common_guard(guards[0], guards[1])
+            self._guards[place] = guard
+
+    def _under(self, port: Port) -> Guard:
+        """Return what those stand under who use ``port``."""
+        node, guard = self._nodes[port[0]], self._guards[port[0]]
+        own = (node.inputs[1], port[1]) if node.kind is Kind.SWITCH else None
+        return guard if own is None or own in guard else (*guard, own)
+
+    def _find_branches(self) -> None:
+        """Find the branches; those are open in which anything has a time of its own, or is no part of a batch."""
+        opened = []
+        for place, node in enumerate(self._nodes):
+            guard, need = self._guards[place], self._needs[place]
+            for predicate in dict.fromkeys([*[one for one, _ in guard], *self._ending(node)]):
+                those = self._branches.setdefault(predicate, [])
+                those.append(place)
+                if self._needs[those[0]] != need or len(guard) > DEEP or not self._may_be_member(node):
+                    opened.append(predicate)
+        self._leave_open(opened)
+
+    def _leave_open(self, predicates: Iterable[Port]) -> None:
+        """Note that branches are not written as an ``if``; those around them are not then, either."""
+        todo = list(predicates)
+        for predicate in todo:  # grows as it is walked
+            if predicate not in self._open:
+                self._open.add(predicate)
+                for k in self._branches.pop(predicate):
+                    above = [one for one, _ in self._guards[k]]
+                    todo += above[: above.index(predicate)] if predicate in above else above
+
+    def _ending(self, node: FlatNode) -> list[Port]:
+        """Return the predicates of branches that begin or end at a node."""
+        if node.kind is Kind.SWITCH:
+            return [node.inputs[1]]
+        if node.kind is Kind.MERGE and not is_loop_merge(node):
+            shared = len(self._guards[node.index])
+            return [one for arm in node.inputs for one, _ in self._under(arm)[shared:]]
+        return []
+
+    def _outer(self, place: int) -> Guard:
+        """Return the branches around a node that are not written as an ``if``."""
+        guard = self._guards[place]
+        for k, (predicate, _) in enumerate(guard):
+            if predicate not in self._open:
+                return guard[:k]
+        return guard
+
+    # -- members ------------------------------------------------------------------------------------------
+
+    def _may_be_member(self, node: FlatNode) -> bool:
+        """Return whether a node can be a part of a batch, if its branch is."""
+        kind = node.kind
+        if kind is Kind.KERNEL:
+            return node.index in self._light and not (node.op.effect or node.op.stateful)  # type: ignore[union-attr]
+        if kind is Kind.SWITCH:
+            return self._nodes[node.inputs[1][0]].kind is not Kind.LOOP_COND
+        return kind is Kind.IDENTITY or (kind is Kind.MERGE and not is_loop_merge(node))
+
+    def _is_member(self, node: FlatNode) -> bool:
+        if node.kind is Kind.KERNEL:
+            return self._may_be_member(node)
+        return self._may_be_member(node) and not any(one in self._open for one in self._ending(node))
+
+
+#: nodes that nobody waits for
+_THERE = (Kind.CONST, Kind.FEED)
+
+
+def _put_together(lowered: Lowered, groups: Sequence[Sequence[int]], owned: Ownership) -> Lowered:
+    """Return ``lowered`` with one node in place of each of ``groups``."""
+    nodes = lowered.nodes
+    where = [-1] * len(nodes)
+    for k, group in enumerate(groups):
+        for index in group:
+            where[index] = k
+    inputs, controls, outputs = [[dict[Port, None]() for _ in groups] for _ in range(3)]
+    for place, node in enumerate(nodes):
+        here = where[place]
+        for ports, crossing in ((node.inputs, inputs), (node.controls, controls)):
+            for port in ports:
+                there = where[port[0]]
+                if there != here:
+                    if there >= 0:
+                        outputs[there][port] = None
+                    if here >= 0 and nodes[port[0]].kind is not Kind.CONST:
+                        crossing[here][port] = None
+    for port in lowered.fetches:
+        if where[port[0]] >= 0:
+            outputs[where[port[0]]][port] = None
+    given = {port: (group[0], i) for group, ports in zip(groups, outputs) for i, port in enumerate(ports)}
+    made = [node if here < 0 else GONE for node, here in zip(nodes, where)]
+    for k, group in enumerate(groups):
+        first, waits = nodes[group[0]], tuple([port for port in controls[k] if port not in inputs[k]])
+        value = Batch(lowered, group, list(inputs[k]), list(outputs[k]), owned, k)
+        made[group[0]] = FlatNode(
+            group[0], Kind.BATCH, first.name, tuple(inputs[k]), waits, first.frame, first.source, None, {},
+            len(outputs[k]), False, value,
+        )  # fmt: skip
+    fetches = tuple([given.get(port, port) for port in lowered.fetches])
+    return replace(lowered, nodes=tuple([renamed(node, given) for node in made]), fetches=fetches)

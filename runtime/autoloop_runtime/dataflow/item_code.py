@@ -1,0 +1,156 @@
+"""A tree of items as lines of Python: one statement a kernel.
+
+Values are local variables. One that may be large is let go of after its last use, as the slots of ``frames`` are.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..analysis.ownership import Ownership
+from .execution_plan import calling
+from .flat_graph import FlatNode, Kind, Lowered, Port
+from .loop_items import NUMBERS, Assign, Branch, Item, ItemTree, Loop, Run
+
+#: lines with their depth, and the node whose kernel they call
+Lines = list[tuple[int, str, FlatNode | None]]
+
+
+class ItemCode:
+    """Writes a function.
+
+    Parameters
+    ----------
+    lowered : Lowered
+    tree : ItemTree
+    owned : Ownership
+    captured : sequence of Port
+        What it has from outside, in names of its own.
+    """
+
+    def __init__(self, lowered: Lowered, tree: ItemTree, owned: Ownership, captured: Sequence[Port]) -> None:
+        self._nodes = lowered.nodes
+        self._items_of = tree
+        self._owned = owned
+        self._globals: dict[str, Any] = {"scalar": as_scalar}
+        self._captured = {port: f"a{k}" for k, port in enumerate(captured)}
+        #: captured scalars that operators are given
+        self._scalars: dict[Port, str] = {}
+
+    # -- values -------------------------------------------------------------------------------------------
+
+    def _name(self, port: Port) -> str:
+        """Return the name of a value."""
+        index, k = port
+        node = self._nodes[index]
+        if port in self._captured:
+            return self._captured[port]
+        if node.kind is Kind.CONST:
+            self._globals[f"c{index}"] = node.value
+            return f"c{index}"
+        return f"v{index}" if node.outputs == 1 else f"v{index}_{k}"
+
+    def _operand(self, port: Port) -> str:
+        """Return the name of a value that an operator is given: a scalar, for arrays without axes take longer."""
+        node = self._nodes[port[0]]
+        if node.kind is Kind.CONST:
+            self._globals[f"s{port[0]}"] = as_scalar(node.value)
+            return f"s{port[0]}"
+        if self._is_captured_scalar(port):
+            return self._scalars.setdefault(port, f"s_{self._captured[port]}")
+        return self._name(port)
+
+    def _is_captured_scalar(self, port: Port) -> bool:
+        """Return whether a value comes from outside, perhaps as an array without axes."""
+        return port in self._captured
+
+    def _dropped(self, ports: Iterable[Port], kept: set[Port], depth: int) -> Lines:
+        """Return what lets go of values that are not used any more."""
+        names = [self._name(p) for p in dict.fromkeys(ports) if p not in kept and self._items_of.may_be_large(p)]
+        return [(depth, " = ".join([*names, "None"]), None)] if names else []
+
+    # -- statements ---------------------------------------------------------------------------------------
+
+    def _block(self, items: Sequence[Item], after: set[Port], depth: int) -> tuple[Lines, set[Port]]:
+        """Return the lines of ``items``, and which values are used from their beginning on if ``after`` are at the
+        end."""
+        parts: list[Lines] = []
+        after = set(after)
+        for item in reversed(items):
+            if isinstance(item, Run):
+                lines = self._run(item, after, depth)
+            elif isinstance(item, Assign):
+                lines, after = self._assign(item.pairs, after, depth)
+            elif isinstance(item, Branch):
+                lines, after = self._branch(item, after, depth)
+            else:
+                lines, after = self._inner(item, after, depth)
+            parts.append(lines)
+        return [line for lines in reversed(parts) for line in lines], after
+
+    def _run(self, item: Run, after: set[Port], depth: int) -> Lines:
+        """Return the lines of a kernel; ``after`` becomes what is used from there on."""
+        flat, op = item.flat, item.flat.op
+        assert op is not None
+        made = [(flat.index, k) for k in range(flat.outputs)]
+        inputs = item.inputs[: len(item.inputs) - op.effect]
+        kernel, in_place = calling(flat, self._owned)
+        dropped = self._dropped(item.inputs, after, depth)
+        if op.code is not None and is_operator(kernel):
+            value = op.code.format(*[self._operand(port) for port in inputs])
+        else:
+            self._globals[f"k{flat.index}"] = kernel
+            given = [self._name(port) for port in inputs]
+            value = f"k{flat.index}({', '.join([*given, *(['state=state'] * op.stateful)])})"
+        targets = "".join([f"{self._name(p)}, " for p in made]) if op.several or op.effect else self._name(made[0])
+        lines: Lines = [(depth, f"{targets} = {value}" if made else value, flat), *dropped]
+        if in_place:  # what nobody else has is let go of first
+            whole = f"o{flat.index} = [{', '.join(given)}]"
+            value = f"k{flat.index}(o{flat.index}{', state=state' * op.stateful})"
+            lines = [(depth, whole, None), *dropped, (depth, f"{targets} = {value}" if made else value, flat)]
+        after.difference_update(made)
+        after.update(item.inputs)
+        return lines
+
+    def _assign(self, pairs: Sequence[tuple[Port, Port]], after: set[Port], depth: int) -> tuple[Lines, set[Port]]:
+        targets, values = [[self._name(p) for p in ports] for ports in zip(*pairs)]
+        to, given = {p for p, _ in pairs}, [p for _, p in pairs]
+        lines: Lines = [(depth, f"{', '.join(targets)} = {', '.join(values)}", None)]
+        lines += self._dropped(given, after | to, depth)
+        return lines, (after - to).union(given)
+
+    def _branch(self, item: Branch, after: set[Port], depth: int) -> tuple[Lines, set[Port]]:
+        then, before_then = self._block(item.then, after, depth + 1)
+        otherwise, before_else = self._block(item.otherwise, after, depth + 1)
+        then = self._dropped(before_else, before_then, depth + 1) + then
+        otherwise = self._dropped(before_then, before_else, depth + 1) + otherwise
+        lines: Lines = [(depth, f"if {self._name(item.predicate)}:", None), *(then or [(depth + 1, "pass", None)])]
+        if otherwise:
+            lines += [(depth, "else:", None), *otherwise]
+        return lines, before_then | before_else | {item.predicate}
+
+    def _inner(self, item: Loop, after: set[Port], depth: int) -> tuple[Lines, set[Port]]:
+        """Return the lines of a loop in it."""
+        raise NotImplementedError
+
+    def _finished(self, first: Lines, lines: Lines) -> tuple[str, dict[int, FlatNode]]:
+        """Return the source of the function, and which kernel each line of it calls."""
+        scalars: Lines = [(1, f"{name} = scalar({self._captured[port]})", None) for port, name in self._scalars.items()]
+        lines = [*first, *scalars, *lines]
+        source = "\n".join(["    " * depth + text for depth, text, _ in lines]) + "\n"
+        return source, {k: flat for k, (_, _, flat) in enumerate(lines, 1) if flat is not None}
+
+
+def as_scalar(value: Any) -> Any:
+    """Return a scalar for an array without axes, with which operators take much longer."""
+    is_scalar = type(value) is np.ndarray and value.ndim == 0 and value.dtype.kind in NUMBERS
+    return value[()] if is_scalar else value
+
+
+def is_operator(kernel: Callable[..., Any]) -> bool:
+    """Return whether a kernel is one that Python has a sign for, which takes scalars as they are."""
+    return getattr(operator, getattr(kernel, "__name__", ""), None) is kernel
