@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import linecache
+import math
 
 import autoloop as al
 import numpy as np
 import pytest
+from api import native_call
 from each_case import each
 from executors import EXECUTORS
 from hypothesis import HealthCheck, settings
@@ -156,3 +158,35 @@ def test_pieces_side_by_side(pieces, use, k, size):
     linecache.cache["<selected>"] = (len(text), None, text.splitlines(True), "<selected>")
     exec(compile(text, "<selected>", "exec"), names := {"np": np})
     assert not differs(names["f"], al.function(names["f"], executor="native"), given(*size), k), text
+
+
+class _Guarded:
+    """NumPy, of which arrays of any values have some elements more behind them."""
+
+    def __init__(self):
+        self.made = []
+
+    def __getattr__(self, name):
+        return getattr(np, name)
+
+    def empty(self, shape, dtype):
+        whole = np.full(math.prod((shape,) if isinstance(shape, int) else shape) + 4, 7, dtype)
+        self.made.append(whole)
+        return whole[:-4].reshape(shape)
+
+
+@each([
+    lambda x: x[np.triu(np.ones((3, 3)), 1) > 0],
+    lambda x: (x[np.array([True, False, False])], x[0][np.array([True, True, False])]),
+    lambda x: x[np.array([True, False, False]), 1:],
+    lambda x: (x[:, np.array([True, False, False])], x[:, [False, True, False]] + x),
+    lambda x: (np.argwhere(np.eye(3) > 0) + x[0, 0], np.flatnonzero([1, 0, 0]) * x[0, 0]),
+    lambda x: x[np.array([False, False, False])],
+])  # fmt: skip
+def test_behind_what_a_known_mask_selects_nothing_is_written(f):
+    guarded, x = _Guarded(), np.arange(9.0).reshape(3, 3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(native_call, "np", guarded)
+        found = al.function(f, executor="native")(x)
+    assert not apart(found, f(x))
+    assert guarded.made and all((whole[-4:] == 7).all() for whole in guarded.made)

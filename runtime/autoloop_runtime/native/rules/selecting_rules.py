@@ -39,6 +39,32 @@ def _more(ctx: Context, count: str, chosen: str) -> str:
     return ctx.writer.let(f"add nuw nsw i64 {count}, {ctx.writer.let(f'zext i1 {chosen} to i64')}")
 
 
+def _chosen(ctx: Context, write: Callable[[str, Nest], None]) -> Step:
+    """Return the step of ``_over`` that writes what is selected, and nothing else."""
+
+    def step(count: str, chosen: str, nest: Nest) -> str:
+        def one() -> str:
+            write(count, nest)
+            return ctx.writer.let(f"add nuw nsw i64 {count}, 1")
+
+        return ctx.writer.either(chosen, "i64", one, lambda: count)
+
+    return step
+
+
+def _kept(ctx: Context, extent: int, write: Callable[[str, Nest], None]) -> Step:
+    """Return the step of ``_over`` that writes what is selected into ``extent`` places."""
+    if not isinstance(extent, Extent) or ctx.has_extent(extent):
+        return _chosen(ctx, write)  # behind the last one that is selected there is no room
+
+    def step(count: str, chosen: str, nest: Nest) -> str:
+        # without a branch: what is not selected is written too, and the next one over it; for all there is room
+        write(count, nest)
+        return _more(ctx, count, chosen)
+
+    return step
+
+
 def _know(ctx: Context, extent: int, text: str) -> None:
     """Let ``extent`` be what was counted, unless it is known: of a mask that is."""
     if isinstance(extent, Extent) and not ctx.has_extent(extent):
@@ -73,22 +99,16 @@ def selected(ctx: Context, node: Node, values: Sequence[Value]) -> Value:
         offset = count if step == 1 else ctx.writer.let(f"mul nuw nsw i64 {count}, {ctx.step(step)}")
         return shifted(ctx, out, offset, out.shape[1:], out.strides[1:])
 
-    def keep(count: str, chosen: str, nest: Nest) -> str:
-        # without a branch: what is not selected is written too, and the next one over it; for all there is room
+    def keep(count: str, nest: Nest) -> None:
         put(ctx, Scalar(nest.element(base), out.t), place(count))
-        return _more(ctx, count, chosen)
 
-    def keep_row(count: str, chosen: str, nest: Nest) -> str:
+    def keep_row(count: str, nest: Nest) -> None:
         assert isinstance(x, Array) and isinstance(base, Array)
         row = replace(x, pointer=nest.address(base), shape=out.shape[1:], strides=x.strides[len(base.shape) :])
+        store(ctx, row, place(count))
 
-        def copy() -> str:
-            store(ctx, row, place(count))
-            return ctx.writer.let(f"add nuw nsw i64 {count}, 1")
-
-        return ctx.writer.either(chosen, "i64", copy, lambda: count)
-
-    _know(ctx, out.shape[0], _over(ctx, mask, [base], keep_row if rows else keep))
+    step = _chosen(ctx, keep_row) if rows else _kept(ctx, out.shape[0], keep)
+    _know(ctx, out.shape[0], _over(ctx, mask, [base], step))
     return out
 
 
@@ -99,11 +119,10 @@ def places_in(
     places = Count("0", "1", INT64, (extent,), (1,))
     out: Array = ctx.temporary(INT64, (count,))
 
-    def keep(done: str, chosen: str, nest: Nest) -> str:
+    def keep(done: str, nest: Nest) -> None:
         put(ctx, Scalar(nest.element(places), INT64), shifted(ctx, out, done, (), ()))
-        return _more(ctx, done, chosen)
 
-    _know(ctx, count, _over(ctx, mask, [places], keep))
+    _know(ctx, count, _over(ctx, mask, [places], _kept(ctx, count, keep)))
     return out
 
 
@@ -149,11 +168,10 @@ def _argwhere(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     axes = range(len(shape))
     places = [Count("0", "1", INT64, shape, tuple([int(a == axis) for a in axes])) for axis in axes]
 
-    def keep(count: str, chosen: str, nest: Nest) -> str:
+    def keep(count: str, nest: Nest) -> None:
         row = shifted(ctx, out, ctx.writer.let(f"mul nuw nsw i64 {count}, {len(shape)}"), (), ())
         for axis, one in enumerate(places):
             put(ctx, Scalar(nest.element(one), INT64), shifted(ctx, row, axis, (), ()))
-        return _more(ctx, count, chosen)
 
-    _know(ctx, out.shape[0], _over(ctx, value, places, keep))
+    _know(ctx, out.shape[0], _over(ctx, value, places, _kept(ctx, out.shape[0], keep)))
     return [out]

@@ -45,9 +45,12 @@ _MOST: dict[Any, Callable[[int, int], int]] = {
 _LESS = (SUBTRACT, EXACT_SUBTRACT)
 
 
-def selected(mask: Tensor, types: Types) -> Extent:
-    """Return how many elements of ``mask`` are true."""
-    return Extent(prod(types.shapes[mask]), ("true", id(outermost(mask, types))))
+def selected(mask: Tensor, types: Types) -> int:
+    """Return how many elements of ``mask`` are true: a number, as the trace has it, where the mask is known."""
+    given = outermost(mask, types)
+    if given in types.constants:
+        return int(np.count_nonzero(types.constants[given]))
+    return Extent(prod(types.shapes[mask]), ("true", id(given)))
 
 
 def elements_of(node: Node, flow: Tensor, element: Shape, types: Types) -> Extent:
