@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dtypes import is_own
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.fp_warnings import asked, is_asked, restore, setting, silence
 from autoloop_runtime.base.stand_ins import ShownByRun
 from autoloop_runtime.ir.array_views import dense_strides
@@ -78,6 +79,23 @@ def in_place_of_run(told: Callable[[float], None]) -> Iterator[None]:
         told(perf_counter() - begin)
 
 
+def leave_if_asked(trace: Any, values: Sequence[Any]) -> None:
+    """Let plain Python run a call that asks for floating-point errors, where it does the same: NumPy's functions differ
+    in which of them they tell of, and in what words, and what nobody needs may have one.
+
+    Raises
+    ------
+    CalledPlain
+    """
+    if asked() and trace.is_alike:
+        with undivided():
+            from .asked_errors import with_iterations
+
+        if type(trace) is not ConcreteFunction or not trace.runner.may_repeat:
+            raise CalledPlain
+        raise CalledPlain(partial(with_iterations, trace.graph, lambda: trace.checked_runner.run(list(values), EAGER)))
+
+
 class ConcreteFunction(NeverSent):
     """One trace of a function: a graph, and how arguments and results map to it.
 
@@ -105,8 +123,8 @@ class ConcreteFunction(NeverSent):
     """
 
     of_arrays: Collection[int] = ()
-    #: whether calls may be of the undecorated function where that is faster
-    may_be_plain = False
+    is_alike = False  # the undecorated function does the same, but for what is called once, while tracing
+    may_be_plain = False  # calls may be of the undecorated function where that is faster
 
     def __init__(
         self, name: str, graph: Graph, value: Any, executor: str, written: Sequence[tuple[int, Tensor]] = (),

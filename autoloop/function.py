@@ -27,7 +27,7 @@ from autoloop_runtime.ir.tensor_spec import TensorSpec
 from autoloop_runtime.running.prepare import check_executor
 
 from .bound_function import BoundFunction, reference_to
-from .concrete import CalledPlain
+from .concrete import CalledPlain, leave_if_asked
 from .errors import entry_point
 from .given_arrays import give_back, with_copies
 from .keys import Number, call_key, kind_of_leaf, kind_of_recursion, leaf_key, quick_key
@@ -113,11 +113,11 @@ class Function(SentByName):
         try:
             try:
                 key, values, arrays = quick_key(call) or (None, [], [])
-                concrete = self._quick.get(key)
-                if concrete is None or recorders():
+                if (concrete := self._quick.get(key)) is None or recorders():
                     return self._call_nested(call)
-                count, known = self._parameters.plain if kwargs else len(args), self._parameters
-                self._paths.passed(count, concrete, call, call, known, self._instance)
+                count = self._parameters.plain if kwargs else len(args)
+                self._paths.passed(count, concrete, call, call, self._parameters, self._instance)
+                leave_if_asked(concrete, values)
                 return concrete.run(values, arrays, call)
             except OtherMemory as other:
                 return called_again(call, self._call_nested, self._call_with_memory, other.exactly)
@@ -158,9 +158,9 @@ class Function(SentByName):
             return _called_followed(self._lookup, given, followed, structure)
         key, values, arrays = quick_key(given) or (None, [], [])
         if key is not None and not isinstance(structure, nest.Flat):
-            key = structure, key
-            concrete = self._quick.get(key)
+            concrete = self._quick.get(key := (structure, key))
             if concrete is not None and not recorders():
+                leave_if_asked(concrete, values)
                 with contextlib.suppress(OtherWorld):
                     return concrete.run(values, arrays, call)
         concrete, leaves = self._lookup(call, True)
@@ -343,6 +343,7 @@ def _run_once(concrete: Trace, leaves: list[Any], call: tuple[Any, ...]) -> Any:
         more = (call,) if isinstance(concrete, StatefulFunction) else ()
         return concrete.run_recorded([x.value if isinstance(x, Number) else x for x in inputs], *more)[0]
     values = [_raw(leaf) for leaf in inputs]
+    leave_if_asked(concrete, values)
     return concrete.run(values, [leaf for leaf in inputs if isinstance(leaf, np.ndarray)], call)
 
 

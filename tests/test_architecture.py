@@ -76,6 +76,7 @@ ARROWS = {
 }
 #: what most processes do without, and what would be felt at every start: (module, what it may import inside a function)
 LAZY = {
+    ("autoloop.concrete", "autoloop.asked_errors"),
     ("autoloop_runtime.ir.numpy_arguments", "autoloop_runtime.ir.odd_arguments"),
     ("autoloop_runtime.ir.tracers", "autoloop_runtime.ir.numpys_faults"),
     ("autoloop_runtime.running.prepare", "autoloop_runtime.running.runner"),

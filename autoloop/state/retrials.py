@@ -16,6 +16,7 @@ from autoloop_runtime.analysis.inside import loops_inside, nodes_inside
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.base.forks import undivided
+from autoloop_runtime.base.fp_warnings import asked
 from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import Graph
@@ -166,21 +167,26 @@ def trace(request: Request, own: Sequence[Variant], others: Sequence[Variant]) -
                 break
         # after an exception what a run would have written is as before
         leaves_none = not (made.changes.writes and graph_can_fail(made.concrete.graph))
+        made.concrete.is_alike = _is_alike(request, made.concrete)
         made.concrete.may_be_plain = leaves_none and _may_be_plain(request, made.concrete)
         return made.concrete if made.is_stateless else _variant(request, made)
 
 
-def _may_be_plain(request: Request, made: ConcreteFunction) -> bool:
-    """Return whether nobody can tell if calls are of the undecorated function: of tensors and variables it makes
-    others, and it calls each time what a trace calls once."""
+def _is_alike(request: Request, made: ConcreteFunction) -> bool:
+    """Return whether the undecorated function does the same: of tensors and variables it makes others."""
     is_users = request.target is not request.function and not request.needs_graph
     has_signature = any(type(one) is TensorSpec for one in request.specs or ())
-    if not is_users or has_signature or request.executor != "auto" or made.has_tensors or not loops_inside(made.graph):
+    if not is_users or has_signature or made.has_tensors:
         return False
     if any(own_kind(one) in (Tensor, DecidedNumber) for one in nest.flatten(made.structured_outputs)):
         return False
-    are_each_time = all(one.each for one in call_records(made.graph))
-    return are_each_time and not any("variable" in node.attrs for node in nodes_inside(made.graph))
+    return not any("variable" in node.attrs for node in nodes_inside(made.graph))
+
+
+def _may_be_plain(request: Request, made: ConcreteFunction) -> bool:
+    """Return whether calls may be of the undecorated function: it calls each time what a trace calls once."""
+    may_choose = request.executor == "auto" and made.is_alike and bool(loops_inside(made.graph))
+    return may_choose and all(one.each for one in call_records(made.graph))
 
 
 def _changing(variants: Sequence[Variant]) -> frozenset[Any]:
@@ -308,7 +314,7 @@ def _traced_once(request: Request, by_reference: bool, numbers: frozenset[Any], 
                 is_written = any(storage is not None and storage.version for storage in map(kept, symbolic))
             finally:
                 _put_back(world, found.guards, request, receiver)
-            if is_pythons and leave is not None and (leave.writes or is_written or state.is_observed(graph)):
+            if is_pythons and leave is not None and (leave.writes or is_written or state.is_observed(graph) or asked()):
                 raise CalledPlain from error
             if leave is not None and not _is_ours(error):
                 leave()

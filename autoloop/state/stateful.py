@@ -175,6 +175,11 @@ class StatefulFunction:
         self.variants = (variant, *self.variants[: MOST_VARIANTS - 1])
 
     @property
+    def is_alike(self) -> bool:
+        """Whether the undecorated function does what each of the traces does."""
+        return all(variant.concrete.is_alike for variant in self.variants)
+
+    @property
     def needs_call(self) -> bool:
         """Whether a trace looks into the arguments."""
         return any(variant.needs_call for variant in self.variants)

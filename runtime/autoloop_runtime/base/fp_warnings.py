@@ -1,8 +1,9 @@
 """NumPy's floating-point warnings: off around a run, but for who has asked for them.
 
 NumPy's own setting, to warn, asks for nothing, nor does one that equals it, or ignores more kinds of errors. Under any
-other that ``np.errstate`` or ``np.seterr`` have made, everything is computed by NumPy, one operation at a time, with
-the warnings on (``guarded``), since no other code could tell which operation an exception belongs to.
+other that ``np.errstate`` or ``np.seterr`` have made, plain Python runs a function that makes the same of what it is
+given, and what a graph has to run is computed by NumPy, one operation at a time, with the warnings on (``guarded``),
+since no other code could tell which operation an exception belongs to.
 
 ``np.errstate(all="ignore")`` makes an object and reads its settings anew each time, which takes as long as a dozen
 operations on scalars. What it does in the end is to set a context variable; which one and to what is found out once,
