@@ -26,7 +26,7 @@ from ..operators.mutation.heap_snapshot import is_random, stand_ins
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.parts_of_objects import has_state, is_wrapper, parts_of
 from ..operators.mutation.rebinding import chosen
-from ..operators.staging.container_contents import dict_class, has_objects, instance_attributes
+from ..operators.staging.container_contents import dict_class, elements, has_objects, instance_attributes
 from ..operators.staging.instances import of_trace, which
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.numbers_or_arrays import as_result
@@ -374,7 +374,7 @@ def _is_of_graph(value: Any, steps: int) -> bool:
     if not steps:
         return False
     if isinstance(value, (tuple, list, dict)):
-        return any(_is_of_graph(one, steps - 1) for one in (value.values() if isinstance(value, dict) else value))
+        return any(_is_of_graph(one, steps - 1) for one in elements(value))
     if is_wrapper(value) or isinstance(value, types.FunctionType):
         return any(_is_of_graph(one, steps - 1) for one in _held_by_callable(value))
     return False

@@ -10,13 +10,14 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base.shapes import TensorShape
 
 from ..conversion.callables import is_users_class
 from ..operators.mutation.heap_snapshot import contents
 from ..operators.mutation.parts_of_objects import OF_ARRAYS, changes_unseen, is_of_library
 
 #: values that never change, compared by type and value
-PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, np.generic, np.dtype, type(...))
+PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, np.generic, np.dtype, type(...), TensorShape)
 EXACTLY_PLAIN = frozenset((*PLAIN, np.float64, np.int64, np.bool_, np.ndarray, tuple, list, dict, types.FunctionType))
 #: containers whose elements are places
 DICTS = (dict, OrderedDict, defaultdict, Counter)
@@ -30,9 +31,9 @@ ITEMS = ("__getitem__", "__setitem__", "__iter__", "__len__", "__contains__", "_
 
 def is_constant(value: Any) -> bool:
     """Return whether a value never changes."""
-    if isinstance(value, (tuple, frozenset)):
-        return all(map(is_constant, value))
-    return isinstance(value, (*PLAIN, Enum, type, *FUNCTIONS, types.BuiltinFunctionType, np.ufunc))
+    if isinstance(value, (*PLAIN, Enum, type, *FUNCTIONS, types.BuiltinFunctionType, np.ufunc)):
+        return True
+    return isinstance(value, (tuple, frozenset)) and all(map(is_constant, value))
 
 
 def is_hiding(value: Any) -> bool:

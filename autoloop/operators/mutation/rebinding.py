@@ -20,7 +20,7 @@ from autoloop_runtime.ir.tracers import NumberTracer, marked
 
 from ...conversion.callables import is_users_class
 from ...left_to_python import refuse_unknown
-from ..staging.container_contents import CONTAINERS, copied, is_as
+from ..staging.container_contents import CONTAINERS, copied, elements, is_as
 from ..staging.undefined import MaybeUnset, Undefined
 from .outside_world import leave
 from .slots import Attribute, Contents, PerhapsOwn, Slot, is_another, note_asked, refuse_if_asked, refuse_untold
@@ -280,10 +280,10 @@ def inside(values: Iterable[Any]) -> Iterator[Any]:
             continue
         seen.add(id(one))
         yield one
-        if isinstance(one, list | tuple | set | frozenset | deque):
+        if isinstance(one, set | frozenset):
             todo.extend(one)
-        elif isinstance(one, dict):
-            todo += one.values()
+        elif isinstance(one, dict | list | tuple | deque):
+            todo.extend(elements(one))
         elif _has_names(one):
             todo += getattr(one, "__dict__", {}).values()
 

@@ -6,7 +6,7 @@ import contextlib
 import operator
 import types
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any
 
@@ -21,6 +21,7 @@ from .standins import Maybe, Rows, StandIn, is_growing, opened
 CONTAINERS = (list, dict, set, Rows)
 #: the dicts with classes of their own of which it can
 COPIED_DICTS = (OrderedDict, defaultdict)
+_ITERATED: tuple[Any, ...] = (dict, list, tuple, deque)
 _NEW: Any = object.__new__
 #: what is no instance that is made of its attributes
 _OTHERS = (type, types.ModuleType, Enum, StandIn, Tensor)
@@ -192,13 +193,21 @@ def containers_in(value: Any) -> list[Any]:
             continue
         seen.add(id(one))
         found += [one] if is_container else []
-        if isinstance(one, dict):
-            todo += one.values()
-        elif isinstance(one, list | tuple | deque):
-            todo.extend(one)  # not `+=`, of which a class of tuples that can be added to one of a list makes its own
+        if isinstance(one, _ITERATED):
+            todo.extend(elements(one))
         elif not is_container:
             todo += instance_attributes(one).values()
     return found
+
+
+def elements(container: Any) -> Iterable[Any]:
+    """Return what a dict, list, tuple or deque holds, as its built-in class says: its own may do anything when it is
+    iterated over, and a shape of unknown rank refuses to be.
+    """
+    if isinstance(container, dict):
+        return dict_class(container).values(container)
+    made: Iterable[Any] = next(of for of in _ITERATED if isinstance(container, of)).__iter__(container)
+    return made
 
 
 def is_instance(value: Any) -> bool:
@@ -245,15 +254,13 @@ def objects_in(value: Any) -> Iterator[Any]:
             todo += instance_attributes(one).values()
         elif isinstance(one, dict | list | tuple):
             seen[id(one)] = one
-            todo.extend(one.values() if isinstance(one, dict) else one)
+            todo.extend(elements(one))
 
 
 def has_objects(value: Any) -> bool:
     """Return whether a value is, or its containers hold, an object or what stands for one."""
-    if isinstance(value, tuple | list):
-        return any(map(has_objects, value))
-    if isinstance(value, dict):
-        return any(map(has_objects, value.values()))
+    if isinstance(value, tuple | list | dict):
+        return any(map(has_objects, elements(value)))
     return isinstance(value, Standing) or is_instance(value)
 
 

@@ -15,7 +15,16 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.ir.graph import current_graph
 
 from ...left_to_python import leave_unknown, refuse_unknown
-from .container_contents import ObjectsOfTrace, Standing, Whole, instance_attributes, is_instance, mapped, whole
+from .container_contents import (
+    ObjectsOfTrace,
+    Standing,
+    Whole,
+    elements,
+    instance_attributes,
+    is_instance,
+    mapped,
+    whole,
+)
 from .containers_of_blocks import leave_containers
 
 #: an object in an object in an object is taken apart, what is deeper is left as it is
@@ -305,11 +314,8 @@ def taken_apart(value: Any) -> Iterator[Apart]:
         yield value
         for part in value.parts:
             yield from taken_apart(part)
-    elif isinstance(value, dict):
-        for part in value.values():
-            yield from taken_apart(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
+    elif isinstance(value, dict | list | tuple):
+        for part in elements(value):
             yield from taken_apart(part)
 
 
@@ -345,7 +351,12 @@ def leave_objects(name: str, one: Any, other: Any) -> None:
             leave_unknown(
                 f"{name!r} stands for a {first} or for a {second} of another form after a loop or branch on tensors"
             )
-    elif type(one) is type(other) and isinstance(one, list | tuple | dict) and len(one) == len(other):
+    elif (
+        one is not other
+        and type(one) is type(other)
+        and isinstance(one, list | tuple | dict)
+        and len(one) == len(other)
+    ):
         keys = one if isinstance(one, dict) else range(len(one))
         for key in keys:
             if not isinstance(other, dict) or key in other:

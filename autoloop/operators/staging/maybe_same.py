@@ -18,7 +18,7 @@ from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.graph import current_graph
 
 from ...left_to_python import WORLD, is_followed, refuse_unknown
-from .container_contents import CONTAINERS, containers_in, copied, fill, instance_attributes, is_as
+from .container_contents import CONTAINERS, containers_in, copied, elements, fill, instance_attributes, is_as
 from .standins import Maybe, is_growing, opened
 
 #: what changes in place, and is another one behind a block
@@ -104,7 +104,7 @@ def may_be(name: str, value: Any, other: Any, of_objects: bool = False, is_final
         for key in [key for key in value if key in other]:
             may_be(f"the {key!r} of {name}", value[key], other[key], is_final=is_final)
     elif isinstance(value, (list, tuple, deque)) and isinstance(other, (list, tuple, deque)):
-        for k, (one, its) in enumerate(zip(value, other)):
+        for k, (one, its) in enumerate(zip(elements(value), elements(other))):
             may_be(f"the element {k} of {name}", one, its, is_final=is_final)
     elif _is_record(value) and type(value) is type(other):
         mine, its = instance_attributes(value), instance_attributes(other)
@@ -117,7 +117,9 @@ def part_inside(name: str, original: Any, value: Any) -> None:
     if isinstance(original, dict) and isinstance(value, dict):
         parts = [(f"the {key!r} of {name}", original[key], value[key]) for key in original if key in value]
     elif isinstance(original, (list, tuple, deque)) and isinstance(value, (list, tuple, deque)):
-        parts = [(f"the element {k} of {name}", *both) for k, both in enumerate(zip(original, value))]
+        parts = [
+            (f"the element {k} of {name}", *both) for k, both in enumerate(zip(elements(original), elements(value)))
+        ]
     else:
         return
     for inner, one, its in parts:

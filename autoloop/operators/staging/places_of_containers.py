@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from .container_contents import instance_attributes, is_instance
+from .container_contents import elements, instance_attributes, is_instance
 from .copied_elements import note_begun, note_given, note_shared
 from .maybe_same import CHANGING, may_be, may_hold_containers
 from .raising import RETURN_VALUE, is_return_value
@@ -127,7 +127,7 @@ def _parts(value: Any) -> Iterable[tuple[Any, Any]]:
     if isinstance(value, dict):
         return value.items()
     if isinstance(value, list | tuple | deque):
-        return enumerate(value)
+        return enumerate(elements(value))
     return () if isinstance(value, CHANGING) else instance_attributes(value).items()
 
 

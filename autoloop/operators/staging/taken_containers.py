@@ -18,7 +18,7 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
 
 from ...left_to_python import refuse_unknown
-from .container_contents import COPIED_DICTS, copied, fill, mapped
+from .container_contents import COPIED_DICTS, copied, elements, fill, mapped
 from .maybe_same import begin_block, drop, end_block
 from .standins import StandIn, is_growing
 
@@ -125,7 +125,7 @@ def places_in(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[A
         for key, one in value.items():
             yield from places_in(one, (*place, key))
     elif isinstance(value, (list, tuple, deque)):
-        for k, one in enumerate(value):
+        for k, one in enumerate(elements(value)):
             yield from places_in(one, (*place, k))
 
 

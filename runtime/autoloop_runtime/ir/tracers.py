@@ -21,7 +21,7 @@ import numpy as np
 from ..base import nest
 from ..base.dataclass import replace
 from ..base.forks import undivided
-from ..base.shapes import ShapeLike
+from ..base.shapes import SCALAR, UNKNOWN, ShapeLike
 from ..base.stand_ins import UnknownWhileTracing, called
 from .array_attributes import Attributes, part_setter
 from .array_methods import Methods
@@ -295,7 +295,7 @@ _ORDER[ZeroDimArray] = _ORDER[ArrayTracer]  # what it takes part in is an array 
 #: the kinds of what the user has at hand
 _KNOWN: dict[type, int] = {
     **_ORDER, np.ndarray: _ORDER[ArrayTracer],
-    **dict.fromkeys((bool, int, float, complex, str, bytes, type(None), slice, type), 0),
+    **dict.fromkeys((bool, int, float, complex, str, bytes, type(None), slice, type, type(SCALAR), type(UNKNOWN)), 0),
 }  # fmt: skip
 
 
