@@ -94,6 +94,8 @@ def _letting_refusals_pass(body: list[Node], ops: str, of_class: bool = False) -
     It is part of what runs and not of what is shown.
     """
     for statement in list(body):
+        for _, _, block in block_fields(statement):  # before: what is put in here is no manager of the user's
+            _letting_refusals_pass(block, ops, of_class)
         if isinstance(statement, gast.With):
             for item in statement.items:
                 make = Maker(item.context_expr)
@@ -105,8 +107,6 @@ def _letting_refusals_pass(body: list[Node], ops: str, of_class: bool = False) -
             kinds = make.call(make.attribute(make.load(ops), "refusals"))
             again = make.place(gast.Raise(None, None))
             statement.handlers.insert(0, make.place(gast.ExceptHandler(kinds, None, [again])))
-        for _, _, block in block_fields(statement):
-            _letting_refusals_pass(block, ops, of_class)
         if isinstance(statement, gast.FunctionDef | gast.ClassDef):
             _letting_refusals_pass(statement.body, ops, isinstance(statement, gast.ClassDef))
     return body

@@ -179,7 +179,9 @@ def test_no_handler_around_a_branch_hears_what_tracing_it_raised():
         return y
 
     with pytest.raises(NotImplementedError, match="cannot be caught by an `except`"):
-        al.function(f)(np.float64(-1))
+        al.function(f)(al.constant(-1.0))
+    with pytest.warns(UserWarning, match="cannot be caught by an `except`"):
+        assert al.function(f)(np.float64(-1)) == -1
 
 
 def without_a_value_after_a_loop_that_shares_it(x, k):

@@ -122,3 +122,20 @@ def test_percent_of_what_the_run_knows(capsys):
     assert al.function(lambda n: "%s %5.2f" % (n, n))(al.constant(3)).numpy() == "3  3.00"  # noqa: UP031
     assert al.function(lambda n: "%s" % [{"n": (n,)}])(al.constant(3)).numpy() == "[{'n': (3,)}]"  # noqa: UP031
     assert al.function(grown)(np.int64(3)) == "[0, 1, 2]"
+
+
+def of_none_or_more(x):
+    s, p, q = 0.0, None, None
+    while s < x:
+        s += 0.5
+        p = 1
+        if s > 1:
+            q = "low"
+    return str(p), f"{p}|{q!r:>6}", [repr(p)], f"{(p, q)}", "%s" % (p,)  # noqa: UP031
+
+
+def test_the_text_of_what_may_be_none_is_a_text():
+    decorated = al.function(of_none_or_more)
+    for x in (0.0, 0.7, 2.0):
+        assert decorated(np.float64(x)) == of_none_or_more(x)
+        assert decorated(al.constant(x)) == of_none_or_more(x)  # as of numbers that a tensor decides

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from each_case import each
 from executors import EXECUTORS
-from worlds import module, world
+from worlds import module, played, world
 
 INTERPRETED = itertools.cycle(["auto", "sequential", "dataflow"])
 
@@ -232,3 +232,57 @@ def test_an_object_in_an_exception_holds_what_plain_pythons_does(f):
             with pytest.raises(ValueError, match="held") as raised:
                 decorated(np.array([number, 2.0]))
             np.testing.assert_equal(held(raised.value), (ValueError, "held", np.array([number * 2, 4.0])))
+
+
+#: what a helper raises in a loop of the graph, where a trace knows that it does; ``{}`` stands where that is caught
+CAUGHT = {
+    "except": "try: p = low(w - 9)\nexcept ValueError as e: p = e.args[0]",
+    "except, else, finally": "try: p = low(w - 9)\nexcept KeyError: p = 1\nexcept ValueError: p = 2\nelse: p = 3\n"
+    "finally: seen.append(1)",
+    "a bare except": "try: p = low(-1)\nexcept: p = type(sys.exception()).__name__",
+    "within a helper": "p = safe(w - 9)",
+    "suppress": "p = 1\nwith contextlib.suppress(ValueError): p = low(w - 9)",
+    "a manager that swallows": "p = 1\nwith Swallow(): p = low(-9)",
+    "a manager that is told": "p = 1\ntry:\n    with Look(): p = low(-9)\nexcept ValueError: p = 2",
+    "a generator's manager": "p = 1\nwith guard(): p = low(-9)",
+    "raised again": "p = 1\ntry:\n    try: low(-9)\n    except ValueError as e: raise KeyError(e.args[0]) from e\n"
+    "except KeyError as e: p = repr(e.__cause__)",
+    "raised again by name": "try:\n    try: low(-9)\n    except ValueError: raise\nexcept ValueError: p = 2",
+}
+CATCHING = """
+seen = []
+def low(v):
+    if v < 0: raise ValueError("low")
+    return v
+def safe(v):
+    try: return low(v)
+    except ValueError: return "safe"
+class Swallow:
+    def __enter__(self): return self
+    def __exit__(self, kind, error, traceback):
+        seen.append((kind.__name__, str(error)))
+        return True
+class Look(Swallow):
+    def __exit__(self, *told):
+        super().__exit__(*told)
+@contextlib.contextmanager
+def guard():
+    try: yield
+    except ValueError as e: seen.append(e.args)
+"""
+#: loops of the graph in whose bodies that stands
+ROUNDS = (
+    "w, s, p = 0, 0.0, None\nwhile s < x.sum():\n    s += 0.5\n    w = 1\n    {}\nreturn s, str(p)",
+    "s, w = 0.0, 1\nfor v in x:\n    p = 0\n    while s < v:\n        s += 1\n        {}\n    s += len(str(p))\n"
+    "return s",
+)
+
+
+@each([(name, form) for name in CAUGHT for form in ROUNDS])
+def test_what_a_helper_raises_in_a_loop_is_caught_there(name, form):
+    margin = form[: form.index("{")].rpartition("\n")[2]
+    text = module(form.format(CAUGHT[name].replace("\n", "\n" + margin)), CATCHING, "seen")
+    wanted, _ = played("caught", text)
+    assert not any(isinstance(call[0][0], type) for call in wanted), wanted
+    found, _ = played("caught", text, next(INTERPRETED))
+    assert found == wanted

@@ -1,5 +1,7 @@
 """Random programs with a world do to it under the decorator what they do without, call after call."""
 
+import contextlib
+import io
 import random
 import re
 import sys
@@ -101,7 +103,8 @@ def played(text, number, layout, count, executor=None, look=None):
             own[0] = names["W"]
         before = described([own, names["state"]()])
         value = error = None
-        with warnings.catch_warnings(record=True) as told:
+        printed = io.StringIO()
+        with warnings.catch_warnings(record=True) as told, contextlib.redirect_stdout(printed):
             warnings.simplefilter("always")
             try:
                 value = f(*own) if look is None else watched(lambda: f(*own), partial(look, k, [own, names["state"]]))
@@ -119,6 +122,7 @@ def played(text, number, layout, count, executor=None, look=None):
                 together(ways, places),
                 [[np.shares_memory(one, place) for place in places] for one in results],
                 together(range(len(results)), results),
+                printed.getvalue(),
             )
         )
         if error is not None:
@@ -164,8 +168,8 @@ def verdict(text, layout, count, executor, number="program"):
     wanted, _ = played(text, number, layout, count)
     ours, is_plain = played(text, number, layout, count, executor)
     for k, (one, other) in enumerate(zip(wanted, ours)):
-        value, error, before, after, lie, shared, among = one
-        result, refusal, given, left, lies_, held, among_ = other
+        value, error, before, after, lie, shared, among, printed = one
+        result, refusal, given, left, lies_, held, among_, printed_ = other
         if differences := apart(before, given):
             return "wrong", f"call {k}: finds {differences}"
         if refusal is not None:
@@ -186,6 +190,8 @@ def verdict(text, layout, count, executor, number="program"):
             return "wrong", f"call {k}: gives {differences}"
         if differences := apart(after, left):
             return "wrong", f"call {k}: leaves {differences}"
+        if printed != printed_:
+            return "wrong", f"call {k}: prints {printed_!r}, not {printed!r}"
         if lie != lies_:
             return "wrong", f"call {k}: leaves arrays that lie so: {lies_ - lie}, not so: {lie - lies_}"
         # a part of an argument comes back as a copy, and so may what a loop or branch chooses

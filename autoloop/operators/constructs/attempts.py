@@ -28,6 +28,7 @@ from ...errors import ConversionError, NeverReturnsError, is_refusal
 from ...left_to_python import LeftToPython, is_followed, leave_unknown
 from ..mutation.outside_world import leave
 from ..staging.raising import Raising, flat_kinds
+from ..staging.staged_blocks import StagedRaise
 from ..staging.users_methods import method_of
 from .stateful_calls import entered
 
@@ -63,6 +64,8 @@ class attempt:
     def __exit__(self, kind: Any, error: BaseException | None, traceback: TracebackType | None) -> None:
         if error is not None and not isinstance(error, NeverReturnsError) and is_refusal(error):
             return
+        if isinstance(error, StagedRaise) and self._catches(error):
+            raise error.thrown()
         nodes = list(self._made.nodes())
         self.said = next((node for node in nodes if node.op.ends_run), None)
         self.failing = self.said or next((node for node in nodes if _raised_by(node) is not None), None)
@@ -74,9 +77,12 @@ class attempt:
         # a ``raise`` or an ``assert`` is refused, whatever else may raise beside it
         node, raised = next((one for one in met if one[0].op.ends_run), met[0])
         what = f"{_what(node, raised)}, and cannot be caught by an `except` in the converted function"
-        if not node.op.ends_run:
-            leave_unknown(what)
+        leave_unknown(what)
         raise ConversionError(f"{what}: catch it around the call, or ask before by `if`")
+
+    def _catches(self, error: StagedRaise) -> bool:
+        """Return whether a clause catches what is raised in the same block, be it by a helper: as in Python, then."""
+        return self._caught is not None and any(issubclass(error.kind, one) for one in flat_kinds(self._caught()))
 
     def last(self) -> _Last:
         """Return the manager for what is done after the body, whatever became of that: a ``finally``, ``__exit__``."""
@@ -131,6 +137,9 @@ class managed:
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: TracebackType | None) -> Any:
         manager = self._manager
+        if isinstance(error, StagedRaise):  # raised in the same block: as in Python, it may end here
+            error = error.thrown()
+            kind, traceback = type(error), error.__traceback__
         if error is not None and not isinstance(error, NeverReturnsError) and is_refusal(error):
             type(manager).__exit__(manager, kind, error, traceback)
             return False  # whatever it does with exceptions: plain Python would not raise this one

@@ -197,7 +197,8 @@ def _shown_leaf(value: Any) -> Any:
         columns, made = value.parts()
         return _Elements(columns, made)
     if type(value) is MaybeNone:
-        return _ValueOrNone(opened(value).is_set, shown(opened(value).value))
+        found = shown(opened(value).value)
+        return _ValueOrNone(marked(kind_of(nest.flatten(found), ArrayTracer), opened(value).is_set), found)
     if isinstance(value, MixedNumber):
         return _OneOfSeveral(*map(ArrayTracer, components(value)))
     if isinstance(value, StandIn):
@@ -277,7 +278,9 @@ class _ValueOrNone(_Later):
         self.is_set, self.value = is_set, value
 
     def _found(self) -> Any:
-        return self.value if self.is_set.value else None
+        return (
+            self.value if getattr(self.is_set, "value", self.is_set) else None
+        )  # a tensor's value shows itself as one
 
 
 class _OneOfSeveral(_Later):

@@ -149,6 +149,18 @@ class StagedRaise(BaseException):
     def __init__(self, error: Any) -> None:
         self.error = error
 
+    @property
+    def kind(self) -> type[BaseException]:
+        """Return the type of the user's exception."""
+        return self.error if isinstance(self.error, type) else type(self.error)
+
+    def thrown(self) -> BaseException:
+        """Return the user's exception, to be raised in place of this one: something in the same block looks at it."""
+        one: BaseException = self.error() if isinstance(self.error, type) else self.error
+        if self.__suppress_context__:
+            one.__cause__ = self.__cause__
+        return one.with_traceback(self.__traceback__)
+
 
 def staged_block() -> Setting[None]:
     """Mark that what is traced inside runs under a condition.
