@@ -105,6 +105,7 @@ LAZY = {
     ("autoloop_runtime.dataflow.execution_plan", "autoloop_runtime.dataflow.overlap"),
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.workers"),
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.first_failure"),
+    ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.batch_parts"),
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.ready_kernels"),
     ("autoloop_runtime.dataflow.whole_loops", "autoloop_runtime.dataflow.loop_code"),
     ("autoloop_runtime.dataflow.whole_loops", "autoloop_runtime.dataflow.batches"),

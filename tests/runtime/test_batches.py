@@ -145,8 +145,8 @@ class Checked(Program):
     def operation(self, known):
         roll, first = self.choices.random(), self.choice(known, "int")
         number = self.choices.randint(0, 10**6)
-        if roll < 0.1:
-            known["int"].append(call_in(known, CHECK, first, number=number, modulus=self.choices.randint(2, 9)))
+        if roll < 0.12:
+            known["int"].append(call_in(known, CHECK, first, number=number, modulus=self.choices.randint(2, 5)))
         elif roll < 0.25:
             known["int"].append(call_in(known, HEAVY, first, number=number))
         else:
@@ -311,3 +311,39 @@ def test_a_step_that_has_no_array_op_to_give_is_none():
     unit = Op("unit", lambda x: (x.dtype, x.shape), lambda x: x, effect=True)
     lowered = lowered_of(lambda n: apply(unit, [n]), "int32")
     assert steps_of(lowered) == ([], 1)
+
+
+def half_there(n):
+    """The first kernel of a batch can run, its second one waits for one that fails, or stands behind that."""
+    late, x = slow(n), al.constant(np.arange(3, dtype=np.int32))
+    seen = apply(NOTE_THROUGH, [late + (n * 2 + 1)])
+    return seen, late * x[n] + 1
+
+
+def half_of_a_branch(n):
+    late, x = slow(n), al.constant(np.arange(3, dtype=np.int32))
+    here = al.cond(late > 2, lambda: late * 3, lambda: late + 5)
+    seen = apply(NOTE_THROUGH, [here + n])
+    return seen, al.cond(late > 2, lambda: here * x[n], lambda: here) + 1
+
+
+def two_that_fail(n):
+    """The first failure in program order is in a batch that cannot begin."""
+    late, x = slow(n), al.constant(np.arange(3, dtype=np.int32))
+    first = al.constant(np.arange(4, dtype=np.int32))[late]
+    return late * x[n] + 1 + first
+
+
+def in_a_loop(n):
+    body = lambda i, s: (i + 1, half_there(i + n)[1] + s)
+    return al.while_loop(lambda i, _: i < 3, body, (0, n))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("program", [half_there, half_of_a_branch, two_that_fail, in_a_loop])
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+def test_batches_of_which_a_part_cannot_run_do_what_stands_before_a_failure(program, threads, n, first):
+    lowered = lowered_of(program, "int32")
+    want, log = outcome(lambda values: Executable(lowered).run(values, timeout=60, threads=1), [np.int32(n)])
+    found, seen = outcome(lambda values: Executable(lowered).run(values, threads=threads), [np.int32(n)])
+    assert (repr(found), repr(seen)) == (repr(want), repr(log))

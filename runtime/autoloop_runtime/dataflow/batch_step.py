@@ -25,18 +25,19 @@ class Batch:
 
     Parameters
     ----------
-    lowered : Lowered
-    members : sequence of int
-    inputs, outputs : sequence of Port
-        What it is given, and what others want of it.
-    owned : Ownership
     later : int
         How many runs more than others it is run item by item: functions are not all to be compiled in one run.
 
     Attributes
     ----------
+    lowered : Lowered
     members : sequence of int
         Its nodes, in program order.
+    inputs : sequence of Port
+        What it is given; some only say that it may run.
+    outputs : sequence of Port
+        What others want of it.
+    owned : Ownership
     left : int
         How many runs are still to be done item by item.
     """
@@ -45,8 +46,8 @@ class Batch:
         self, lowered: Lowered, members: Sequence[int], inputs: Sequence[Port], outputs: Sequence[Port],
         owned: Ownership, later: int = 0,
     ) -> None:  # fmt: skip
-        self._lowered, self._owned = lowered, owned
-        self.members, self._inputs, self._outputs = members, inputs, outputs
+        self.lowered, self.owned = lowered, owned
+        self.members, self.inputs, self.outputs = members, inputs, outputs
         self.left = FIRST + later
         self._tree: BatchTree | None = None
         self._walk: BatchWalk | None = None
@@ -74,18 +75,18 @@ class Batch:
             from .batch_code import BatchTree, is_scalar
             from .batch_walk import BatchWalk
 
-        nodes = self._lowered.nodes
-        tree = self._tree = BatchTree(self._lowered, self.members, self._outputs)
-        scalars = [port for port in self._inputs if is_scalar(nodes, port)]
-        return BatchWalk(tree, nodes, self._inputs, scalars, self._owned)
+        nodes = self.lowered.nodes
+        tree = self._tree = BatchTree(self.lowered, self.members, self.outputs)
+        scalars = [port for port in self.inputs if is_scalar(nodes, port)]
+        return BatchWalk(tree, nodes, self.inputs, scalars, self.owned)
 
     def _compiled(self) -> RunBatch:
         """Return the function. Threads may make it at one time: one is like the other."""
         with undivided():
             from .batch_code import BatchCode, BatchTree
 
-        tree = self._tree or BatchTree(self._lowered, self.members, self._outputs)
-        code = BatchCode(self._lowered, tree, self._inputs, self._owned)
+        tree = self._tree or BatchTree(self.lowered, self.members, self.outputs)
+        code = BatchCode(self.lowered, tree, self.inputs, self.owned)
         self._places, self._names = code.places, code.names
         made = self._run = code.compile(self)
         self._tree = None
@@ -107,7 +108,7 @@ class Batch:
         """Return what there is of the outputs after the failure ``error``, ``MISSING`` for what there is not."""
         found = self._found(error.__traceback__)
         if found is None:
-            return [MISSING] * len(self._outputs)
+            return [MISSING] * len(self.outputs)
         here, walked = found
         known = here.tb_frame.f_locals
         if not walked:

@@ -219,27 +219,26 @@ def _put_together(lowered: Lowered, groups: Sequence[Sequence[int]], owned: Owne
     for k, group in enumerate(groups):
         for index in group:
             where[index] = k
-    inputs, controls, outputs = [[dict[Port, None]() for _ in groups] for _ in range(3)]
+    inputs, outputs = [[dict[Port, None]() for _ in groups] for _ in range(2)]
     for place, node in enumerate(nodes):
         here = where[place]
-        for ports, crossing in ((node.inputs, inputs), (node.controls, controls)):
-            for port in ports:
-                there = where[port[0]]
-                if there != here:
-                    if there >= 0:
-                        outputs[there][port] = None
-                    if here >= 0 and nodes[port[0]].kind is not Kind.CONST:
-                        crossing[here][port] = None
+        for port in node.inputs + node.controls:
+            there = where[port[0]]
+            if there != here:
+                if there >= 0:
+                    outputs[there][port] = None
+                if here >= 0 and nodes[port[0]].kind is not Kind.CONST:
+                    inputs[here][port] = None
     for port in lowered.fetches:
         if where[port[0]] >= 0:
             outputs[where[port[0]]][port] = None
     given = {port: (group[0], i) for group, ports in zip(groups, outputs) for i, port in enumerate(ports)}
     made = [node if here < 0 else GONE for node, here in zip(nodes, where)]
     for k, group in enumerate(groups):
-        first, waits = nodes[group[0]], tuple([port for port in controls[k] if port not in inputs[k]])
+        first = nodes[group[0]]
         value = Batch(lowered, group, list(inputs[k]), list(outputs[k]), owned, k)
         made[group[0]] = FlatNode(
-            group[0], Kind.BATCH, first.name, tuple(inputs[k]), waits, first.frame, first.source, None, {},
+            group[0], Kind.BATCH, first.name, tuple(inputs[k]), (), first.frame, first.source, None, {},
             len(outputs[k]), False, value,
         )  # fmt: skip
     fetches = tuple([given.get(port, port) for port in lowered.fetches])

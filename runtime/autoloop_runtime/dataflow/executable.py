@@ -143,10 +143,11 @@ def run_alone(
                 out = call(it, step, state, watch)
         except Exception as error:
             with undivided():
+                from .batch_parts import BatchParts
                 from .first_failure import FirstFailure, first_failure
 
-            found = FirstFailure(error, it, step)
-            raise first_failure(found, tokens, deque([*light, *heavy]), state, watch).explained()  # noqa: B904
+            found, ready = FirstFailure(error, it, step), deque([*light, *heavy])
+            raise first_failure(found, tokens, BatchParts(tokens), ready, state, watch).explained()  # noqa: B904
         if step.blank:
             it.values[step.first : step.last] = step.blank
         if budget is not None and step.allocates:

@@ -12,11 +12,18 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from ..base.dataclass import Protocol
 from ..ir.run_state import RunState
 from .execution_plan import MISSING, Step
-from .flat_graph import Kind
-from .frames import Item, Iteration, State
+from .flat_graph import FlatNode, Kind
+from .frames import Item, Iteration, Ready, State
 from .kernels import Watch, call, explained, place_of
+
+
+class Parts(Protocol):
+    """``BatchParts``."""
+
+    def go_on(self, failure: FirstFailure, light: Ready, heavy: Ready | None) -> tuple[bool, FirstFailure]: ...
 
 
 class FirstFailure:
@@ -28,12 +35,15 @@ class FirstFailure:
         What it has raised.
     it : Iteration
     step : Step
+    flat : FlatNode, optional
+        The node, of a batch that is done in part.
     """
 
-    def __init__(self, error: Exception, it: Iteration, step: Step) -> None:
+    def __init__(self, error: Exception, it: Iteration, step: Step, flat: FlatNode | None = None) -> None:
         self.error, self._it, self._step = error, it, step
-        found = place_of(error, step.flat) if step.flat.kind is Kind.BATCH else None
-        self._order = place_in_program(it, step, None if found is None else found[0].index)
+        found = place_of(error, step.flat) if flat is None and step.flat.kind is Kind.BATCH else None
+        self._flat = flat if found is None else found[0]
+        self._order = place_in_program(it, step, None if self._flat is None else self._flat.index)
 
     def delivered(self, tokens: State, light: Any, heavy: Any) -> FirstFailure:
         """Deliver what a batch has computed before it: what stands before it, too, may wait for that."""
@@ -45,9 +55,10 @@ class FirstFailure:
             tokens.deliver(it, [(it, edges, value) for edges, value in made if value is not MISSING], light, heavy)
         return self
 
-    def comes_behind(self, item: Item) -> bool:
-        """Return whether a kernel stands before it in the program."""
-        return place_in_program(*item) < self._order
+    def comes_behind(self, item: Item, index: int | None = None) -> bool:
+        """Return whether a kernel stands before it in the program; of a batch, the one with that index, or the
+        first."""
+        return place_in_program(*item, index) < self._order
 
     def keep(self, ready: deque[Item]) -> None:
         """Leave of the kernels that are ready those that stand before it."""
@@ -61,7 +72,7 @@ class FirstFailure:
 
     def explained(self) -> BaseException:
         """Return it, told in terms of the user's program."""
-        return explained(self.error, self._it, self._step)
+        return explained(self.error, self._it, self._step, self._flat)
 
 
 def place_in_program(it: Iteration, step: Step, index: int | None = None) -> tuple[int, ...]:
@@ -76,7 +87,7 @@ def place_in_program(it: Iteration, step: Step, index: int | None = None) -> tup
 
 
 def first_failure(
-    failure: FirstFailure, tokens: State, ready: deque[Item], state: RunState, watch: Watch | None
+    failure: FirstFailure, tokens: State, parts: Parts, ready: deque[Item], state: RunState, watch: Watch | None
 ) -> FirstFailure:
     """Return the first failure of a run on one thread, when all is done that stands before it.
 
@@ -85,6 +96,7 @@ def first_failure(
     failure : FirstFailure
         The first that the scheduler has come upon.
     tokens : State
+    parts : BatchParts
     ready : deque
         The kernels that were ready then.
     state : RunState
@@ -98,7 +110,10 @@ def first_failure(
     while True:
         failure.keep(ready)
         if not ready:
-            return failure
+            moved, failure = parts.go_on(failure, ready, None)
+            if not moved:
+                return failure
+            continue
         it, step = ready.popleft()
         try:
             out = call(it, step, state, watch)

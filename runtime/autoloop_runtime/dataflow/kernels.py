@@ -96,13 +96,14 @@ def place_of(error: BaseException, flat: FlatNode) -> tuple[FlatNode, list[tuple
     return found
 
 
-def explained(error: Exception, it: Iteration, step: Step) -> BaseException:
-    """Return what the kernel of ``step`` raised in ``it``, told in terms of the user's program."""
-    flat, loops = step.flat, loops_around(it)
+def explained(error: Exception, it: Iteration, step: Step, node: FlatNode | None = None) -> BaseException:
+    """Return what the kernel of ``step``, or that of ``node`` of a batch, raised in ``it``, told in terms of the user's
+    program."""
+    flat, loops = node or step.flat, loops_around(it)
     place = place_of(error, flat)
     if place is not None:
         flat, loops = place[0], [*place[1], *loops]
     assert flat.source is not None
     found = flat.op.culprit(error) if flat.op is not None and flat.op.culprit is not None else None
-    node, inside = found or (flat.source, [])
-    return annotate(error, node, [*inside, *loops])
+    raised, inside = found or (flat.source, [])
+    return annotate(error, raised, [*inside, *loops])

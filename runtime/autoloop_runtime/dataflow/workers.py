@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.forks import Kind, in_child, undivided
 from ..base.threads import call_workers, forget_work, others_call
 from ..ir.run_state import RunState
+from .batch_parts import BatchParts
 from .first_failure import FirstFailure
 from .frames import Item, State
 from .kernels import Watch, call
@@ -50,8 +51,7 @@ class SharedRun:
     have their effects in order where data lets them. Heavy ones go to ``heavy``, where it
     takes the newest when it has nothing light left; if that leaves others behind it calls for help. So two
     chains that do not need each other end up on two threads, each staying with its own data, and a single
-    chain never leaves its thread.
-    """
+    chain never leaves its thread."""
 
     def __init__(
         self, tokens: State, state: RunState, watch: Watch | None, threads: int, budget: Budget | None = None
@@ -81,7 +81,7 @@ class SharedRun:
         #: the first failure of a kernel; only kernels that stand before it are started
         self.failure: FirstFailure | None = None
         self.stopped = False  # nobody may start another kernel, or join
-        self.loops = RunningLoops()
+        self.loops, self.parts = RunningLoops(), BatchParts(tokens)
 
     def run(self, feeds: list[Any]) -> None:
         """Run to the end; the caller's thread works like the others and waits only when nothing is ready."""
@@ -100,10 +100,11 @@ class SharedRun:
                         break
                     if self._startable():
                         continue
-                    if not self.present:
-                        break  # nothing runs and nothing is ready: ``results_of`` tells what is missing
-                    self.waiting = True
-                self._sleep()
+                    wait = self.waiting = self.present > 0
+                if wait:
+                    self._sleep()
+                elif not _has_parts(self, light):
+                    break  # nothing runs and nothing is ready: ``results_of`` tells what is missing
         finally:
             try:
                 self._drain()
@@ -293,6 +294,14 @@ class SharedRun:
             self.openings += 1
             if not self.present or self.tokens.finished:
                 self._wake_caller()
+
+
+def _has_parts(run: SharedRun, light: deque[Item]) -> bool:
+    """Go on with batches that can only run in part, when nothing else does; returns whether there are any."""
+    moved = False
+    if run.failure is not None:
+        moved, run.failure = run.parts.go_on(run.failure, light, run.heavy)
+    return moved
 
 
 def _light_of(run: SharedRun) -> deque[Item]:
