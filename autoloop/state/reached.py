@@ -168,8 +168,8 @@ class _Walk(CodeWalk):
             return
         known = self.seen.get(id(value))
         if known is not None:
-            if known[1].path != place.path and place.kind != "value":
-                self.guard("same", place, known[1])
+            if known[1].path != place.path:  # of an element of a set, or a key, there is no reading where it stands
+                self.guard(*(("is", known[1], value) if place.kind == "value" else ("same", place, known[1])))
             if id(value) in self.added_to and not self._is_only_added_to(place):
                 self.added_to.discard(id(value))
                 self._elements(place, value)

@@ -2,8 +2,9 @@
 
 Objects that a trace takes for several: at each call they have to be.
 
-Two lists that are only added to, two dicts that hold the same, two arrays that a test compares by ``is``: when they
-become one between two calls, all that is guarded of them may stand as it did.
+Two lists that are only added to, two dicts that hold the same, two arrays that a test compares by ``is``, two objects
+that it compares by ``==`` or looks for in a set: when they become one between two calls, all that is guarded of them
+may stand as it did.
 
 Places that a function sets and never reads: ``self.best = None``.
 
@@ -17,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..conversion.scopes import value_in
+from ..operators.mutation.parts_of_objects import in_class
 from .noted import Guard, Reached
 from .places import Place
 from .unchanging import PLAIN
@@ -40,10 +42,20 @@ def guards_of_several(reached: Reached, written: Sequence[Place], arrays: Sequen
     for place, value in reached.holders:
         if not isinstance(value, type):
             kinds.setdefault(type(value), []).append(place)
-    groups = [places for places in kinds.values() if asked or not paths.isdisjoint(place.path for place in places)]
+    groups = [
+        places
+        for kind, places in kinds.items()
+        if asked or _is_compared_by_identity(kind) or not paths.isdisjoint(place.path for place in places)
+    ]
     if asked:
         groups.append([*arrays])
     return [Guard("apart", first, others) for first, *others in filter(None, groups) if others]
+
+
+def _is_compared_by_identity(kind: type[Any]) -> bool:
+    """Return whether ``==``, ``in``, sets and dicts ask which objects of a class are one: there is no telling what code
+    does that."""
+    return in_class(kind, "__eq__") is object.__eq__
 
 
 def guards_of_unread(world: World) -> list[Guard]:
