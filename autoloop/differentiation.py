@@ -130,7 +130,7 @@ def value_and_grad(
 
 
 #: names, among the derivatives that are kept with a function, that in given directions
-_JVP = "jvp"
+_JVP, _JACOBIAN = "jvp", "jacobian"
 #: the leaves of arguments of which a trace is made as the function's own is
 _LEAVES = (Tensor, np.ndarray, np.generic, bool, int, float, complex, str, type(None))
 
@@ -151,11 +151,7 @@ def _in_one_graph(
         function = decorated.of(leaves) if _is_alone(leaves) else None
         if function is None:
             return alone(*args, **kwargs)
-        made = list(args)
-        for k in positions:
-            # a number that changes from call to call is no reason to trace again
-            if -len(args) <= k < len(args):
-                made[k] = nest.map_structure(_own, args[k])
+        made = _with_numbers(args, positions)
         whole = _whole(function, argnums, has_aux)
         return decorated.unless_refused(lambda: call(whole, made, kwargs), lambda: alone(*args, **kwargs))
 
@@ -172,20 +168,52 @@ def _own(leaf: Any) -> Any:
     return Number(leaf) if number_type(leaf) in (float, complex) else leaf
 
 
+def _with_numbers(args: Sequence[Any], positions: Sequence[int]) -> list[Any]:
+    """Return arguments of which a number that changes from call to call is no reason to trace again."""
+    made = list(args)
+    for k in positions:
+        if -len(args) <= k < len(args):
+            made[k] = nest.map_structure(_own, args[k])
+    return made
+
+
 def _whole(function: Function, argnums: int | Sequence[int], has_aux: bool) -> Function:
-    """Return ``function`` and its gradient in one trace; the same one each time,
-    as asking for a gradient makes no trace."""
+    """Return ``function`` and its gradient in one trace."""
     key = argnums if isinstance(argnums, int) else tuple(argnums), has_aux
+    return _kept(function, key, lambda: runtime.value_and_grad(function, argnums, has_aux))
+
+
+def _kept(function: Function, key: Any, make: Callable[[], Callable[..., Any]]) -> Function:
+    """Return a derivative as a trace, the same one each time: asking for a derivative makes none."""
     known = function.with_gradient.get(key)
     if known is None:
-        both = runtime.value_and_grad(function, argnums, has_aux)
-        known = function.derived(both)
-        known = function.with_gradient.setdefault(key, known)
+        known = function.with_gradient.setdefault(key, function.derived(make()))
     return known
 
 
 def jacobian(f: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[P, Any]:
-    return DerivativeFunction(jacobian, f, (argnums,), runtime.jacobian(_staged(f), argnums))
+    decorated = _Decorated(f)
+    alone = runtime.jacobian(_staged(f, decorated), argnums)
+    positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+    @functools.wraps(alone)
+    def derivatives(*args: Any, **kwargs: Any) -> Any:
+        leaves, places = nest.flatten([args, kwargs]), range(-len(args), len(args))
+        by = nest.flatten([args[k] for k in positions if k in places])
+        # by Python's numbers, which a function may give to ``math``
+        has_numbers = _is_alone(leaves) and any(number_type(one) in (float, complex) for one in by)
+        function = decorated.of(leaves) if has_numbers else None
+        if function is None:
+            return alone(*args, **kwargs)
+        whole = _kept(
+            function,
+            (_JACOBIAN, argnums if isinstance(argnums, int) else positions),
+            lambda: runtime.jacobian(function, argnums),
+        )
+        made = _with_numbers(args, positions)
+        return decorated.unless_refused(lambda: whole(*made, **kwargs), lambda: alone(*args, **kwargs))
+
+    return DerivativeFunction(jacobian, f, (argnums,), derivatives)
 
 
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:

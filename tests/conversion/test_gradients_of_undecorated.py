@@ -3,6 +3,7 @@
 import functools
 import math
 import warnings
+from itertools import product
 
 import autoloop as al
 import numpy as np
@@ -136,3 +137,14 @@ def test_a_function_with_a_gradient_of_its_own_is_called_as_it_is():
     np.testing.assert_allclose(al.grad(lambda x: f(x) * 1.0)(X), [7, 7, 7])
     f(X)
     assert len(seen) == 2
+
+
+def test_derivatives_of_derivatives_by_pythons_numbers():
+    def f(x):
+        return math.sin(x) * x
+
+    second = 2 * math.cos(0.7) - 0.7 * math.sin(0.7)
+    for outer, inner in product((al.grad, al.jacobian), repeat=2):
+        found = outer(inner(f))(0.7)
+        assert type(found) is float
+        np.testing.assert_allclose(found, second, rtol=1e-12)

@@ -21,6 +21,7 @@ PROGRAMS = [
     *[GROWN + of for of in ("return out[k]", "return out[-k - 1]", "out[k] = 1.5\n    return out", "out.pop(k)")],
     GROWN + "out[k - 1] = 1.5\n    return out, out.pop(0), out.pop()", GROWN.replace("k", "k - 3") + "return out.pop()",
     GROWN.replace("k", "k - 3") + "return out[-1]", "v = [1, 2, 3, 4]\n    del v[k]\n    return v",
+    "x.flat[9] = 1", "x.flat[n] = 1", "x.flat[-4] = 'a'",
     "v = [1, 2]\n    del v[k]\n    return v", "v = [1, 2]\n    v[k] = 3\n    return v",
 ]  # fmt: skip
 
@@ -43,6 +44,19 @@ def test_the_words_are_pythons(body):
         if executor == "native" and getattr(ours[0], "__name__", "") in ("NativeRefusal", "TypeError"):
             continue  # texts, and what plain Python runs
         assert ours == _outcome(f), executor
+
+
+OTHER_ARGUMENTS = (
+    "round(x, foo=1)", "round(x, 1, 2)", "len(x, 1)", "bool(x, 1)", "int(x=x)", "pow(x)", "sum(x, 1, 2)",
+    "isinstance(x)", "str(x, 1, 2, 3)", "getattr(x)", "print(x, foo=1)", "range(x, 1, 2, 3)", "map(x)",
+    "reversed(x, 1)", "format(x, 1, 2)",
+)  # fmt: skip
+
+
+def test_arguments_that_builtins_do_not_have():
+    for line in OTHER_ARGUMENTS:
+        f = compiled(f"def program(x, n):\n    return {line}\n")
+        assert _outcome(al.function(f)) == _outcome(f), line
 
 
 #: what NumPy says, and what is known besides

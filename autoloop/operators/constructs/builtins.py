@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import operator
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -19,7 +20,7 @@ from autoloop_runtime.ir.tracers import Kind, NumberTracer, TextTracer, kind_of,
 
 from ... import operators
 from ...conversion.callables import STAGED_BUILTINS
-from ...errors import mark_programs_own, programs_own
+from ...errors import innermost, mark_programs_own, programs_own
 from ...left_to_python import leave_unknown, refuse_unknown
 from ..mutation.outside_world import stays
 from ..staging.clauses import clauses_of
@@ -41,6 +42,8 @@ _SPECIAL: dict[Any, str] = {
 #: they ask each iterator that they are given for its elements, at once or when they are asked themselves
 _RUN_OVER = (all, any, dict, enumerate, filter, frozenset, list, map, max, min, set, sorted, sum, tuple, zip)
 _LAZY = (enumerate, filter, map, reversed, zip, range)  # they advance what they are given when somebody asks them
+#: what Python says of a call of a function that has no such parameters
+_OTHER_ARGUMENTS = re.compile(r"\(\) (takes .* argument|got an unexpected keyword|got multiple values|missing )")
 _AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
 
 
@@ -101,7 +104,7 @@ def _applied(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[
     chosen = _with_staged(plain, staged)
 
     def with_function(function: Any, *iterables: Any) -> Any:
-        return chosen(called(function), *iterables)
+        return chosen(called(function), *iterables) if iterables else plain(function)
 
     return with_function
 
@@ -333,7 +336,24 @@ def identity_of(value: Any) -> int:
     return id(value)
 
 
-STAGED: dict[Any, Callable[..., Any]] = {
+def _in_pythons_words(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what takes the place of a builtin, and of arguments that this does not have raises what it does."""
+
+    @functools.wraps(staged)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return staged(*args, **kwargs)
+        except TypeError as error:
+            link = error.__traceback__
+            is_of_call = link is not None and innermost(link).tb_frame.f_code.co_filename == __file__
+            if is_of_call and _OTHER_ARGUMENTS.search(str(error)):
+                plain(*args, **kwargs)
+            raise
+
+    return checked
+
+
+_STAGED: dict[Any, Callable[..., Any]] = {
     abs: _with_staged(abs, abs),
     all: _iterated(all, lambda x: answer(ops.all(_elements(x)), x), _later("all_of")),
     any: _iterated(any, lambda x: answer(ops.any(_elements(x)), x), _later("any_of")),
@@ -386,5 +406,6 @@ STAGED: dict[Any, Callable[..., Any]] = {
     zip: _with_staged(zip, _later("staged_zip")),
 }
 
+STAGED = {plain: _in_pythons_words(plain, staged) for plain, staged in _STAGED.items()}
 
 assert STAGED.keys() == STAGED_BUILTINS

@@ -38,6 +38,9 @@ from .ranges import bounds_of_part, in_range, number_at, number_of_step
 #: more iterations than a run can make
 _NO_END = 2**62
 
+#: in the place of an argument that may be None
+_NOT_GIVEN = object()
+
 
 @called("iterator or sequence (of which only the run knows the elements)")
 class StagedIterable(StandIn):
@@ -209,13 +212,13 @@ class RangeFace(Face):
     __hash__ = object.__hash__
 
 
-def staged_range(*args: Any) -> Any:
+def staged_range(start: Any, stop: Any = _NOT_GIVEN, step: Any = 1, /) -> Any:
     """Return ``range`` with tensor bounds; the step may have either sign."""
-    return faced(_range_of(*args), range, RangeFace)
+    start, stop = (0, start) if stop is _NOT_GIVEN else (start, stop)
+    return faced(_range_of(start, stop, step), range, RangeFace)
 
 
-def _range_of(*args: Any) -> StagedRange:
-    start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1) if len(args) == 2 else args
+def _range_of(start: Any, stop: Any, step: Any) -> StagedRange:
     for what, value in (("start", start), ("stop", stop), ("step", step)):
         tensor = convert_to_tensor(value)
         if tensor.dtype.kind not in "iu":
@@ -223,7 +226,7 @@ def _range_of(*args: Any) -> StagedRange:
             raise TypeError(f"the {what} of range must be an integer, got a tensor of dtype {tensor.dtype}")
         if tensor.shape.rank not in (0, None):
             raise TypeError(f"the {what} of range must be a scalar, got shape {tensor.shape}")
-    number = number_of(args)
+    number = number_of((start, stop, step))
     start, stop, step = map(as_number, (start, stop, step))
     if isinstance(step, int) and step == 0:
         raise ValueError("range() arg 3 must not be zero")

@@ -327,6 +327,7 @@ def _write(array: References, index: Any, value: Any) -> None:
     is_element_of_flat = is_flat and _is_place(index)
     if is_flat:
         _check_flat(index, True)
+        index = place_in_all(array, index) if is_element_of_flat else index
     is_one = is_element_of_flat or (is_basic(index) and is_element(index, array.shape))
     value = of_no_numbers(array.dtype, value, is_one, is_flat)
     if is_flat and not is_one:
