@@ -150,6 +150,14 @@ def test_gradients_of_complex_matrices_in_forward_mode():
     np.testing.assert_allclose(along, (up - down) / 2e-6, rtol=1e-7)
 
 
+def test_roots_are_as_wide_as_the_numbers():
+    for dtype, order in product(("e", "f", "d", "g", "G"), (3, 2.5, -3, np.float64(7))):
+        x = (np.arange(1, 8) * 1.1 / 3).astype(dtype)
+        for f in (np.linalg.norm, lambda x, ord: np.linalg.vector_norm(x, ord=ord)):
+            ours, plain = al.function(lambda x, f=f, order=order: f(x, order), executor="sequential")(x), f(x, order)
+            assert (ours, ours.dtype) == (plain, plain.dtype)
+
+
 def _gradient(f, x):
     with al.GradientTape() as tape:
         tape.watch(x)

@@ -287,11 +287,12 @@ def norm(
         return (max if ord > 0 else min)(size, axis, keepdims, name)
     if isinstance(ord, str):
         raise ValueError(f"norm: ord must be a number, 'euclidean' or 'fro', got {ord!r}")
-    total = sum(size**ord, axis, keepdims)
+    total = sum(cast(size**ord, size.dtype), axis, keepdims)
+    root = np.reciprocal(ord, dtype=total.dtype)  # as wide as the numbers are
     if ord < 0:
-        return total ** (1 / ord)
+        return total**root
     tip = equal(total, 0)
-    return where(tip, total, where(tip, 1, total) ** (1 / ord), name=name)
+    return where(tip, total, where(tip, 1, total) ** root, name=name)
 
 
 PROD = op_of(prod)
