@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 import warnings
 import weakref
@@ -203,11 +204,11 @@ def _kind(leaf: Any) -> Kind:
     return ArrayTracer if isinstance(leaf, (np.ndarray, np.generic)) else Tensor
 
 
-def attempted(attempt: Callable[[], R], leaves: Sequence[Any], function: Any = None) -> R:
+def attempted(attempt: Callable[[], R], leaves: Sequence[Any], function: Any = None, is_wanted: bool = True) -> R:
     """Return a trace, begun anew where an array that it makes turns out to be the graph's.
 
     It is begun anew as well where something is refused after a loop that could have been written out became one of the
-    graph: that is nobody's wish, and what it refuses may be known then.
+    graph: that is nobody's wish, and what it refuses may be known then. A graph that *is wanted* may be of any size.
 
     Raises
     ------
@@ -215,7 +216,8 @@ def attempted(attempt: Callable[[], R], leaves: Sequence[Any], function: Any = N
         If it shows at the end that only a run knows what an array holds, and there is no tensor among the arguments.
     """
     code = getattr(function, "__code__", None)
-    making, loops = Making(), Loops(are_told=code in _TELLING)
+    decide = functools.partial(Loops, are_wanted=is_wanted)
+    making, loops = Making(), decide(are_told=code in _TELLING)
     while True:
         try:
             with making.in_force(), loops.in_force():
@@ -226,11 +228,11 @@ def attempted(attempt: Callable[[], R], leaves: Sequence[Any], function: Any = N
         except Lift as lift:
             making = lift.making
         except WrittenOut:
-            making, loops = Making(), Loops(are_written_out=True, are_told=loops.are_told)
+            making, loops = Making(), decide(are_written_out=True, are_told=loops.are_told)
         except TellArrays:
             if isinstance(code, types.CodeType):
                 _TELLING.add(code)
-            making, loops = Making(), Loops(loops.are_spared, loops.are_written_out, are_told=True)
+            making, loops = Making(), decide(loops.are_spared, loops.are_written_out, are_told=True)
         except (Exception, LeftToPython) as error:
             if making.next is not None:
                 making = making.next
@@ -238,7 +240,7 @@ def attempted(attempt: Callable[[], R], leaves: Sequence[Any], function: Any = N
             is_shown = isinstance(error, LeftToPython) and error.is_shown
             may_help = loops.were_staged and not loops.are_spared and not is_shown
             if may_help and (is_refusal(error) or not is_programs_own(error)):
-                making, loops = Making(), Loops(are_spared=True, are_told=loops.are_told)
+                making, loops = Making(), decide(are_spared=True, are_told=loops.are_told)
                 continue
             has_tensors = _has_tensors(leaves)
             if not isinstance(error, UnknownWhileTracing) or is_raised_anyway(error) or has_tensors:

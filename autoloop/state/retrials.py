@@ -249,7 +249,8 @@ def _walk(request: Request) -> Reached:
 
 
 def _attempt(request: Request, by_reference: bool, numbers: frozenset[Any]) -> _Attempt:
-    return attempted(lambda: _trace_once(request, by_reference, numbers), request.leaves, request.function)
+    is_wanted = request.needs_graph or request.executor == "native"
+    return attempted(lambda: _trace_once(request, by_reference, numbers), request.leaves, request.function, is_wanted)
 
 
 def _note_shared(places: Sequence[Place], symbolic: Sequence[Any], related: Sequence[Related]) -> None:

@@ -406,13 +406,23 @@ def test_the_result_does_not_depend_on_what_is_decided(f, most, monkeypatch):
     assert same(outcome(f, a), outcome(al.function(f, executor="sequential"), a))
 
 
-def test_who_writes_out_very_much_is_told_once():
+def test_what_would_be_written_out_very_much_is_left_to_python():
     given = np.array([1.0, 2.0, 3.0])
-    with pytest.warns(UserWarning, match=r"of 2,600 iterations, for what 'made' holds .*unroll=True") as told:
-        found = al.function(keyed, executor="sequential")(given)
+    why = r"of 2,600 iterations, for what 'made' holds .*unroll=True"
+    with pytest.warns(
+        UserWarning, match=rf"plain Python, at each call: a `for` loop would be written out, .*{why}"
+    ) as told:
+        decorated = al.function(keyed, executor="sequential")
+        for _ in range(2):
+            found = decorated(given)
+            assert np.array_equal(found[0], keyed(given)[0]) and found[1] == 2_600
+    assert len(told) == 1
+
+    with pytest.warns(UserWarning, match=why) as told:  # a derivative needs the graph
+        found = al.grad(lambda x: keyed(x)[0].sum())(given)
     assert len(told) == 1 and told[0].filename == __file__
     assert told[0].lineno == keyed.__code__.co_firstlineno + 2
-    assert np.array_equal(found[0], keyed(given)[0]) and found[1] == 2_600
+    assert found.shape == (3,)
 
     def meant(x):
         made = []

@@ -16,12 +16,13 @@ from types import CodeType
 from typing import Any
 
 from autoloop_runtime.analysis.inside import count_nodes
-from autoloop_runtime.base.locations import capture
+from autoloop_runtime.base.locations import capture, users_line
 from autoloop_runtime.ir.array_storage import Block
 from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.records import forget_loops, loop_records
 from autoloop_runtime.ir.rollback import mark, rollback
 
+from ...left_to_python import LeftToPython, python_can_run
 from ..mutation.heap_snapshot import snapshots
 from ..mutation.held_before import has_changed, restore
 from ..mutation.side_effects import Outside
@@ -43,8 +44,10 @@ MOST_SHORT = 300
 #: the same where the loop changes what Python may want to know later: ints, how far to count or how long to slice, and
 #: lists, how long they are
 _MOST_COUNTED = 1_000
-#: of a loop that adds more nodes the user is told
-MUCH = 4_000
+#: of a loop that adds more nodes the user is told, and plain Python runs the function if it can; it does at once where
+#: a loop that could not be one of the graph would add so many
+MUCH, TOO_MUCH = 4_000, 8_000
+_MEANT = "autoloop.set_loop_options(unroll=True) as the first statement of its body says that it is meant"
 #: so often a loop that a graph passes again and again is tried
 _TRIES = 2
 
@@ -254,17 +257,27 @@ class Growth:
             self._graph.record(_Hasty if self.count < PEELED else _Failed)[self._code] += 1
 
     def tell(self) -> None:
-        """Tell the user, once in a trace, of a loop that makes a graph large."""
-        if self.nodes <= MUCH or self._unroll or (told := self._graph.root.record(_Told)).is_said:
+        """Tell the user, once in a trace, of a loop that makes a graph large; let plain Python run it if that can.
+
+        Raises
+        ------
+        LeftToPython
+        """
+        is_given_up = self._graph.record(_Failed)[self._code] >= _TRIES
+        if self._unroll or not (self.nodes > MUCH or (is_given_up and self._is_range and self.expected > TOO_MUCH)):
+            return
+        length = f" of {len(self._items):,}" if hasattr(self._items, "__len__") else ""
+        why = f", for {self.why_not}" if self.why_not else ""
+        said = f"{self.nodes:,} nodes in the first {self.count:,}{length} iterations{why}"
+        if not self._loops.are_wanted and python_can_run():
+            what = f"a `for` loop would be written out, {said}; {_MEANT}"
+            raise LeftToPython(what, users_line(capture()), is_shown=True)
+        if self.nodes <= MUCH or (told := self._graph.root.record(_Told)).is_said:
             return
         told.is_said = True
         lines = capture()
-        length = f" of {len(self._items):,}" if hasattr(self._items, "__len__") else ""
-        why = f", for {self.why_not}" if self.why_not else ""
         warnings.warn_explicit(
-            f"this `for` loop is written out, which takes time to trace and to make code of: {self.nodes:,} nodes in "
-            f"the first {self.count:,}{length} iterations{why}. A loop over an array or autoloop.range(...) is one "
-            f"of the graph; autoloop.set_loop_options(unroll=True) as the first statement of its body says that "
-            f"it is meant",
+            f"this `for` loop is written out, which takes time to trace and to make code of: {said}. A loop over an "
+            f"array or autoloop.range(...) is one of the graph; {_MEANT}",
             UserWarning, lines[-1].filename if lines else __name__, lines[-1].lineno if lines else 0,
         )  # fmt: skip

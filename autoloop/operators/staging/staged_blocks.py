@@ -120,15 +120,20 @@ class Loops:
         Whether there are none.
     are_told : bool or None
         Whether runs tell which arrays loops and branches leave; None if the trace cannot be made again for that.
+    are_wanted : bool
+        Whether a graph is wanted however large it is: by the executor, or for a derivative.
     were_staged : bool
         Whether there was one.
     """
 
-    __slots__ = ("are_spared", "are_told", "are_written_out", "were_staged")
+    __slots__ = ("are_spared", "are_told", "are_wanted", "are_written_out", "were_staged")
 
-    def __init__(self, are_spared: bool = False, are_written_out: bool = False, are_told: bool | None = False) -> None:
+    def __init__(
+        self, are_spared: bool = False, are_written_out: bool = False, are_told: bool | None = False,
+        are_wanted: bool = True,
+    ) -> None:  # fmt: skip
         self.are_spared, self.are_written_out, self.are_told = are_spared, are_written_out, are_told
-        self.were_staged = False
+        self.are_wanted, self.were_staged = are_wanted, False
 
     def in_force(self) -> Setting[None]:
         """Return a context manager in which the trace is made."""
