@@ -132,7 +132,7 @@ SAMPLES = {
         "np.gradient(v, edge_order=3)", "np.gradient(x, i, axis=-1)", "np.gradient(x, axis=5)",
     ],
     "np.unwrap": ["np.unwrap(x * 4)", "np.unwrap(cube * 4, 2.0, 1)", "np.unwrap(j, period=4)", "np.unwrap(v, period=7)",
-                  "np.unwrap(j, period=3)", "np.unwrap(p=x, axis=0)"],
+                  "np.unwrap(j, period=3)", "np.unwrap(p=x, axis=0)", "np.unwrap(j.astype('i1'), period=4)"],
 }  # fmt: skip
 
 _UP = UP + np.array([0.1, 0.0, -0.05, 0.1, 0.0])

@@ -197,3 +197,10 @@ def test_views_of_other_dtypes_are_written_through(executor: str) -> None:
     for one, other in zip(given, expected):
         assert one.dtype == other.dtype and np.shares_memory(one, left)
         np.testing.assert_array_equal(one, other)
+
+
+def test_elements_of_long_doubles_are_numpys_scalars():
+    x = np.arange(3).astype(np.longdouble) / 3
+    for f in (lambda x: x.item(1), lambda x: x.tolist(), lambda x: x.max().item()):
+        with pytest.warns(UserWarning, match=r"item\(\) and tolist\(\) give elements"):
+            assert repr(al.function(f)(x)) == repr(f(x))

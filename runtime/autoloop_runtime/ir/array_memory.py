@@ -212,7 +212,7 @@ def _as_number(tensor: Any) -> Any:
     if tensor.dtype == np.uint64:
         return call("python_int", tensor)  # which may not hold it
     if tensor.dtype.char in "gG":  # np.longdouble and its complex numbers
-        raise TypeError(
+        raise UnknownWhileTracing(
             f"item() and tolist() give elements of dtype {tensor.dtype} as NumPy's scalars, no Python numbers: write "
             f"x[i], or x.astype(float) before"
         )

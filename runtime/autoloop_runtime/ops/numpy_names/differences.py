@@ -201,5 +201,5 @@ def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 6.28318
     )
     correction = selection.where(small, as_operand(0, kind), wrapped - steps)
     phase = as_dtype(phase, kind)
-    moved: Any = part(phase, along, 1) + running_sums.cumsum(correction, along)
-    return joining.concat([part(phase, along, 0, 1), moved], along)
+    moved: Any = part(phase, along, 1) + running_sums.cumsum(correction, along)  # small ints have wide sums
+    return joining.concat([part(phase, along, 0, 1), as_dtype(moved, kind)], along)
