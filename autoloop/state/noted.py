@@ -63,6 +63,8 @@ class Reached:
         self.cells: list[tuple[str, types.CellType]] = []
         #: objects by id, which stay theirs, and where they stand
         self.seen: dict[int, tuple[Any, Place]] = {}
+        #: those of them that are containers among the arguments: a trace has others in their places
+        self.given: dict[int, tuple[Any, Place]] = {}
         #: the containers, by id, that are only added to, so that what they hold is not guarded
         self.added_to: set[int] = set()
         #: the places that code of a library reads, by names that are not looked at

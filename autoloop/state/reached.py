@@ -102,7 +102,7 @@ class _Walk(CodeWalk):
         if is_structure and id(value) in self.seen and isinstance(value, (*LISTS, *DICTS)):
             return
         if is_structure or hasattr(kind, "__dataclass_fields__"):
-            self.seen[id(value)] = value, place
+            self.seen[id(value)] = self.given[id(value)] = value, place
             if not isinstance(value, tuple):
                 self.holders.append((place, value))
             if isinstance(value, (tuple, *LISTS)):

@@ -197,11 +197,23 @@ class World:
         used = list(self.reached.variables.values())
         self._first = [(namespace, name, namespace.get(name, NOTHING)) for namespace, name in used]
         self._first_cells = [(cell, value_in(cell, NOTHING)) for _, cell in self.reached.cells]
-        self._place(tracers)
+        self._place([*tracers, *self._given_twice()])
         self.variables = [(namespace, name, namespace.get(name, NOTHING)) for namespace, name in used]
         self.cells = [(name, cell, value_in(cell, NOTHING)) for name, cell in self.reached.cells]
         for one in self.holders:
             one.begin()
+
+    def _given_twice(self) -> list[tuple[Place, Any]]:
+        """Return where containers among the arguments stand besides, and what stands for them in the trace."""
+        given, twice = {id(place) for _, place in self.reached.given.values()}, []
+        for guard in self.reached.guards if given else ():
+            if guard.kind == "same" and id(guard.known) in given:
+                if not self.is_settable(guard.place):
+                    leave(f"{guard.place.name!r} is an argument, or part of one, too", "")
+                twice.append((guard.place, guard.known.find(self.traced_call, self.receiver)))
+            elif guard.kind == "is" and id(guard.place) in given:
+                leave(f"{guard.place.name!r}, or a part of it, is also a key, or an element of a set", "")
+        return twice
 
     def _traced(self, place: Place, value: Any) -> Any:
         """Return what the trace sees in place of a container: of one among the arguments another one."""
