@@ -145,3 +145,25 @@ def test_an_object_that_a_loop_changes_by_another_name_than_the_one_that_stands_
 @each(STAYING + MOVING, first)
 def test_lists_inside_a_dict_stay_the_lists_that_they_are(name, body):
     check(name, module(body, HOLDING, "(o, p is o.d['p'])"), is_left=(name, body) in MOVING)
+
+
+NEW_ONES = """
+class Q:
+    def __init__(self, v, y=0): self.v, self.y = v, y
+@dataclasses.dataclass
+class P:
+    v: object
+    y: object = 0
+    def moved(self, d): return dataclasses.replace(self, v=self.v + d)
+q, p = Q(1.0), P(1.0, 2)
+"""
+
+
+@each(["q = Q(q.v + x[0], q.y)", "p = p.moved(x[1])", "q, p = Q(p.v, q.v), P(q.v * 0.5, 1)"])
+def test_a_global_that_stands_for_a_new_object_in_each_turn(line):
+    body = f"global q, p\nn = 0\nwhile n < x.sum():\n    n += 1\n    {line}\nreturn n"
+    text = module(body, "import dataclasses" + NEW_ONES, "vars(q), vars(p)")
+    wanted, _ = played("new ones", text)
+    assert not any(isinstance(call[0][0], type) for call in wanted), wanted
+    for executor in ("auto", "dataflow"):
+        assert played("new ones", text, executor) == (wanted, [])

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
+from contextlib import AbstractContextManager
 from enum import Enum
 from typing import Any, TypeAlias
 
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.base.dtypes import int64
+from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.control.loop_leaf import LoopLeaf
 from autoloop_runtime.ir.array_storage import Storage, kept
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.convert import to_array
-from autoloop_runtime.ir.graph import current_graph
-from autoloop_runtime.ir.number_operators import CARRIERS, number_type
+from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.number_operators import CARRIERS, beside, number_type, type_of_carrier
 from autoloop_runtime.ir.structured import LoopVar
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import (
@@ -161,12 +163,23 @@ def is_no_other(value: Any) -> bool:
     return isinstance(value, Enum) or (isinstance(value, _PYTHONS) and type(value) not in _PYTHONS)
 
 
-def mixed_leaf(name: str, variable: MixedNumber) -> Leaf:
-    """Return the leaf of a number of several types in the loop whose body is being traced."""
+def before_the_loop() -> AbstractContextManager[Graph]:
+    """Make what is made inside part of the graph around the loop whose body is being traced: values on entry."""
     graph = current_graph()
     assert graph is not None and graph.parent is not None
-    with graph.parent.as_default():
+    return graph.parent.as_default()
+
+
+def mixed_leaf(name: str, variable: MixedNumber) -> Leaf:
+    """Return the leaf of a number of several types in the loop whose body is being traced."""
+    with before_the_loop():
         return Leaf(LoopLeaf.of(name, variable), "composite", changes=True)
+
+
+def changing_leaf(name: str, init: Any) -> Leaf:
+    """Return the leaf of a value on entry that changes after all."""
+    with before_the_loop():
+        return replace(make_leaf(name, init), changes=True)
 
 
 def outside(name: str, value: Any) -> Leaf:
@@ -193,3 +206,21 @@ def entering(name: str, value: Any, dtype: Any = None) -> Tensor:
         if dtype is None:
             raise
         raise TypeError(what) from None
+
+
+def settled_number(leaf: Leaf, number: Leaf, result: Tensor) -> tuple[Leaf, list[Tensor]]:
+    """Give a Python number the dtype, and if need be the shape, of the array that the body makes of it.
+
+    Where that holds no such number both leaves it what it is: the loop is refused with both dtypes when it is closed.
+    """
+    init = number.tensors[0]
+    if beside(result.dtype, type_of_carrier(init.dtype)(1)) != result.dtype:
+        return number, [result]
+    start = init if isinstance(number.init, Tensor) else number.init
+    if number.shape is None and not result.shape.is_fully_defined():
+        # It meets what may have any shape, and then has that shape.
+        return replace(leaf.starting_with(entering(leaf.name, start, result.dtype)), shape=TensorShape(None)), []
+    if number.shape is not None or result.shape.rank == 0 or isinstance(number.init, Tensor):
+        return leaf.starting_with(entering(leaf.name, start, result.dtype)), []
+    value = np.broadcast_to(entering(leaf.name, start, result.dtype).value, result.shape.as_tuple())
+    return leaf.starting_with(Tensor(value.copy())), []

@@ -44,7 +44,20 @@ from .blank_values import blank, blank_tensor
 from .container_contents import Whole, has_objects, whole
 from .containers_of_blocks import leave_containers, leave_objects_apart
 from .list_lengths import as_growing, with_growing
-from .loop_leaves import KINDS, NAMES, Arrays, Leaf, entering, is_no_other, make_leaf, mixed_leaf, outside
+from .loop_leaves import (
+    KINDS,
+    NAMES,
+    Arrays,
+    Leaf,
+    before_the_loop,
+    changing_leaf,
+    entering,
+    is_no_other,
+    make_leaf,
+    mixed_leaf,
+    outside,
+    settled_number,
+)
 from .mixed_numbers import MixedNumber, accepted, begun, codes_of
 from .numbers_or_arrays import leave_inner_turns, noted
 from .staged_values import certain, is_variable, kind_of_next
@@ -159,7 +172,8 @@ class Variable:
         if form is not self.form and (self.init is None or type(self.init) is Undefined):
             return replace(self._born_apart(result), optional=self.optional), []
         if form is not self.form:
-            made = make_variable(self.name, self.init, carried=self.carried, form=form)
+            with before_the_loop():
+                made = make_variable(self.name, self.init, carried=self.carried, form=form)
             return replace(made, flag=self.flag, optional=self.optional), []
         if self.flag is None and is_set is not True:
             return replace(self, flag=True), []
@@ -208,16 +222,12 @@ class Variable:
 
     @staticmethod
     def _born_composite(name: str, value: Any) -> Leaf:
-        graph = current_graph()
-        assert graph is not None and graph.parent is not None
-        with graph.parent.as_default():
+        with before_the_loop():
             return make_leaf(name, blank(value))
 
     def _grown(self, result: Any) -> Variable | None:
         """Return the variable with lists of unknown length where the body has changed a list's length."""
-        graph = current_graph()
-        assert graph is not None and graph.parent is not None
-        with graph.parent.as_default():
+        with before_the_loop():
             init = with_growing(self.name, self.init, result)
             return None if init is self.init else make_variable(self.name, init, carried=self.carried)
 
@@ -313,7 +323,7 @@ def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf
         return replace(leaf, may_stay_number=True, changes=True), []
     result = convert_to_tensor(value)
     if leaf.is_number:
-        return _settled(replace(leaf, kind=NAMES[kind]), leaf, result)
+        return settled_number(replace(leaf, kind=NAMES[kind]), leaf, result)
     if NAMES[kind] != leaf.kind:
         return replace(leaf, kind=NAMES[kind]), []
     return (leaf, [result]) if kind is Tensor else (_settled_array(leaf, result), [result])
@@ -343,7 +353,7 @@ def _accept_mixed(leaf: Leaf, variable: MixedNumber, value: Any, params: Sequenc
         return leaf, list(made)
     if variable.static is None:
         variable = MixedNumber(variable.types, variable.carrier, None, None, variable.leaving())
-    single = replace(make_leaf(leaf.name, variable.static), changes=True)
+    single = changing_leaf(leaf.name, variable.static)
     settled, _ = _accept_leaf(single, value, params)
     return settled, []
 
@@ -387,7 +397,7 @@ def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
     if isinstance(value, Whole) and isinstance(leaf.init, Whole) and value.value is leaf.init.value:
         return leaf
     if isinstance(leaf.init, str) and is_text(value) and not (is_no_other(leaf.init) or is_no_other(value)):
-        return replace(make_leaf(leaf.name, TextTracer(text(leaf.init))), changes=True)
+        return changing_leaf(leaf.name, TextTracer(text(leaf.init)))
     if kept(leaf.init) is not None:
         refuse_unknown(
             f"{leaf.name!r} is another array after one iteration, and its array is written to by several ways in a "
@@ -409,7 +419,7 @@ def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
     may_change = not (is_no_other(leaf.init) or is_no_other(value))
     if isinstance(leaf.init, (*_NUMBERS, Tensor)) and _is_numeric(value) and may_change:
         # It does change after all: make it a tensor again, for good.
-        return replace(make_leaf(leaf.name, leaf.init), changes=True)
+        return changing_leaf(leaf.name, leaf.init)
     leave_objects_apart(leaf.name, leaf.init, value)
     message = (
         f"{leaf.name!r} is {leaf.init!r} before the loop and {value!r} after one iteration: in a loop on tensors "
@@ -424,24 +434,6 @@ def _equal(one: Any, other: Any) -> bool:
 
 def _is_numeric(value: Any) -> bool:
     return isinstance(value, (np.ndarray, *_NUMBERS)) or is_tensor(value)
-
-
-def _settled(leaf: Leaf, number: Leaf, result: Tensor) -> tuple[Leaf, list[Tensor]]:
-    """Give a Python number the dtype, and if need be the shape, of the array that the body makes of it.
-
-    Where that holds no such number both leaves it what it is: the loop is refused with both dtypes when it is closed.
-    """
-    init = number.tensors[0]
-    if beside(result.dtype, type_of_carrier(init.dtype)(1)) != result.dtype:
-        return number, [result]
-    start = init if isinstance(number.init, Tensor) else number.init
-    if number.shape is None and not result.shape.is_fully_defined():
-        # It meets what may have any shape, and then has that shape.
-        return replace(leaf.starting_with(entering(leaf.name, start, result.dtype)), shape=TensorShape(None)), []
-    if number.shape is not None or result.shape.rank == 0 or isinstance(number.init, Tensor):
-        return leaf.starting_with(entering(leaf.name, start, result.dtype)), []
-    value = np.broadcast_to(entering(leaf.name, start, result.dtype).value, result.shape.as_tuple())
-    return leaf.starting_with(Tensor(value.copy())), []
 
 
 def check_results(declared: Sequence[LoopVar], tensors: Sequence[Tensor]) -> list[Tensor]:
