@@ -144,7 +144,7 @@ class _Walk(CodeWalk):
         if kind not in EXACTLY_PLAIN and isinstance(value, _WITH_METHODS) and is_users_class(kind):
             self.walk_class(kind)
         if isinstance(value, (*PLAIN, Enum)) and not isinstance(value, np.void):
-            self.hidden += _strange(place, value)
+            self.hidden += (*_strange(place, value), *_holding(place, value, self.names.stored))
             if type(value) in (int, float, complex) or isinstance(value, np.number):
                 self.numbers.append((place, value))
             else:
@@ -274,7 +274,7 @@ class _Walk(CodeWalk):
     def _without_place(self, place: Place, values: Iterable[Any]) -> None:
         """Look at the elements of a set, or keys of a dict: that each is the same at each call is guarded already."""
         for one in values:
-            if not is_constant(one):
+            if not is_constant(one) or isinstance(one, Enum):
                 if in_class(type(one), "__eq__") is not object.__eq__:
                     self.hidden.append(f"{place.name!r} holds objects that say themselves to which they are equal")
                 self.visit(Place("value", None, one, place.name), one)
@@ -350,6 +350,17 @@ def reached_from(
         found.run()
         if names.count == before:
             return found
+
+
+def _holding(place: Place, value: Any, stored: set[str]) -> list[str]:
+    """Return the reason why plain Python runs what uses a number or text of a class of the user's that has attributes.
+
+    ``stored`` are the names that code sets: it may be given one of these.
+    """
+    if type(value) in EXACTLY_PLAIN or isinstance(value, Enum) or not is_users_class(type(value)):
+        return []
+    holds = instance_attributes(value) or (stored and hasattr(value, "__dict__"))
+    return [f"{place.name!r} is a number or text with attributes of its own"] if holds else []
 
 
 def _strange(place: Place, value: Any) -> list[str]:

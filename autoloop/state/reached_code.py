@@ -24,9 +24,13 @@ from ..operators.mutation.parts_of_objects import (
     own_names,
     parts_of,
 )
+from ..operators.staging.container_contents import instance_attributes
 from .noted import Reached
 from .places import CALL, Place
-from .unchanging import LISTS
+from .unchanging import LISTS, is_constant
+
+#: what each member of an enumeration has
+_OF_MEMBERS = ("_name_", "__objclass__", "_sort_order_")
 
 
 class CodeWalk(Reached):
@@ -200,8 +204,22 @@ class CodeWalk(Reached):
             for name, one in vars(cls).items():
                 if not issubclass(cls, Enum) or isinstance(one, (types.FunctionType, *DESCRIPTORS)):
                     self._member(place.member(name), name, one)
+            for name, one in vars(cls).get("_member_map_", {}).items() if issubclass(cls, Enum) else ():
+                self._of_enum(Place("value", None, one, f"{cls.__name__}.{name}"), one)
             if type(cls) is not type and is_users_class(type(cls)):  # what calling the class, say, does
                 self.walk_class(type(cls))
+
+    def _of_enum(self, place: Place, value: Enum) -> None:
+        """Look at what a member of an enumeration holds: it is the same one always, but that may change."""
+        held = instance_attributes(value)
+        if "value" in self.names and not is_constant(held.get("_value_")):  # which Enum's own property gives
+            self.names.read.add("_value_")
+        asked = {name: held[name] for name in held if name not in _OF_MEMBERS and self.names.use(name)}
+        if asked and id(value) not in self.seen:
+            self.seen[id(value)] = value, place
+            self.holders.append((place, value))
+            for name, one in asked.items():
+                self.visit(place.attribute(name), one)
 
     def _member(self, place: Place, name: str, one: Any) -> None:
         special = name[:2] == "__" == name[-2:]
