@@ -270,10 +270,8 @@ class Function(SentByName):
         """Return the trace for these arguments, or what stands for it where plain Python runs."""
         if self.input_signature is not None and not args and not kwargs:
             args = self.input_signature
-        try:
+        with self._traces.asked_for():
             return self._lookup(self._bind(args, kwargs))[0]
-        except CalledPlain as plain:
-            raise plain.__cause__ or plain from None
 
     # -- as a method --------------------------------------------------------------------------------------
 

@@ -87,6 +87,15 @@ class KnownTraces:
             raise
 
     @contextmanager
+    def asked_for(self) -> Iterator[None]:
+        """Let a trace be made, also of a call that raises; what is raised is why there is none."""
+        self._raising.clear()
+        try:
+            yield
+        except CalledPlain as plain:
+            raise plain.__cause__ or plain from None
+
+    @contextmanager
     def _watched(self, key: Any) -> Iterator[None]:
         yield
         self._raising.discard(key)

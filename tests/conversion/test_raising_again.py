@@ -99,3 +99,10 @@ def test_a_gradient_is_traced_each_time():
         with pytest.raises(ValueError, match="three"):
             gradient(np.ones(2))
     assert np.array_equal(gradient(np.ones(3)), np.full(3, 2.0))
+
+
+def test_who_asks_for_the_trace_of_a_call_that_raises_is_told_why_there_is_none():
+    f = al.function(needs_three)
+    for ask in (f, f, f.get_concrete_function, lambda x: al.explain(f, x), f.get_concrete_function):
+        with pytest.raises(ValueError, match="^three, not 4$"):
+            ask(np.ones(4))
