@@ -21,6 +21,7 @@ from api import (
     lower,
     set_outputs,
     with_joined_steps,
+    workers,
 )
 from examples import examples
 from flow import ADD, call, const, counted, heavy, probe, scalar
@@ -126,6 +127,19 @@ def test_long_ones_are_cut_but_not_within_a_branch():
     sizes, others = steps_of(lowered)
     assert len(sizes) == 4 and others == 0 and max(sizes) < 600
     assert Executable(lowered).run([np.int32(4)]) == SeededExecutor(lowered).run([np.int32(4)])
+
+
+def test_one_ends_after_a_while_where_a_heavy_kernel_may_wait():
+    def program(x, with_heavy):
+        late = slow(x) if with_heavy else x
+        for _ in range(100):
+            x = al.tanh(x)
+        return x + late
+
+    sizes, _ = steps_of(lowered_of(lambda x: program(x, False), "float64", shape=(500,)))
+    assert sizes == [101]
+    sizes, others = steps_of(lowered_of(lambda x: program(x, True), "float64", shape=(500,)))
+    assert max(sizes) <= 60 and sum(sizes) + others == 102
 
 
 def test_light_kernels_beside_a_heavy_one_are_two_steps_of_an_iteration():
@@ -347,3 +361,20 @@ def test_batches_of_which_a_part_cannot_run_do_what_stands_before_a_failure(prog
     want, log = outcome(lambda values: Executable(lowered).run(values, timeout=60, threads=1), [np.int32(n)])
     found, seen = outcome(lambda values: Executable(lowered).run(values, threads=threads), [np.int32(n)])
     assert (repr(found), repr(seen)) == (repr(want), repr(log))
+
+
+def test_help_is_called_before_a_long_batch(monkeypatch):
+    log = []
+    real = workers.call_workers
+    monkeypatch.setattr(workers, "call_workers", lambda run, count: (log.append("help"), real(run, count)))
+    light = probe(lambda x: (log.append("light"), x)[1], "noted")
+
+    def program(n):
+        n = n * 2 + 1
+        seen = apply(NOTE_THROUGH, [n])
+        for _ in range(20):
+            seen = call(light, seen)
+        return seen, slow(n), slow(n + 1)
+
+    assert Executable(lowered_of(program, "int32")).run([np.int32(1)], threads=2)[:3] == [3, 4, 5]
+    assert log.index("help") < log.index("light")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from ..analysis.cost import estimate
 from ..analysis.ownership import Ownership
 from ..base.dataclass import replace
 from .batch_step import Batch
@@ -23,6 +24,8 @@ from .loop_items import Guard, common_guard
 
 #: kernels of one batch
 MOST = 500
+#: nanoseconds after which a batch ends: heavy kernels that it has made ready have waited for that
+LONG = 100_000.0
 #: what members of a batch have in common: frame, arrivals, branches, level
 Key = tuple[int, int, Guard, int]
 
@@ -50,6 +53,7 @@ class _Grouping:
     def __init__(self, lowered: Lowered, found: Dependence, light: Collection[int]) -> None:
         self._nodes = lowered.nodes
         self._light = light
+        self._any_heavy = found.any_heavy
         self._needs = list(found.needs)
         has_branches = False
         for node in lowered.nodes:
@@ -119,16 +123,22 @@ class _Grouping:
 
     def _cut(self, members: list[int]) -> Iterator[list[int]]:
         """Yield parts of a batch that are not too long, none of which has only a part of a branch."""
-        start, last = 0, None
+        start, last, time = 0, None, 0.0
         for k, index in enumerate(members):
             node = self._nodes[index]
             inside = self._guards[index] != self._outer(index)
             free = not inside and node.kind in (Kind.KERNEL, Kind.IDENTITY)
-            if k - start >= MOST and free and last in (Kind.KERNEL, Kind.IDENTITY, Kind.MERGE):
+            if (k - start >= MOST or time >= LONG) and free and last in (Kind.KERNEL, Kind.IDENTITY, Kind.MERGE):
                 yield members[start:k]
-                start = k
+                start, time = k, 0.0
             last = None if inside else node.kind
+            time += self._time(node)
         yield members[start:]
+
+    def _time(self, node: FlatNode) -> float:
+        """Return how long a node takes, where anything may wait for a batch to end."""
+        is_plain = self._any_heavy and node.source is not None and node.source.op is node.op
+        return estimate(node.source) if is_plain else 0.0  # type: ignore[arg-type]
 
     # -- branches -----------------------------------------------------------------------------------------
 

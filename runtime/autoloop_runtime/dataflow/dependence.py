@@ -43,6 +43,8 @@ class Dependence:
         Whether each frame is a loop that can be run as one; the outermost is none.
     members : list of list of FlatNode
         The nodes of each frame.
+    any_heavy : bool
+        Whether any kernel is not light.
     """
 
     def __init__(self, lowered: Lowered, light: Collection[int]) -> None:
@@ -50,7 +52,7 @@ class Dependence:
         self._parents = [frame.parent for frame in lowered.frames]
         self._light = light
         #: without, nobody gains from what is there before a whole loop has ended
-        self._any_heavy = any(node.kind is Kind.KERNEL and node.index not in light for node in self._nodes)
+        self.any_heavy = any(node.kind is Kind.KERNEL and node.index not in light for node in self._nodes)
         self._bits: dict[tuple[str, int], int] = {}
         #: the arrivals inside each frame, not counting those of frames in it
         self._inside = [0] * len(self._parents)
@@ -156,7 +158,7 @@ class Dependence:
         around = need & ~self._inside[node.frame]
         if not self.whole[node.frame]:
             return around | self._bit("node", node.index, parent)
-        if self.whole[parent] or not self._any_heavy:
+        if self.whole[parent] or not self.any_heavy:
             return around
         return around | self._bit("loop", node.frame, parent)
 

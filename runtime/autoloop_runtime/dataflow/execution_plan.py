@@ -77,13 +77,15 @@ class Step:
         And it makes an array for that.
     allocates : bool
         It gives an array of its own that may be large.
+    kernels : int
+        How many kernels it calls; of a loop this is not known, and 1000.
     blank : tuple
         What its slots are overwritten with once they have been used; empty if nothing large can be there.
     """
 
     __slots__ = (
-        "allocates", "blank", "bulky", "call", "count", "edges", "first", "flat", "frame", "is_special", "last",
-        "makes", "offered", "otherwise", "outs", "over", "stateful", "takes", "weight", "width",
+        "allocates", "blank", "bulky", "call", "count", "edges", "first", "flat", "frame", "is_special", "kernels",
+        "last", "makes", "offered", "otherwise", "outs", "over", "stateful", "takes", "weight", "width",
     )  # fmt: skip
 
     def __init__(self, flat: FlatNode, frame: FramePlan, owned: Ownership) -> None:
@@ -102,6 +104,7 @@ class Step:
         self.offered, self.over = _offered(flat, owned.in_place)
         self.is_special = joined or self.stateful or bool(self.takes) or bool(self.offered)
         self.weight = Weight.LIGHT
+        self.kernels = 1 if not joined else len(flat.value.members) if flat.kind is Kind.BATCH else 1000
         self.bulky = self.makes = self.allocates = False
         self.blank: tuple[Any, ...] = ()
         if flat.op is not None and node is not None and node.op is flat.op:

@@ -218,9 +218,9 @@ class SharedRun:
                 del out
                 if watch is not None and watch.expired():
                     self._fail(watch.timed_out(tokens))
-                if light and heavy and patience and not (self.stopped or self.failure):
-                    patience -= 1
+                if light and heavy and light[0][1].kernels <= patience and not (self.stopped or self.failure):
                     item, wanted = light.popleft(), 0
+                    patience -= item[1].kernels
                 elif member and others_call(self) and time.monotonic() - begun >= TURN and self._leave_to_others(light):
                     break
                 else:
