@@ -65,9 +65,10 @@ def is_generator(value: Any) -> bool:
 class _Identity:
     """An argument that is compared by identity and not kept alive by the trace cache."""
 
-    __slots__ = ("_hash", "_ref")
+    __slots__ = ("_class", "_hash", "_ref")
 
     def __init__(self, value: Any) -> None:
+        self._class = type(value).__name__
         self._hash = id(value)
         self._ref = weakref.ref(value)
 
@@ -79,7 +80,7 @@ class _Identity:
         return isinstance(other, _Identity) and mine is not None and mine is other._ref()
 
     def __repr__(self) -> str:
-        return f"object {self._ref()!r}"
+        return f"object of {self._class}"
 
 
 def leaf_key(leaf: Any) -> Any:
@@ -187,5 +188,5 @@ def describe_key(key: Any) -> str:
     if isinstance(key, tuple) and len(key) == 2 and key[0] is Number:
         return f"any {key[1].__name__}"
     if isinstance(key, tuple) and len(key) == 2:
-        return str(key[1]) if key[0] in (float, complex) else repr(key[1])
+        return str(key[1]) if key[0] in (float, complex) else nest.key_text(key[1])
     return repr(key)

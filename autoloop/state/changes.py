@@ -198,7 +198,7 @@ class _Finder:
     def _dict(self, place: Place, before: dict[Any, Any], now: dict[Any, Any], owner: int) -> None:
         kept = [key for key in before if key in now]
         if list(now)[: len(kept)] != kept:
-            every = [(key, self.recipes.of(one, f"{place.name}[{key!r}]")) for key, one in now.items()]
+            every = [(key, self.recipes.of(one, f"{place.name}[{nest.key_text(key)}]")) for key, one in now.items()]
             self.names.append(place.name)
             self.writes.append(lambda made: fill(made.owners[owner], {key: recipe(made) for key, recipe in every}))
             return

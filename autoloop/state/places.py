@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
 
 from ..operators.mutation.parts_of_objects import is_property
@@ -60,7 +61,7 @@ class Place:
 
     def item(self, key: Any) -> Place:
         """Return the place of an item."""
-        return Place("item", self, key, f"{self.name}[{key!r}]")
+        return Place("item", self, key, f"{self.name}[{nest.key_text(key)}]")
 
     def part(self, kind: str, key: Any, value: Any) -> Place:
         """Return the place of what something of a library holds, see ``parts_of``."""

@@ -313,7 +313,7 @@ class Recipes:
         empty = copy.copy(value)
         kind = dict_class(empty)
         kind.clear(empty)
-        items = [(key, self.of(one, f"{name}[{key!r}]")) for key, one in value.items()]
+        items = [(key, self.of(one, f"{name}[{nest.key_text(key)}]")) for key, one in value.items()]
 
         def fill(new: Any, made: Made) -> None:
             for key, recipe in items:

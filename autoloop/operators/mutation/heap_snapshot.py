@@ -233,7 +233,7 @@ class _Walker:
         if len(value) > MOST_ELEMENTS:
             return
         for key, element in value.items() if isinstance(value, dict) else enumerate(value):
-            self.visit(element, f"{name}[{key!r}]", slot)
+            self.visit(element, f"{name}[{nest.key_text(key)}]", slot)
 
     def _function(self, value: Any, name: str) -> None:
         for key, one in (contents(value) or {}).items():

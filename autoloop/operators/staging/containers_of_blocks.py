@@ -360,7 +360,7 @@ def _differing(name: str, one: Any, other: Any) -> tuple[str, Any, Any] | None:
     if isinstance(one, dict):
         if list(one) != list(other):
             return found
-        return _first((f"{name}[{key!r}]", one[key], other[key]) for key in one)
+        return _first((f"{name}[{nest.key_text(key)}]", one[key], other[key]) for key in one)
     if isinstance(one, set):
         return None if one == other else found
     if isinstance(one, deque) and len(one) != len(other):
@@ -398,5 +398,5 @@ def _advice(name: str, one: Any, other: Any) -> str:
         return ""
     for key in [*one, *other]:
         if key not in one or key not in other:
-            return f": set {name}[{key!r}] before that, too"
+            return f": set {name}[{nest.key_text(key)}] before that, too"
     return ""

@@ -360,4 +360,4 @@ def leave_objects(name: str, one: Any, other: Any) -> None:
         keys = one if isinstance(one, dict) else range(len(one))
         for key in keys:
             if not isinstance(other, dict) or key in other:
-                leave_objects(f"{name}[{key!r}]", one[key], other[key])
+                leave_objects(f"{name}[{nest.key_text(key)}]", one[key], other[key])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
 
 from .standins import is_growing
@@ -46,7 +47,7 @@ def with_growing(name: str, before: Any, after: Any) -> Any:
     keys = list(before) if type(before) is dict else range(len(before))
     if type(before) is dict and before.keys() != after.keys():
         return before
-    parts = [with_growing(f"{name}[{key!r}]", before[key], after[key]) for key in keys]
+    parts = [with_growing(f"{name}[{nest.key_text(key)}]", before[key], after[key]) for key in keys]
     if all(part is before[key] for part, key in zip(parts, keys, strict=True)):
         return before
     return dict(zip(keys, parts, strict=True)) if type(before) is dict else type(before)(parts)

@@ -102,20 +102,20 @@ def may_be(name: str, value: Any, other: Any, of_objects: bool = False, is_final
         )
     if isinstance(value, dict) and isinstance(other, dict):
         for key in [key for key in value if key in other]:
-            may_be(f"the {key!r} of {name}", value[key], other[key], is_final=is_final)
+            may_be(f"the {nest.key_text(key)} of {name}", value[key], other[key], is_final=is_final)
     elif isinstance(value, (list, tuple, deque)) and isinstance(other, (list, tuple, deque)):
         for k, (one, its) in enumerate(zip(elements(value), elements(other))):
             may_be(f"the element {k} of {name}", one, its, is_final=is_final)
     elif _is_record(value) and type(value) is type(other):
         mine, its = instance_attributes(value), instance_attributes(other)
         for key in [key for key in mine if key in its]:
-            may_be(f"the {key!r} of {name}", mine[key], its[key], is_final=is_final)
+            may_be(f"the {nest.key_text(key)} of {name}", mine[key], its[key], is_final=is_final)
 
 
 def part_inside(name: str, original: Any, value: Any) -> None:
     """Note which containers inside another one, that somebody else may hold, a block has put others in the place of."""
     if isinstance(original, dict) and isinstance(value, dict):
-        parts = [(f"the {key!r} of {name}", original[key], value[key]) for key in original if key in value]
+        parts = [(f"the {nest.key_text(key)} of {name}", original[key], value[key]) for key in original if key in value]
     elif isinstance(original, (list, tuple, deque)) and isinstance(value, (list, tuple, deque)):
         parts = [
             (f"the element {k} of {name}", *both) for k, both in enumerate(zip(elements(original), elements(value)))

@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from autoloop_runtime.base import nest
+
 from .container_contents import elements, instance_attributes, is_instance
 from .copied_elements import note_begun, note_given, note_shared
 from .maybe_same import CHANGING, may_be, may_hold_containers
@@ -153,4 +155,4 @@ def _is_given(path: Path) -> bool:
 
 
 def _spoken(path: Path) -> str:
-    return repr(path[0][0]) + "".join(f"[{key!r}]" for key in path[1:])
+    return repr(path[0][0]) + "".join(f"[{nest.key_text(key)}]" for key in path[1:])

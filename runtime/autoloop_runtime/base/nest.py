@@ -387,6 +387,14 @@ def _type_of_object(found: re.Match[str]) -> str:
     return f"{found[2] if found[2].isidentifier() else found[1]}("
 
 
+def key_text(key: Any) -> str:
+    """Return what messages and names call a key of a dict: as it says itself, unless a class of the user's would be
+    asked, whose ``__repr__`` may count, or need what is not there yet."""
+    if type(key) is tuple:
+        return f"({', '.join(map(key_text, key))}{',' * (len(key) == 1)})"
+    return repr(key) if type(key) in _OPAQUE else f"<{type(key).__name__}>"
+
+
 def describe(value: Any) -> str:
     """Return a structure in words a person can compare: ``(*, [*, *])``."""
     text = str(structure_of(value)).removeprefix("PyTreeSpec(").split(", NoneIsLeaf")[0]

@@ -98,7 +98,7 @@ def leaf_names(name: str, structure: nest.Structure) -> list[str]:
 
 
 def _step(step: Any) -> str:
-    return repr(step) if isinstance(step, nest.Attribute) else f"[{step!r}]"
+    return repr(step) if isinstance(step, nest.Attribute) else f"[{nest.key_text(step)}]"
 
 
 def _shape_of_spec(leaf: Any, spec: TensorSpec | CompositeSpec) -> TensorShape:
