@@ -357,3 +357,20 @@ def asked_now(program, n, dtype):
             return repr(program(n, np.arange(4).astype(dtype)))
         except (ArithmeticError, IndexError, TypeError, ValueError) as error:
             return isinstance(error, TypeError) or type(error)
+
+
+def test_long_doubles_beside_pythons_numbers():
+    def extremes(s, n):
+        return max(s, int(n)), min(int(n), s)
+
+    def summed(s, n):
+        total, i = 0, 0
+        while i < n:
+            total, i = total + s, i + 1
+        return total
+
+    for f in (extremes, summed):
+        decorated = al.function(f)
+        for n in (0, 2, 5):
+            given = np.longdouble("3.1"), np.int64(n)
+            assert repr(decorated(*given)) == repr(f(*given))

@@ -18,7 +18,7 @@ from autoloop_runtime.ir.array_storage import taken_from
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import carried, number_type, widest
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked, number_of
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, ZeroDimArray, kind_of, marked, number_of
 
 from ...left_to_python import refuse_unknown
 from ..staging.maybe_same import may_be
@@ -100,7 +100,8 @@ def _element(sequence: Sequence[Any], index: Any) -> Any:
     are_arrays = len(sequence) <= _MOST and not in_staged_block() and any(map(_has_arrays, columns))
     if are_arrays or any(map(_may_differ, columns)):
         size = len(sequence)
-        return _halved(sequence, ops.where(ops.less(index, 0), ops.add(index, size), index), 0, size)
+        place = ops.where(ops.less(index, 0), ops.add(index, size), index)
+        return _halved(sequence, marked(kind_of((index,), ArrayTracer), place), 0, size)
     found = nest.unflatten(structure, [_of_column(list(column), index) for column in columns])
     for one in sequence:
         may_be("what an index chooses", found, one, of_objects=True)
@@ -108,8 +109,13 @@ def _element(sequence: Sequence[Any], index: Any) -> Any:
 
 
 def _has_arrays(column: Sequence[Any]) -> bool:
-    """Return whether all are arrays with axes: a branch chooses one itself, the row of a stack is a copy."""
-    return any(isinstance(one, ArrayTracer) for one in column) and all(map(is_array, column))
+    """Return whether all are arrays, or all such without axes: a branch chooses one, the row of a stack is a copy."""
+    is_known = not any(isinstance(one, ArrayTracer) for one in column)
+    return not is_known and (all(map(is_array, column)) or all(map(_is_without_axes, column)))
+
+
+def _is_without_axes(value: Any) -> bool:
+    return type(value) is ZeroDimArray or (type(value) is np.ndarray and not value.ndim)
 
 
 def _may_differ(column: Sequence[Any]) -> bool:
@@ -134,7 +140,7 @@ def _of_column(column: list[Any], index: Any) -> Any:
     either = _of_several_types(column, index) if number_of((index,)) is NumberTracer else None
     if either is not None:
         return either
-    kind = kind_of(column)
+    kind = ZeroDimArray if all(map(_is_without_axes, column)) else kind_of(column)
     numbers = column
     if issubclass(kind, NumberTracer):
         common = widest(*[number_type(one) or complex for one in column])

@@ -39,7 +39,7 @@ Code: TypeAlias = int
 Codes: TypeAlias = frozenset[Code]
 
 PYTHON = (bool, int, float, complex)
-_DTYPES = [np.dtype(name) for name in ["?", "b", "B", "h", "H", "i", "I", "l", "L", "e", "f", "d", "F", "D"]]
+_DTYPES = [np.dtype(name) for name in ["?", "b", "B", "h", "H", "i", "I", "l", "L", "e", "f", "d", "g", "F", "D", "G"]]
 #: the kind and dtype of each: numbers of Python's first
 TYPES: tuple[tuple[Kind, Any], ...] = (
     *((NumberTracer, CARRIERS[one]) for one in PYTHON),

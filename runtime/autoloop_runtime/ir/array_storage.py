@@ -192,7 +192,7 @@ class Storage:
             self._check()
         if self.copied:
             refuse_copied(self.copied)
-        if self.is_without_axes:
+        if any(one.is_without_axes for one in (self.origins() if self._perhaps else (self,))):
             refuse_without_axes()
         for array, _ in self._sources:
             array_written(array)
