@@ -113,6 +113,15 @@ PROGRAMS = (
     ("abn", "u = a.copy(); v = np.empty_like(u)\nfor _ in range(n): v[1:-1] = 0.5 * (u[:-2] + u[2:]); u, v = v, u\n"
             "b[:] = u"),
     ("abcn", "for _ in range(n): b += 0.5 * c; a += b; c[:] = -a; b += 0.5 * c"),
+    ("an", "for i in range(n): a[i:i + 4] += 1"), ("mn", "c = m.T\nfor i in range(n): c[i, 0] += 1"),
+    # the same of arrays that lie otherwise
+    ("gn", "for i in range(n): g[i + 1] = g[i] * 0.5 + g[i + 1]"), ("gn", "for i in range(n): g[:, i] += g[i]"),
+    ("ghn", "for _ in range(n):\n    h[1:-1, 1:-1] = 0.25 * (g[1:-1, :-2] + g[1:-1, 2:] + g[2:, 1:-1] + g[:-2, 1:-1])\n"
+            "    g[1:-1, 1:-1] = h[1:-1, 1:-1]"),
+    ("xn", "for i in range(n): x[i + 1] -= x[i]; x[:, i] *= 2"), ("xn", "for _ in range(n): x[1:] -= x[:-1]"),
+    ("yn", "for i in range(n): y[i] += y[i + 1]; y[1:] *= 2"), ("yn", "for _ in range(n): y[1:] -= y[:-1]"),
+    ("en", "for i in range(n): e[i] += e[i + 1]; e[1:] *= 2"), ("on", "for i in range(n): o[i + 1] += o[i]; o *= 2"),
+    ("ln", "for i in range(n): l[i + 1] += l[i]; l[1:] -= l[:-1]"),
 )  # fmt: skip
 
 

@@ -297,6 +297,22 @@ def neighbours(m):
 NO_CACHE = [(lines_side_by_side, vectors(3, N)), (leapfrog, vectors(3, N)), (neighbours, squares())]
 
 
+@given(lambda size: ((np.arange(size) % 7 + 1.0)[::-1], N))
+def backwards(y, n):
+    y += 1
+    y[1:] = y[:-1]
+    for i in range(n):
+        y[i] += y[i + 1]
+
+
+@given(vectors(1, N))
+def windows(a, n):
+    for i in range(n):
+        a[i : i + 4] += 1
+        part = a[2 * i : 2 * i + 3]
+        part -= part.mean()
+
+
 @given(squares())
 def all_of_a_transpose(m):
     m.T[:] = m.T + 1

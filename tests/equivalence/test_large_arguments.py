@@ -17,7 +17,7 @@ from programs_in_place import NO_CACHE, PROGRAMS
 MORE = 1.1
 #: where machine code computes elsewhere what it then puts there, as the page on arrays says
 ELSEWHERE = {
-    "turned": 1.6, "branches": 2.1, "transposed": 2.1, "all_of_a_transpose": 1.6,
+    "turned": 1.6, "branches": 2.1, "all_of_a_transpose": 1.6,
     "other_arrays_as_out": 1.6, "products_as_out": 2.1,
 }  # fmt: skip
 

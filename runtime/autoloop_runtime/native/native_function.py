@@ -23,16 +23,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..analysis.aliasing import writes_part
 from ..analysis.inside import count_nodes, nodes_inside
 from ..analysis.shape_classes import Members
-from ..analysis.uses import places as places_of
 from ..base.dataclass import dataclass
 from ..base.dtypes import variant
 from ..base.forks import undivided
-from ..ir.graph import PARAMETER, Graph, Node
+from ..ir.graph import Graph
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
+from .given_away import come_first, refusing_in
 from .graph_forms import forms_of
 from .ir.elements import COMPLEX128, TYPES
 from .ir.helpers import text as helper_text
@@ -42,20 +41,23 @@ from .kernels.ll_files import code, helper_code
 from .toolchain.shared_libraries import Libraries
 from .typing.exact_shapes import infer
 from .typing.facts import Shape, Types
-from .typing.refusal import refuse
+from .typing.refusal import NativeRefusal, refuse
+from .typing.static_slices import takes_index
 from .writer.context import Check, Context, Place
 from .writer.copy_on_write import as_grown
 from .writer.memory import move_all
 from .writer.node_writer import open_block, value_of, write_nodes
 from .writer.outlining import SHARE
 from .writer.refusals_in_runs import may_refuse
-from .writer.storage_plan import looked_through, overwrites, spread_targets
+from .writer.storage_plan import spread_targets
 from .writer.values import Array, Buffer, Owned, Scalar, Value, dense, registers, resolve, size_of
 
 if TYPE_CHECKING:
     from ..collections.array_buffer import ArraySpec
     from ..collections.variables import Variable
 
+#: bytes of an array of which a copy is rather not made
+LARGE = 1 << 25
 #: scratch memory is handed to the function at an address that is a multiple of this
 ALIGNMENT = 64
 #: with more nodes than this, loops over elements are functions of their own
@@ -232,21 +234,21 @@ def _placed(
     types = infer(graph, shapes, known)
     placed = {j: k for k, j in graph.donated.items() if _fits(types, graph.inputs[k], graph.outputs[j])}
     made = _written(graph, types, features, placed, lying, large)
-    refusing = [check.node for check in made.checks if may_refuse(check)] if placed else []
-    return made if _come_first(graph, types, placed, refusing) else _written(graph, types, features, {}, lying, large)
-
-
-def _come_first(graph: Graph, types: Types, placed: Mapping[int, int], refusing: Sequence[Node]) -> bool:
-    """Return whether ``refusing`` have come before anything is written to the inputs that are given away; one that
-    writes to a part of one looks at its index first."""
-    given = [graph.inputs[k] for k in placed.values()]
-    forms = {(t.dtype, types.shapes[t]) for t in given}
-    for k, node in enumerate(graph.nodes):
-        reached = (*node.outputs, *map(looked_through, node.inputs[: overwrites(node)]))  # of a part the array, too
-        written = node.op is not PARAMETER and any((t.dtype, types.shapes.get(t)) in forms for t in reached)
-        if written or node.subgraphs:
-            return {*refusing} <= {*graph.nodes[: k + (writes_part(node) and bool(places_of(given, node.inputs[0])))]}
-    return True
+    refusing = refusing_in(made.checks) if placed else []
+    if come_first(graph, types, placed, refusing):
+        return made
+    sizes = [size_of(shapes[k]) * graph.inputs[k].dtype.itemsize for k in placed.values()]
+    if max(sizes) >= LARGE and any(map(takes_index, refusing)):
+        # to cut slices short where arrays end is slower in loops than to give up there
+        try:
+            cutting = infer(graph, shapes, known, cuts=True)
+            made = _written(graph, cutting, features, placed, lying, large)
+        except NativeRefusal:  # some operation wants to know how many elements there are
+            pass
+        else:
+            if come_first(graph, cutting, placed, refusing_in(made.checks)):
+                return made
+    return _written(graph, types, features, {}, lying, large)
 
 
 def _fits(types: Types, given: Tensor, result: Tensor) -> bool:

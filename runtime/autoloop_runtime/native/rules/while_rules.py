@@ -43,6 +43,7 @@ from ..writer.values import (  # fmt: skip
     registers,
     resolve,
     size_of,
+    turned,
     with_parts,
     with_registers,
 )
@@ -157,6 +158,9 @@ def _home(ctx: Context, tensor: Tensor, value: Value, taken: set[Buffer]) -> Val
     parts = parts_of(value)
     if parts and all(ctx.is_free(a) and a.buffer not in taken for a in parts):
         return value
+    is_free = isinstance(value, Array) and value.owned and value.buffer not in ctx.referenced() | taken
+    if is_free and (in_order := turned(value)) is not None:  # type: ignore[arg-type]
+        return in_order
     if isinstance(value, Rows):
         return copied_rows(ctx, value, ctx.result(tensor, value.items.t, value.items.shape))
     made = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))

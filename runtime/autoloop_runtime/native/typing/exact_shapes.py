@@ -36,8 +36,11 @@ _MOST = 1 << 31
 _FOLD = 64
 
 
-def infer(graph: Graph, shapes: Sequence[Shape], known: Mapping[Tensor, Any] | None = None) -> Types:
-    """Return the types in ``graph`` for inputs of the given shapes; ``known``: values that are constants in the code.
+def infer(
+    graph: Graph, shapes: Sequence[Shape], known: Mapping[Tensor, Any] | None = None, cuts: bool = False
+) -> Types:
+    """Return the types in ``graph`` for inputs of the given shapes; ``known``: values that are constants in the code;
+    ``cuts``: see ``Types``.
 
     Raises
     ------
@@ -47,6 +50,7 @@ def infer(graph: Graph, shapes: Sequence[Shape], known: Mapping[Tensor, Any] | N
     elements: Elements = {}
     while True:
         typer = _Typer(elements, known or {})
+        typer.types.cuts = cuts
         try:
             for tensor, shape in zip(graph.inputs, shapes):
                 typer.types.shapes[tensor] = shape

@@ -149,6 +149,8 @@ class Types:
         Around what is being typed.
     outside : dict
         What a captured tensor is called in the graph around.
+    cuts : bool
+        The extents of slices that begin where the run says are the run's: nothing fails where the array ends.
     """
 
     shapes: dict[Tensor, Shape] = field(default_factory=dict)
@@ -161,6 +163,7 @@ class Types:
     returned: set[Tensor] = field(default_factory=set)
     loops: list[Node] = field(default_factory=list)
     outside: dict[Tensor, Tensor] = field(default_factory=dict)
+    cuts: bool = False
 
     def know(self, tensor: Tensor, value: Any) -> None:
         """Take ``value`` down as the value of ``tensor``."""

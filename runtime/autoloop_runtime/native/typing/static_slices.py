@@ -52,8 +52,9 @@ def step_of(entry: Slice, node: Node, first: int, types: Types) -> int | None:
 
 
 def span_of(entry: Slice, node: Node, first: int, types: Types) -> int | None:
-    """Return how far the ends of a slice that starts at a tensor are apart, if that is known and positive."""
-    if not isinstance(entry.start, Input) or not isinstance(entry.stop, Input):
+    """Return how far the ends of a slice that starts at a tensor are apart, if that is known and positive; none is
+    where the run is to cut slices short."""
+    if types.cuts or not isinstance(entry.start, Input) or not isinstance(entry.stop, Input):
         return None
     if number_of(entry.start, node, first, types) is not None:
         return None

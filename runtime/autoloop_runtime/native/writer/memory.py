@@ -92,7 +92,9 @@ def move_all(ctx: Context, moves: Sequence[tuple[Value, Value]]) -> None:
 
 
 def _there(value: Value, place: Array) -> bool:
-    return isinstance(value, Array) and value.pointer == place.pointer and fills(value)
+    if not isinstance(value, Array) or value.pointer != place.pointer:
+        return False
+    return fills(value) or (value.shape, value.strides) == (place.shape, place.strides)
 
 
 def _shuffled(value: Value, place: Array) -> bool:
@@ -113,7 +115,11 @@ def move(ctx: Context, source: Array, place: Array) -> None:
     """
     if 0 in place.shape:
         return
-    axes = _outer_axes(place) if source.shape == place.shape and _steps(source) == _steps(place) else None
+    alike = source.shape == place.shape and _steps(source) == _steps(place)
+    for axis, n in enumerate(place.shape) if alike else ():
+        if n != 1 and place.strides[axis] < 0:
+            source, place = reverse(ctx, source, axis), reverse(ctx, place, axis)
+    axes = _outer_axes(place) if alike else None
     if axes is None:
         copy: Array = ctx.temporary(source.t, source.shape)
         store(ctx, source, copy)

@@ -13,6 +13,7 @@ from ...base.dataclass import dataclass, replace
 from ...ir.op import Op
 from ...ir.tensor import Tensor
 from ..ir.elements import LType
+from ..ir.moving import is_moving
 from .steps import packed
 
 Shape: TypeAlias = tuple[int, ...]
@@ -246,6 +247,21 @@ def fills(array: Array) -> bool:
     if array.pointer != array.buffer.pointer or _bytes(array) != array.buffer.size:
         return False
     return is_dense(array) if array.buffer.lying is None else (array.shape, array.strides) == array.buffer.lying
+
+
+def turned(array: Array) -> Array | None:
+    """Return an array that is its whole buffer, but for the order of its axes, as one that lies so in it; None of any
+    other."""
+    buffer, shape = array.buffer, array.shape
+    if array.pointer != buffer.pointer or _bytes(array) != buffer.size or is_moving(shape) or 0 in shape:
+        return None
+    mine = sorted([(s, n) for s, n in zip(array.strides, shape) if n != 1], reverse=True)
+    if buffer.lying is None:
+        all_of_it = [s for s, _ in mine] == [*dense(tuple([n for _, n in mine]))]
+    else:
+        all_of_it = mine == sorted([(s, n) for n, s in zip(*buffer.lying) if n != 1], reverse=True)
+    lying = shape, array.strides
+    return replace(array, buffer=Buffer(array.pointer, buffer.size, None, (buffer,), lying)) if all_of_it else None
 
 
 def _bytes(array: Array) -> int:
