@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import types
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import Any, NoReturn
 
@@ -96,6 +96,14 @@ def _empty(value: Any, parts: list[Recipe]) -> tuple[Any, Callable[[Any, Made], 
     return new, lambda new, made: add(new, [part(made) for part in parts])
 
 
+def _own_dicts(world: World) -> Iterator[tuple[int, Place]]:
+    """Yield the dicts in which objects of the world have their attributes, by id, and where they stand: ``vars(o)``."""
+    found = [(value, place) for value, place in world.reached.seen.values() if place.kind != "call"]
+    for value, place in (*found, *((one.traced, one.place) for one in world.holders)):
+        if type(own := getattr(value, "__dict__", None)) is dict:
+            yield id(own), place.attribute("__dict__")
+
+
 class Recipes:
     """Makes recipes, and collects what they need.
 
@@ -118,6 +126,7 @@ class Recipes:
         #: objects of the world by id: what the trace sees, and where it stands
         self._known = {id(value): place for value, place in world.reached.seen.values() if place.kind != "call"}
         self._known.update((id(one.traced), one.place) for one in world.holders)
+        self._known.update(_own_dicts(world))
         self._paths: dict[tuple[Any, ...], int] = {}
         self._made: dict[int, tuple[Any, _Once]] = {}
         self._given: dict[int, tuple[Any, Any]] = {}  # by id, what ``as_given`` has said
