@@ -290,7 +290,8 @@ def norm(
     total = sum(cast(size**ord, size.dtype), axis, keepdims)
     root = np.reciprocal(ord, dtype=total.dtype)  # as wide as the numbers are
     if ord < 0:
-        return total**root
+        of_small: Tensor = total**root
+        return of_small
     tip = equal(total, 0)
     return where(tip, total, where(tip, 1, total) ** root, name=name)
 
