@@ -343,6 +343,8 @@ def _leave_hidden(reached: Reached) -> None:
     """Leave a function to Python that finds what it may read, or change, unseen."""
     for what in reached.hidden:
         leave(what, "")
+    if reached.twins and (reached.names.alters or reached.names.identities):
+        leave(f"{reached.twins[0]}, of which a trace would make two: it may be changed", "")
     for value, place in reached.seen.values():
         if isinstance(value, defaultdict) and (told := operators.told_of_effect(value.default_factory)) is not None:
             leave(told, "")
