@@ -211,7 +211,9 @@ def is_plain(target: Any) -> bool:
         is_librarys = is_library_file(target.__code__.co_filename)
         return is_librarys and not (function_parameters(target) or computes_with_values(target))
     if isinstance(target, functools.partial | functools._lru_cache_wrapper):
-        return is_plain(target.func if isinstance(target, functools.partial) else target.__wrapped__)
+        if isinstance(target, functools.partial):
+            return "out" not in target.keywords and is_plain(target.func)
+        return is_plain(target.__wrapped__)
     try:
         if target in STAGED_BUILTINS:
             return False
@@ -317,8 +319,9 @@ class Environment:
         held = any(not isinstance(leaf, gast.Constant) for leaf in displays)
         named = any(isinstance(one, _MAY_BE_LISTS) for one in given)
         later = any(not isinstance(one, (gast.Constant, *_DISPLAYS)) for one in given[1:])
-        function = self.resolve(call.func, local_names) if held or named or later else None
-        return is_numpys(function) and (held or not isinstance(function, np.ufunc))
+        may_be_dots = any(one.arg in (None, "out") for one in call.keywords)  # of which a ufunc tells nobody
+        function = self.resolve(call.func, local_names) if held or named or later or may_be_dots else None
+        return is_numpys(function) and (held or may_be_dots or not isinstance(function, np.ufunc))
 
     def is_options(self, function: Node, local_names: frozenset[str]) -> bool:
         """Return whether an expression is certainly ``set_loop_options``, also under a name of the user's."""

@@ -142,6 +142,23 @@ def of_ufunc(function: Any) -> bool:
     return isinstance(function, np.ufunc) or isinstance(getattr(function, "__self__", None), np.ufunc)
 
 
+def giving_arrays(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a call of a ufunc which gives arrays, also without axes, if it is given ``out=...``: NumPy tells none of
+    those whom it asks of that."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        made = call(*args, **kwargs)
+        if kwargs.get("out") is not ...:
+            return made
+        return tuple(map(_as_array, made)) if isinstance(made, tuple) else _as_array(made)
+
+    return called
+
+
+def _as_array(value: Any) -> Any:
+    return by_numpy(np.asarray)(value) if isinstance(value, ArrayTracer) else value
+
+
 def not_asked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Return whether a function of NumPy's may overlook what is staged: it asks its first argument, not all others."""
     first, *others = (*args, *kwargs.values()) or (None,)

@@ -45,7 +45,7 @@ def staged_for(f: Any) -> Any:
     if found is None and asks_nobody(f):
         return library(f, libraries.by_numpy(f))
     if found is None and libraries.of_ufunc(f):
-        return library(f, libraries.by_numpy(f), libraries.elements_not_asked)
+        return libraries.giving_arrays(library(f, libraries.by_numpy(f), libraries.elements_not_asked))
     return library(f, libraries.by_numpy(f), libraries.not_asked) if found is None and is_numpys(f) else found
 
 

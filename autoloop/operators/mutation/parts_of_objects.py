@@ -29,6 +29,7 @@ from ...conversion.callables import is_users_class, is_users_module
 from ...conversion.known_effects import is_pythons_own
 from ...conversion.scopes import value_in
 from ...sent_by_name import SentByName
+from .written_by_methods import written_by
 
 #: after so many objects nothing more is looked at
 MOST_OBJECTS = 5_000
@@ -337,9 +338,10 @@ def changes_unseen(value: Any) -> bool:
     """Return whether an object is such a one, or an array of a subclass: whether it holds what may be set.
 
     What says itself to which others it is equal, and has a hash, is a value; what its own module holds under a name is
-    a part of the library. What is called has values where it holds arrays or containers, and nothing of the user's.
+    a part of the library. What is called has values where it holds arrays or containers, and nothing of the user's, or
+    where its methods set its attributes, or change what such containers hold.
     """
-    kind = type(value)
+    kind: Any = type(value)
     if isinstance(value, np.ndarray):
         return kind is not np.ndarray
     if kind in _HIDING or isinstance(value, np.void) or is_memory_of_c(value):
@@ -352,7 +354,10 @@ def changes_unseen(value: Any) -> bool:
         return False
     if any(one is value for one in getattr(sys.modules.get(kind.__module__), "__dict__", {}).values()):
         return False
-    return not callable(value) or (next(parts_of(value), None) is None and _holds_values(value))
+    if not callable(value):
+        return True
+    (sets, changes), holds = written_by(kind), _holds_values(value)
+    return sets or (holds and (changes or next(parts_of(value), None) is None))
 
 
 def has_identity(value: Any) -> bool:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .op import call
+
 
 class Lying(tuple[tuple[int, ...], bool, bool, bool, bool]):
     """How an array lies in memory; ``NamedTuple`` would compile code at every start.
@@ -123,6 +125,8 @@ def is_whole(answer: Any, layout: Any) -> bool:
 
 def is_reshaped(answer: Any, layout: Any) -> bool:
     """Return whether a view has the elements of an array in C order, as ``reshape`` to its shape has."""
+    if answer.size != layout.size:
+        return False
     other = layout.reshape(answer.shape)
     return bool(other.strides == answer.strides and other.ctypes.data == answer.ctypes.data)
 
@@ -140,3 +144,8 @@ def order_of_axes(answer: Any, layout: Any) -> tuple[int, ...] | None:
         found.append(same[0])
         axes.remove(same[0])
     return tuple(found) if answer.ctypes.data == layout.ctypes.data else None
+
+
+def of_flat(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function of ``a.flat`` as one of ``a``."""
+    return lambda array: function(array.flat if isinstance(array, np.ndarray) else call("reshape", array, [-1]))

@@ -289,4 +289,4 @@ def _given(**arguments: Any) -> dict[str, Any]:
 
 
 def _is_axis(value: Any) -> bool:
-    return hasattr(value, "__index__")
+    return hasattr(value, "__index__") and not (isinstance(value, np.ndarray) and value.ndim)

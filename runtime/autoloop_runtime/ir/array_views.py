@@ -15,7 +15,7 @@ import numpy as np
 
 from ..base.dataclass import dataclass
 from ..base.stand_ins import UnknownWhileTracing
-from .array_layouts import copied_in_order, hangs_on_order, is_reshaped, is_whole, order_of_axes
+from .array_layouts import copied_in_order, hangs_on_order, is_reshaped, is_whole, of_flat, order_of_axes
 from .numpy_protocols import counterpart_of
 from .op import call
 from .tensor import Tensor
@@ -205,16 +205,19 @@ def linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_arr
     is_array : bool
         Whether what it gives is an array where it has no axes.
     """
+    if name == np.reshape.__name__ and isinstance(made, Tensor) and made.shape.is_fully_defined():
+        again = _given_shape(again, made)
+    is_flat = array.view_of is not None and array.view_of.is_flat
+    if is_flat:  # whose ``__array__`` is the array's own memory where that lies in order, which ``np.array`` takes, too
+        array, again = array.view_of.parent, of_flat(again)
     if isinstance(made, (list, tuple)):
-        every = [_linked(array, name, one, _part(again, k), is_array) for k, one in enumerate(made)]
+        every = [_linked(array, name, one, _part(again, k), is_array, is_flat) for k, one in enumerate(made)]
         return type(made)(*every) if hasattr(made, "_fields") else type(made)(every)
     if name == _IMAG and array.dtype.kind != "c" and not array.is_scalar:  # zeros, which nobody may write to
         zeros = array.kind_of_part(made, is_array)(made)
         zeros.freeze(True)
         return zeros
-    if name == np.reshape.__name__ and isinstance(made, Tensor) and made.shape.is_fully_defined():
-        again = _given_shape(again, made)
-    return _linked(array, name, made, again, is_array)
+    return _linked(array, name, made, again, is_array, is_flat)
 
 
 def part_of_several(theirs: Any, array: Any, made: Tensor) -> Any:
@@ -238,7 +241,9 @@ def _part(again: Callable[[Any], Any], k: int) -> Callable[[Any], Any]:
     return lambda x: again(x)[k]
 
 
-def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_array: bool) -> Any:
+def _linked(
+    array: Any, name: str, made: Any, again: Callable[[Any], Any], is_array: bool, is_flat: bool
+) -> Any:  # fmt: skip
     if not isinstance(made, Tensor):
         return made
     if array.may_be_scalar and name in _LOSING and made.shape.rank in (0, None):
@@ -251,8 +256,6 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
         if answer is not None and not np.may_share_memory(answer, array.layout):
             return kind(made)
         return part_of_scalar(array, made, is_array)
-    if array.view_of is not None and array.view_of.is_flat:
-        return kind(made)
     if name == _FLAT and array.shape.rank is not None:
         back = _backward(array, name, made, again, True) if array.shape.is_fully_defined() else _as_before
         view = View(array, _forward(again), back, writeable=array.is_writeable, is_flat=True)
@@ -266,7 +269,7 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
         if order and layout is not None:
             new.storage.lies_as(layout.copy(order))
         return new
-    by_order = name in _BY_LAYOUT and _hangs_on_order(array, name, made, again)
+    by_order = (is_flat or name in _BY_LAYOUT) and _hangs_on_order(array, name, made, again, is_flat)
     settled = not by_order or array.storage.contiguous or lies_as_known(array)
     layout, answer = array.layout, None
     if layout is not None and (name not in _BY_VALUE or (name in _REAL_ALREADY and array.dtype.kind != "c")):
@@ -292,7 +295,7 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
         if not answer.flags.num & _WRITEABLE:  # the imaginary part of reals
             new.freeze(True)
         return new
-    in_order = is_whole(answer, layout) or (name in _RESHAPED and is_reshaped(answer, layout))
+    in_order = is_whole(answer, layout) or ((is_flat or name in _RESHAPED) and is_reshaped(answer, layout))
     axes = None if in_order else order_of_axes(answer, layout)
     back = _backward(array, name, made, again, in_order, axes)
     real = None if name == _FLAT else lambda x: _answer(x, name, made, again)
@@ -300,9 +303,10 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
     return array.viewed(View(array, _forward(again), back, None, axes, writeable, False, each, real), made, answer)
 
 
-def _hangs_on_order(array: Any, name: str, made: Tensor, again: Callable[[Any], Any]) -> bool:
-    """Return whether a function of ``_BY_LAYOUT`` gives an array itself, a view of it or a copy as its elements lie."""
-    if name in (_FLAT, np.reshape.__name__):
+def _hangs_on_order(array: Any, name: str, made: Tensor, again: Callable[[Any], Any], is_flat: bool) -> bool:
+    """Return whether a function of ``_BY_LAYOUT``, or of ``a.flat``, gives an array itself, a view of it or a copy as
+    its elements lie."""
+    if name in (_FLAT, np.reshape.__name__) and not is_flat:
         return not made.shape.rank == array.shape.rank == 1
     return hangs_on_order(again, array.shape.rank, array.dtype)
 
@@ -374,7 +378,8 @@ class _Reshaped:
         self._layout, self._shape = layout, shape
 
     def reshape(self, *_: Any, **others: Any) -> Any:
-        return self._layout.reshape(self._shape, **others)
+        layout = np.asarray(self._layout) if isinstance(self._layout, np.flatiter) else self._layout
+        return layout.reshape(self._shape, **others)
 
 
 def _given_shape(again: Callable[[Any], Any], made: Tensor) -> Callable[[Any], Any]:
