@@ -166,14 +166,14 @@ def unless_left(refusal: E) -> E:
     return refusal
 
 
-def leaving(build: Callable[P, R]) -> Callable[P, R]:
-    """Return a function whose ``TypeError`` says why a loop or branch cannot be built, see :func:`unless_left`."""
+def leaving(build: Callable[P, R], kinds: tuple[type[Exception], ...] = (TypeError,)) -> Callable[P, R]:
+    """Return a function whose errors say why a loop or branch cannot be built, see :func:`unless_left`."""
 
     @functools.wraps(build)
     def built(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return build(*args, **kwargs)
-        except TypeError as error:
+        except kinds as error:
             raise unless_left(error)  # noqa: B904 - it is the same one
 
     return built

@@ -307,3 +307,38 @@ def test_who_asks_for_the_graph_alone_is_not_told_of_plain_python():
         assert "numpy.roots needs coefficients" in str(al.explain(f, x))
     with pytest.warns(UserWarning, match="plain Python, at each call: numpy.roots needs"):
         f(x)
+
+
+def test_a_number_that_is_an_array_before_a_loop_is_plain_pythons():
+    def f(x, n, p=None):
+        p, k = x * 2, 0
+        while k < n and x[0] < 1:
+            p, k = 2, k + 1
+        return p
+
+    for x in (np.zeros(3), np.ones(3)):
+        with pytest.warns(UserWarning, match="loop variable 'p' has shape"):
+            found = al.function(f)(x, np.int64(2))
+        assert type(found) is type(f(x, 2)) and np.array_equal(found, f(x, 2))
+    with pytest.raises(ValueError, match="loop variable 'p' has shape"):
+        al.function(f)(al.constant(np.zeros(3)), np.int64(2))
+
+
+def test_what_may_be_a_scalar_or_an_array_is_not_changed_in_place():
+    def program(s, a, n):
+        for _ in range(n):
+            s -= a
+            a = np.ones(1)
+        return s
+
+    def anew(s, a, n):
+        for _ in range(n):
+            s = s - a
+            a = np.ones(1)
+        return s
+
+    s = np.float64(3)
+    words = "only the run tells whether this is a scalar, for which an augmented"
+    with pytest.warns(UserWarning, match=words):
+        assert al.function(program)(s, s, np.int64(2)).tolist() == [-1.0]
+    assert program(s, s, 2).tolist() == al.function(anew)(s, s, np.int64(2)).tolist() == [-1.0]

@@ -429,22 +429,3 @@ def test_what_has_no_axes_has_no_length():
 @needs_native
 def test_machine_code_rolls_a_value_without_axes():
     assert al.function(lambda s: np.roll(s, 1) + 1, executor="native")(np.float64(2.5)) == 3.5
-
-
-def test_what_may_be_a_scalar_or_an_array_is_not_changed_in_place():
-    def program(s, a, n):
-        for _ in range(n):
-            s -= a
-            a = np.ones(1)
-        return s
-
-    def anew(s, a, n):
-        for _ in range(n):
-            s = s - a
-            a = np.ones(1)
-        return s
-
-    s = np.float64(3)
-    with pytest.raises(TypeError, match="only the run tells whether this is a scalar, for which an augmented"):
-        al.function(program)(s, s, np.int64(2))
-    assert program(s, s, 2).tolist() == al.function(anew)(s, s, np.int64(2)).tolist() == [-1.0]

@@ -214,7 +214,8 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable], twins: list[Twin
     tensors, origins = _trace_body(body_graph, loop, variables, arrays, every)
     with body_graph.as_default():
         tensors += [convert_to_tensor(np.True_) for _ in declared[len(tensors) :]]
-        tensors = leaving(check_results)(declared, tensors)
+        stated = loop.options.get("shape_invariants")  # of a shape that the user has stated an error is the answer
+        tensors = leaving(check_results, (TypeError,) if stated else (TypeError, ValueError))(declared, tensors)
     with cond_graph.as_default(), staged_block(), Block(cond_graph) as block:
         values = _values(variables, cond_graph.inputs, as_maybe, [])
         with loop.rebound.taken.holding(every, values) as given:

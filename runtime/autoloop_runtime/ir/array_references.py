@@ -519,7 +519,7 @@ def _augmented(name: str, ufunc: Any) -> Callable[[Any, Any], Any]:
                 refuse_without_axes()
             return NotImplemented
         if self.shape.rank is None and self.storage.argument is None and not _is_without_axes(other):
-            raise TypeError(
+            raise UnknownWhileTracing(
                 "only the run tells whether this is a scalar, for which an augmented assignment gives the name a new "
                 "value, or an array, which it changes: write x = x + y instead of x += y"
             )
