@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from functools import partial
 from time import perf_counter
 from types import MappingProxyType
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.dtypes import is_own
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.fp_warnings import asked, is_asked, restore, setting, silence
@@ -77,6 +79,32 @@ def in_place_of_run(told: Callable[[float], None]) -> Iterator[None]:
     finally:
         restore(before)
         told(perf_counter() - begin)
+
+
+#: whether who calls a trace has nothing else to call
+_ALONE: ContextVar[bool] = ContextVar("autoloop_alone", default=False)
+
+
+def alone() -> Setting[None]:
+    """Return a context manager in which a trace is run although plain Python might: it is called itself."""
+    return Setting(None, (_ALONE, True))
+
+
+def leave_unknown_errors(trace: ConcreteFunction) -> None:
+    """Let plain Python run what asks for silence in parts of it, or had errors that are asked for while traced.
+
+    Raises
+    ------
+    CalledPlain
+    """
+    if not trace.graph.is_silenced and not is_asked(trace.graph.errors_while_traced):
+        return
+    if not _ALONE.get():
+        raise CalledPlain
+    raise CalledPlain from TypeError(
+        f"{trace.name}: the floating-point errors that np.errstate or np.seterr ask for are not all the graph's: call "
+        f"the function itself, which is plain Python then"
+    )
 
 
 def leave_if_asked(trace: Any, values: Sequence[Any]) -> None:
@@ -189,20 +217,10 @@ class ConcreteFunction(NeverSent):
     @property
     def checked_runner(self) -> Runner:
         """What computes one operation at a time, with NumPy's own functions: floating-point errors are asked for."""
-        self.leave_unknown_errors()
+        leave_unknown_errors(self)
         if self._checked is None:
             self._checked = prepare(self.graph, "dataflow", self._donated)
         return self._checked
-
-    def leave_unknown_errors(self) -> None:
-        """Let plain Python run what asks for silence in parts of it, or had errors that are asked for while traced.
-
-        Raises
-        ------
-        CalledPlain
-        """
-        if self.graph.is_silenced or is_asked(self.graph.errors_while_traced):
-            raise CalledPlain
 
     @property
     def counted(self) -> int:
@@ -257,7 +275,12 @@ class ConcreteFunction(NeverSent):
 
     def results(self, values: list[Any]) -> list[Any]:
         """Return what a run on raw values gives; ``CalledPlain`` if it has shown that plain Python has to do it."""
-        if self.may_be_plain and (told := self.runner.plain_turn(values)) is not None and not asked():
+        if (
+            self.may_be_plain
+            and not _ALONE.get()
+            and (told := self.runner.plain_turn(values)) is not None
+            and not asked()
+        ):
             raise CalledPlain(partial(in_place_of_run, told))
         put_back = self.runner.noted()
         try:
@@ -335,7 +358,8 @@ class ConcreteFunction(NeverSent):
             if not parameter.shape.matches(value.shape):
                 raise ValueError(f"{self.name}: {parameter.name} has shape {parameter.shape}, got {value.shape}")
         try:
-            return self.run(values, [v for v in values if isinstance(v, np.ndarray)])
+            with alone():
+                return self.run(values, [v for v in values if isinstance(v, np.ndarray)])
         except CalledPlain as plain:
             raise plain.__cause__ or plain from None
 

@@ -22,7 +22,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer
 from autoloop_runtime.running.prepare import prepare, run_graph
 
-from .concrete import CalledPlain, ConcreteFunction, own
+from .concrete import CalledPlain, ConcreteFunction, leave_unknown_errors, own
 from .given_arrays import COPIED, is_folded, is_same, overlap
 from .returned_views import Returned, views_of
 
@@ -256,7 +256,7 @@ class ReferringFunction(ConcreteFunction):
     @property
     def _checked_to_record(self) -> Runner:
         """What tells of floating-point errors, and leaves the arrays that it is given as they are."""
-        self.leave_unknown_errors()
+        leave_unknown_errors(self)
         return prepare(self.graph, "dataflow")
 
     @property

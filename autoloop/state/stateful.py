@@ -12,7 +12,7 @@ from autoloop_runtime.base.forks import Kind
 from autoloop_runtime.ir.tensor import Tensor
 
 from .. import state
-from ..concrete import CalledPlain, ConcreteFunction, taken
+from ..concrete import CalledPlain, ConcreteFunction, alone, taken
 from ..written_arguments import OtherMemory, OverlappingArguments
 
 if TYPE_CHECKING:
@@ -244,7 +244,8 @@ class StatefulFunction:
         """Call with one value for each input that is an argument, and what the world holds now."""
         given = taken(self.newest, args)
         try:
-            return self.run(given, [one for one in given if isinstance(one, np.ndarray)])
+            with alone():
+                return self.run(given, [one for one in given if isinstance(one, np.ndarray)])
         except CalledPlain as plain:
             raise plain.__cause__ or plain from None
         except OtherWorld:

@@ -395,3 +395,21 @@ def test_what_is_computed_while_a_gradient_is_traced_obeys_too():
         assert slope(X).tolist() == [10.0, 4.0]
         with np.errstate(divide="raise"), pytest.raises(FloatingPointError, match="divide by zero encountered in log"):
             slope(X)
+
+
+def test_a_trace_that_is_called_itself_is_run_or_tells_what_to_call():
+    def summed(x, n):
+        i = 0
+        while i < n:
+            x, i = x + K, i + 1
+        return x
+
+    decorated = al.function(summed)
+    trace = decorated.get_concrete_function(X, np.int64(1))
+    for _ in range(5):  # plain Python has its turn, in calls of the function
+        assert trace(X, np.int64(1)).tolist() == decorated(X, np.int64(1)).tolist() == [6.0, 2.0]
+    for f in (known_beforehand, silenced):
+        trace = al.function(f).get_concrete_function(X)
+        trace(X)
+        with np.errstate(all="raise"), pytest.raises(TypeError, match="errors that np.errstate or np.seterr ask for"):
+            trace(X)
