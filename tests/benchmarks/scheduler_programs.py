@@ -73,6 +73,15 @@ def hundred(tf, n, x):
     return loop(tf, n, body, [x, x])
 
 
+def beside(tf, n, a, w, x):
+    def body(i, a, s):
+        for _ in range(25):
+            s = (s * 0.5 - x) * 0.5 + x
+        return [tf.tanh(tf.matmul(a, w)), s]
+
+    return loop(tf, n, body, [a, x])
+
+
 def wide(count):
     def build(tf, x, y):
         return [tf.reduce_sum(tf.stack([tf.tanh(x + float(k)) * y for k in range(count // 3)]))]
@@ -208,6 +217,10 @@ def programs(quick: bool = False) -> dict[str, Program]:
         "counter": Program("a counter alone, an iteration", "µs", int(n), counter, [n]),
         "hundred": Program("iterations of 100 nodes, a node", "µs", int(turns(500)) * 100, hundred, [turns(500), one]),
     }  # fmt: skip
+    found["beside"] = Program(
+        "100 nodes beside `tanh(a @ w)`, 128×128, an iteration", "µs", int(turns(500)), beside,
+        [turns(500), *square(128)[1:3], one],
+    )  # fmt: skip
     for count in (10_000 // less, 100_000 // less):
         found[f"wide {count}"] = Program(f"{count:,} nodes side by side, a node", "µs", count, wide(count), [one, one])
         found[f"deep {count}"] = Program(f"{count:,} nodes in a chain, a node", "µs", count, deep(count), [one, one])
