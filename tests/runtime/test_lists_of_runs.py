@@ -150,12 +150,32 @@ def taken_from_the_middle(x):
     return (values * np.arange(len(left)) * values).sum()
 
 
+def of_parts(x):
+    left, kept, part = [], [], []
+    for v in x:
+        left.append(v * v)
+        part.append(v)
+        if len(left) > 4:
+            del left[1:3]
+        if v > 0.3:
+            kept = kept + [v * v]
+        elif kept:
+            kept = kept[:-1]
+        if v > 0.5:
+            left.extend(part)
+            left.reverse()
+            part = []
+    return squares(left) + squares(kept)
+
+
 def differences(f, x):
     steps = np.eye(len(x)) * 1e-6
     return np.array([f(x + step) - f(x - step) for step in steps]) / 2e-6
 
 
-@each([(f, e) for f in (queue, inserted, taken_from_the_middle) for e in EXECUTORS if e in ("auto", "native")])
+@each(
+    [(f, e) for f in (queue, inserted, taken_from_the_middle, of_parts) for e in EXECUTORS if e in ("auto", "native")]
+)
 def test_gradients(f, executor):
     weights = np.linspace(0.3, 1, len(X))
     first = al.grad(al.function(f, executor=executor))

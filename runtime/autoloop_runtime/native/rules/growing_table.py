@@ -22,6 +22,7 @@ from ..writer.nests import Nest
 from ..writer.node_writer import array_of
 from ..writer.registry import growing_rule, rule
 from ..writer.values import Array, Buffer, Owned, Scalar, Value, dense, size_of
+from .filling_rules import know_extents
 from .saved_values import define_stacks, element_at, element_size, grows_here, index_of, with_memory
 from .scatter import add_to
 from .tensor_array_rules import row_at
@@ -235,6 +236,7 @@ def _merge(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 @growing_rule(table_ops.ROWS)
 def _stacked(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     stack_type, tensor = ctx.types.stacks[node.inputs[0]], node.outputs[0]
+    know_extents(ctx, node, values, ctx.shape_of(tensor))
     out = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
     if 0 not in out.shape:
         _read(ctx, stack_type, as_owned(values[0]), "0", ctx.extent(out.shape[0]), out)

@@ -21,6 +21,7 @@ from ..writer.registry import rule
 from ..writer.values import Array, Expr, Scalar, Splat, Value, dense, resolve
 from .changed_parts import is_basic
 from .element_index import index_of
+from .filling_rules import tell_extents
 from .index_arrays import Points
 from .indexed_parts import Basic
 from .indexing_rules import each_index, fitting, only_rows, writable
@@ -73,6 +74,7 @@ def _whole(ctx: Context, value: Value, shape: tuple[int, ...], like: Array) -> A
 
 @rule(INDEX_ADD, complexes=True)
 def _index_add(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    tell_extents(ctx, node, values, values[0], ctx.shape_of(node.outputs[0]))
     out = _zeros(ctx, node)
     _add_at(ctx, node, out, values)
     return [out]

@@ -46,10 +46,10 @@ def _copied(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-def told_extent(ctx: Context, values: Sequence[Value], axis: int) -> str:
+def told_extent(ctx: Context, told: Value, axis: int) -> str:
     """Return an extent that the vector tells which an operation is given beside its operand."""
-    told = array_of(ctx, values[1])
-    return int_of(ctx, loaded(ctx, shifted(ctx, told, axis * told.strides[0], (), ())))
+    vector = array_of(ctx, told)
+    return int_of(ctx, loaded(ctx, shifted(ctx, vector, axis * vector.strides[0], (), ())))
 
 
 def check_told(ctx: Context, node: Node, values: Sequence[Value], shape: Shape, of_rest: bool = False) -> None:
@@ -64,7 +64,7 @@ def check_told(ctx: Context, node: Node, values: Sequence[Value], shape: Shape, 
     for axis, n in enumerate(shape) if len(values) > 1 else ():
         if isinstance(n, Extent) or (asked is not None and asked[axis] is not None):
             continue
-        let, told = ctx.writer.let, told_extent(ctx, values, axis)
+        let, told = ctx.writer.let, told_extent(ctx, values[1], axis)
         fits = let(f"icmp eq i64 {told}, {int(n)}")
         if of_rest:
             fits = let(f"or i1 {fits}, {let(f'icmp {_REST} i64 {told}, -1')}")
@@ -113,7 +113,7 @@ def _check_line(ctx: Context, node: Node, values: Sequence[Value], shape: Shape)
         if not isinstance(shape[0], Extent):
             ctx.check(let(f"icmp eq i64 {has}, {int(shape[0])}"), node, values)
         return
-    told = told_extent(ctx, values, 0)
+    told = told_extent(ctx, values[1], 0)
     fits = let(f"or i1 {let(f'icmp eq i64 {told}, {has}')}, {let(f'icmp {_REST} i64 {told}, -1')}")
     ctx.check(fits, node, [values[0], array_of(ctx, values[1])])
 

@@ -85,7 +85,11 @@ class Tables:
         elif op is table_ops.GET and tensor.dtype == variant:
             types.rows[tensor] = self._inner(node, rows)
         elif op is not table_ops.WITHOUT and op not in _MOVE:
-            shape = types.shapes[tensor] = self._promised(node)
+            shape = self._promised(node)
+            if op is array_vjp_ops.GATHER:
+                lead = types.shapes[node.inputs[1]]
+                shape = (*lead, *shape[len(lead) :])
+            types.shapes[tensor] = shape
             size = shape[0] if op is table_ops.ROWS and not isinstance(shape[0], Extent) else None
             self.fill(node, rows, size, shape if op is table_ops.GET else shape[1:], tensor.dtype)
 

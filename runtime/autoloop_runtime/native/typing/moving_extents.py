@@ -286,7 +286,7 @@ def _counted(node: Node, types: Types) -> Shape:
 
 
 #: those whose results may have extents that the run decides, though their operands have none
-_BEGINNINGS = (GETITEM, ARGWHERE, FILL, BROADCAST_TO, RANGE)
+_BEGINNINGS = (GETITEM, ARGWHERE, FILL, BROADCAST_TO, RANGE, INDEX_ADD)
 _RULES: dict[Any, Callable[[Node, Types], Shape]] = {
     GETITEM: lambda node, types: part_shape(node, 1, types),
     ARGWHERE: _true,

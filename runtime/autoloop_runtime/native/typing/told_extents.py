@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...collections.saved_stacks import READ
 from ...collections.tensor_array_ops import SIZE as ELEMENTS
 from ...ir.graph import Node
 from ...ir.tensor import Tensor
@@ -102,6 +103,8 @@ def _entries(node: Node, dims: Tensor, types: Types) -> list[Any]:
         return [made.inputs[0]]
     if made.op in _SAME or (made.op is RESHAPE and made.inputs[0].shape.rank == 1):
         return _entries(node, made.inputs[0], types)
+    if made.op is READ and dims.shape.is_fully_defined():  # a shape that the loop behind has saved for its gradient
+        return [Extent(_SUPPOSED, ("entry", id(dims), k)) for k in range(dims.shape.as_tuple()[0])]
     refuse(node, "the shape of its result depends on values, and what tells it is no shape or list of numbers")
 
 
