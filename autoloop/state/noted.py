@@ -78,8 +78,6 @@ class Reached:
         self.looked: Any = None
         #: what cannot be read and written as places, in words
         self.hidden: list[str] = []
-        #: the lists and dicts of the call that stand elsewhere, too, in words
-        self.twins: list[str] = []
 
     def guard(self, kind: str, place: Place, known: Any) -> None:
         """Note what has to hold."""

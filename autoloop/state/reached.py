@@ -62,20 +62,6 @@ _STRUCTURES = frozenset((tuple, *LISTS, *DICTS)) - {Counter}
 _CONTAINERS = (tuple, *LISTS, *DICTS, *SETS)
 
 
-def _is_of_call(place: Place | None) -> bool:
-    while place is not None and place is not CALL:
-        place = place.parent
-    return place is CALL
-
-
-def _note_twins(found: Reached, place: Place, value: Any) -> None:
-    """Note a container of the call that stands elsewhere, too: a trace is given that of the call as another one."""
-    known = found.seen[id(value)][1]
-    is_given = _is_of_call(known) or _is_of_call(place)
-    if is_given and known.path != place.path and isinstance(value, (*LISTS, *DICTS)):
-        found.twins.append(f"{known.name!r} and {place.name!r} are one {type(value).__name__}")
-
-
 class _Walk(CodeWalk):
     """The walk that finds it."""
 
@@ -114,7 +100,8 @@ class _Walk(CodeWalk):
             return
         is_structure = kind in _STRUCTURES or (isinstance(value, tuple) and hasattr(kind, "_fields"))
         if is_structure and id(value) in self.seen and isinstance(value, (*LISTS, *DICTS)):
-            return _note_twins(self, place, value)
+            self.guard("same", place, self.seen[id(value)][1])
+            return
         if is_structure or hasattr(kind, "__dataclass_fields__"):
             self.seen[id(value)] = self.given[id(value)] = value, place
             if not isinstance(value, tuple):
@@ -181,7 +168,6 @@ class _Walk(CodeWalk):
             self.guard("contents", place, value.copy())
             return
         if (known := self.seen.get(id(value))) is not None:
-            _note_twins(self, place, value)
             if known[1].path != place.path:  # of an element of a set, or a key, there is no reading where it stands
                 self.guard(*(("is", known[1], value) if place.kind == "value" else ("same", place, known[1])))
             if id(value) in self.added_to and not self._is_only_added_to(place):

@@ -286,7 +286,7 @@ def _traced_once(request: Request, by_reference: bool, numbers: frozenset[Any], 
         symbolic = placeholders(graph, [*request.leaves, *found.leaves], names, request.specs, relations.earlier)
         relations.make_parts(symbolic)
         _note_shared(found.places, symbolic[len(request.leaves) :], related)
-        given = nest.unflatten(request.structure, symbolic[: len(request.leaves)])
+        given = world.joined(nest.unflatten(request.structure, symbolic[: len(request.leaves)]))
         args, kwargs = request.parameters.split(given)
         receiver = () if request.receiver is None else (request.receiver(),)
         try:
@@ -343,8 +343,6 @@ def _leave_hidden(reached: Reached) -> None:
     """Leave a function to Python that finds what it may read, or change, unseen."""
     for what in reached.hidden:
         leave(what, "")
-    if reached.twins and (reached.names.alters or reached.names.identities):
-        leave(f"{reached.twins[0]}, of which a trace would make two: it may be changed", "")
     for value, place in reached.seen.values():
         if isinstance(value, defaultdict) and (told := operators.told_of_effect(value.default_factory)) is not None:
             leave(told, "")

@@ -203,10 +203,19 @@ class World:
         for one in self.holders:
             one.begin()
 
+    def joined(self, traced_call: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return what stands for the arguments, with one list or dict where the arguments have one twice."""
+        given = {id(place) for _, place in self.reached.given.values()}
+        twice = any(one.kind == "same" and id(one.known) in given for one in self.reached.guards)
+        joined: tuple[Any, ...] = _joined(self.call, traced_call, {}) if twice else traced_call
+        return joined
+
     def _given_twice(self) -> list[tuple[Place, Any]]:
         """Return where containers among the arguments stand besides, and what stands for them in the trace."""
         given, twice = {id(place) for _, place in self.reached.given.values()}, []
         for guard in self.reached.guards if given else ():
+            if guard.place.parent is CALL or id(guard.place.parent) in given:  # see `joined`
+                continue
             if guard.kind == "same" and id(guard.known) in given:
                 if not self.is_settable(guard.place):
                     leave(f"{guard.place.name!r} is an argument, or part of one, too", "")
@@ -282,6 +291,27 @@ class World:
     def owner_of(self, place: Place) -> Any:
         """Return what a place is in the trace."""
         return self._traced(place, place.find(self.call, self.receiver))
+
+
+def _joined(value: Any, traced: Any, known: dict[int, Any]) -> Any:
+    """Return what stands for a structure, with the first that stands for a list or dict wherever it is; ``known``: by
+    id, those so far."""
+    if isinstance(value, (list, deque, dict)):
+        if id(value) in known:
+            return known[id(value)]
+        known[id(value)] = traced
+        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+            if (inner := _joined(one, traced[key], known)) is not traced[key]:
+                traced[key] = inner
+    elif isinstance(value, tuple):
+        parts = [_joined(one, its, known) for one, its in zip(value, traced, strict=True)]
+        return traced if all(one is its for one, its in zip(parts, traced)) else nest.like(traced, parts)
+    elif hasattr(type(value), "__dataclass_fields__"):
+        mine = instance_attributes(traced)
+        for name, one in instance_attributes(value).items():
+            if name in mine and (inner := _joined(one, mine[name], known)) is not mine[name]:
+                put(traced, name, inner)
+    return traced
 
 
 class WorldInputs:

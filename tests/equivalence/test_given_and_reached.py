@@ -138,3 +138,57 @@ def test_an_argument_that_the_instance_holds():
     plain = copy.deepcopy(one)
     assert np.array_equal(step(mine, one, np.ones(2)), its.step(plain, np.ones(2)))
     assert repr((mine.parts, one)) == repr((its.parts, plain))
+
+
+def first_is_set(p, q, x):
+    p[0] = p[0] + 1.0
+    return x * q[0]
+
+
+def key_of_first_is_set(p, q, x):
+    p["a"] = x * 2
+    return x * q["a"]
+
+
+def inner_is_set(p, q, x):
+    p[0][0] = p[0][0] + x
+    return q[0] * 2
+
+
+def part_is_set(p, q, x):
+    p.w.append(x * 2)
+    return x * len(q)
+
+
+def are_one(p, q, x):
+    return x * 0 if p is q else x * 1
+
+
+def a_default(p, x, q=[1.0]):  # noqa: B006
+    p[0] = p[0] + 1.0
+    return x * q[0]
+
+
+TWICE = (
+    (first_is_set, lambda: [1.0, 2.0], lambda one: one), (key_of_first_is_set, lambda: {"a": 1.0}, lambda one: one),
+    (inner_is_set, lambda: [[np.ones(2)]], lambda one: one[0]), (part_is_set, lambda: Pair([1.0]), lambda one: one.w),
+    (are_one, lambda: [1.0], lambda one: one),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("orders", [(True, True, False, True), (False, False, True, False)], ids=("one", "two"))
+@pytest.mark.parametrize(("f", "make", "part"), TWICE, ids=[f.__name__ for f, *_ in TWICE])
+def test_a_list_that_stands_twice_in_the_arguments(f, make, part, orders):
+    decorated = al.function(f, executor="sequential")
+    for is_one in orders:
+        mine, its, other, another = make(), make(), make(), make()
+        mine_too, its_too = part(mine if is_one else other), part(its if is_one else another)
+        assert repr(decorated(mine, mine_too, np.ones(2))) == repr(f(its, its_too, np.ones(2)))
+        assert repr((mine, mine_too, other)) == repr((its, its_too, another))
+
+
+def test_a_list_that_is_a_default_too():
+    [default], decorated = a_default.__defaults__, al.function(a_default, executor="sequential")
+    for given in (default, [5.0], default):
+        assert np.array_equal(decorated(given, np.ones(2)), np.full(2, default[0]))
+    assert default == [3.0]

@@ -95,13 +95,14 @@ def test_a_change_is_seen_under_every_name(f, is_one_first):
             assert outcome(decorated, *case) == outcome(f, *case), case
 
 
-def test_why_plain_python_runs_it():
-    with pytest.warns(UserWarning, match="'argument 0' and 'BEST' are one list, of which a trace would make two"):
-        assert al.function(sliced)(BEST, np.ones(2)) == (7, True)
+def changed(old, x):
+    BEST[1] = x[0]
+    return x * old[0] + old[1]
 
 
-def test_who_only_reads_it_has_a_graph():
-    f = al.function(lambda old, x: x * old[0] + BEST[1])
+@pytest.mark.parametrize("program", [lambda old, x: x * old[0] + BEST[1], changed], ids=("read", "changed"))
+def test_there_is_a_graph(program):
+    f = al.function(program)
     BEST[:] = [0, 1, 2]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
