@@ -413,3 +413,14 @@ def test_a_trace_that_is_called_itself_is_run_or_tells_what_to_call():
         trace(X)
         with np.errstate(all="raise"), pytest.raises(TypeError, match="errors that np.errstate or np.seterr ask for"):
             trace(X)
+
+
+def test_the_way_back_of_a_tape_obeys_the_setting_it_is_asked_under():
+    decorated, x = al.function(np.sqrt), al.constant([0.0, 1.0])
+    with al.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = decorated(x)
+    for _ in range(2):
+        assert np.isinf(tape.gradient(y, x).numpy()[0])
+        with np.errstate(divide="raise"), pytest.raises(FloatingPointError, match="divide by zero"):
+            tape.gradient(y, x)

@@ -23,6 +23,7 @@ from ..base.contexts import undisturbed
 from ..base.dataclass import dataclass
 from ..base.dtypes import variant
 from ..base.forks import Kind, in_child, is_mine
+from ..base.fp_warnings import asked
 from ..collections.variables import READ, Variable
 from ..ir.graph import Graph
 from ..ir.stages import Stage, come_to
@@ -160,6 +161,10 @@ class Way:
     backward: Runner
     again: bool
 
+    def back(self) -> Runner:
+        """Return what runs ``graph`` now: one operation after the other where floating-point errors are asked for."""
+        return prepare(self.graph, "dataflow") if asked() else self.backward
+
 
 class Recorded:
     """What is made of a graph for recorded runs; only added to under ``_lock``.
@@ -220,8 +225,8 @@ class Recorded:
     def _made_apart(self) -> Way:
         with _lock:
             if self._apart is None:
-                split, asked = self.split, self._runner.asked
-                forward, backward = (prepare(graph, asked) for graph in (split.forward, split.backward))
+                split, executor = self.split, self._runner.asked
+                forward, backward = (prepare(graph, executor) for graph in (split.forward, split.backward))
                 outputs = (*split.outputs, *split.saved)
                 self._apart = Way(split, outputs, forward, split.backward, backward, again=False)
             return self._apart

@@ -345,7 +345,7 @@ def _call_backward(way: Way, outputs: Sequence[Tensor], kept: Sequence[Tensor], 
             held = state.held if isinstance(state, HeldState) else None
             results = inlined(way.graph, [*given, *kept], held)
         else:
-            results = run_graph(way.graph, way.backward, [*given, *kept], state)
+            results = run_graph(way.graph, way.back(), [*given, *kept], state)
         results = results[: len(split.sources)]
         wanted = [k for k in split.given if gs[k] is not None]
         if len(wanted) < len(split.given):
