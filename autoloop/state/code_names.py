@@ -10,6 +10,8 @@ from typing import Any
 from ..operators.mutation.parts_of_objects import codes_of, names_by_text, names_of_values
 
 #: who uses one of these may ask for attributes of names that no code has,
+#: what sets attributes of the names that it is given
+_SETTING = frozenset(("setattr", "delattr", "__setattr__", "__delattr__"))
 _COMPUTED = frozenset(
     ("getattr", "setattr", "hasattr", "delattr", "vars", "__dict__", "attrgetter", "methodcaller", "globals", "eval")
     + ("exec", "__slots__", "__getattribute__", "getmembers", "getattr_static")
@@ -113,6 +115,10 @@ class Names:
     def use(self, name: str) -> bool:
         """Return whether something of this name is used, be it that it is added to."""
         return name in self or name in self.added_to
+
+    def settable(self) -> set[str]:
+        """Return the names of attributes that code may set: by ``setattr`` any that it has as a text."""
+        return self.stored if self.read.isdisjoint(_SETTING) else self.stored | self.read
 
     def ask(self, is_by_name: bool) -> None:
         """Note a value that may ask objects for attributes of names that no code has."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import types
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from enum import Enum
 from typing import Any
 
@@ -37,6 +37,7 @@ from ..operators.mutation.parts_of_objects import (
 from ..operators.staging.container_contents import instance_attributes
 from ..sent_by_name import SentByName
 from .code_names import Names
+from .foreign_attributes import foreign
 from .noted import Reached
 from .places import CALL, Place
 from .reached_code import CodeWalk
@@ -55,6 +56,7 @@ from .unchanging import (
 )
 
 #: kinds of places that code has a name for
+_SET = "an attribute of the {} {!r}, which is not the user's, is set"
 _NAMED = ("global", "cell", "attribute", "member")
 #: what is no object with attributes, and may be of a class of the user's with methods
 _WITH_METHODS = (*PLAIN, Enum, tuple, np.ndarray)
@@ -120,7 +122,7 @@ class _Walk(CodeWalk):
         elif isinstance(value, np.ndarray) or hasattr(kind, "__dlpack__"):
             return
         elif (
-            isinstance(value, (tuple, *LISTS, *DICTS, *SETS))
+            isinstance(value, (tuple, *LISTS, *DICTS, *SETS)) or foreign(value, self.names.settable())
             or callable(value) or has_state(value) or is_hiding(value) or is_generator(value)
         ):  # fmt: skip
             self.visit(place, value)
@@ -145,7 +147,7 @@ class _Walk(CodeWalk):
         if kind not in EXACTLY_PLAIN and isinstance(value, _WITH_METHODS) and is_users_class(kind):
             self.walk_class(kind)
         if isinstance(value, (*PLAIN, Enum)) and not isinstance(value, np.void):
-            self.hidden += (*_strange(place, value), *_holding(place, value, self.names.stored))
+            self.hidden += (*_strange(place, value), *_holding(place, value, self.names.settable()))
             if type(value) in (int, float, complex) or isinstance(value, np.number):
                 self.numbers.append((place, value))
             else:
@@ -223,7 +225,7 @@ class _Walk(CodeWalk):
 
     def _attributes(self, place: Place, value: Any) -> None:
         """Look at the attributes of an object of a library, or of Python's own."""
-        self.hidden += _changed(place, value, self.names.changed)
+        self.hidden += _changed(place, value, self.names.changed) or _given(place, value, self.names.settable())
         held: Any = getattr(value, "__dict__", None)
         for name in sorted(self.names.read & held.keys()) if type(held) is dict else ():
             self.visit(place.attribute(name), held[name])
@@ -328,7 +330,12 @@ def _changed(place: Place, value: Any, names: set[str]) -> list[str]:
         return []
     if isinstance(value, types.ModuleType) and is_users_module(value):
         return []
-    return [f"an attribute of the {type(value).__name__} {place.name!r}, which is not the user's, is set"]
+    return [_SET.format(type(value).__name__, place.name)]
+
+
+def _given(place: Place, value: Any, stored: Set[str]) -> list[str]:
+    """Return what is to be said of one that has attributes of a program's, if code sets such of one of these names."""
+    return [_SET.format(type(value).__name__, place.name)] if foreign(value, stored) else []
 
 
 def reached_from(
