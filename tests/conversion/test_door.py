@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from autoloop import nest
 from executors import EXECUTORS, INTERPRETED, spread_each
+from left_to_python import refused_or_plain
 
 LOG: list = []
 SEEN: list = []
@@ -510,3 +511,14 @@ def test_none_a_value_and_unset():
 
     with pytest.raises(TypeError, match="'best' is None at one end of a branch on a tensor, has a value at another, a"):
         al.function(f, executor="native")(np.float64(1))
+
+
+def test_library_code_that_runs_over_rows_whose_number_only_the_run_knows_is_left_to_python():
+    def commonest(x, y):
+        if x[0] > 1:
+            return collections.Counter(y[y > 0]).most_common(1)[0][0]
+        return y[0]
+
+    refused_or_plain(
+        commonest, r"'collections.Counter.update' is a library's own code", np.array([2.0]), np.array([0, 3])
+    )

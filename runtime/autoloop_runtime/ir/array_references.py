@@ -19,6 +19,7 @@ from ..base.stand_ins import UnknownWhileTracing, in_numpys_words
 from .array_memory import place_in_all
 from .array_storage import Storage, kept, refuse_without_axes
 from .array_views import View, layout_of_part, linked, name_of_view, new_layout, part_of_scalar
+from .asked_for_text import value_is_asked
 from .basic_indices import (
     composed,
     depends_on_tensors,
@@ -171,10 +172,10 @@ class References:
         if self.shape.rank == 0:
             what = f"'numpy.{self.dtype.type.__name__}' object is not iterable"
             raise in_numpys_words(TypeError(what if self.is_scalar else "iteration over a 0-d array"))
-        known = self.shape.as_list() if self.shape.rank else []
-        if not known or known[0] is None:
+        if not self.shape.rank or (count := self.shape.as_list()[0]) is None:
+            value_is_asked(self, 1)
             return super().__iter__()  # type: ignore[misc, no-any-return]  # which says what is wrong
-        return iter(Rows(self, known[0]))  # each as it is when its turn comes
+        return iter(Rows(self, count))  # each as it is when its turn comes
 
     def given_views(self, theirs: Any, made: Any, again: Callable[[Any], Any], is_array: bool) -> Any:
         """Return what a function of NumPy's gave of this array as what NumPy gives; None if that is no view of it."""
