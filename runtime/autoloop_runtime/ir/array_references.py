@@ -325,7 +325,7 @@ def _is_seen_here(view: View, seen: Any, graph: Any) -> bool:
 def _write(array: References, index: Any, value: Any) -> None:
     """Write to a part of an array; of two faults tell the one that NumPy comes to first."""
     is_flat, held = array.view_of is not None and array.view_of.is_flat, array.current()
-    is_element_of_flat = is_flat and _is_place(index)
+    is_element_of_flat, given = is_flat and _is_place(index), index
     if is_flat:
         _check_flat(index, True)
         index = place_in_all(array, index) if is_element_of_flat else index
@@ -344,7 +344,7 @@ def _write(array: References, index: Any, value: Any) -> None:
     except (TypeError, ValueError, OverflowError):
         gathers = _gathers(index)
         if is_element_of_flat or not (is_flat or gathers) or (is_flat and gathers and _converts(array.dtype, value)):
-            call("getitem", held, index)  # NumPy looks for the place first, and says what is wrong with that
+            call("getitem", held, given)  # NumPy looks for the place first, and says what is wrong with that
         raise
 
 
