@@ -61,3 +61,13 @@ def test_global_numbers_of_such_a_type_are_of_it():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert list(map(type, al.function(f)(np.int64(1)))) == list(map(type, f(np.int64(1))))
+
+
+def test_the_parts_of_the_widest_complex_numbers_are_as_wide():
+    def parts(x):
+        real = (x != 0).astype(x.real.dtype)
+        return x.real.dtype, x.imag.dtype, real.sum(), np.zeros(2, (x * 1).real.dtype), x.real + x.imag * 1j, np.abs(x)
+
+    x = np.array([1 + 2j, 0], np.clongdouble)
+    decorated = al.function(parts)
+    assert repr([decorated(x), decorated(x)]) == repr([parts(x)] * 2)

@@ -133,6 +133,8 @@ def is_inexact(dtype: DType) -> bool:
 
 def complex_of(dtype: DType) -> DType:
     """Return the complex dtype whose parts have the width of ``dtype``."""
+    if dtype.kind == "f" and dtype.itemsize > 8:
+        return np.dtype(np.clongdouble)
     return complex128 if dtype.itemsize > 4 else complex64
 
 
@@ -140,6 +142,8 @@ def real_of(dtype: DType) -> DType:
     """Return the dtype of the parts of a complex dtype; a real dtype is its own."""
     if dtype.kind != "c":
         return dtype
+    if dtype.itemsize > 16:
+        return np.dtype(np.longdouble)
     return float64 if dtype == complex128 else float32
 
 
