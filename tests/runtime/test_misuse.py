@@ -77,6 +77,7 @@ MISUSES = {
     "no loop variables, list": (lambda: al.while_loop(TRUE, KEEP, []), ValueError, "loop_vars is empty"),
     "no loop variables, tuple": (lambda: al.while_loop(TRUE, KEEP, ()), ValueError, "loop_vars is empty"),
     "no loop variables, None": (lambda: al.while_loop(TRUE, KEEP, None), ValueError, "loop_vars is empty"),
+    "no loop variables, dict": (lambda: al.while_loop(TRUE, KEEP, {}), ValueError, "loop_vars is empty"),
     "body takes too few": (loop(lambda i: i, 0, 1.0), TypeError, "body must take as many .* loop variables: 2"),
     "cond takes too few": (lambda: al.while_loop(TRUE, BOTH, [0, 1.0]), TypeError, "cond must take as many .*: 2"),
     "window 0": (loop(KEEP, 0, parallel_iterations=0), ValueError, "positive integer"),

@@ -31,7 +31,7 @@ class LoopForm:
         self.loop_vars = loop_vars
         self.body, self.takes = body, takes
         self.is_sequence = isinstance(loop_vars, (list, tuple))
-        if (self.is_sequence and not loop_vars) or loop_vars is None:
+        if loop_vars is None or (isinstance(loop_vars, (list, tuple, dict)) and not loop_vars):
             raise ValueError("loop_vars is empty: a while_loop needs at least one loop variable")
         args = list(loop_vars) if self.is_sequence else [loop_vars]
         self.arity = len(args)
