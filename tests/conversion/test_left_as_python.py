@@ -342,3 +342,46 @@ def test_what_may_be_a_scalar_or_an_array_is_not_changed_in_place():
     with pytest.warns(UserWarning, match=words):
         assert al.function(program)(s, s, np.int64(2)).tolist() == [-1.0]
     assert program(s, s, 2).tolist() == al.function(anew)(s, s, np.int64(2)).tolist() == [-1.0]
+
+
+class Weights:
+    w = np.ones(3)
+
+
+ORDER = {"s": 0.5, "n": 1}
+U = np.zeros(3)
+
+
+def add(array, v):
+    array += v
+
+
+def in_place_beside_what_only_plain_python_does(x):
+    if U[0] < 2:
+        del ORDER["s"]
+        ORDER["s"] = 1.5
+        add(Weights.w, x)
+
+
+def test_an_array_that_a_trace_takes_as_a_constant_is_not_changed_for_nobody():
+    decorated = al.function(in_place_beside_what_only_plain_python_does)
+    with pytest.warns(UserWarning, match="stand in another order"):
+        decorated(np.ones(3))
+    decorated(np.ones(3))
+    assert Weights.w.tolist() == [3, 3, 3] and [*ORDER] == ["n", "s"]
+
+
+def test_an_array_of_a_library_that_is_changed_in_place_by_what_only_the_run_knows():
+    given = np.ones(3)
+    held = functools.partial(np.asarray, given)
+
+    def f(x):
+        array = held()
+        array += x
+        return array
+
+    decorated = al.function(f)
+    with pytest.warns(UserWarning, match="is given values that only the run knows"):
+        assert decorated(np.ones(3)) is given
+    assert decorated(np.ones(3)) is given
+    assert given.tolist() == [3, 3, 3]

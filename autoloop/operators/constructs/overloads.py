@@ -96,8 +96,8 @@ def update(value: Any, sign: str, other: Any) -> Any:
     method = method_of(value, f"__i{_BINARY[sign[:-1]][1]}__")
     if method is not None and (result := method(other)) is not NotImplemented:
         return result
-    # an array and a tensor make a tensor: NumPy would be asked to write to the array
-    mixed = isinstance(value, np.ndarray) and is_tensor(other)
+    # an array and a tensor make a tensor: NumPy would be asked to write to the array; it is where no tensor takes part
+    mixed = isinstance(value, np.ndarray) and is_tensor(other) and not isinstance(other, Tracer)
     if method is None and hasattr(type(value), f"__i{_BINARY[sign[:-1]][1]}__") and not mixed:
         return _IN_PLACE[sign](value, other)
     return binary(value, sign[:-1], other)
