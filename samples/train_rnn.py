@@ -95,7 +95,7 @@ def main():
     error = lambda guess, which: np.sqrt(np.mean((guess - spots[1:])[which] ** 2))
 
     w = first_weights()
-    mean = square = autoloop.nest.map_structure(np.zeros_like, w)
+    mean, square = (autoloop.nest.map_structure(np.zeros_like, w) for _ in range(2))
     curve, best = [], (np.inf, w, 0)
     for step in range(1, STEPS + 1):
         used = w

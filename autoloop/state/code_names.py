@@ -22,6 +22,14 @@ _ANY_NAME = _COMPUTED | frozenset(("asdict", "astuple", "replace", "fields", "co
 _ADDING = frozenset(("append", "extend", "appendleft", "add"))
 
 
+#: methods of lists and dicts that change them, and functions that change a list
+_ALTERING = frozenset(
+    ("append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "update", "setdefault", "popitem")
+    + ("appendleft", "extendleft", "popleft", "rotate", "subtract", "move_to_end", "shuffle", "setitem", "delitem")
+    + ("iadd", "iconcat", "heappush", "heappop", "heapify", "heapreplace", "heappushpop", "insort", "insort_left")
+    + ("insort_right", "__setitem__", "__delitem__", "__iadd__", "__ior__")
+)
+
 _EXTENDED = opmap["EXTENDED_ARG"]
 _LOAD_GLOBAL = codes_of("LOAD_GLOBAL")
 _GLOBALS = codes_of("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "STORE_NAME", "DELETE_NAME")
@@ -31,6 +39,9 @@ _STORED_NAMES = codes_of("STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "STORE_NAM
 _SET = codes_of("STORE_ATTR", "DELETE_ATTR")
 _STORE_CELL, _COPY = opmap["STORE_DEREF"], opmap["COPY"]
 _MATCH_CLASS = opmap["MATCH_CLASS"]
+_SETS_ITEMS = codes_of("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE")
+#: the arguments of operations in place begin there
+_OPERATE, _IN_PLACE = opmap["BINARY_OP"], 13
 _IS, _CONSTANT = opmap["IS_OP"], opmap["LOAD_CONST"]
 _IMPORT_NAME, _IMPORT_FROM = opmap["IMPORT_NAME"], opmap["IMPORT_FROM"]
 _CELLS = codes_of("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
@@ -77,7 +88,7 @@ class Names:
         self.stored: set[str] = set()
         self.changed: set[str] = set()
         self.every = self.computed = False
-        self.identities = False
+        self.identities = self._alters = False
         self.imported: set[str] = set()
         self.asked: dict[str, set[str]] = {}
         self._values: set[str] | None = None
@@ -97,6 +108,11 @@ class Names:
             len(self.values) if self._values is not None else 0,
             len(self.opened),
         )
+
+    @property
+    def alters(self) -> bool:
+        """Whether some code may change what a list or dict holds."""
+        return self._alters or self.every or not self.read.isdisjoint(_ALTERING)
 
     @property
     def values(self) -> set[str]:
@@ -155,6 +171,8 @@ class Names:
                 self.imported.add(names[argument])
             elif op == _IS:
                 self.identities = self.identities or before != _CONSTANT
+            elif op in _SETS_ITEMS or (op == _OPERATE and argument >= _IN_PLACE):
+                self._alters = True
             elif op == _MATCH_CLASS:  # its names are constants, or stand in the class
                 self.every = True
             elif op == _IMPORT_FROM:

@@ -288,7 +288,8 @@ def norm(
     if isinstance(ord, str):
         raise ValueError(f"norm: ord must be a number, 'euclidean' or 'fro', got {ord!r}")
     total = sum(cast(size**ord, size.dtype), axis, keepdims)
-    root = np.reciprocal(ord, dtype=total.dtype)  # as wide as the numbers are
+    with np.errstate(divide="ignore"):  # an order of 0 among several is NumPy's inf
+        root = np.reciprocal(ord, dtype=total.dtype)  # as wide as the numbers are
     if ord < 0:
         of_small: Tensor = total**root
         return of_small
