@@ -101,10 +101,10 @@ class _Walk(CodeWalk):
             self.visit(place, value)
             return
         is_structure = kind in _STRUCTURES or (isinstance(value, tuple) and hasattr(kind, "_fields"))
-        if is_structure and id(value) in self.seen and isinstance(value, (*LISTS, *DICTS)):
-            if self.names.alters or self.names.identities:  # where it is only read two that are equal are one
-                self.guard("same", place, self.seen[id(value)][1])
-                return
+        is_told = self.names.alters or self.names.identities  # where it is only read two that are equal are one
+        if is_structure and is_told and id(value) in self.seen and isinstance(value, (*LISTS, *DICTS)):
+            self.guard("same", place, self.seen[id(value)][1])
+            return
         if is_structure or hasattr(kind, "__dataclass_fields__"):
             self.seen[id(value)] = self.given[id(value)] = value, place
             if not isinstance(value, tuple):
