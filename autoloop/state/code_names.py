@@ -110,9 +110,9 @@ class Names:
         )
 
     @property
-    def alters(self) -> bool:
-        """Whether some code may change what a list or dict holds."""
-        return self._alters or self.every or not self.read.isdisjoint(_ALTERING)
+    def tells_twins(self) -> bool:
+        """Whether some code may tell one list or dict from two that are equal: it changes one, or asks which it is."""
+        return self._alters or self.identities or self.every or not self.read.isdisjoint(_ALTERING)
 
     @property
     def values(self) -> set[str]:

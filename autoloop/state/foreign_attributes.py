@@ -9,6 +9,7 @@ from collections.abc import Iterator, Set
 from typing import Any
 
 from ..conversion.callables import is_users_class
+from .noted import Reached
 
 
 def foreign(value: Any, names: Set[str]) -> set[str]:
@@ -18,6 +19,22 @@ def foreign(value: Any, names: Set[str]) -> set[str]:
         return set()
     kind: Any = type(value)
     return set(found) if is_users_class(kind) else {name for name in found if name not in _spoken_of(kind)}
+
+
+def given_attributes(reached: Reached) -> list[str]:
+    """Take away from objects of libraries the attributes that a trace has given them; say which, of what."""
+    said, settable = [], reached.names.settable()
+    for place, value, before in reached.strangers:
+        held = vars(value)
+        for name in settable & (held.keys() | before.keys()):
+            if held.get(name, before) is before.get(name, before):
+                continue
+            said.append(f"{place.name!r}, a {type(value).__name__}, is given the attribute {name!r}")
+            if name in before:
+                held[name] = before[name]
+            else:
+                del held[name]
+    return said
 
 
 @functools.lru_cache(maxsize=1024)

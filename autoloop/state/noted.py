@@ -78,7 +78,18 @@ class Reached:
         self.looked: Any = None
         #: what cannot be read and written as places, in words
         self.hidden: list[str] = []
+        #: objects of libraries, and what attributes each has: code may give them some
+        self.strangers: list[tuple[Place, Any, dict[str, Any]]] = []
 
     def guard(self, kind: str, place: Place, known: Any) -> None:
         """Note what has to hold."""
         self.guards.append(Guard(kind, place, known))
+
+    def note_stranger(self, place: Place, value: Any) -> dict[str, Any]:
+        """Return what attributes an object of a library has; note them where code may give it others."""
+        held: Any = getattr(value, "__dict__", None)
+        if type(held) is not dict:
+            return {}
+        if self.names.settable():
+            self.strangers.append((place, value, held.copy()))
+        return held

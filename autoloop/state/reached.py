@@ -101,8 +101,7 @@ class _Walk(CodeWalk):
             self.visit(place, value)
             return
         is_structure = kind in _STRUCTURES or (isinstance(value, tuple) and hasattr(kind, "_fields"))
-        is_told = self.names.alters or self.names.identities  # where it is only read two that are equal are one
-        if is_structure and is_told and id(value) in self.seen and isinstance(value, (*LISTS, *DICTS)):
+        if is_structure and id(value) in self.seen and isinstance(value, (*LISTS, *DICTS)) and self.names.tells_twins:
             self.guard("same", place, self.seen[id(value)][1])
             return
         if is_structure or hasattr(kind, "__dataclass_fields__"):
@@ -120,13 +119,13 @@ class _Walk(CodeWalk):
                     self.call(place.attribute(name), one)
                 self.walk_class(kind)
                 self.inherited(kind)
-        elif isinstance(value, np.ndarray) or hasattr(kind, "__dlpack__"):
-            return
-        elif (
+        elif not (isinstance(value, np.ndarray) or hasattr(kind, "__dlpack__")) and (
             isinstance(value, (tuple, *LISTS, *DICTS, *SETS)) or foreign(value, self.names.settable())
             or callable(value) or has_state(value) or is_hiding(value) or is_generator(value)
         ):  # fmt: skip
             self.visit(place, value)
+        else:
+            self.note_stranger(place, value)
 
     def run(self) -> None:
         """Look at everything that is in reach."""
@@ -227,8 +226,8 @@ class _Walk(CodeWalk):
     def _attributes(self, place: Place, value: Any) -> None:
         """Look at the attributes of an object of a library, or of Python's own."""
         self.hidden += _changed(place, value, self.names.changed) or _given(place, value, self.names.settable())
-        held: Any = getattr(value, "__dict__", None)
-        for name in sorted(self.names.read & held.keys()) if type(held) is dict else ():
+        held = self.note_stranger(place, value)
+        for name in sorted(self.names.read & held.keys()):
             self.visit(place.attribute(name), held[name])
 
     def _tuple(self, place: Place, value: tuple[Any, ...]) -> None:

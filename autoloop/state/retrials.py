@@ -38,6 +38,7 @@ from ..operators.staging.container_contents import CopiesOfTrace, ObjectsOfTrace
 from ..operators.staging.raising import leaves_behind
 from ..parameters import Parameters
 from ..tracing import attempted, finished, placeholders, tell_doubtful, traced
+from .foreign_attributes import given_attributes
 from .noted import Guard, Reached
 from .overlaps import Related
 from .places import RECEIVER, Place, spoken
@@ -362,17 +363,16 @@ def _leave_strange(error: BaseException | None, request: Request) -> None:
 def _leave_written(
     guards: Sequence[Guard], request: Request, receiver: tuple[Any, ...], world: World, symbolic: Sequence[Any]
 ) -> None:  # fmt: skip
-    """Leave a function to Python that has written to an array that is a constant of its trace, or to a part of one, or
-    in which others have drawn random numbers."""
+    """Leave a function to Python that has written to what is a constant of its trace, or to a part of one, or in which
+    others have drawn random numbers."""
     world.leave_drawn()
-    for name in _put_back_constants(guards, request, receiver):
-        leave(f"{name!r} is written to", "")
+    written = [f"{name!r} is written to" for name in _put_back_constants(guards, request, receiver)]
+    for said in (*given_attributes(world.reached), *written):
+        leave(said, "")
     _leave_written_parts(guards, request, world.reached, symbolic)
 
 
-def _leave_written_parts(
-    guards: Sequence[Guard], request: Request, reached: Reached, symbolic: Sequence[Any]
-) -> None:  # fmt: skip
+def _leave_written_parts(guards: Sequence[Guard], request: Request, reached: Reached, symbolic: Sequence[Any]) -> None:
     """Leave a function to Python that has written to an argument which shares memory with a constant of its trace."""
     storages = [kept(one) for one in symbolic[: len(request.leaves)]]
     written = [leaf for leaf, one in zip(request.leaves, storages) if one is not None and one.version]
@@ -390,6 +390,7 @@ def _is_constant(guard: Guard) -> bool:
 def _put_back(world: World, guards: Sequence[Guard], request: Request, receiver: tuple[Any, ...]) -> None:
     """Let the world be as it was before a trace that is given up."""
     world.put_back()
+    given_attributes(world.reached)
     _put_back_constants(guards, request, receiver)
 
 

@@ -97,3 +97,25 @@ def test_what_the_library_itself_calls_so_stays_in_the_graph():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert [step(np.ones(1))[0] for _ in range(3)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("kind", [*sorted(KINDS.keys() - {"module"}), "variable"])
+def test_an_attribute_that_the_object_did_not_have(kind):
+    value = al.Variable(1.0) if kind == "variable" else KINDS[kind]()
+
+    def given(x, one):
+        one.n = x[0]
+        return x * 2
+
+    def kept(x, one=value):
+        one.m = x[1]
+        return x * 2
+
+    decorated = al.function(given), al.function(kept)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        for number in (1.0, 2.0):
+            array = np.array([number, 3 * number])
+            for f, more in zip(decorated, [(value,), ()]):
+                np.testing.assert_array_equal(f(array, *more), array * 2)
+            assert (type(value.n), value.n, value.m) == (np.float64, number, 3 * number)
