@@ -27,7 +27,7 @@ from ...conversion.callables import is_users_class
 from ...errors import ConversionError, NeverReturnsError, is_refusal
 from ...left_to_python import LeftToPython, is_followed, leave_unknown
 from ..mutation.outside_world import leave
-from ..staging.raising import Raising, flat_kinds
+from ..staging.raising import Raising, catches, flat_kinds
 from ..staging.staged_blocks import StagedRaise
 from ..staging.users_methods import method_of
 from .stateful_calls import entered
@@ -64,8 +64,8 @@ class attempt:
     def __exit__(self, kind: Any, error: BaseException | None, traceback: TracebackType | None) -> None:
         if error is not None and not isinstance(error, NeverReturnsError) and is_refusal(error):
             return
-        if isinstance(error, StagedRaise) and self._catches(error):
-            raise error.thrown()
+        if isinstance(error, StagedRaise) and catches(self._caught, error.error):
+            raise error.thrown()  # in the same block, be it by a helper: as in Python, then
         nodes = list(self._made.nodes())
         self.said = next((node for node in nodes if node.op.ends_run), None)
         self.failing = self.said or next((node for node in nodes if _raised_by(node) is not None), None)
@@ -79,10 +79,6 @@ class attempt:
         what = f"{_what(node, raised)}, and cannot be caught by an `except` in the converted function"
         leave_unknown(what)
         raise ConversionError(f"{what}: catch it around the call, or ask before by `if`")
-
-    def _catches(self, error: StagedRaise) -> bool:
-        """Return whether a clause catches what is raised in the same block, be it by a helper: as in Python, then."""
-        return self._caught is not None and any(issubclass(error.kind, one) for one in flat_kinds(self._caught()))
 
     def last(self) -> _Last:
         """Return the manager for what is done after the body, whatever became of that: a ``finally``, ``__exit__``."""

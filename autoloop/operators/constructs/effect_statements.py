@@ -15,7 +15,7 @@ from autoloop_runtime.ir.rollback import mark, rollback
 from ... import operators
 from ...errors import ConversionError
 from ...left_to_python import unless_left
-from ..staging.raising import flat_kinds, refuse_untold_text
+from ..staging.raising import catches, raised_kind, refuse_untold_text
 from ..staging.staged_blocks import StagedRaise, in_staged_block
 from ..staging.staged_values import asked, is_staged, truth
 from .asked_tests import Asking
@@ -48,7 +48,7 @@ def checked(
         else:
             ops.assert_true(truth(test), said)
         return True
-    if not test and in_staged_block() and not _catches(caught, AssertionError):
+    if not test and in_staged_block() and not catches(caught, AssertionError):
         _refuse_if_caught(AssertionError, caught_outside)
         raise StagedRaise(AssertionError(*([] if message is None else [message()])))
     return test
@@ -94,21 +94,15 @@ def raised(error: Any, caught: Kinds = None, caught_outside: Kinds = None) -> An
     caught_outside : callable, optional
         Gives what ``except`` clauses around the loop or branch catch: no graph can do that.
     """
-    if not in_staged_block() or isinstance(error, StagedRaise) or _catches(caught, error):
+    if not in_staged_block() or isinstance(error, StagedRaise) or catches(caught, error):
         return error
     _refuse_if_caught(error, caught_outside)
     return StagedRaise(error)
 
 
-def _catches(kinds: Kinds, error: Any) -> bool:
-    kind = error if isinstance(error, type) else type(error)
-    return kinds is not None and any(issubclass(kind, one) for one in flat_kinds(kinds()))
-
-
 def _refuse_if_caught(error: Any, kinds: Kinds) -> None:
-    if _catches(kinds, error):
-        kind = error if isinstance(error, type) else type(error)
+    if catches(kinds, error):
         raise unless_left(ConversionError(
-            f"{kind.__name__} is raised under a tensor condition, at run time, and cannot be caught by an `except` "
-            f"in the converted function: catch it around the call, or choose a value with `if` instead"
+            f"{raised_kind(error).__name__} is raised under a tensor condition, at run time, and cannot be caught by "
+            f"an `except` in the converted function: catch it around the call, or choose a value with `if` instead"
         ))  # fmt: skip

@@ -278,9 +278,8 @@ class _ValueOrNone(_Later):
         self.is_set, self.value = is_set, value
 
     def _found(self) -> Any:
-        return (
-            self.value if getattr(self.is_set, "value", self.is_set) else None
-        )  # a tensor's value shows itself as one
+        is_set = getattr(self.is_set, "value", self.is_set)  # what a tensor tells shows itself as one
+        return self.value if is_set else None
 
 
 class _OneOfSeveral(_Later):

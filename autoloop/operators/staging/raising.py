@@ -91,6 +91,17 @@ def flat_kinds(kinds: tuple[Any, ...]) -> list[type]:
     return [one for kind in kinds for one in (flat_kinds(kind) if isinstance(kind, tuple) else [kind])]
 
 
+def raised_kind(error: Any) -> type[BaseException]:
+    """Return the type of what a ``raise`` statement names, an exception or a type of exceptions."""
+    kind: type[BaseException] = error if isinstance(error, type) else type(error)
+    return kind
+
+
+def catches(caught: Callable[[], tuple[Any, ...]] | None, error: Any) -> bool:
+    """Return whether ``except`` clauses, of which ``caught`` gives the kinds, catch what is raised."""
+    return caught is not None and issubclass(raised_kind(error), tuple(flat_kinds(caught())))
+
+
 def raise_unless(holds: Tensor, raising: Raising, *values: Any) -> None:
     """Let the graph raise what ``raising`` makes of ``values`` if ``holds`` turns out false."""
     with undivided():

@@ -26,7 +26,7 @@ from ...errors import (
     passes_handlers,
 )
 from ...left_to_python import LeftToPython, leave_unknown, python_can_run
-from .raising import Raising, caused, remade, unknown_parts
+from .raising import Raising, caused, raised_kind, remade, unknown_parts
 from .standins import Face, StandIn
 
 _OF_THE_RUN = (NameError, LookupError, ZeroDivisionError, StopIteration, SystemExit)
@@ -153,11 +153,6 @@ class StagedRaise(BaseException):
 
     def __init__(self, error: Any) -> None:
         self.error = error
-
-    @property
-    def kind(self) -> type[BaseException]:
-        """Return the type of the user's exception."""
-        return self.error if isinstance(self.error, type) else type(self.error)
 
     def thrown(self) -> BaseException:
         """Return the user's exception, to be raised in place of this one: something in the same block looks at it."""
@@ -299,8 +294,7 @@ def raise_at_run_time(error: BaseException) -> None:
         made = remade(error)
     else:
         raise error
-    kind = user_error if isinstance(user_error, type) else type(user_error)
-    ops.raise_error(Raising(kind, made.make), *made.tensors, location=raised_at(error.__traceback__))
+    ops.raise_error(Raising(raised_kind(user_error), made.make), *made.tensors, location=raised_at(error.__traceback__))
 
 
 def raise_when_run(error: BaseException) -> bool:

@@ -111,6 +111,12 @@ def _entry(ctx: Context, stack_type: StackType, pointer: str, position: str) -> 
     return ctx.writer.let(f"call ptr @table_entry(ptr {pointer}, i64 {position}, i64 {element_size(stack_type)})")
 
 
+def _changed_at(ctx: Context, node: Node, stack_type: StackType, values: list[Value]) -> tuple[Owned, str, str]:
+    """Return the table that a node may change, the position that it is given, and the address of what is there."""
+    table, position = changeable(ctx, node, node.outputs[0], values[0]), index_of(ctx, values[1])
+    return table, position, _entry(ctx, stack_type, table.pointer, position)
+
+
 def _read(ctx: Context, stack_type: StackType, table: Owned, first: str, count: str, out: Array) -> None:
     """Copy ``count`` elements from ``first`` on into ``out``, zeros where there are none."""
     _define(ctx)
@@ -197,8 +203,7 @@ def _get(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 @growing_rule(table_ops.WITHOUT)
 def _without(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     writer, stack_type = ctx.writer, ctx.types.stacks[node.outputs[0]]
-    table = changeable(ctx, node, node.outputs[0], values[0])
-    place = _entry(ctx, stack_type, table.pointer, index_of(ctx, values[1]))
+    table, _, place = _changed_at(ctx, node, stack_type, values)
     with writer.unless_null(place, "there", "gone"):
         writer.do(f"call void @llvm.memset.p0.i64(ptr {place}, i8 0, i64 {element_size(stack_type)}, i1 false)")
     return [table]
@@ -207,8 +212,7 @@ def _without(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 @rule(table_ops.OPENED, complexes=True)
 def _opened(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     writer, stack_type = ctx.writer, ctx.types.stacks[node.outputs[0]]
-    table, position = changeable(ctx, node, node.outputs[0], values[0]), index_of(ctx, values[1])
-    place = _entry(ctx, stack_type, table.pointer, position)
+    table, position, place = _changed_at(ctx, node, stack_type, values)
     with writer.unless_null(place, "behind", "opened"):
         length = writer.let(f"load i64, ptr {writer.let(f'getelementptr i64, ptr {table.pointer}, i64 1')}")
         _reached(ctx, node, stack_type, table, writer.let(f"add i64 {length}, 1"))  # its words stay where they are
@@ -219,8 +223,7 @@ def _opened(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 @rule(table_ops.CLOSED, complexes=True)
 def _closed(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     writer, stack_type = ctx.writer, ctx.types.stacks[node.outputs[0]]
-    table, position = changeable(ctx, node, node.outputs[0], values[0]), index_of(ctx, values[1])
-    place = _entry(ctx, stack_type, table.pointer, position)
+    table, position, place = _changed_at(ctx, node, stack_type, values)
     with writer.unless_null(place, "there", "closed"):
         writer.do(f"call void @table_close(ptr {table.pointer}, i64 {position}, i64 {element_size(stack_type)})")
     return [table]
