@@ -103,6 +103,7 @@ def test_what_does_nothing_is_left_out():
     gone = [
         lambda x: x * 1.0, lambda x: x - 0.0, lambda x: x + -0.0, lambda x: x / 1.0, lambda x: -(-x),
         lambda x: call("identity", x), lambda x: call("reshape", x, []),
+        lambda x: call("where", x > 1, x, call("stop_gradient", x)),
     ]  # fmt: skip
     assert [ops(fold(traced(b, F))) == [] for b in kept] == [False] * 3
     assert [ops(prune(fold(traced(b, F)))) for b in gone] == [[]] * len(gone)

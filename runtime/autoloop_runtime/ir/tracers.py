@@ -51,6 +51,7 @@ from .tensor import Tensor
 from .tensor_operators import BINARY, COMPARISONS, GOES_FIRST, Operators, asked_first
 from .written_results import (
     Changing,
+    computed_only,
     is_reference,
     place_of_out,
     refuse_array,
@@ -126,7 +127,7 @@ class Tracer(Tensor):
             del kwargs["out"]
             where = kwargs.pop("where", True) if method == "__call__" else True
             try:
-                made = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+                made = super().__array_ufunc__(ufunc, method, *computed_only(where, inputs), **kwargs)
             except Exception as error:
                 if method == "__call__" and isinstance(error, ValueError):
                     check_casts(ufunc, inputs, out, **kwargs)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -76,6 +76,26 @@ def is_reference(out: Any, what: Any = None) -> bool:
     if getattr(what, "__module__", None) == "numpy.fft":
         return False
     return isinstance(out, References) or (isinstance(out, tuple) and any(isinstance(one, References) for one in out))
+
+
+def computed_only(where: Any, inputs: Sequence[Any]) -> Sequence[Any]:
+    """Return operands of a ufunc that have derivatives only where NumPy computes: elsewhere there is nothing to derive,
+    and 0 times the slope there, ``np.divide(a, b, out=..., where=b != 0)``, would be nan.
+
+    Parameters
+    ----------
+    where : array_like
+        Which elements are computed.
+    inputs : sequence
+        The operands; Python's numbers stay weak, as they are.
+    """
+    if where is True or where is False:
+        return inputs
+    return [_flat_outside(where, x) if isinstance(x, References) or type(x) is Tensor else x for x in inputs]
+
+
+def _flat_outside(where: Any, x: Any) -> Any:
+    return call("where", where, x, call("stop_gradient", x)) if x.dtype.kind in "fc" else x
 
 
 def written(
