@@ -27,6 +27,7 @@ from ..operators.staging.container_contents import (
     has_objects,
     objects_in,
     put_in_order,
+    set_item,
 )
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.standins import Maybe, opened
@@ -34,8 +35,9 @@ from ..operators.staging.twins import leave_left
 from ..operators.staging.undefined import MaybeUnset, Undefined
 from .doubtful_arrays import leave_doubtful, leave_doubtful_containers, values_of
 from .places import Place, set_at, unset_at
-from .recipes import Recipes, left_in
+from .recipes import Recipes, items_of, left_in
 from .stateful import Made
+from .unchanging import is_constant
 from .world import NOTHING, Changes, Holder, Recipe, World, Write, is_unchanged
 
 
@@ -198,9 +200,9 @@ class _Finder:
     def _dict(self, place: Place, before: dict[Any, Any], now: dict[Any, Any], owner: int) -> None:
         kept = [key for key in before if key in now]
         if list(now)[: len(kept)] != kept:
-            every = [(key, self.recipes.of(one, f"{place.name}[{nest.key_text(key)}]")) for key, one in now.items()]
+            every = items_of(self.recipes, now, place.name)
             self.names.append(place.name)
-            self.writes.append(lambda made: fill(made.owners[owner], {key: recipe(made) for key, recipe in every}))
+            self.writes.append(lambda made: fill(made.owners[owner], {key(made): one(made) for key, one in every}))
             return
         gone = [key for key in before if key not in now]
         if gone:
@@ -208,8 +210,18 @@ class _Finder:
             self.writes.append(lambda made: _without(made.owners[owner], gone))
         for key, new in now.items():
             old = before.get(key, NOTHING)
-            if old is not new:
+            if old is NOTHING and not is_constant(key):
+                self._new_key(place, key, new, owner)
+            elif old is not new:
                 self._set(place.item(key), old, new, owner)
+
+    def _new_key(self, place: Place, key: Any, new: Any, owner: int) -> None:
+        """Note that a dict gets an element under a key that each call may make anew."""
+        if type(new) in (Undefined, MaybeUnset):
+            leave(f"only the run knows whether {place.name!r} gets an element whose key is an object", "")
+        ((name, one),) = items_of(self.recipes, {key: new}, place.name)
+        self.names.append(place.name)
+        self.writes.append(lambda made: made.later.append(lambda: set_item(made.owners[owner], name(made), one(made))))
 
 
 def _without(value: dict[Any, Any], keys: Sequence[Any]) -> None:
@@ -287,7 +299,9 @@ class Left:
         """Make the changes."""
         for write in self.writes:
             with contextlib.suppress(IndexError):  # it would need what the graph gives
-                write(Made((), self._owners))
+                made = Made((), self._owners)
+                write(made)
+                made.complete()
 
 
 def left_by(world: World) -> Left:

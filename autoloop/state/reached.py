@@ -71,8 +71,6 @@ class _Walk(CodeWalk):
         super().__init__(names)
         self._todo: deque[tuple[Place, Any]] = deque()
 
-    # -- where the walk begins ------------------------------------------------------------------------------
-
     def function(self, function: Any) -> None:
         """Walk from the function that is called."""
         while isinstance(function, functools.partial | types.MethodType):
@@ -112,6 +110,7 @@ class _Walk(CodeWalk):
                 for k, one in enumerate(value):
                     self.call(place.item(k) if place is not CALL else Place("item", CALL, k, f"argument {k}"), one)
             elif isinstance(value, dict):
+                self._without_place(place, value)
                 for key, one in value.items():
                     self.call(place.item(key), one)
             else:
@@ -136,8 +135,6 @@ class _Walk(CodeWalk):
     def visit(self, place: Place, value: Any) -> None:
         """Look at a place later, when all before it were."""
         self._todo.append((place, value))
-
-    # -- one place ------------------------------------------------------------------------------------------
 
     def _look(self, place: Place, value: Any) -> None:
         kind = type(value)

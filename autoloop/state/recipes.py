@@ -38,7 +38,7 @@ from ..returned_views import copied
 from .overlaps import part_of
 from .places import Place, put
 from .stateful import Made
-from .unchanging import PLAIN, is_hiding
+from .unchanging import PLAIN, is_constant, is_hiding
 from .world import Holder, Recipe, World
 
 #: so many steps into what functions hold are gone
@@ -73,13 +73,17 @@ class _Once:
         return made.known[self._key]
 
 
-def _refilled(value: Any, empty: Any, fill: Callable[[Any, Made], None]) -> Recipe:
-    """Return what makes a container, or an object, anew: it is there before what it holds, which may be itself."""
+def _refilled(value: Any, empty: Any, fill: Callable[[Any, Made], None], of_hashes: bool = False) -> Recipe:
+    """Return what makes a container anew: it is there before what it holds, which may be itself, and long before where
+    that are objects which are asked for their hashes."""
     number = id(value)
 
     def refilled(made: Made) -> Any:
         new = made.known[number] = copy.copy(empty)
-        fill(new, made)
+        if of_hashes:
+            made.later.append(lambda: fill(new, made))
+        else:
+            fill(new, made)
         return new
 
     return refilled
@@ -270,11 +274,11 @@ class Recipes:
                 return True
             if not isinstance(value, tuple):
                 seen.add(id(value))
-            parts = value.values() if isinstance(value, dict) else () if is_growing(value) else value
+            parts = [*value, *value.values()] if isinstance(value, dict) else () if is_growing(value) else value
             if hasattr(type(value), "__dataclass_fields__"):
                 parts = instance_attributes(value).values()
             return any(self.holds(one, seen) for one in parts)
-        return (id(value) in self._known and not callable(value)) or has_state(value) or is_hiding(value)
+        return (id(value) in self._known and not callable(value)) or _holds_more(value)
 
     def grown(self, holder: Holder) -> Any:
         """Return what a list of the world has become in a staged loop or branch; None if it is what it is."""
@@ -302,7 +306,8 @@ class Recipes:
             )
         if kind in (list, set, frozenset, deque):
             parts = [self.of(one, f"{name}[...]") for one in value]
-            return _frozen(parts) if kind is frozenset else _refilled(value, *_empty(value, parts))
+            of_hashes = isinstance(value, set) and not all(map(is_constant, value))
+            return _frozen(parts) if kind is frozenset else _refilled(value, *_empty(value, parts), of_hashes)
         if isinstance(value, dict):
             return self._dict(value, name)
         if is_wrapper(value) or isinstance(value, types.FunctionType | types.BuiltinFunctionType):
@@ -322,13 +327,13 @@ class Recipes:
         empty = copy.copy(value)
         kind = dict_class(empty)
         kind.clear(empty)
-        items = [(key, self.of(one, f"{name}[{nest.key_text(key)}]")) for key, one in value.items()]
+        items = items_of(self, value, name)
 
         def fill(new: Any, made: Made) -> None:
             for key, recipe in items:
-                kind.__setitem__(new, key, recipe(made))
+                kind.__setitem__(new, key(made), recipe(made))
 
-        return _refilled(value, empty, fill)
+        return _refilled(value, empty, fill, not all(map(is_constant, value)))
 
     def _object(self, value: Any, name: str) -> Recipe:
         kind = type(value)
@@ -353,6 +358,21 @@ class Recipes:
     def refuse(name: str, what: str) -> NoReturn:
         """Leave a function to plain Python that leaves in the world what cannot be made at each call."""
         leave(f"{name!r} is left holding {what}", "return it from the decorated function")
+
+
+def items_of(recipes: Recipes, value: dict[Any, Any], name: str) -> list[tuple[Recipe, Recipe]]:
+    """Return what makes the keys and the values of a dict: a key may be, or hold, an object as any value."""
+    made: list[tuple[Recipe, Recipe]] = []
+    for key, one in value.items():
+        made.append((recipes.of(key, f"a key of {name}"), recipes.of(one, f"{name}[{nest.key_text(key)}]")))
+    return made
+
+
+def _holds_more(value: Any) -> bool:
+    """Return whether a part of a result, or a key in it, holds what each call makes anew."""
+    if isinstance(value, types.FunctionType):
+        return _is_of_graph(value, _DEEPEST)
+    return has_state(value) or is_hiding(value)
 
 
 def left_in(recipes: Recipes, world: World) -> list[Any]:

@@ -42,11 +42,19 @@ class OtherWorld(Exception):
 class Made:
     """What one run has given: the outputs, what was found at the places asked for, and what was made already."""
 
-    __slots__ = ("known", "outputs", "owners")
+    __slots__ = ("known", "later", "outputs", "owners")
 
     def __init__(self, outputs: Sequence[Any], owners: Sequence[Any]) -> None:
         self.outputs, self.owners = outputs, owners
         self.known: dict[int, Any] = {}
+        #: what asks new objects for their hashes: these may hold what asks, and need all their attributes first
+        self.later: list[Callable[[], None]] = []
+
+    def complete(self) -> None:
+        """Do what was left for later."""
+        for fill in self.later:  # grows as it is walked
+            fill()
+        self.later.clear()
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,9 +156,11 @@ class Variant:
         if self.result is not None:
             result = self.result(given)
         if plain is not None and plain is not made:
+            given.complete()
             given = Made(plain[1:], owners)
         for write in self.writes:
             write(given)
+        given.complete()
         return result
 
 
