@@ -24,9 +24,9 @@ from .generated_functions import GeneratedFunctions
 from .item_targets import nested_targets
 from .jumps import lower_jumps
 from .liveness import analyse
-from .nodes import Block, Maker, Node, copy_tree, header
+from .nodes import Block, Maker, Node, header
 from .plan import Plan, plan_function
-from .scopes import parameter_names, scope_of
+from .scopes import parameter_names, path_of, scope_of
 from .statements import Facts, Names
 from .unsupported import is_asynchronous, is_generator
 
@@ -166,9 +166,9 @@ class _StatementRewriter(GeneratedFunctions):
         if plan.shared:
             call.keywords.append(make.place(gast.keyword("shared", make.strings(plan.shared))))
         if plan.places:
-            pairs = [make.tuple([place.value, make.constant(place.attr)]) for place in map(_load, plan.places)]
-            value = make.lambda_(make.tuple(pairs))
-            call.keywords.append(make.place(gast.keyword("places", value)))
+            paths = [path_of(place).partition(".") for place in plan.places]
+            pairs = [make.tuple([make.lambda_(make.load(root)), make.constant(path)]) for root, _, path in paths]
+            call.keywords.append(make.place(gast.keyword("places", make.tuple(pairs))))
 
     def _if(self, node: Node) -> Block:
         plan = self.facts.plan.by_id.get(id(node))
@@ -253,11 +253,6 @@ def _by_name(pairs: Node) -> Node:
         if isinstance(pair, gast.Tuple) and pair.elts and isinstance(pair.elts[0], gast.Name):
             pair.elts[0] = Maker(pair.elts[0]).constant(pair.elts[0].id)
     return pairs
-
-
-def _load(place: Node) -> Node:
-    """Return an attribute target as an expression."""
-    return gast.copy_location(gast.Attribute(copy_tree(place.value), place.attr, gast.Load()), place)
 
 
 def _is_pass(block: Block) -> bool:

@@ -16,8 +16,8 @@ from autoloop_runtime.base.dataclass import dataclass, field
 from .exits import block_fields
 from .jumps import Jumps
 from .liveness import Flow
-from .nodes import Node, walk
-from .scopes import Effects, Scope, effects_of, mutated_by, path_of
+from .nodes import Node, children
+from .scopes import COMPREHENSIONS, FUNCTIONS, Effects, Scope, effects_of, free_names, mutated_by, path_of
 
 Place = tuple[str, Node]
 
@@ -217,17 +217,25 @@ class _Planner:
         return sorted(names, key=lambda name: self.order.get(name, len(self.order)))
 
 
-def places_in(statement: Node) -> dict[str, Node]:
-    """Return the attributes that a simple statement sets, by a text that tells them apart."""
+def places_in(node: Node) -> dict[str, Node]:
+    """Return the attributes that a simple statement sets, by a text that tells them apart.
+
+    Those of parameters and other names that inner functions, classes and comprehensions bind are not its own.
+    """
     found: dict[str, Node] = {}
-    for node in walk(statement):
-        place = mutated_by(node)
-        if place is None and isinstance(getattr(node, "ctx", None), gast.Store | gast.Del):
-            place = node
-        while isinstance(place, gast.Subscript):
-            place = place.value
-        if isinstance(place, gast.Attribute) and (text := path_of(place)):
+    place = mutated_by(node)
+    if place is None and isinstance(getattr(node, "ctx", None), gast.Store | gast.Del):
+        place = node
+    while isinstance(place, gast.Subscript):
+        place = place.value
+    if isinstance(place, gast.Attribute) and (text := path_of(place)):
+        found[text] = place
+    for child in children(node):
+        for text, place in places_in(child).items():
             found.setdefault(text, place)
+    if found and isinstance(node, (*FUNCTIONS, *COMPREHENSIONS)):
+        outer = free_names([node])
+        found = {text: place for text, place in found.items() if _root_names(place) <= outer}
     return found
 
 

@@ -11,7 +11,7 @@ Loops and branches::
     return ops.if_return(test, then, orelse)(x)
 
 ``until=('did_break',)`` names the loop variables that end a loop at once; ``shared=('n',)`` the variables that
-a body changes through ``nonlocal``; ``places=lambda: ((self, 'h'),)`` the attributes it changes;
+a body changes through ``nonlocal``; ``places=((lambda: self, 'h'),)`` the attributes it changes;
 ``options=lambda: {...}`` holds the arguments of ``set_loop_options``.
 
 Expressions: ``and_(a, lambda: b)``, ``or_``, ``not_``, ``if_exp(test, lambda: a, lambda: b)``, ``in_``,

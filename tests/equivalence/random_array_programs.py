@@ -256,9 +256,11 @@ class Writer(Expressions):
     def block(self, budget: int, jumps: bool) -> None:
         """Write a block; names that it makes are forgotten."""
         self.depth += 1
-        before = set(self.world)
+        before, written = set(self.world), len(self.lines)
         for _ in range(self.choices.randrange(1, 4)):
             self.statement(budget, jumps)
+        if len(self.lines) == written:
+            self.lines.append("    " * self.depth + "pass")
         for name in [one for one in self.world if one not in before]:
             del self.world[name]
         self.depth -= 1

@@ -188,9 +188,12 @@ class ConstructWriter(StatefulWriter):
 
     def function(self, budget: int, jumps: bool) -> None:
         """Write a function of the program's own; its variables are the world's while the program is written."""
+        self.write_function(self.choices.choice(FUNCTIONS))
+
+    def write_function(self, form: str) -> None:
         self.made += 1
         name = f"g{self.made}"
-        text = self.choices.choice(FUNCTIONS).format(**self.known(), g=name)
+        text = form.format(**self.known(), g=name)
         if self.run(text.replace("nonlocal", "global") + f"\n{name}(1.5)"):
             self.lines += ["    " * self.depth + line for line in text.splitlines()]
             if self.depth == 1:

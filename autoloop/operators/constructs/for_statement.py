@@ -16,7 +16,8 @@ from autoloop_runtime.ops.int_bounds import runs_through
 
 from ... import operators
 from ...left_to_python import LeftToPython
-from ..mutation.side_effects import Outside, Places
+from ..mutation.named_places import Places
+from ..mutation.side_effects import Outside
 from ..staging.clauses import Clauses, Step, clauses_of
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.moved_lists import refuse_moved

@@ -10,8 +10,9 @@ from autoloop_runtime.ir.array_storage import kept
 
 from ...left_to_python import unless_left
 from ..mutation.array_identity import renew
+from ..mutation.named_places import Places
 from ..mutation.rebinding import rebound_so_far
-from ..mutation.side_effects import NewPlaces, Outside, Places
+from ..mutation.side_effects import NewPlaces, Outside
 from ..staging.branch_merge import Grown
 from ..staging.branch_sides import Side, staged_branch
 from ..staging.container_contents import containers_in

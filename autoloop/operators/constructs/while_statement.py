@@ -17,7 +17,8 @@ from autoloop_runtime.ir.rollback import mark, rollback
 
 from ... import operators
 from ..mutation.array_identity import TestChanges
-from ..mutation.side_effects import Outside, Places
+from ..mutation.named_places import Places
+from ..mutation.side_effects import Outside
 from ..staging.staged_values import answer, asked, is_staged, truth
 from .asked_tests import Asking
 from .staged_loops import Loop, any_staged, nor, record, staged_loop

@@ -19,7 +19,6 @@ from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.ir.array_storage import BLOCK, Storage
 from autoloop_runtime.ir.graph import current_graph
-from autoloop_runtime.ir.tensor import Tensor
 
 from ...conversion.known_effects import effect_inside
 from ...conversion.scopes import MUTATORS
@@ -27,7 +26,7 @@ from ...left_to_python import LeftToPython, is_followed, refuse_unknown
 from ..staging.container_contents import CONTAINERS
 from ..staging.raising import LeftBehind
 from ..staging.staged_values import is_staged
-from ..staging.standins import Maybe, is_growing, opened
+from ..staging.standins import Maybe, is_growing
 from ..staging.undefined import Undefined
 from . import lifted_arrays
 from .heap_snapshot import Snapshot, is_random, snapshots
@@ -43,6 +42,7 @@ from .held_before import (
     restore,
     take_back,
 )
+from .named_places import Places, named_places
 from .outside_world import is_made_anew
 from .parts_of_objects import held_by, in_class, is_property, is_wrapper
 from .rebinding import (
@@ -58,8 +58,6 @@ from .slots import Attribute, Contents, Global, Slot, sets_attribute, variable_o
 
 if TYPE_CHECKING:
     from .attribute_orders import AttributeOrders
-
-Places = Callable[[], tuple[tuple[Any, str], ...]]
 
 # Containers that a graph can carry, if a variable holds them.
 _CARRIED = (list, dict, set, deque)
@@ -78,8 +76,8 @@ class Outside:
         The generated functions, in whose closures the cells are found.
     shared : sequence of str
         Names of the shared variables.
-    places : callable, optional
-        Gives ``(object, attribute)`` pairs.
+    places : sequence, optional
+        The attributes that the block is said to set, see ``named_places``.
     values : sequence
         The variables that the functions take: what objects among them change is noticed too.
     """
@@ -99,11 +97,9 @@ class Outside:
         known = self._functions
         self._slots: list[Slot | IsOther] = [variable_of(name, known) for name in shared]
         if places is not None:
-            # What the setter of a property changes is found by watching; ``a.T`` is no state but a view of an array.
+            # What the setter of a property changes is found by watching.
             self._slots += [
-                self._attribute(owner, name)
-                for owner, name in places()
-                if not isinstance(_there(owner), Tensor | np.ndarray) and not _is_property(owner, name)
+                self._attribute(owner, name) for owner, name in named_places(places) if not _is_property(owner, name)
             ]
 
     def _attribute(self, owner: Any, name: str) -> Attribute:
@@ -340,10 +336,6 @@ def _refusal(one: Snapshot) -> tuple[str, str]:
         f"the {kind}{name} is changed in place in a loop or branch on tensors, in a way that a graph cannot follow",
         "let the function that changes it return a new value, and assign that to a variable",
     )
-
-
-def _there(owner: Any) -> Any:
-    return opened(owner).value if isinstance(owner, Maybe) else owner
 
 
 def _is_asked_with_effect(owner: Any, name: str) -> bool:
