@@ -16,13 +16,13 @@ from autoloop_runtime import ops
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.number_operators import as_number, is_float, of_numbers
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import (
-    Tracer,
-    marked,
-)
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, Tracer, marked
 from autoloop_runtime.ops.operands import is_tensor
 
+from ...errors import programs_own
+from ..staging.staged_values import stands_for
 from ..staging.users_methods import TENSORS, method_of
+from .deferring_arrays import UFUNCS, as_objects_see, asks_numpy_first, says_itself
 
 _BINARY: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "+": (operator.add, "add"),
@@ -42,6 +42,8 @@ _BINARY: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
 _IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     f"{sign}=": getattr(operator, f"i{name}") for sign, (_, name) in _BINARY.items()
 }
+#: what a sequence says itself, but after the other operand
+_OF_SEQUENCES = ("__add__", "__mul__")
 _UNARY: dict[str, tuple[Callable[[Any], Any], str]] = {
     "-": (operator.neg, "__neg__"),
     "+": (operator.pos, "__pos__"),
@@ -98,6 +100,7 @@ def update(value: Any, sign: str, other: Any) -> Any:
         return result
     # an array and a tensor make a tensor: NumPy would be asked to write to the array; it is where no tensor takes part
     mixed = isinstance(value, np.ndarray) and is_tensor(other) and not isinstance(other, Tracer)
+    mixed |= type(value) is ArrayTracer and value.is_scalar  # which has no in-place operators
     if method is None and hasattr(type(value), f"__i{_BINARY[sign[:-1]][1]}__") and not mixed:
         return _IN_PLACE[sign](value, other)
     return binary(value, sign[:-1], other)
@@ -115,6 +118,13 @@ def _operated(plain: Callable[[Any, Any], Any], left: Any, right: Any, name: str
     own, other = method_of(left, name), method_of(right, mirrored)
     if own is None and other is None:
         return plain(left, right)
+    if other is not None and asks_numpy_first(left, right, name):
+        return _numpys(plain, left, right, name, mirrored)
+    if isinstance(left, NumberTracer) and says_itself(left, right, name):
+        return plain(left, right)
+    if isinstance(left, (str, bytes, bytearray, list, tuple)) and other is not None and name in _OF_SEQUENCES:
+        tried = other(left)  # of a sequence Python asks last, for it has no numbers to add
+        return plain(left, right) if tried is NotImplemented else tried
     if own is None and (unconverted := getattr(type(left), name, None)) is not None and type(left) not in TENSORS:
         own = types.MethodType(unconverted, left)
     tries = [(own, right), (other, left)]
@@ -124,3 +134,19 @@ def _operated(plain: Callable[[Any, Any], Any], left: Any, right: Any, name: str
         if method is not None and (result := method(operand)) is not NotImplemented:
             return result
     return plain(left, right)  # raises what Python raises
+
+
+def _numpys(plain: Callable[[Any, Any], Any], left: Any, right: Any, name: str, mirrored: str) -> Any:
+    """Return what NumPy gives of an array or scalar of its own and an object that it does not let go first."""
+    if (method := method_of(right, "__array_ufunc__")) is not None:
+        made = method(UFUNCS[name], "__call__", left, right)
+        if made is NotImplemented:
+            raise programs_own(
+                TypeError(
+                    f"operand type(s) all returned NotImplemented from __array_ufunc__({UFUNCS[name]!r}, '__call__'): "
+                    f"{stands_for(left).__name__!r}, {type(right).__name__!r}"
+                )
+            )
+        return made
+    number = as_objects_see(left, right)
+    return plain(left, right) if number is left else _operated(plain, number, right, name, mirrored)

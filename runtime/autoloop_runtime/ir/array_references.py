@@ -515,6 +515,9 @@ def _augmented(name: str, ufunc: Any) -> Callable[[Any, Any], Any]:
     def operate(self: Any, other: Any) -> Any:
         if not self.meets_arrays(other):
             return NotImplemented
+        if getattr(type(other), "__array_ufunc__", self) is None and not self.is_scalar:
+            words = f"operand {type(other).__name__!r} does not support ufuncs (__array_ufunc__=None)"
+            raise in_numpys_words(TypeError(words))
         if self.is_scalar:
             if self.storage.is_without_axes:
                 refuse_without_axes()

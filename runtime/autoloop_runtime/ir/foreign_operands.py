@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 import types
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +23,9 @@ from .tensor_operators import BINARY, COMPARISONS
 from .tracers import ArrayTracer, NumberTracer, ZeroDimArray
 
 _TEXTS = (str, bytes, bytearray)
-_SEQUENCES = frozenset((list, tuple, *_TEXTS))
+_REPEATED = (list, tuple, deque, *_TEXTS)
+#: what a named tuple has of a tuple
+_OPERATORS = ("__add__", "__mul__", "__rmul__")
 #: types of operands that no array of numbers is made of
 _NO_NUMBERS = frozenset((
     str, bytes, np.str_, np.bytes_, type(None), type, dict, set, frozenset, types.FunctionType,
@@ -47,8 +50,8 @@ def _answer(number: Any, other: Any, plain: Callable[[Any, Any], Any], reflected
     """
     example = _example(number)
     made = plain(other, example) if reflected else plain(example, other)
-    if type(other) in _SEQUENCES and type(made) is type(other):
-        instead = "" if type(other) in _TEXTS else ": use np.zeros(n), np.full(n, value) or np.tile(values, n)"
+    if isinstance(other, _REPEATED) and isinstance(made, _REPEATED):
+        instead = "" if isinstance(other, _TEXTS) else ": use np.zeros(n), np.full(n, value) or np.tile(values, n)"
         raise UnknownWhileTracing(
             f"a {type(other).__name__} cannot be repeated as often as only the run knows{instead}"
         )
@@ -56,6 +59,12 @@ def _answer(number: Any, other: Any, plain: Callable[[Any, Any], Any], reflected
         return made
     same = call("full", call("shape", number.plain), made[0])
     return (ZeroDimArray if number.shape.rank == 0 else ArrayTracer)(same)
+
+
+def _is_sequence(value: Any) -> bool:
+    """Return whether a value is a sequence of Python's, or of a class that leaves its operators to that."""
+    kind, base = type(value), next((one for one in _REPEATED if isinstance(value, one)), None)
+    return base is not None and (kind is base or all(getattr(kind, one) is getattr(base, one) for one in _OPERATORS))
 
 
 def _has_no_products(value: Any) -> bool:
@@ -72,10 +81,12 @@ def _operator(kind: type, name: str, reflected: bool) -> None:
     def operated(self: Any, other: Any) -> Any:
         if type(other) in _NO_NUMBERS and self.dtype.kind in "biufc":
             return _answer(self, other, plain, reflected)
-        if type(other) in _SEQUENCES and (kind is NumberTracer or (repeats and self.is_scalar)):
+        if _is_sequence(other) and (kind is NumberTracer or (repeats and self.is_scalar)):
             return _answer(self, other, plain, reflected)
         if plain is operator.matmul and _has_no_products(self) and _has_no_products(other):
             return _answer(self, _example(other) if isinstance(other, Tensor) else other, plain, reflected)
+        if plain is operator.matmul and _has_no_products(self) and not isinstance(other, Tensor | np.ndarray):
+            return NotImplemented
         return of_numbers(self, other)
 
     setattr(kind, name, operated)

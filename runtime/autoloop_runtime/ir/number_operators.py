@@ -40,6 +40,8 @@ CARRIERS: dict[type, DType] = {
     bool: dtypes.bool_, int: dtypes.int64, float: dtypes.float64, complex: dtypes.complex128,
 }  # fmt: skip
 _EQUALITY = {"eq": "equal", "ne": "not_equal"}
+#: what numbers leave to the other operand, which is of NumPy's or a tensor
+_NUMPYS = (Tensor, np.ndarray, np.generic)
 #: the public functions behind Python's operators
 _FUNCTIONS = {**BINARY, **COMPARISONS, **_EQUALITY}
 #: where numbers of Python's raise and arrays do not
@@ -171,12 +173,18 @@ def _behind_complex(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[An
     return operated
 
 
+def _is_foreign(kind: type) -> bool:
+    return str(kind.__module__).partition(".")[0] not in ("autoloop", "autoloop_runtime")
+
+
 def _operator(name: str, plain: Callable[[Any, Any], Any], reflected: bool) -> Callable[[Any, Any], Any]:
     def operated(self: NumberTracer, other: Any) -> Any:
         if type(other) in GOES_FIRST and not reflected:
             return NotImplemented
         if number_type(other) is not None:
             return of_numbers(name, other, self) if reflected else of_numbers(name, self, other)
+        if not isinstance(other, _NUMPYS) and _is_foreign(type(other)):
+            return NotImplemented  # though it may be an array to NumPy, it is none to Python's numbers
         if not reflected and self.dtype.kind == "c" and name not in _SIGNS and is_float(other):
             return of_numbers(name, self, as_number(other))
         try:
