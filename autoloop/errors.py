@@ -134,6 +134,8 @@ def is_refusal(error: BaseException) -> bool:
         return True
     if in_words(error) is not None:  # of the value that is there in a run Python might say nothing of the kind
         return True
+    if isinstance(error, ValueError) and error.__cause__ is not None and is_refusal(error.__cause__):
+        return True  # an array of NumPy's was given what stands for a value: it puts words of its own in that place
     link = error.__traceback__
     if link is None or not isinstance(error, TypeError | ValueError | NotImplementedError):
         return False

@@ -273,9 +273,11 @@ def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     except BaseException as error:
         if raise_when_run(error):
             return None
+        if isinstance(error.__cause__, LeftToPython):  # of NumPy, which has put an error of its own in that place
+            raise error.__cause__ from None
         said = in_words(error)
         leave_it = _stay if is_raised_anyway(error) else leave_unknown
-        if isinstance(error, TypeError | UnknownExtent):
+        if isinstance(error, TypeError | UnknownExtent) or isinstance(error.__cause__, TypeError):
             with undivided():
                 from .conversion.advice import advise, asks_for_values
 

@@ -48,7 +48,7 @@ def asarray(
     if copy is False:
         raise ValueError("asarray: a tensor never shares the memory of what may change; leave copy=False out")
     if isinstance(obj, (np.ndarray, np.generic)) or not isinstance(obj, (bool, int, float, complex, list, tuple)):
-        array = np.asarray(obj)
+        array = obj if isinstance(obj, np.ma.MaskedArray) else np.asarray(obj)  # which would lose its mask
         return constant(array if wanted is None else array.astype(wanted))
     return constant(obj, _default(obj) if wanted is None else wanted)
 

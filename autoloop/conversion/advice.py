@@ -69,7 +69,7 @@ def asks_for_values(error: BaseException) -> tuple[str, Line] | None:
     So does what else stays Python, and what converted code calls that Python has in C. Python code that is not
     converted does not get so far: it is not let go on without the value, see ``texts_of_tracers.leave_value``.
     """
-    link, is_marked = _last_of_the_user(error.__traceback__), _MARK in str(error)
+    link, is_marked = _last_of_the_user(error.__traceback__), _MARK in str(error) or is_numpys_of_asking(error)
     if link is None or not (is_marked or not is_programs_own(error)):
         return None
     code = link.tb_frame.f_code
@@ -83,9 +83,18 @@ def asks_for_values(error: BaseException) -> tuple[str, Line] | None:
         what = "what has the item wants to know which one, a value of the run: use an array"
     elif is_marked and is_converted(code) and _stands_there(gast.Compare, code, _position(link)):
         what = "objects of Python's own that are compared ask their values, which only the run knows: compare those"
+    elif is_marked and is_converted(code) and _stands_there((gast.BinOp, gast.AugAssign), code, _position(link)):
+        what = "an operand is of Python's own or a library's, and wants to know a value of the run: use arrays"
+    elif is_marked and is_converted(code) and _stands_there(gast.Attribute, code, _position(link)):
+        what = "what has the attribute wants to know the value that it gets, which only the run knows"
     else:
         return None
     return what, Line(link.tb_frame.f_code.co_filename, link.tb_lineno, link.tb_frame.f_code.co_name)
+
+
+def is_numpys_of_asking(error: BaseException) -> bool:
+    """Return whether NumPy says, in words of its own, that it has asked what stands for a value of the run for that."""
+    return isinstance(error, ValueError) and _MARK in str(error.__cause__)
 
 
 def _last_of_the_user(link: types.TracebackType | None) -> types.TracebackType | None:
@@ -217,7 +226,7 @@ def _is_call(code: types.CodeType, position: Position) -> bool:
     return _stands_there(gast.Call, code, position)
 
 
-def _stands_there(kind: type[gast.AST], code: types.CodeType, position: Position) -> bool:
+def _stands_there(kind: type[gast.AST] | tuple[type[gast.AST], ...], code: types.CodeType, position: Position) -> bool:
     found = [one for one in _around(_tree(code.co_filename), position) if isinstance(one, kind)]
     return any((one.lineno, one.col_offset) == position for one in found)
 

@@ -32,6 +32,8 @@ from .stateful_calls import used
 
 #: of Python's own, what a staged index may choose from
 CHOSEN_FROM = (list, tuple, range, dict, str, bytes)
+#: what takes the values themselves, and nothing that stands for one
+_WITH_VALUES = (np.ndarray, np.void, memoryview)
 #: references to an array that one attribute holds: that, a variable and the argument of who counts
 _ALONE = 3
 
@@ -192,7 +194,21 @@ def _taking(array: Any, index: Any, value: Any) -> Any:
         lifted_arrays.set_in_block(array)
     elif type(array) is np.ndarray and _is_later(index):
         _of_numbers(array)
+    elif isinstance(array, _WITH_VALUES) and not _holds_objects(array) and _is_later(value):
+        refuse_unknown(
+            f"{_described(array)} is given values that only the run knows",
+            "a graph computes numbers: use an array of them for each field",
+        )
     return array
+
+
+def _holds_objects(holder: Any) -> bool:
+    return isinstance(holder, np.ndarray) and holder.dtype.kind == "O"
+
+
+def _described(holder: Any) -> str:
+    is_array = isinstance(holder, np.ndarray | np.void)
+    return f"what is of dtype {holder.dtype}" if is_array else f"a {type(holder).__name__}"
 
 
 def _is_later(given: Any) -> bool:

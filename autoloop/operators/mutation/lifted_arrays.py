@@ -87,6 +87,8 @@ class Making:
             return array
         if any(isinstance(one, np.ndarray) and np.may_share_memory(one, array) for one in (*args, *kwargs.values())):
             return array
+        if is_of_others(array) or any(hasattr(type(one), "__array__") for one in args if not is_numpys(one)):
+            return array  # which may be what such an object holds
         if self.every or number in self.lifted or (self.buffers and function in _BUFFERS):
             tracer = ArrayTracer.kind_of_part(made := _as_tensor(function, array))(made)
             tracer.storage.lies_as(array)
@@ -134,6 +136,21 @@ class Making:
         return bool(self._made)
 
 
+def is_numpys(value: Any) -> bool:
+    """Return whether a value is an array or scalar of NumPy's."""
+    return isinstance(value, (np.ndarray, np.generic))
+
+
+def is_of_others(array: np.ndarray[Any, Any]) -> bool:
+    """Return whether an array that the trace has made is one of memory in which others look, who are no arrays."""
+    return array.flags.writeable and whole_of(array).base is not None
+
+
+def _owner(array: np.ndarray[Any, Any]) -> str:
+    owner: Any = whole_of(array).base
+    return type(owner.obj if isinstance(owner, memoryview) else owner).__name__
+
+
 def _as_tensor(function: Callable[..., Any], array: np.ndarray[Any, Any]) -> Tensor:
     """Return the value of an array that a function of NumPy's has made; a large one whose elements are all the same is
     made at each call, and not copied. What nobody has written yet, which may be anything, is zeros."""
@@ -171,6 +188,11 @@ def skipped() -> None:
 
 def written(array: Any) -> None:
     """Begin the trace anew because ``array`` is written to, if it was made in it."""
+    if isinstance(array, np.ndarray) and is_of_others(array):
+        refuse_unknown(
+            f"an array whose memory is that of a {_owner(array)} is given values that only the run knows",
+            "write to a copy, x = x.copy()",
+        )
     if isinstance(array, np.ndarray) and array.dtype.kind in _NUMBERS and not is_own(array.dtype):
         refuse_unknown(
             f"an array of {strange_dtype(array.dtype)}, is given values that only the run knows",

@@ -124,7 +124,7 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
         array = value.copy() if dtype is None else _cast(value, dtype)
         array.flags.writeable = False
         return array if array.shape else array[()]
-    if isinstance(value, np.generic):
+    if isinstance(value, np.generic) and value.dtype.kind not in "VMmO":
         if dtype is None:
             return value if dtypes.is_own(value.dtype) else value.astype(_own(value.dtype))
         return _cast(np.asarray(value), dtype)[()]
@@ -136,6 +136,8 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
     if not is_text and (words := strangeness(value)) is not None:
         raise UnknownWhileTracing(f"{_shown(value)} is {words}")
     array = _nested(value) if not isinstance(value, np.ndarray) else value.copy()
+    if array.dtype.kind in "VMm" and (words := strangeness(array)) is not None:  # of a list of such scalars
+        raise UnknownWhileTracing(f"{_shown(value)} makes {words}")
     if array.dtype.kind in "biufc" and not dtypes.is_own(array.dtype):
         array = array.astype(_own(array.dtype) if dtype is None else dtypes.as_dtype(array.dtype))
     if array.dtype.kind == "O":

@@ -28,7 +28,7 @@ from .array_methods import Methods
 from .array_references import References
 from .array_storage import Storage
 from .array_views import OF_SEVERAL, name_of_view, part_of_several
-from .asked_for_text import hash_is_asked, text_is_asked
+from .asked_for_text import array_is_asked, hash_is_asked, text_is_asked
 from .composite import composite_of
 from .followers import is_followed
 from .numpy_protocols import counterpart_of
@@ -47,6 +47,7 @@ from .numpy_results import (
 from .op import call
 from .overlapping_copies import check_pieces
 from .plain_values import check_casts, plain_array, plain_number, plain_zero_dim
+from .python_protocols import refuse_symbolic
 from .tensor import Tensor
 from .tensor_operators import BINARY, COMPARISONS, GOES_FIRST, Operators, asked_first
 from .written_results import (
@@ -228,6 +229,9 @@ class ArrayTracer(Attributes, Changing, Tracer):  # type: ignore[misc]  # what t
     def __getattr__(self, name: str) -> Any:
         if name in ("dtype", "storage"):  # which are looked for in what is made below
             raise AttributeError(name)
+        if name in ("__array_interface__", "__array_struct__") and self.node is not None:
+            array_is_asked()  # of an object of the user's that hands them on: NumPy takes what lacks them for no array
+            refuse_symbolic(self, "an array (numpy.asarray)")
         if name in WHOLE and self.is_scalar and hasattr(self.dtype.type, name):
             return lambda: NumberTracer(call("python_int", call(WHOLE[name], self.plain)))
         raise lacking(self.dtype.type if self.is_scalar else np.ndarray, name)
