@@ -79,8 +79,9 @@ class Parameters:
         ])  # fmt: skip
 
     def without_first(self) -> Parameters:
-        """Return those of the bound method."""
-        return Parameters(list(self._signature.parameters.values())[1:])
+        """Return those of the bound method; its instance may be one of the ``*args``."""
+        every = list(self._signature.parameters.values())
+        return Parameters(every if every and every[0].kind is every[0].VAR_POSITIONAL else every[1:])
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """Return the canonical form of a call (``TypeError`` if it does not fit)."""

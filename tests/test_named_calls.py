@@ -196,3 +196,24 @@ def test_a_call_of_a_method_that_does_not_fit_is_refused_in_pythons_words():
         with pytest.raises(TypeError) as ours:
             Wide().plus(*args, **kwargs)
         assert str(ours.value) == str(plain.value)
+
+
+class Gathering:
+    factor = 3.0
+
+    @al.function
+    def format(*args, **named):
+        return args[0].factor * len(args), args[1:], named
+
+    @al.function
+    def scaled(*args, by=1.0):
+        return args[0].factor * args[1] * by
+
+
+def test_the_instance_may_be_the_first_of_any_arguments():
+    one = Gathering()
+    for _ in range(2):
+        assert one.format() == Gathering.format(one) == (3.0, (), {})
+        assert one.format("e", wide=True) == (6.0, ("e",), {"wide": True})
+        assert one.scaled(np.ones(2), by=2.0).tolist() == [6.0, 6.0]
+        assert one.scaled(2.0) == 6.0
