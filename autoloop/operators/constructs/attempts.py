@@ -15,11 +15,13 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+import numpy as np
 from autoloop_runtime.analysis.failure import can_fail
 from autoloop_runtime.analysis.inside import Made
 from autoloop_runtime.base.locations import is_library_file
 from autoloop_runtime.ir.array_storage import Block
 from autoloop_runtime.ir.graph import Node, current_graph
+from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ops.gathering import SCATTER
 from autoloop_runtime.ops.python_functions import DRAW, KNOWN_CALL, PY_FUNCTION
 
@@ -36,6 +38,12 @@ _NUMBERS = "biufc"
 #: steps of code that ask what an exception is, and that give what is known
 _CATCHING = ("CHECK_EXC_MATCH", "CHECK_EG_MATCH")
 _CONSTANTS = ("LOAD_CONST", "RETURN_CONST")
+#: of each kind of dtype, values of which functions of Python's may make no text, or another than of 1
+_EXAMPLES: dict[str, tuple[Any, ...]] = {
+    "b": (True, False), "i": (1, -1, 2**62, 0), "u": (1, 255, 0), "f": (1.0, -np.inf, np.nan, 0.0),
+    "c": (1.0, -np.inf, np.nan, 0.0), "U": ("1", "", "a b"),
+}  # fmt: skip
+_MOST_EXAMPLES = 4
 _ELSEWHERE = "catch it around the call, and do that there"
 
 
@@ -68,10 +76,10 @@ class attempt:
             raise error.thrown()  # in the same block, be it by a helper: as in Python, then
         nodes = list(self._made.nodes())
         self.said = next((node for node in nodes if node.op.ends_run), None)
-        self.failing = self.said or next((node for node in nodes if _raised_by(node) is not None), None)
+        self.failing = self.said or next((node for node in nodes if _raised_by(node)), None)
         kinds = flat_kinds(self._caught()) if self._caught is not None and nodes else []
-        raising = ((node, _raised_by(node)) for node in (nodes if kinds else ()))
-        met = [(node, one) for node, one in raising if one is not None and any(_meet(one, kind) for kind in kinds)]
+        raising = ((node, one) for node in (nodes if kinds else ()) for one in _raised_by(node))
+        met = [(node, one) for node, one in raising if any(_meet(one, kind) for kind in kinds)]
         if not met:
             return
         # a ``raise`` or an ``assert`` is refused, whatever else may raise beside it
@@ -102,7 +110,7 @@ class _Last:
             self._block.__exit__()
         if self._said is None or (error is not None and not isinstance(error, NeverReturnsError)):
             return
-        raised = f"{_what(self._said, _raised_by(self._said))}, and what comes last, `finally` or `__exit__`,"
+        raised = f"{_what(self._said)}, and what comes last, `finally` or `__exit__`,"
         if self._block is not None and any(one.is_of_the_caller for one in self._block.written):
             _leave(f"{raised} writes to an array of the caller's", f"it would not be written then; {_ELSEWHERE}")
         if any(node.op.effect for node in self._made.nodes()):
@@ -153,15 +161,14 @@ class managed:
         """Refuse what the manager would not be told of, or let plain Python tell it."""
         said, failing = self._body.said, self._body.failing
         if said is not None and _is_users(manager):
-            what = f"{_what(said, _raised_by(said))}, of which {type(manager).__name__!r} would not be told when the "
+            what = f"{_what(said)}, of which {type(manager).__name__!r} would not be told when the "
             leave_unknown(f"{what}`with` statement is left")
             raise ConversionError(
                 f"{what}`with` statement is left: catch it around the call, or raise it behind the statement"
             )
         if failing is not None and is_followed() and _looks_at_exceptions(manager):
             _leave(
-                f"{_what(failing, _raised_by(failing))}, at which {type(manager).__name__!r} looks when the `with` "
-                f"statement is left",
+                f"{_what(failing)}, at which {type(manager).__name__!r} looks when the `with` statement is left",
                 "it would not be told of it; catch it around the call, or ask before by `if`",
             )
 
@@ -206,23 +213,52 @@ def _looks_at_exceptions(manager: Any) -> bool:
     return False
 
 
-def _raised_by(node: Node) -> type | None:
-    """Return what a node may raise in the run; None if there is nothing that a program would expect."""
+def _raised_by(node: Node) -> tuple[type, ...]:
+    """Return what a node may raise in the run, of what a program would expect."""
     op, raises = node.op, node.op.traits.raises
+    every = raises if isinstance(raises, tuple) else (raises,)
     if op.ends_run:
         factory = node.attrs.get("factory")
-        return factory.kind if isinstance(factory, Raising) else raises
+        return (factory.kind,) if isinstance(factory, Raising) else every
     if op in (PY_FUNCTION, DRAW):
-        return raises
+        return every
     if op is KNOWN_CALL:
-        return Warning if node.attrs["call"].__name__ == "warn" else None
+        return (Warning,) if node.attrs["call"].__name__ == "warn" else ()
     if op.effect or op.stateful or node.subgraphs:
-        return None
+        return ()
     if raises is IndexError:
-        return raises if _may_be_outside(node) else None
-    if any(t.dtype.kind not in _NUMBERS for t in (*node.inputs, *node.outputs)) or not can_fail(node):
-        return None
-    return raises
+        return every if _may_be_outside(node) else ()
+    kinds = {t.dtype.kind for t in (*node.inputs, *node.outputs)}
+    if "U" in kinds:
+        return (Exception,) if _may_have_no_text(node) else ()
+    return every if kinds.issubset(_NUMBERS) and can_fail(node) else ()
+
+
+def _may_have_no_text(node: Node) -> bool:
+    """Return whether what Python does with texts, or to make one, fails for some values: ``'%d' % nan``, ``'ab'[2]``.
+
+    It is tried with values at which it may fail: most never do.
+    """
+    function = node.attrs.get("function")
+    if isinstance(function, type):
+        return function in (int, float, complex)
+    if getattr(function, "__module__", None) == "numpy":  # it may call what the user has written
+        return False
+    kinds = [_EXAMPLES.get(one.dtype.kind) for one in node.inputs]
+    for k in range(_MOST_EXAMPLES if all(kinds) else 0):
+        values = [_example(one, values[k % len(values)]) for one, values in zip(node.inputs, kinds) if values]
+        try:
+            node.op.kernel(*values, **node.attrs)
+        except Exception:
+            return True
+    return False
+
+
+def _example(one: Tensor, value: Any) -> Any:
+    """Return a value like those of ``one``, or a few."""
+    extents = [] if one.shape.rank is None else [min(extent or 1, 2) for extent in one.shape.known]
+    made = np.broadcast_to(value, extents)[()]
+    return made if one.dtype.kind == "U" else made.astype(one.dtype)
 
 
 def _may_be_outside(node: Node) -> bool:
@@ -239,7 +275,8 @@ def _meet(raised: type, caught: type) -> bool:
     return issubclass(raised, caught) or issubclass(caught, raised)
 
 
-def _what(node: Node, raised: type | None) -> str:
+def _what(node: Node, raised: type | None = None) -> str:
+    raised = raised or next(iter(_raised_by(node)), None)
     name = "an exception" if raised is None or raised is Exception else raised.__name__
     place = f" (line {node.location[-1].lineno})" if node.location else ""
     return f"{name} may be raised{place} at run time, when the graph decides"

@@ -228,8 +228,10 @@ def _range_of(start: Any, stop: Any, step: Any) -> StagedRange:
             raise TypeError(f"the {what} of range must be a scalar, got shape {tensor.shape}")
     number = number_of((start, stop, step))
     start, stop, step = map(as_number, (start, stop, step))
-    if isinstance(step, int) and step == 0:
-        raise ValueError("range() arg 3 must not be zero")
+    if isinstance(step, int):
+        range(0, 0, step)  # which says what Python says of zero
+    else:
+        raise_unless(ops.not_equal(step, 0), Raising(ValueError, lambda: ValueError("range() arg 3 must not be zero")))
     span = stop if isinstance(start, int) and start == 0 else stop - start
     count = span if isinstance(step, int) and step == 1 else -(-span // step)
     made = StagedRange(start, stop, step, _largest(count), number)

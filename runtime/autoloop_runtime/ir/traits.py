@@ -77,7 +77,7 @@ class Traits:
         Whether its result may share memory with an input.
     fails : Fails
         When its kernel raises.
-    raises : type
+    raises : type or tuple of types
         What it raises then.
     price : Pricing
         What it costs; see ``analysis.cost``.
@@ -95,7 +95,7 @@ class Traits:
     batching: Batching
     memory: Memory
     fails: Fails
-    raises: type[Exception]
+    raises: type[Exception] | tuple[type[Exception], ...]
     price: Pricing
     rematerialise: bool
     describes: bool

@@ -20,7 +20,7 @@ from ..ir.apply import apply
 from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.op import function, ruled_in
 from ..ir.tensor import Tensor
-from ..ir.traits import MADE, NO_GRADIENT, VIEWING, Fails
+from ..ir.traits import MADE, NO_GRADIENT, VIEWING, Fails, Traits
 from .arithmetic import abs, add, divide, floor_divide, mod, multiply, negative, subtract
 from .bounds import maximum
 from .define import primitive
@@ -38,6 +38,8 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 #: of a new number, and of one that is looked at and passed on
 _RAISING = MADE.but(fails=Fails.MAYBE, raises=ArithmeticError, rematerialise=True)
 _LOOKING = VIEWING.but(fails=Fails.MAYBE, raises=ArithmeticError)
+#: of what has no such number: nan, fewer than no bits
+_OF_VALUES = (ArithmeticError, ValueError)
 
 
 def fitting(made: Any, dtype: DType) -> Any:
@@ -47,21 +49,21 @@ def fitting(made: Any, dtype: DType) -> Any:
     return dtype.type(made)
 
 
-def _exact(name: str, operation: Callable[[Any, Any], Any]) -> Any:
+def _exact(name: str, operation: Callable[[Any, Any], Any], traits: Traits = _RAISING) -> Any:
     def kernel(x: Any, y: Any) -> Any:
         made = operation(int(x), int(y))
         if isinstance(made, float):
             raise OfAnotherType(f"{x} ** {y} is a float, and an int in other iterations: write float({x}) ** {y}")
         return fitting(made, int64)
 
-    return primitive(name, lambda x, y: (int64, SCALAR), kernel, NO_GRADIENT, traits=_RAISING)
+    return primitive(name, lambda x, y: (int64, SCALAR), kernel, NO_GRADIENT, traits=traits)
 
 
 EXACT_ADD = _exact("exact_add", operator.add)
 EXACT_SUBTRACT = _exact("exact_subtract", operator.sub)
 EXACT_MULTIPLY = _exact("exact_multiply", operator.mul)
 EXACT_POWER = _exact("exact_power", operator.pow)
-EXACT_SHIFT = _exact("exact_left_shift", operator.lshift)
+EXACT_SHIFT = _exact("exact_left_shift", operator.lshift, _RAISING.but(raises=_OF_VALUES))
 
 
 def _divisor_kernel(x: Any, operation: Callable[[Any, Any], Any]) -> Any:
@@ -96,7 +98,9 @@ def _count_kernel(y: Any) -> Any:
 
 
 #: how far to shift, which is not negative
-SHIFT_COUNT = primitive("shift_count", lambda y: (y.dtype, y.shape), _count_kernel, NO_GRADIENT, traits=_LOOKING)
+SHIFT_COUNT = primitive(
+    "shift_count", lambda y: (y.dtype, y.shape), _count_kernel, NO_GRADIENT, traits=_LOOKING.but(raises=ValueError)
+)
 
 
 def _place_kernel(index: Any, size: Any, said: str, of_none: str) -> Any:
@@ -170,7 +174,9 @@ def _int_kernel(x: Any) -> Any:
 
 
 #: ``int`` of a Python float, or of what has 64 bits without a sign
-TRUNCATED = primitive("python_int", lambda x: (int64, SCALAR), _int_kernel, NO_GRADIENT, traits=_RAISING)
+TRUNCATED = primitive(
+    "python_int", lambda x: (int64, SCALAR), _int_kernel, NO_GRADIENT, traits=_RAISING.but(raises=_OF_VALUES)
+)
 
 
 def _checked(plain: Binary, exact: Any) -> Callable[[Tensor, Tensor], Tensor]:

@@ -37,7 +37,7 @@ def _defined_kernel(z: Any, *xs: Any, function: Callable[..., Any]) -> Any:
 DEFINED = primitive(
     "defined_number", lambda z, *xs, function: (z.dtype, z.shape), _defined_kernel,
     lambda g, outputs, inputs, attrs: [g, *[None] * (len(inputs) - 1)],
-    traits=VIEWING.but(fails=Fails.MAYBE, raises=ArithmeticError),
+    traits=VIEWING.but(fails=Fails.MAYBE, raises=(ArithmeticError, ValueError)),
 )  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def _asked_kernel(*values: Any, function: Callable[..., Any], given: Any, number
     return fitting(function(*args, **kwargs), dtype)
 
 
-_TRAITS = MADE.but(fails=Fails.MAYBE, raises=ArithmeticError)
+_TRAITS = MADE.but(fails=Fails.MAYBE, raises=(ArithmeticError, ValueError))
 #: what Python's own function gives
 _ASKED = {
     True: primitive(
