@@ -43,6 +43,7 @@ from .sent_by_name import NeverSent
 if TYPE_CHECKING:
     from autoloop_runtime.running.runner import Runner
 
+    from .asked_errors import Heeded
     from .fresh_results import FreshResults
     from .told_results import ToldResults
 
@@ -108,20 +109,28 @@ def leave_unknown_errors(trace: ConcreteFunction) -> None:
 
 
 def leave_if_asked(trace: Any, values: Sequence[Any]) -> None:
-    """Let plain Python run a call that asks for floating-point errors, where it does the same: NumPy's functions differ
-    in which of them they tell of, and in what words, and what nobody needs may have one.
+    """Let plain Python run a call that asks for floating-point errors, see ``asked_errors``, where it does the same.
 
     Raises
     ------
     CalledPlain
     """
     if asked() and trace.is_alike:
-        with undivided():
-            from .asked_errors import with_iterations
+        _heeded(trace if isinstance(trace, ConcreteFunction) else trace.newest).begin(values)
 
-        if type(trace) is not ConcreteFunction or not trace.runner.may_repeat:
-            raise CalledPlain
-        raise CalledPlain(partial(with_iterations, trace.graph, lambda: trace.checked_runner.run(list(values), EAGER)))
+
+def _heeded(trace: ConcreteFunction) -> Heeded:
+    if trace.heeded is None:
+        with undivided():
+            from .asked_errors import Heeded
+
+        trace.heeded = Heeded(trace, CalledPlain)
+    return trace.heeded
+
+
+def _asked(trace: ConcreteFunction) -> Runner | Heeded:
+    """Return what runs a call that asks for floating-point errors, or leaves it to plain Python."""
+    return trace.checked_runner if _ALONE.get() or not trace.is_alike else _heeded(trace)
 
 
 class ConcreteFunction(NeverSent):
@@ -153,6 +162,7 @@ class ConcreteFunction(NeverSent):
     of_arrays: Collection[int] = ()
     is_alike = False  # the undecorated function does the same, but for what is called once, while tracing
     may_be_plain = False  # calls may be of the undecorated function where that is faster
+    heeded: Heeded | None = None  # of calls that ask for floating-point errors, made by the first
 
     def __init__(
         self, name: str, graph: Graph, value: Any, executor: str, written: Sequence[tuple[int, Tensor]] = (),
@@ -284,7 +294,7 @@ class ConcreteFunction(NeverSent):
             raise CalledPlain(partial(in_place_of_run, told))
         put_back = self.runner.noted()
         try:
-            return (self.checked_runner if asked() else self.runner).run(values, EAGER)
+            return (_asked(self) if asked() else self.runner).run(values, EAGER)
         except ShownByRun as left:
             if not self.may_be_left:
                 raise

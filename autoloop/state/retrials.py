@@ -176,10 +176,11 @@ def trace(request: Request, own: Sequence[Variant], others: Sequence[Variant]) -
 def _is_alike(request: Request, made: ConcreteFunction) -> bool:
     """Return whether the undecorated function does the same: of tensors and variables it makes others."""
     is_users = request.target is not request.function and not request.needs_graph
-    has_signature = any(type(one) is TensorSpec for one in request.specs or ())
-    if not is_users or has_signature or made.has_tensors:
+    if not is_users or made.has_tensors or any(type(one) is TensorSpec for one in request.specs or ()):
         return False
-    if any(own_kind(one) in (Tensor, DecidedNumber) for one in nest.flatten(made.structured_outputs)):
+    own = Tensor if made.graph.strict else object  # what stands for values of several types is made of NumPy's then
+    values = [one for one in nest.flatten(made.structured_outputs) if isinstance(one, own)]
+    if any(own_kind(one) in (Tensor, DecidedNumber) for one in values):
         return False
     return not any("variable" in node.attrs for node in nodes_inside(made.graph))
 

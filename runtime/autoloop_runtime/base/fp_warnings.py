@@ -2,8 +2,9 @@
 
 NumPy's own setting, to warn, asks for nothing, nor does one that equals it, or ignores more kinds of errors. Under any
 other that ``np.errstate`` or ``np.seterr`` have made, plain Python runs a function that makes the same of what it is
-given, and what a graph has to run is computed by NumPy, one operation at a time, with the warnings on (``guarded``),
-since no other code could tell which operation an exception belongs to.
+given, unless machine code has run it and noticed no error, and what a graph has to run is computed by NumPy, one
+operation at a time, with the warnings on (``guarded``), since no other code could tell which operation an exception
+belongs to.
 
 ``np.errstate(all="ignore")`` makes an object and reads its settings anew each time, which takes as long as a dozen
 operations on scalars. What it does in the end is to set a context variable; which one and to what is found out once,
@@ -47,7 +48,12 @@ def noting(note: Callable[[int], object]) -> np.errstate:
 
 def is_asked(bits: int) -> bool:
     """Return whether the setting asks for more than silence about one of the kinds of errors that were noted."""
-    return bool(bits) and any(bits & _BITS[kind] for kind, value in np.geterr().items() if value != "ignore")
+    return bool(bits and bits & kinds_heard())
+
+
+def kinds_heard() -> int:
+    """Return of which kinds of errors the setting asks for more than silence, by bits."""
+    return sum(_BITS[kind] for kind, value in np.geterr().items() if value != "ignore")
 
 
 def _differs() -> bool:

@@ -14,6 +14,7 @@ from ..collections.versioned_array import ArrayValue
 from ..ir.failures import annotate
 from .kernels import swap_file
 from .native_function import Function, copied
+from .toolchain.fp_flags import HAD_ERRORS
 from .typing.adjoints import TABLES
 from .typing.facts import Shape
 from .typing.refusal import refusal
@@ -43,6 +44,9 @@ def failure_of(
     """
     if code == OUT_OF_MEMORY:
         return MemoryError("there is no memory for the values that the gradient needs")
+    if code == HAD_ERRORS:
+        give_back()
+        return FloatingPointError("the run has had floating-point errors")
     check = function.checks[code - 1]
     counts = [ctypes.c_int64.from_address(start + 8 * k).value for k in range(len(check.loops))]
     frames = [(loop, n + (0 if k else done)) for k, (loop, n) in enumerate(zip(check.loops, counts))][::-1]

@@ -12,6 +12,8 @@ from ..passes.whole_masks import with_whole_masks
 
 def forms_of(graph: Graph) -> list[Graph]:
     """Return forms of ``graph``, the quickest first; nothing fails in the midst of the last but what fails in it."""
+    if graph.heeds_errors:  # which are those of its operations as they stand
+        return [graph]
     return [with_wholes_carried(form) for form in _in_blocks(with_whole_masks(graph))]
 
 

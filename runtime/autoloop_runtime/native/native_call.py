@@ -21,9 +21,11 @@ from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState
 from ..passes.whole_masks import with_whole_masks
 from .ir.moving import Given
+from .ir.strict_floats import strict
 from .native_function import ALIGNMENT, DATA_OFFSET, Function, Port, copied, shapes_of, write_function
 from .toolchain.cache import default_cache
 from .toolchain.compile_ir import Code, callable_of, compile_ir, host
+from .toolchain.fp_flags import heeding
 from .typing.facts import Shape
 from .typing.refusal import NativeRefusal
 from .writer.outlining import SHARE
@@ -133,6 +135,8 @@ def _made(graph: Graph, shapes: Sequence[Shape]) -> Run:
     try:
         return make(graph, shapes)
     except NativeRefusal:
+        if graph.heeds_errors:
+            raise
         with undivided():
             from .decided_calls import Decided, is_hopeless
             from .typing.deciding_values import deciding
@@ -179,7 +183,9 @@ def make(
         addresses = addresses | {REUSE: reused_blocks(cache).address}
     may_lie = not lying and not any(isinstance(n, Given) for shape in shapes for n in shape)
     again = partial(make, graph, shapes, known) if may_lie else None
-    return _Runnable(function, compile_ir(function.ir, addresses, cache), helpers, again)
+    heeds = graph.heeds_errors
+    code = compile_ir(strict(function.ir) if heeds else function.ir, addresses, cache)
+    return _Runnable(function, code, helpers, again, heeds)
 
 
 class _Memory:
@@ -203,7 +209,7 @@ class _Runnable:
 
     def __init__(
         self, function: Function, code: Code, helpers: Pool | None,
-        again: Callable[[Mapping[int, Shape]], _Runnable] | None = None,
+        again: Callable[[Mapping[int, Shape]], _Runnable] | None = None, heeds: bool = False,
     ) -> None:  # fmt: skip
         self._function = function
         self._helpers = helpers
@@ -212,7 +218,7 @@ class _Runnable:
         self._others: Lying | None = None
         self._lies_otherwise = any(port.strides for port in function.inputs)
         self._code = code
-        self._call = callable_of(code)
+        self._call = heeding(callable_of(code)) if heeds else callable_of(code)
         self._arrays = tuple([(k, p.dtype, p.shape, _strides(p)) for k, p in enumerate(function.inputs) if p.is_array])
         #: where the extents that come with a call are found
         self._extents = tuple(function.extents.values())

@@ -265,7 +265,7 @@ def _written(
     outputs = tuple([_port(types, t) for t in graph.outputs])
     libraries, module = Libraries(features), Module(partial(helper_text, filed=helper_code))
     ctx = Context(types, libraries, module)
-    ctx.outlines = True if large else None
+    ctx.outlines = False if types.heeds else True if large else None
     variables, assigned = _variables_of(graph)
     arguments = [Port(t.dtype, types.shapes[t], strides=lying.get(k)) for k, t in enumerate(graph.inputs)]
     inputs = (*arguments, *map(_held, variables))

@@ -7,7 +7,7 @@ Nothing here changes a value, not even the sign of a zero: ``x + 0.0`` stays (it
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -35,14 +35,20 @@ _FOLDED_KINDS = "biufc"
 
 def fold(graph: Graph) -> Graph:
     """Return ``graph`` with constants computed, decided branches in line, and operations that do nothing left out."""
-    folder = _Folder()
+    return rewrite(graph, _Folder("ignore").visit)
+
+
+def fold_without_errors(graph: Graph) -> Graph:
+    """Return the same, in which what has floating-point errors is left to the run."""
+    folder = _Folder("raise")
     return rewrite(graph, folder.visit)
 
 
 class _Folder:
     """One run of the pass. ``known``: the constants that parameters of sub-graphs hold, ``None`` for no constant."""
 
-    def __init__(self) -> None:
+    def __init__(self, errors: Literal["ignore", "raise"]) -> None:
+        self.errors = errors
         self.known: dict[Tensor, Any] = {}
 
     def visit(self, copy: Copy, node: Node) -> None:
@@ -65,7 +71,7 @@ class _Folder:
         if same is not None and same.dtype == node.outputs[0].dtype:
             copy.replace(node, [same])
             return True
-        value = _computed(node, inputs)
+        value = _computed(node, inputs, self.errors)
         if value is not None:
             copy.constant(node, value)
         return value is not None
@@ -98,7 +104,7 @@ class _Folder:
                 self.known[graph.inputs[start + i]] = value
 
 
-def _computed(node: Node, inputs: list[Tensor]) -> Any:
+def _computed(node: Node, inputs: list[Tensor], errors: Literal["ignore", "raise"]) -> Any:
     """Return the value of ``node`` if all inputs are constants and it is small, fast and does not fail."""
     values = []
     for tensor in inputs:
@@ -113,7 +119,7 @@ def _computed(node: Node, inputs: list[Tensor]) -> Any:
     if estimate(node) > MAX_COST:
         return None
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all=errors):
             result = node.op.kernel(*values, **node.attrs)
     except Exception:
         return None  # it fails when it runs, with the iteration it runs in

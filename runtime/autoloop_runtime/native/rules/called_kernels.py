@@ -40,7 +40,7 @@ def call_kernel(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value
     """Write a call of the kernel of ``node``."""
     shapes = [ctx.types.shapes.get(t) for t in (*node.inputs, *node.outputs)]
     known = all(shape is not None and not is_unsteady(shape) for shape in shapes)
-    if not known or not (is_pure(node) or _only_draws(node)):
+    if not known or not (is_pure(node) or _only_draws(node)) or ctx.types.heeds:
         ctx.refuse(node, "it has no machine code")
     if node.op.draws is not None and ctx.drawn is None:
         ctx.drawn = node, len(ctx.checks), tuple([loop for loop, _ in ctx.loops])

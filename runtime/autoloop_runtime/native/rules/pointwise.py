@@ -10,6 +10,7 @@ import numpy as np
 from ...base.dtypes import variant
 from ...ir.graph import Node
 from ...ir.op import Op
+from ...ops.arithmetic import ADD, MULTIPLY, SUBTRACT
 from ...ops.operands import CAST, FITTED, FITTED_ELEMENT
 from ...ops.selection import WHERE
 from ..ir.casts import in_doubt, not_in_doubt
@@ -24,12 +25,29 @@ from ..writer.values import Expr, Pending, Scalar, Value, depth_of, resolve
 _BY_PLACE = "a float that does not fit becomes a uint32 that depends on where it stands in its array"
 
 
+#: operations on scalars of which NumPy tells where they wrap round -> LLVM's that tell it
+_WRAPPING = {ADD: "add", SUBTRACT: "sub", MULTIPLY: "mul"}
+
+
+def _check_sum(ctx: Context, node: Node, op: Op, t: LType, args: Sequence[Value]) -> None:
+    """End the function where a sum of scalars, or the like, wraps round."""
+    sign = "u" if t.kind == "u" else "s"
+    name = f"@llvm.{sign}{_WRAPPING[op]}.with.overflow.{t.name}"
+    ctx.module.declare(f"{{{t.name}, i1}} {name}({t.name}, {t.name})")
+    x, y = map(ctx.scalar, args)
+    both = ctx.writer.let(f"call {{{t.name}, i1}} {name}({t.name} {x}, {t.name} {y})")
+    past = ctx.writer.let(f"extractvalue {{{t.name}, i1}} {both}, 1")
+    ctx.check(ctx.writer.let(f"xor i1 {past}, true"), node, args, refuses="it wraps round")
+
+
 def made(ctx: Context, node: Node, op: Op, t: LType, args: Sequence[Value]) -> Value:
     """Return the value of the element-wise ``op`` of ``args`` as output of ``node``."""
     tensor = node.outputs[0]
     shape = ctx.shape_of(tensor)
     if shape == ():
         scalars = [ctx.scalar(a) for a in args]
+        if ctx.types.heeds and t.kind in "iu" and op in _WRAPPING:
+            _check_sum(ctx, node, op, t, args)
         return Scalar(apply(ctx, op, t, [a.t for a in args], scalars), t)  # type: ignore[union-attr]
     expr = Expr(op, tuple(args), t, shape, 1 + max(map(depth_of, args), default=0))
     return Pending(tensor, expr, t, shape) if tensor in ctx.block.plan.stored else expr

@@ -84,15 +84,16 @@ class Function:
     variants: tuple[Variant, ...]
 
 
-@lru_cache(maxsize=1)
-def _libm() -> Any:
+@lru_cache(maxsize=2)
+def libm(kind: Any = ctypes.CDLL) -> Any:
+    """Return the C library's functions of floats; ``kind``: ctypes' way to call them."""
     if sys.platform == "linux":  # what it is called there; to look for it starts programs, and loads what starts them
         with contextlib.suppress(OSError):
-            return ctypes.CDLL("libm.so.6")
+            return kind("libm.so.6")
     with undivided():
         from ctypes.util import find_library
 
-    return ctypes.CDLL(find_library("m") or None)
+    return kind(find_library("m") or None)
 
 
 @lru_cache(maxsize=1)
@@ -137,7 +138,7 @@ class Libraries:
         # for which it has no SIMD form
         symbol = f"autoloop_{c_name}"
         if symbol not in self.addresses:
-            self.addresses[symbol] = _address(getattr(_libm(), c_name))
+            self.addresses[symbol] = _address(getattr(libm(), c_name))
         variants = _variants(c_name, t.size, arguments, symbol, self.features)
         for variant, address in variants:
             self.addresses[variant.symbol] = address
@@ -149,7 +150,7 @@ class Libraries:
         c_name = name + ("f" if t is FLOAT else "")
         symbol = f"autoloop_{c_name}"
         if symbol not in self.addresses:
-            self.addresses[symbol] = _address(getattr(_libm(), c_name))
+            self.addresses[symbol] = _address(getattr(libm(), c_name))
         return symbol, t is FLOAT and platform.machine() == "x86_64"
 
     def fortran(self, name: str) -> str | None:
@@ -248,7 +249,7 @@ def _numpy_sort(dtype: str) -> int | None:
 def c_address(name: str) -> int | None:
     """Return where a function of the C library is that LLVM calls by itself, such as memset;
     ``None`` if there is none."""
-    for library in (ctypes.CDLL(None), _libm()):
+    for library in (ctypes.CDLL(None), libm()):
         found = getattr(library, name, None)
         if found is not None:
             return _address(found)

@@ -50,7 +50,7 @@ def infer(
     elements: Elements = {}
     while True:
         typer = _Typer(elements, known or {})
-        typer.types.cuts = cuts
+        typer.types.cuts, typer.types.heeds = cuts, graph.heeds_errors
         try:
             for tensor, shape in zip(graph.inputs, shapes):
                 typer.types.shapes[tensor] = shape
@@ -188,7 +188,7 @@ class _Typer:
         if any(s is not None and s > _FOLD for s in sizes) and not all(t.dtype.kind in "iu" for t in node.inputs):
             return False
         try:
-            with np.errstate(all="ignore"):
+            with np.errstate(all="raise" if self.types.heeds else "ignore"):
                 result = node.op.kernel(*[constants[t] for t in node.inputs], **node.attrs)
         except Exception:
             return False  # it fails when it runs, not here

@@ -151,6 +151,8 @@ class Types:
         What a captured tensor is called in the graph around.
     cuts : bool
         The extents of slices that begin where the run says are the run's: nothing fails where the array ends.
+    heeds : bool
+        Whoever runs the code looks whether there were floating-point errors: what may have one is computed.
     """
 
     shapes: dict[Tensor, Shape] = field(default_factory=dict)
@@ -164,6 +166,7 @@ class Types:
     loops: list[Node] = field(default_factory=list)
     outside: dict[Tensor, Tensor] = field(default_factory=dict)
     cuts: bool = False
+    heeds: bool = False
 
     def know(self, tensor: Tensor, value: Any) -> None:
         """Take ``value`` down as the value of ``tensor``."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from ..ir.elements import COMPLEX128
 from ..ir.moving import Extent
 from ..ir.writer import Writer
+from ..typing.refusal import refuse
 from .context import Context
 from .elementwise_ir import cost_of
 from .values import Array, Count, Expr, Pending, Rows, Scalar, Shape, Splat, Value, leaves, resolve
@@ -170,6 +171,8 @@ def call_pieces(
     """Let threads do ``rounds`` rounds with the function ``name``, ``piece`` at a time, which finds the registers; all
     take ``cost`` nanoseconds, roughly."""
     writer = ctx.writer
+    if ctx.types.heeds:
+        refuse(None, "of what other threads do it is not known which floating-point errors there were")
     places, words = _places(registers)
     with writer.at(ctx.entry):
         frame = writer.let(f"alloca [{max(1, words)} x i64]")

@@ -108,7 +108,7 @@ def _find_stored(graph: Graph, types: Types, plan: Plan) -> None:
             if reader is not None and (
                 _is_update_by(plan.uses, reader, node)
                 or _is_assigned(plan.uses, order, reader, node, types)
-                or _is_replaced(reader, tensor)
+                or (_is_replaced(reader, tensor) and not types.heeds)
             ):
                 found.add(reader)
             else:
@@ -187,7 +187,7 @@ def _ends_of(
     if is_pointwise(reader) and types.shapes[reader.outputs[0]] == shape:
         return ends.get(reader.outputs[0], {"memory"})
     entry = entry_of(reader.op)
-    if entry is not None and entry.reduces:
+    if entry is not None and entry.reduces and not types.heeds:  # which may look at no more than it needs
         return {reader}
     return {"memory"}
 
