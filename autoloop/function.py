@@ -30,7 +30,7 @@ from .bound_function import BoundFunction, reference_to
 from .concrete import CalledPlain, leave_if_asked
 from .errors import entry_point
 from .given_arrays import give_back, with_copies
-from .keys import Number, call_key, kind_of_leaf, kind_of_recursion, leaf_key, quick_key
+from .keys import Number, call_key, kind_of_leaf, kind_of_recursion, leaf_key, magnitude, quick_key
 from .known_traces import FastPaths, KnownTraces, Trace, first_wait, inputs_of
 from .number_inputs import ChangingInputs
 from .parameters import Parameters, in_pythons_words
@@ -237,7 +237,8 @@ class Function(SentByName):
             from .tracing import RETRACE_WARNING, WORLD_WARNING, warn_of_retracing
 
         kind = kind_of_recursion(structure, leaves)
-        if (plain := self.told.recursive.get(kind)) is not None:
+        size = kind, magnitude(leaves)
+        if (plain := self.told.recursive.get(kind) or self.told.recursive.get(size)) is not None:
             return self._traces.add(key, plain)
         settings = _settings(leaves, self.tracing_count, self.gradient_memory)
         specs = nest.flatten(self.input_signature, True) if self.input_signature is not None else given
@@ -246,7 +247,7 @@ class Function(SentByName):
                           self.needs_graph)  # fmt: skip
         has_numbers = given is not None or any(issubclass(type(leaf), Number) for leaf in leaves)
         with self._traces.unless_raising(key, request.raised):
-            made = traced_or_plain(lambda: trace(request, *self._traces.variants(key)), self, has_numbers, kind)
+            made = traced_or_plain(lambda: trace(request, *self._traces.variants(key)), self, has_numbers, size)
         concrete = self._traces.add(key, made)
         self.tracing_count += 1
         self.traced_for.append(key)

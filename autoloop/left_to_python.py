@@ -14,7 +14,7 @@ from typing import Any, NoReturn, ParamSpec, TypeVar
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.locations import Line, capture, users_line
 from autoloop_runtime.base.stand_ins import ShownByRun
-from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.graph import Graph, current_graph
 
 E = TypeVar("E", bound=Exception)
 R = TypeVar("R")
@@ -23,9 +23,14 @@ P = ParamSpec("P")
 #: the world of the function that is traced (``operators.mutation.outside_world``); None where there is none
 WORLD: ContextVar[Any] = ContextVar("autoloop_world", default=None)
 
+#: so many nodes are traced for one call; as many as one branch or loop takes as long as
+MOST_TRACED, _OF_BLOCK = 5_000, 8
+
 _RAISED_ANYWAY = "__autoloop_raised_anyway__"
 _RULED = "__autoloop_ruled__"
 _TRACED_ANYWAY: ContextVar[bool] = ContextVar("autoloop_traced_anyway", default=False)
+
+_EFFORT: ContextVar[Effort | None] = ContextVar("autoloop_trace_effort", default=None)
 
 #: of a value that is looked for in a dict or set
 KEY = "an element of a set, or a key of a dict, is for the run to tell"
@@ -50,6 +55,8 @@ class LeftToPython(BaseException):
         Whether a graph could do it that knows values which are inputs of this one.
     is_shown : bool
         Whether no other trace of the function would do, and none for other arguments.
+    is_costly : bool
+        Whether a graph could do it, which takes long to trace: where plain Python takes longer it is worth that.
     """
 
     def __init__(
@@ -60,10 +67,11 @@ class LeftToPython(BaseException):
         is_endless: bool = False,
         of_values: bool = False,
         is_shown: bool = False,
+        is_costly: bool = False,
     ) -> None:
         super().__init__(reason)
         self.reason, self.line, self.of_values, self.is_shown = reason, line, of_values, is_shown
-        self.is_once, self.is_endless = is_once, is_endless
+        self.is_once, self.is_endless, self.is_costly = is_once, is_endless, is_costly
 
 
 class NoGradientError(TypeError):
@@ -177,3 +185,58 @@ def leaving(build: Callable[P, R], kinds: tuple[type[Exception], ...] = (TypeErr
             raise unless_left(error)  # noqa: B904 - it is the same one
 
     return built
+
+
+class Effort:
+    """What has been traced for one call, with all attempts at it: nodes, and branches and loops. Written out loops and
+    comprehensions, branches on tensors and recursion multiply one another, and each may be small by itself.
+
+    Parameters
+    ----------
+    most : int
+        So much at most.
+    """
+
+    __slots__ = ("most", "root", "seen", "spent")
+
+    def __init__(self, most: int) -> None:
+        self.most, self.spent = most, 0
+        self.root: Graph | None = None
+        self.seen = 0
+
+    def note(self, root: Graph, blocks: int) -> bool:
+        """Note how far the graph around all others has grown, and begun *blocks*; return whether that is too much."""
+        count = root.count_of_names()
+        if root is not self.root:
+            self.root, self.seen = root, 0
+        self.spent += count - self.seen + blocks * _OF_BLOCK
+        self.seen = count
+        return self.spent > self.most
+
+
+def with_effort(times: int | None) -> Setting[None]:
+    """Return a context manager in which a call is traced, at so many times the effort; None: whatever that takes."""
+    return Setting(None, (_EFFORT, None if times is None else Effort(times * MOST_TRACED)))
+
+
+def mean_all() -> None:
+    """Note that what the function has written out is meant to be: its trace may take as much as it does."""
+    if (effort := _EFFORT.get()) is not None:
+        effort.most = 2**62
+
+
+def weigh_trace(blocks: int = 0) -> None:
+    """Let plain Python run the function, if it can, where its trace takes too much; *blocks* are begun now.
+
+    Raises
+    ------
+    LeftToPython
+    """
+    effort, graph = _EFFORT.get(), current_graph()
+    if effort is None or graph is None or not effort.note(graph.root, blocks) or not python_can_run():
+        return
+    what = (
+        f"its graph would have more than {effort.most:,} operations, a branch or loop on tensors counted as "
+        f"{_OF_BLOCK}, with all of functions that call themselves and of loops and comprehensions that are written out"
+    )
+    raise LeftToPython(what, users_line(capture()), is_shown=True, is_costly=True)

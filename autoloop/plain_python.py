@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import functools
 import os
+import time
 import warnings
-from collections.abc import Callable, Hashable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -24,10 +25,12 @@ from autoloop_runtime.ir.recorders import recorders
 from .concrete import CalledPlain, ConcreteFunction
 from .errors import user_stacklevel
 from .given_arrays import taken
-from .left_to_python import LeftToPython, NoGradientError
+from .left_to_python import LeftToPython, NoGradientError, with_effort
 from .parameters import Parameters
 
 T = TypeVar("T")
+#: so many times as much a trace may take where plain Python takes longer than it has
+_MORE = 16
 
 
 class PlainPython(ConcreteFunction):
@@ -55,11 +58,15 @@ class PlainPython(ConcreteFunction):
         self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = (), call: tuple[Any, ...] = ()
     ) -> NoReturn:
         """Let the undecorated function be called, and warn of that once."""
+        self.warn()
+        raise CalledPlain
+
+    def warn(self) -> None:
+        """Tell the user once that plain Python runs the function."""
         said = what_and_where(self)
         if said not in self.told:
             warnings.warn(f"{self.name} runs as plain Python, at each call: {said}", stacklevel=user_stacklevel())
             self.told.add(said)
-        raise CalledPlain
 
     def run_recorded(self, leaves: Sequence[Any]) -> NoReturn:
         """Let the undecorated function be called: whoever records sees what it does."""
@@ -75,16 +82,36 @@ class Told(set[str]):
     Attributes
     ----------
     recursive : dict
-        What stands for the traces of calls that call the function again, by what those have in common.
+        What stands for the traces of calls that call the function again, or take much to trace, by what those have in
+        common.
+    patience : dict
+        How many times as much as others the traces of calls may take, for which plain Python takes longer than that.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.recursive: dict[Hashable, PlainPython] = {}
+        self.patience: dict[Hashable, int] = {}
+
+    @contextmanager
+    def weighed(self, kind: Hashable, made: PlainPython, seconds: float) -> Iterator[None]:
+        """Look whether plain Python takes longer than a trace has that was given up: the next may take much more."""
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            if time.perf_counter() - begun > seconds:
+                self.patience[kind] = _MORE * self.patience.get(kind, 1)
+            else:
+                self.recursive[kind] = made
 
 
-def traced_or_plain(trace: Callable[[], T], function: Named, has_numbers: bool, kind: Hashable) -> T | PlainPython:
-    """Return a trace, or what stands for it, and all of its *kind*, if plain Python has to run the function.
+def traced_or_plain(
+    trace: Callable[[], T], function: Named, has_numbers: bool, size: tuple[Hashable, int]
+) -> T | PlainPython:
+    """Return a trace, or what stands for it, and all of its kind, if plain Python has to run the function.
+
+    ``size`` is its kind and its magnitude: what takes much to trace does so at one size.
 
     Raises
     ------
@@ -93,8 +120,10 @@ def traced_or_plain(trace: Callable[[], T], function: Named, has_numbers: bool, 
         Where each call would need another graph there is none: of a gradient, what runs then is the derivative of the
         plain function.
     """
+    begun, is_wanted = time.perf_counter(), function.needs_graph or function.executor == "native"
     try:
-        return trace()
+        with with_effort(None if is_wanted else function.told.patience.get(size, 1)):
+            return trace()
     except LeftToPython as left:
         if left.of_values and has_numbers:
             raise TypeError(left.reason) from None
@@ -106,8 +135,12 @@ def traced_or_plain(trace: Callable[[], T], function: Named, has_numbers: bool, 
         if left.is_once:
             raise CalledPlain from TypeError(f"{name} has no graph: {what_and_where(left)}")
         made = PlainPython(name, left, function.told)
+        if left.is_costly:
+            made.warn()
+            weighed = functools.partial(function.told.weighed, size, made, time.perf_counter() - begun)
+            raise CalledPlain(weighed) from TypeError(f"{name} has no graph: {what_and_where(left)}")
         if made.is_recursive:
-            function.told.recursive[kind] = made
+            function.told.recursive[size[0]] = made
         return made
 
 

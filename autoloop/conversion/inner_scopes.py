@@ -15,6 +15,9 @@ from .nodes import Maker, Node, children, walk
 from .scopes import parameter_names
 from .unfolding import binds_in
 
+#: names of builtins that use up a generator at once
+_USE_UP = frozenset(one.__name__ for one in (all, any, dict, frozenset, list, max, min, set, sorted, sum, tuple))
+
 
 class InnerScopes(ExpressionWalk):
     """Rewrites functions inside expressions, and what unpacks."""
@@ -77,7 +80,7 @@ class InnerScopes(ExpressionWalk):
         if not inside.in_frame and isinstance(node, gast.ListComp) and len(node.generators) > 1:
             make = Maker(node)
             return make.call(self.operator(make, "listing"), self.generated(node, around, once=True))
-        given, items = None, _free_name("items", node)
+        given, items, is_whole = None, _free_name("items", node), _holds_functions(node)
         is_list = isinstance(node, gast.ListComp) and not inside.in_frame
         for index, generator in enumerate(node.generators):
             iterable = self.rewrite(generator.iter, inside if index else around)
@@ -91,7 +94,7 @@ class InnerScopes(ExpressionWalk):
             if hasattr(node, name):
                 setattr(node, name, self.rewrite(getattr(node, name), inside))
         if isinstance(node, gast.ListComp) and not binds:
-            return self._listed(node, given, items)
+            return self._listed(node, given, items, is_whole)
         key = {gast.SetComp: "elt", gast.DictComp: "key"}.get(type(node), "")
         if key:
             setattr(node, key, self._key(getattr(node, key)))
@@ -155,14 +158,18 @@ class InnerScopes(ExpressionWalk):
         places = [make.tuple(map(make.constant, path)) for path in nested_targets(target)]
         return make.call(self.operator(make, "parts"), iterable, *([make.tuple(places)] if places else []))
 
-    def _listed(self, node: Node, given: Node | None, items: str) -> Node:
+    def _listed(self, node: Node, given: Node | None, items: str, is_whole: bool) -> Node:
         """Return ``ops.listed(v, lambda items: [x for x in ops.elements(items)])`` for ``[x for x in v]``.
 
-        So the graph may grow a list whose length only the run knows. All in it is rewritten.
+        So the graph may grow a list whose length only the run knows. All in it is rewritten. Where a function may see
+        a variable of it later, it *is* made as a *whole*, with one such variable.
         """
         made = self.kept(node, "kept") if node.generators[-1].ifs else node
         make = Maker(node)
-        return made if given is None else make.call(self.operator(make, "listed"), given, make.lambda_(made, [items]))
+        if given is None:
+            return made
+        more = [make.constant(True)] if is_whole else []
+        return make.call(self.operator(make, "listed"), given, make.lambda_(made, [items]), *more)
 
     def kept(self, node: Node, operator: str) -> Node:
         """Return ``ops.kept((test, lambda: x) for x in v)`` for ``[x for x in v if test]``; all is rewritten."""
@@ -176,6 +183,18 @@ class InnerScopes(ExpressionWalk):
     def _all(self, make: Maker, tests: list[Node]) -> Node:
         later = [make.lambda_(test) for test in tests[1:]]
         return make.call(self.operator(make, "and_"), tests[0], *later) if later else tests[0]
+
+
+def _holds_functions(node: Node) -> bool:
+    """Return whether there are lambdas in an expression, or generators that are not used up where they stand."""
+    inside = list(walk(node))
+    calls = [one for one in inside if isinstance(one, gast.Call) and isinstance(one.func, gast.Name) and one.args]
+    used_up = {id(one.args[0]) for one in calls if one.func.id in _USE_UP}
+    return any(
+        isinstance(one, gast.Lambda) or (isinstance(one, gast.GeneratorExp) and id(one) not in used_up)
+        for one in inside
+        if one is not node
+    )
 
 
 def _free_name(name: str, node: Node) -> str:

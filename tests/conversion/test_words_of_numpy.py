@@ -194,7 +194,9 @@ def test_lists_whose_elements_have_other_shapes():
         return found
 
     with pytest.raises(ValueError, match=r"the elements of a list that grows in a loop must have one shape: element 1"):
-        al.function(parts, executor="sequential")(X, np.int64(3))
+        al.function(parts, executor="sequential")(X, al.constant(3))
+    made = al.function(parts, executor="sequential")(X, np.int64(3))  # which plain Python makes
+    assert [one.tolist() for one in made] == [one.tolist() for one in parts(X, np.int64(3))]
 
 
 def test_arguments_of_methods():

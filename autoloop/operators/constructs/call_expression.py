@@ -30,7 +30,7 @@ from ...conversion.expressions import OF_NAMESPACES
 from ...conversion.known_effects import consumes, has_known_effect
 from ...conversion.pipeline import convert_callee, mutated_parameters_of
 from ...errors import programs_own
-from ...left_to_python import is_followed, traced_anyway
+from ...left_to_python import is_followed, traced_anyway, weigh_trace
 from ..mutation import lifted_arrays
 from ..mutation.heap_snapshot import is_random
 from ..mutation.outside_world import leave
@@ -145,6 +145,7 @@ def _called(f: Any) -> Any:
         made = guarded(f) if is_outside(f) else shielded(f) if is_foreign(f) else f
         made = _looking(f, of_library(made) if computes_with_values(f) else made)
         return consumed(made) if consumes(f) else made
+    weigh_trace()
     if mutated := mutated_parameters_of(f):
         converted = _refusing_tensors(converted, mutated)
     return functools.partial(called, f, converted) if in_staged_block() else converted

@@ -44,6 +44,7 @@ from .boolean_operators import and_, or_
 from .for_statement import for_stmt
 from .if_statement import if_exp, if_stmt
 from .iterables import StagedIterable, as_staged, run_over
+from .long_comprehensions import places_of, written_or_grown
 from .math_functions import tried
 from .sorted_lists import first_of
 from .stateful_calls import iterated
@@ -57,8 +58,8 @@ class _End(Exception):
     """An iterator has no more elements."""
 
 
-def elements(iterable: Any) -> Any:
-    """Return what a comprehension runs over, as something that Python can run over.
+def elements(iterable: Any, most: int = _MOST) -> Any:
+    """Return what a comprehension runs over, as something that Python can run over: so many elements at *most*.
 
     Raises
     ------
@@ -73,11 +74,11 @@ def elements(iterable: Any) -> Any:
     if isinstance(iterable, GrowingList | TextTracer):
         return iter(iterable)  # says what to do
     if isinstance(iterable, Tensor) and is_staged(iterable):
-        return _rows(iterable)
+        return _rows(iterable, most)
     staged = run_over(iterable)
     if staged is None:
         return iterable
-    count = _count(staged.length if staged.keep is None else None, staged.describe)
+    count = _count(staged.length if staged.keep is None else None, staged.describe, most)
     return _drawn(staged.get, count, current_graph())
 
 
@@ -87,13 +88,13 @@ def has_known_length(iterable: Any) -> bool:
     return staged is not None and staged.keep is None and isinstance(staged.length, int)
 
 
-def _count(length: Any, what: str) -> int:
+def _count(length: Any, what: str, most: int) -> int:
     if not isinstance(length, int):
         refuse_unknown(
             f"a comprehension cannot run over {what} whose length only the run knows",
             "append to a list in a `for` loop",
         )
-    if length > _MOST:
+    if length > most:
         raise TypeError(
             f"a comprehension over {what} of {length} elements would be written out {length} times: append to a list "
             f"in a `for` loop, or use autoloop.map_fn or array functions"
@@ -116,12 +117,12 @@ def _drawn(get: Callable[[Any], Any], count: int, graph: Any, storage: Storage |
         yield element
 
 
-def _rows(tensor: Tensor) -> Iterable[Any]:
+def _rows(tensor: Tensor, most: int) -> Iterable[Any]:
     """Return the rows of a tensor, made where the tensor itself was: an iterator may outlive the present branch."""
     if tensor.shape.rank == 0:
         tried(iter, tensor)  # which says what it is not
         raise programs_own(TypeError("iteration over a 0-d array"))
-    count = _count(None if tensor.shape.rank is None else tensor.shape.as_list()[0], "a tensor")
+    count = _count(None if tensor.shape.rank is None else tensor.shape.as_list()[0], "a tensor", most)
     if tensor.node is None:
         return [Tensor(tensor.value[index]) for index in range(count)]
     if isinstance(tensor, ArrayTracer):  # which may be written to before the turn of an element comes
@@ -130,10 +131,11 @@ def _rows(tensor: Tensor) -> Iterable[Any]:
         return [marked(type(tensor), ops.getitem(tensor, index)) for index in range(count)]
 
 
-def listed(iterable: Any, made: Callable[[Any], list[Any]]) -> Any:
+def listed(iterable: Any, made: Callable[[Any], list[Any]], is_whole: bool = False) -> Any:
     """Return the list of a comprehension over ``iterable``; ``made`` gives that of what Python can run over.
 
-    Where only the run knows how many elements there are, it grows in a loop of the graph.
+    Where only the run knows how many elements there are, it grows in a loop of the graph; where there are many, too,
+    unless what it holds may see a variable of the comprehension later: then ``made`` has to make it as a whole.
     """
     if current_graph() is None:
         return made(iterable)
@@ -144,7 +146,9 @@ def listed(iterable: Any, made: Callable[[Any], list[Any]]) -> Any:
         staged = as_staged(iterable)
         if staged is not None and (staged.keep is not None or not isinstance(staged.length, int)):
             return _grown(staged, made)
-    return made(iterable)
+    if (places := places_of(iterable)) is None:
+        return made(iterable)
+    return written_or_grown(iter(elements(iterable, most=places[0])), places, made, not is_whole)
 
 
 def _is_scalar(value: Any) -> bool:

@@ -211,7 +211,7 @@ def rest_of_long_range(
     tried = Tried(Outside((loop.body,), loop.shared, loop.places, values), values, loop.names)
     why, graph = "", tried.graph
     size = len(graph.nodes)
-    with tried.block:
+    with tried.block, growth.trying():
         try:
             made = _for_staged(known_range(items), loop, values, growth.before(items))
         except (Exception, LeftToPython) as error:  # what the loop of a graph cannot do, written out it can

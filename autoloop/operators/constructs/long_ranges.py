@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
@@ -22,7 +23,7 @@ from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.records import forget_loops, loop_records
 from autoloop_runtime.ir.rollback import mark, rollback
 
-from ...left_to_python import LeftToPython, python_can_run
+from ...left_to_python import LeftToPython, mean_all, python_can_run, weigh_trace
 from ..mutation.heap_snapshot import snapshots
 from ..mutation.held_before import has_changed, restore
 from ..mutation.side_effects import Outside
@@ -165,6 +166,8 @@ class Growth:
         self._next, self.begun = max(count, 1), 0
         self._most = MOST
         self._loops: Loops = deciding()
+        if unroll:
+            mean_all()
 
     def step(self) -> None:
         """Note what an iteration has added."""
@@ -175,6 +178,7 @@ class Growth:
         self._size += len(new)
         self._latest = added
         self.nodes += added
+        weigh_trace()
 
     def rest(self, in_branches: bool = False) -> range | None:
         """Return what is left of a range, if that is to be a loop of the graph where it gives the same.
@@ -245,6 +249,15 @@ class Growth:
         """Note that the loop changes attributes, or variables of another function, of which more may be asked later
         than of its own variables: only where it is very long that is for the run to tell."""
         self._most = _MOST_COUNTED
+
+    @contextmanager
+    def trying(self) -> Iterator[None]:
+        """Mark the time in which the rest is built as a loop of the graph."""
+        self._loops.tried += 1
+        try:
+            yield
+        finally:
+            self._loops.tried -= 1
 
     def staged(self) -> None:
         """Note that the rest has become a loop of the graph; nobody has asked for that if it was not wished."""

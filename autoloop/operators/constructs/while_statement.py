@@ -16,6 +16,7 @@ from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.rollback import mark, rollback
 
 from ... import operators
+from ...left_to_python import weigh_trace
 from ..mutation.array_identity import TestChanges
 from ..mutation.named_places import Places
 from ..mutation.side_effects import Outside
@@ -148,6 +149,7 @@ def _ask(
     graph = current_graph()
     if graph is None:
         return asked(test(*values))
+    weigh_trace()
     outside = Outside(functions, shared, places, values)
     before, begun = outside.read(), mark(graph)
     asking = Asking(test, values) if is_looked_at else None

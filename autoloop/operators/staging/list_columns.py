@@ -23,6 +23,7 @@ from .instances import Row, of_rows
 from .joined_elements import Join
 from .mixed_numbers import MixedNumber, all_handed_out, handed_out
 from .several_types import Several, checked_column, checked_rows, of_column, widened, wider
+from .staged_blocks import deciding
 from .standins import Rows
 from .twins import watch_copied
 
@@ -158,6 +159,8 @@ class ListColumns(Rows):
 
     def _check(self, array: TensorArray, leaf: Any) -> None:
         shape = convert_to_tensor(leaf).shape
+        if deciding().tried and array.element_shape.is_fully_defined() and not shape.is_fully_defined():
+            raise TypeError(f"the elements of {self.name!r} may have shapes of their own")
         if not shape.is_compatible_with(array.element_shape):
             raise ValueError(
                 f"the elements of the list {self.name!r} must have one shape in a loop on tensors: it holds "
@@ -249,7 +252,11 @@ class ListColumns(Rows):
         return self.arrays[self._only_column()].stack()
 
     def __autoloop_tensor__(self) -> Tensor:
-        return self._column(self._only_column())
+        inner = _inner_shape(self) if len(self.kinds) > 1 else None
+        if inner is None:
+            return self._column(self._only_column())
+        columns = ops.stack([self._column(place) for place in range(len(self.kinds))], axis=1)
+        return columns if len(inner) == 1 else ops.reshape(columns, (-1, *inner, *self.arrays[0].element_shape))
 
     def parts(self) -> tuple[list[Any], Callable[..., Any]]:
         """Return tensors, and what makes of their values the list of a run."""
@@ -279,6 +286,28 @@ def _holds_containers(element: Any) -> bool:
     if isinstance(element, tuple):
         return any(map(_holds_containers, element))
     return isinstance(element, list | dict | set | Row)
+
+
+def _inner_shape(values: ListColumns) -> tuple[int, ...] | None:
+    """Return the shape of the array that NumPy makes of an element which holds lists and tuples; None if that is none,
+    or one whose dtype takes more to tell."""
+    shapes = [one.element_shape for one in values.arrays]
+    if values.lists or values.several or Tensor in values.kinds or not all(one.is_fully_defined() for one in shapes):
+        return None
+    if len({(one.dtype, *one.element_shape.as_list()) for one in values.arrays}) > 1:
+        return None
+    return _shape_of(nest.unflatten(values.structure, range(len(values.kinds))))
+
+
+def _shape_of(element: Any) -> tuple[int, ...] | None:
+    """Return how the leaves of lists and tuples in one another lie; None of uneven ones, and of what is neither."""
+    if type(element) is int:
+        return ()
+    if type(element) not in (list, tuple):
+        return None
+    inner = {_shape_of(one) for one in element}
+    shape = inner.pop() if len(inner) == 1 else None
+    return None if shape is None else (len(element), *shape)
 
 
 def empty_arrays(elements: Iterable[tuple[Any, TensorShape]]) -> list[TensorArray]:

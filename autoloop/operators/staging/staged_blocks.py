@@ -25,7 +25,7 @@ from ...errors import (
     is_refusal,
     passes_handlers,
 )
-from ...left_to_python import LeftToPython, leave_unknown, python_can_run
+from ...left_to_python import LeftToPython, leave_unknown, python_can_run, weigh_trace
 from .raising import Raising, caused, raised_kind, remade, unknown_parts
 from .standins import Face, StandIn
 
@@ -124,16 +124,18 @@ class Loops:
         Whether a graph is wanted however large it is: by the executor, or for a derivative.
     were_staged : bool
         Whether there was one.
+    tried : int
+        How many are being tried around the present point.
     """
 
-    __slots__ = ("are_spared", "are_told", "are_wanted", "are_written_out", "were_staged")
+    __slots__ = ("are_spared", "are_told", "are_wanted", "are_written_out", "tried", "were_staged")
 
     def __init__(
         self, are_spared: bool = False, are_written_out: bool = False, are_told: bool | None = False,
         are_wanted: bool = True,
     ) -> None:  # fmt: skip
         self.are_spared, self.are_written_out, self.are_told = are_spared, are_written_out, are_told
-        self.are_wanted, self.were_staged = are_wanted, False
+        self.are_wanted, self.were_staged, self.tried = are_wanted, False, 0
 
     def in_force(self) -> Setting[None]:
         """Return a context manager in which the trace is made."""
@@ -204,6 +206,7 @@ def called(function: Any, run: Callable[..., Any], /, *args: Any, **kwargs: Any)
         If nothing that is known while tracing stops the function from calling itself.
     """
     graph = current_graph()
+    weigh_trace()
     if graph is None or not in_staged_block():
         return run(*args, **kwargs)
     given: tuple[Any, ...] = (args, [*kwargs], [*kwargs.values()])
@@ -238,6 +241,7 @@ def _leave_if_too_many() -> None:
     graph = current_graph()
     if graph is None:
         return
+    weigh_trace(blocks=1)
     blocks = graph.root.record(_Blocks)
     blocks.count += 1
     if blocks.count > _MOST_BLOCKS and python_can_run():

@@ -48,6 +48,10 @@ class OfAnotherType(ValueError, ShownByRun):
     """A number of Python's of another type than in other runs."""
 
 
+class OfAnotherShape(ValueError, ShownByRun):
+    """An element of a list that has another shape than those before it."""
+
+
 def in_numpys_words(error: _E) -> _E:
     """Return an exception, marked as what NumPy or Python says of the user's line, too."""
     with suppress(AttributeError, TypeError):  # exceptions with __slots__

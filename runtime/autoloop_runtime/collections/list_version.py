@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.shapes import TensorShape
+from ..base.stand_ins import OfAnotherShape
 from .array_buffer import ArraySpec, Buffer
 
 
@@ -35,7 +36,7 @@ class ListVersion:
             raise TypeError(f"TensorArray of dtype {spec.dtype}: the value for index {index} has dtype {item.dtype}")
         expected = spec.element_shape if form is None else TensorShape(form)
         if not expected.matches(item.shape) and spec.collects and spec.dynamic_size:
-            raise ValueError(
+            raise OfAnotherShape(
                 f"the elements of a list that grows in a loop must have one shape: element {index} has shape "
                 f"{TensorShape(item.shape)}, those before it {expected}; write them into a larger array, or fill what "
                 f"is left of each"
