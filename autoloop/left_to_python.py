@@ -188,30 +188,30 @@ def leaving(build: Callable[P, R], kinds: tuple[type[Exception], ...] = (TypeErr
 
 
 class Effort:
-    """What has been traced for one call, with all attempts at it: nodes, and branches and loops. Written out loops and
-    comprehensions, branches on tensors and recursion multiply one another, and each may be small by itself.
+    """What has been traced for one call: nodes, and branches and loops. Written out loops and comprehensions, branches
+    on tensors and recursion multiply one another, and each may be small by itself.
 
     Parameters
     ----------
     most : int
-        So much at most.
+        So much at most in one attempt, and twice as much in all.
     """
 
-    __slots__ = ("most", "root", "seen", "spent")
+    __slots__ = ("earlier", "most", "root", "seen", "spent")
 
     def __init__(self, most: int) -> None:
-        self.most, self.spent = most, 0
+        self.most, self.earlier, self.spent, self.seen = most, 0, 0, 0
         self.root: Graph | None = None
-        self.seen = 0
 
     def note(self, root: Graph, blocks: int) -> bool:
         """Note how far the graph around all others has grown, and begun *blocks*; return whether that is too much."""
         count = root.count_of_names()
         if root is not self.root:
-            self.root, self.seen = root, 0
+            self.earlier += self.spent
+            self.root, self.seen, self.spent = root, 0, 0
         self.spent += count - self.seen + blocks * _OF_BLOCK
         self.seen = count
-        return self.spent > self.most
+        return self.spent > self.most or self.earlier + self.spent > 2 * self.most
 
 
 def with_effort(times: int | None) -> Setting[None]:

@@ -7,6 +7,7 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 from autoloop_runtime.analysis.inside import nodes_inside
 from autoloop_runtime.analysis.observable import may_go_on
 from autoloop_runtime.ir.graph import Graph, Node
@@ -38,9 +39,30 @@ def is_shareable(instance: Any, reached: Reached, made: ConcreteFunction, used: 
     """
     if made.fresh is not None or not may_go_on(made.graph):
         return False
-    roots = [*used, *made.values, *attributes_of(made.graph)]
-    own = {id(instance), *[id(one) for place, one in reached.holders if place.path[0] == "receiver"]}
-    return not any(id(one) in own or count > MOST_OBJECTS for count, one in enumerate(held_by(roots)))
+    objects = [instance, *[one for place, one in reached.holders if place.path[0] == "receiver"]]
+    own = set(map(id, objects))  # recipes know the ids of what they find
+    if any(id(one) in own or count > MOST_OBJECTS for count, one in enumerate(held_by(used))):
+        return False
+    return not holds_any(objects, [*made.values, made.structured_outputs, *attributes_of(made.graph)])
+
+
+def holds_any(objects: Sequence[Any], roots: Sequence[Any]) -> bool:
+    """Return whether one of some objects is held, or its identity, or a text that tells it."""
+    known = {*map(id, objects), *map(object.__hash__, objects)}
+    words = [f"{id(one):x}" for one in objects]
+    for count, one in enumerate(held_by(roots, OPAQUE)):
+        if id(one) in known or count > MOST_OBJECTS:
+            return True
+        if isinstance(one, int | np.integer) and int(one) in known:
+            return True
+        texts = (one,) if isinstance(one, str) else one.flat if _holds_texts(one) else ()
+        if any(word in text.lower() for text in texts for word in words):
+            return True
+    return False
+
+
+def _holds_texts(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind == "U"
 
 
 def attributes_of(graph: Graph) -> list[Any]:

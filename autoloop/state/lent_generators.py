@@ -13,8 +13,7 @@ from autoloop_runtime.ir.graph import Graph
 
 from ..operators.constructs.asked_generators import LentGenerators, Slot, noted
 from ..operators.mutation.heap_snapshot import random_state
-from ..operators.mutation.parts_of_objects import MOST_OBJECTS
-from .held_instances import OPAQUE, attributes_of, held_by
+from .held_instances import attributes_of, holds_any
 from .noted import Guard, Reached
 from .places import Place
 
@@ -57,16 +56,7 @@ class Lending:
         if graph.record(LentGenerators).are_copied:
             return True
         graph.records.pop(LentGenerators)
-        known = {*map(id, generators), *map(hash, generators)}
-        words = [f"{id(one):x}" for one in generators]
-        for count, one in enumerate(held_by([*used, *attributes_of(graph)], OPAQUE)):
-            if id(one) in known or count > MOST_OBJECTS:
-                return True
-            if isinstance(one, int) and one in known:
-                return True
-            if isinstance(one, str) and any(word in one.lower() for word in words):
-                return True
-        return False
+        return holds_any(generators, [*used, *attributes_of(graph)])
 
     def take(self, generators: Sequence[Any]) -> bool:
         """Let the present run ask these; return False if another run goes on."""

@@ -7,6 +7,7 @@ import zlib
 import autoloop as al
 import numpy as np
 import pytest
+from autoloop import left_to_python
 from autoloop.operators.constructs import long_ranges, while_statement
 from hypothesis import given, settings, strategies
 from test_long_ranges import outcome, same
@@ -159,6 +160,7 @@ WHILES = (
 def decide(patch, most):
     """Let loops be of the graph if they would be written out as more nodes than these; if less than 0, all that can."""
     patch.setattr(long_ranges, "MOST", most)
+    patch.setattr(left_to_python, "MOST_TRACED", 10**6)
     if most < 0:
         patch.setattr(long_ranges, "LEAST", 1)
         patch.setattr(while_statement, "FIRST_LOOK", 1)

@@ -336,6 +336,20 @@ def identity_of(value: Any) -> int:
     return id(value)
 
 
+def _hash_of(*args: Any) -> Any:
+    """Return ``hash(value)``, which plain Python has to tell as it has ``id``, where that makes it."""
+    if any(map(_is_hashed_by_identity, args)):
+        leave_unknown("hash() is asked of an object")
+    return _hash(*args)
+
+
+def _is_hashed_by_identity(value: Any) -> bool:
+    if type(value) is tuple:
+        return any(map(_is_hashed_by_identity, value))
+    found: Any = type(value).__hash__
+    return found is object.__hash__ and not isinstance(value, Tensor | type(None))
+
+
 def _in_pythons_words(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:
     """Return what takes the place of a builtin, and of arguments that this does not have raises what it does."""
 
@@ -353,6 +367,7 @@ def _in_pythons_words(plain: Callable[..., Any], staged: Callable[..., Any]) -> 
     return checked
 
 
+_hash = _with_staged(hash, _made_later("of_number", hash, int))
 _STAGED: dict[Any, Callable[..., Any]] = {
     abs: _with_staged(abs, abs),
     all: _iterated(all, lambda x: answer(ops.all(_elements(x)), x), _later("all_of")),
@@ -376,7 +391,7 @@ _STAGED: dict[Any, Callable[..., Any]] = {
     int: _with_staged(int, _made_later("converting_to", int)),
     getattr: _later("attribute_or"),
     hasattr: _later("has_attribute"),
-    hash: _with_staged(hash, _made_later("of_number", hash, int)),
+    hash: _hash_of,
     isinstance: _later("is_instance_of"),
     len: _with_staged(len, _len),
     list: _with_staged(list, _list),
