@@ -157,7 +157,7 @@ CALLS = [
     (operated, (FALSE,)), (summed, (X, NONE)), (summed, (X, SOME)), (summed, (X * 0, SOME)),
     (summed, (SINGLE, NONE)), (doubled, (TRUE, SOME)),
     (doubled, (FALSE, SOME)), (doubled, (TRUE, np.int64(40))), (outer, (TRUE,)), (outer, (FALSE,)),
-    (listed, (X,)), (listed, (np.arange(30.0) / 10,)),
+    (listed, (X,)), (listed, (np.arange(16.0) / 8,)),
     (picked, (np.int64(0),)), (picked, (np.int64(1),)), (picked, (np.int64(2),)),
 ]  # fmt: skip
 
