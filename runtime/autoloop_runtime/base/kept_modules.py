@@ -16,9 +16,10 @@ import contextlib
 import marshal
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import util
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from threading import get_ident
 from types import CodeType, ModuleType
 
 import numpy as np
@@ -58,6 +59,20 @@ class _Loader(SourceFileLoader):
                 self._finder.note(fullname, (self.path, *self.found), code)
         return code
 
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return a module that has what Python asks it for: for each thing that it lacks an error is made first."""
+        module = ModuleType(spec.name)
+        vars(module).update(__file__=spec.origin, __cached__=spec.cached)
+        return module
+
+
+class _NotingLoader(_Loader):
+    """Loads a module in the usual way, and has what is loaded meanwhile stand with it in the file."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        with self._finder.loading(module.__name__):
+            super().exec_module(module)
+
 
 class Finder:
     """Finds our modules, in one file if they are there.
@@ -74,10 +89,11 @@ class Finder:
         self._opened: set[int] = set()
         #: of groups that were opened, what was not asked for yet
         self._codes: dict[str, CodeType] = {}
-        #: what was loaded in the usual way
-        self._noted: dict[str, tuple[tuple[str, int, int], CodeType]] = {}
-        #: those that every start loads: they stand in one group, with one copy of what several of them name
-        self._first: tuple[str, ...] = ()
+        #: what was loaded in the usual way: its source, its code, and for which module it was loaded. All that was
+        #: loaded for one stands in one group, with one copy of what several of them name: it is loaded together always
+        self._noted: dict[str, tuple[tuple[str, int, int], CodeType, str]] = {}
+        #: thread -> the module that it loads, and others for it
+        self._loaded_for: dict[int, str] = {}
         self._is_stale = False
 
     def find_spec(
@@ -94,7 +110,7 @@ class Finder:
             del self._index[fullname]
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is not None and type(spec.loader) is SourceFileLoader:
-            spec.loader = _Loader(self, fullname, spec.loader.path)
+            spec.loader = _NotingLoader(self, fullname, spec.loader.path)
         return spec
 
     def _kept(self, fullname: str, folder: str, known: Entry) -> ModuleSpec | None:
@@ -133,11 +149,22 @@ class Finder:
             return
         if not self._noted:
             atexit.register(self.write)
-        self._noted[fullname] = (source, code)
+        self._noted[fullname] = (source, code, self._loaded_for.get(get_ident(), fullname))
+
+    @contextlib.contextmanager
+    def loading(self, fullname: str) -> Iterator[None]:
+        """Have what this thread loads meanwhile stand with a module, or with the one that this is loaded for."""
+        thread = get_ident()
+        is_first = self._loaded_for.setdefault(thread, fullname) == fullname
+        try:
+            yield
+        finally:
+            if is_first:
+                self._loaded_for.pop(thread, None)
 
     def end_of_import(self) -> None:
         """Have what was loaded up to here stand together."""
-        self._first = tuple(self._noted)
+        self._noted = {name: (source, code, "") for name, (source, code, _) in self._noted.items()}
 
     def write(self) -> None:
         """Write the file anew if much was not in it; a disk that is full or read-only is no error."""
@@ -151,9 +178,11 @@ class Finder:
                 return
             index, kept = ({}, memoryview(b"")) if self._is_stale else _read(self._path)
             groups, begin = [bytes(kept)], len(kept)
-            new = [name for name in noted if name not in index]
-            together = [name for name in self._first if name in new]
-            for names in (together, *([name] for name in new if name not in together)):
+            together: dict[str, list[str]] = {}
+            for name, (_, _, first) in noted.items():
+                if name not in index:
+                    together.setdefault(first, []).append(name)
+            for names in together.values():
                 groups.append(marshal.dumps({name: noted[name][1] for name in names}))
                 end = begin + len(groups[-1])
                 index.update({name: _entry(begin, end, *noted[name][0]) for name in names})
