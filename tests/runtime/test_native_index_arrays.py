@@ -92,3 +92,33 @@ def test_any_index(parts, value):
         same(f)
     except NotImplementedError as refused:
         assert "depends on values" in str(refused)
+
+
+#: what a mask selects beside another array, of which either may be one element, that is repeated
+BESIDE_MASKS = """
+x[b, m]; x[b, i]; x[b, j]; x[b, [[0], [1]]]; x[np.nonzero(b)[0], i]; x[np.nonzero(b)[0], np.nonzero(m)[0]]; x[b, b2]
+x[x[:, 0] > 5, m]; x[np.array([True, False]), m]; x[np.array([True, False]), i]; x[[True, False], np.nonzero(m)[0]]
+x[np.array([True, False]), np.array([True, False, True, False])]; x[i[:1], m]; x[0, m]; x[n, m]; x[b, n]
+"""
+
+
+@each([one.strip() for one in BESIDE_MASKS.replace("\n", ";").split(";") if one.strip()])
+def test_what_a_mask_selects_beside_another_array(text):
+    source = f"def f(x, b, b2, m, i, j, n):\n    y = {text}\n    {text} = y * 2\n    return y, x\n"
+    name = f"<beside masks {text}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    namespace = {"np": np}
+    exec(compile(source, name, "exec"), namespace)
+    f = namespace["f"]
+    for b in (np.array([False, True]), np.array([True, True])):
+        others = b, np.array([True, False]), np.array([True, False, True, False]), np.array([0, 2]), np.array([1])
+        wanted = _given(f, np.arange(8.0).reshape(2, 4), *others, np.int64(1))
+        ours = _given(al.function(f, executor="native"), np.arange(8.0).reshape(2, 4), *others, np.int64(1))
+        assert type(ours).__name__ == "NativeRefusal" or repr(ours) == repr(wanted)
+
+
+def _given(f, *args):
+    try:
+        return f(*args)
+    except Exception as error:
+        return error if type(error).__name__ == "NativeRefusal" else type(error)

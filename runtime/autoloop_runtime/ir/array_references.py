@@ -23,6 +23,7 @@ from .asked_for_text import value_is_asked
 from .basic_indices import (
     composed,
     depends_on_tensors,
+    gives_view,
     has_ellipsis,
     in_whole,
     is_basic,
@@ -147,7 +148,7 @@ class References:
         made = _part(self, held, index)
         if made.node is None:  # to another thread it is the real array
             return made.value if made.shape.rank else made.value[()]
-        if not is_basic(index) or is_element(index, held.shape):
+        if not is_basic(index) or is_element(index, held.shape) or not gives_view(index):
             return self.kind_of_part(made, has_ellipsis(index))(made)
         if self.is_scalar:
             return part_of_scalar(self, made, True)

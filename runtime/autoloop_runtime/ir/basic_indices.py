@@ -21,6 +21,17 @@ def is_basic(index: Any) -> bool:
     return all(map(_is_basic_entry, index if isinstance(index, tuple) else (index,)))
 
 
+def gives_view(index: Any) -> bool:
+    """Return whether a basic index gives a view, and not a copy of that, as it does where an int is a 0-d array."""
+    entries = index if isinstance(index, tuple) else (index,)
+    return not any(isinstance(one, Tensor) and one.shape.rank == 0 and _is_array(one) for one in entries)
+
+
+def _is_array(tensor: Tensor) -> bool:
+    """Return whether a tensor without axes stands for an array of NumPy's, and not for a scalar or number."""
+    return not getattr(tensor, "is_scalar", True)
+
+
 def _is_basic_entry(entry: Any) -> bool:
     return entry is None or entry is Ellipsis or isinstance(entry, slice) or _is_int(entry)
 

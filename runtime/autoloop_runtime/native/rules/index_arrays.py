@@ -11,6 +11,7 @@ from ...ops.index import Input
 from ..ir.elements import INT64
 from ..typing.index_shapes import Kinds, index_kinds
 from ..typing.static_slices import number_of
+from ..typing.told_extents import selected
 from ..writer.context import Context
 from ..writer.memory import put, seen, shifted
 from ..writer.nests import Nest
@@ -63,9 +64,11 @@ class Points:
             at = index_of(self._ctx, self._node, value, self._x.shape[axis], self._values)
             self._move(self._ctx.writer.let(f"mul nsw i64 {at}, {self._ctx.step(self._x.strides[axis])}"))
             return
-        mask = value.t.kind == "b"  # type: ignore[union-attr]
-        self._arrays[axis] = places_in(self._ctx, self._node, self._values, value, self._x.shape[axis],
-                                       self._kinds.points[0]) if mask else array_of(self._ctx, value)  # fmt: skip
+        if value.t.kind != "b":  # type: ignore[union-attr]
+            self._arrays[axis] = array_of(self._ctx, value)
+            return
+        count = selected(self._node.inputs[first + entry.position], self._ctx.types)
+        self._arrays[axis] = places_in(self._ctx, self._node, self._values, value, self._x.shape[axis], count)
 
     def _move(self, step: int | str) -> None:
         if self._offset == 0:

@@ -63,6 +63,7 @@ def index_kinds(node: Node, first: int, types: Types) -> Kinds:
             state = 2
     axes += [(k, Slice(None, None, None)) for k in range(axis, len(full))]
     behind += full[axis:]
+    _check_counts(node, shapes)
     points = broadcast(node, shapes)
     at = 0 if state == 3 else len(before)
     rest = (*before, *behind)
@@ -76,6 +77,13 @@ def _shape_of(node: Node, tensor: Any, full: Shape, axis: int, types: Types) -> 
     if len(shape) != 1 or is_moving((shape[0], full[axis])) or shape[0] != full[axis]:
         refuse(node, "beside other parts of an index a mask has machine code if it has one axis, of known extent")
     return (selected(tensor, types),)
+
+
+def _check_counts(node: Node, shapes: list[Shape]) -> None:
+    """Refuse index arrays side by side of which one is as long as the run says: of one element it is repeated."""
+    counts = {shape[-1] for shape in shapes if shape and shape != (1,)}
+    if len(counts) > 1 and is_moving(tuple(counts)):
+        refuse(node, "which of the arrays in an index has one element, which is repeated, depends on values")
 
 
 def _taken(node: Node, entry: Slice, first: int, extent: int, types: Types) -> int:
