@@ -166,11 +166,11 @@ def _of_our_dtype(leaf: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def _imported(argument: str, leaf: Any) -> Any:
     """Return an array of another library as NumPy's, in the same memory."""
     kind = f"{type(leaf).__module__}.{type(leaf).__qualname__}"
-    if int(leaf.__dlpack_device__()[0]) != _CPU:
-        raise TypeError(f"{argument} is a {kind} on another device; move it to the CPU")
     try:
-        return np.from_dlpack(leaf)
-    except (BufferError, RuntimeError, TypeError) as error:
+        if int(leaf.__dlpack_device__()[0]) == _CPU:
+            return np.from_dlpack(leaf)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise TypeError(
             f"{argument} is a {kind} that NumPy cannot take over ({error}); give it as an array of NumPy's"
         ) from error
+    raise TypeError(f"{argument} is a {kind} on another device; move it to the CPU")

@@ -1,4 +1,4 @@
-"""Arrays that are more than numbers in a grid are refused by name; those of other libraries are taken over."""
+"""Arrays that are more than numbers in a grid are refused by name, or left to plain Python."""
 
 from __future__ import annotations
 
@@ -53,30 +53,6 @@ Several.__module__ = "xarray.core.dataset"
 
 def labelled(name, values):
     return globals()[name](values)
-
-
-class Foreign:
-    """An array of another library, known by DLPack only."""
-
-    device = (1, 0)
-
-    def __init__(self, values):
-        self.values = np.asarray(values)
-
-    def __dlpack__(self, **options):
-        return self.values.__dlpack__(**options)
-
-    def __dlpack_device__(self):
-        return self.device
-
-
-class OnAnotherDevice(Foreign):
-    device = (2, 0)
-
-
-class Unreadable(Foreign):
-    def __dlpack__(self, **options):
-        raise BufferError("bfloat16")
 
 
 STRANGE = [
@@ -390,58 +366,3 @@ def test_other_byte_orders_are_arrays():
     with pytest.warns(UserWarning, match="give a copy"):
         assert f(np.arange(3, dtype=">f8")).tolist() == [0.0, 3.0, 6.0]
     assert f(np.arange(3.0)).dtype.isnative and f.tracing_count == 1
-
-
-def test_arrays_of_other_libraries_are_taken_over_through_dlpack():
-    f = al.function(lambda x, rest: (x * 2, rest["a"] + 1))
-    for start in (0.0, 5.0):
-        values = np.arange(start, start + 3)
-        doubled, more = f(Foreign(values), {"a": Foreign(values)})
-        assert type(doubled) is np.ndarray and doubled.tolist() == (values * 2).tolist()
-        assert more.tolist() == (values + 1).tolist()
-    assert f.tracing_count == 1
-    same = al.function(lambda x: x)(given := Foreign(np.ones(3)))
-    assert np.shares_memory(same, given.values)
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [(OnAnotherDevice([1.0]), "on another device; move it to the CPU"),
-     (Unreadable([1.0]), r"that NumPy cannot take over \(bfloat16\)")],
-)  # fmt: skip
-def test_what_cannot_be_taken_over_is_refused(given, words):
-    with pytest.raises(TypeError, match=f"argument 'x' is a test_kinds_of_arrays.*{words}"):
-        al.function(lambda x: x * 2)(given)
-
-
-def test_tensors_are_handed_on_through_dlpack():
-    t = al.constant(np.arange(6.0).reshape(2, 3))
-    found = np.from_dlpack(t)
-    assert np.array_equal(found, t.numpy())
-    found[0, 0] = 7.0  # as libraries do that do not ask whether they may
-    assert t.numpy()[0, 0] == 0.0
-    shared = np.from_dlpack(t, copy=False)
-    assert np.shares_memory(shared, t.numpy()) and not shared.flags.writeable
-    with pytest.raises(BufferError, match="device"):
-        t.__dlpack__(dl_device=(2, 0))
-    assert t.__dlpack_device__() == (1, 0) == np.ones(2).__dlpack_device__()
-    assert np.from_dlpack(al.constant(2.5)).shape == ()
-
-
-def test_who_cannot_be_told_that_tensors_are_not_written_to_gets_a_copy():
-    t = al.constant(np.arange(3.0))
-
-    class Older(Foreign):
-        def __dlpack__(self, **options):
-            return t.__dlpack__()
-
-    theirs = np.from_dlpack(Older(0.0))
-    assert theirs.tolist() == [0.0, 1.0, 2.0]
-    assert not np.shares_memory(theirs, t.numpy())
-    with pytest.raises(BufferError, match="a tensor cannot be written to"):
-        t.__dlpack__(copy=False)
-
-
-def test_a_symbolic_tensor_has_no_memory_to_hand_on():
-    words = r"x.__dlpack__\(\) asks for an array of another library of"
-    refused_or_plain(lambda x: np.from_dlpack(x), words, np.ones(2))
