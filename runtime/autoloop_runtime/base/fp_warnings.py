@@ -39,6 +39,7 @@ _UNSET = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"
 
 #: the bit of each kind in what NumPy hands to who is called in case of an error
 _BITS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
+INVALID = _BITS["invalid"]
 
 
 def noting(note: Callable[[int], object]) -> np.errstate:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from ...base.dtypes import of_numbers
+from ...base.fp_warnings import INVALID
 from ...base.stand_ins import UnknownExtent, UnknownWhileTracing
+from ...ir.graph import current_graph
 from ...ir.number_operators import number_type
 from ...ir.tensor import Tensor
 from .. import composed, trigonometry
@@ -23,6 +26,7 @@ from .counterparts import as_operand, as_operands, counterpart, known, refused
 def _beside(a: Any, b: Any, rtol: Any, atol: Any) -> list[Any]:
     """Return the arguments of ``np.isclose``, which makes floats of the second operand before they meet; one that is a
     number of Python's stays it, and so does what it is near by."""
+    _note_errors(rtol, atol)
     kind = weak_type(b)
     if kind is None or weak_type(a) is not None:
         second = as_operand(b)
@@ -30,6 +34,13 @@ def _beside(a: Any, b: Any, rtol: Any, atol: Any) -> list[Any]:
     first = as_operand(a)
     common = np.result_type(first.dtype, 1j if kind is complex else 1.0)
     return [as_dtype(first, common), as_dtype(as_operand(b), common), 0, atol + rtol * abs(b)]
+
+
+def _note_errors(*tolerances: Any) -> None:
+    """Note that NumPy itself, no operation, may tell of an error: of tolerances that are not finite."""
+    graph = current_graph()
+    if graph is not None and not all(isinstance(one, (int, float)) and math.isfinite(one) for one in tolerances):
+        graph.root.errors_while_traced |= INVALID
 
 
 @counterpart(np.isclose)
