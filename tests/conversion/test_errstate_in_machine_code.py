@@ -129,6 +129,13 @@ def of_ints(x, n):
     return k + x[0]
 
 
+def of_sums(x, n):
+    total = np.cumsum(x * 1e300)[-1]
+    for i in range(n):
+        total = total + np.sum(x * i * 1.5e307) + np.mean(x[i:])
+    return total
+
+
 def both_faults(x, n):
     for i in range(n + 2):
         x[i] = 1.0 / (x[i] - 2.0)
@@ -143,7 +150,7 @@ def the_other_first(x, n):
 
 PROGRAMS = [
     in_a_loop, in_arrays, in_a_branch, of_one_element, of_some, only_at_the_end, what_is_overwritten, of_constants,
-    with_functions, of_one_size, of_ints, both_faults, the_other_first,
+    with_functions, of_one_size, of_ints, of_sums, both_faults, the_other_first,
 ]  # fmt: skip
 
 
@@ -158,6 +165,7 @@ def test_what_is_told_is_plain_pythons(f, executor):
 
 def smooth(x, n):
     for _ in range(n):
+        x[0] = np.sum(x) / len(x)
         for i in range(1, len(x) - 1):
             x[i] = (x[i - 1] + x[i + 1]) * 0.5 + np.exp(-x[i])
     return x[1]

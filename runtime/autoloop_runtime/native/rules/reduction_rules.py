@@ -28,6 +28,7 @@ from ..writer.node_writer import array_of
 from ..writer.outlining import element_cost, outlined, piece_of, registers_of, share
 from ..writer.registry import rule
 from ..writer.values import Array, Count, Expr, Scalar, Shape, Splat, Value, dense, resolve, size_of
+from .bounded_sums import check_bounded
 
 #: how many floats are added up before their sum is added to the total in double precision
 CHUNK = 2048
@@ -326,6 +327,8 @@ def _reduction(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
         if node.op is not SUM:
             ctx.refuse(node, "of complex numbers it has no machine code")
         return [_complex_sum(ctx, node, values[0], axes)]
+    if node.op is SUM:
+        check_bounded(ctx, node, values)
     if node.op in _EXTREMES:
         if 0 in [ctx.shape_of(node.inputs[0])[a] for a in axes]:
             return [_of_nothing(ctx, node, values, ctx.shape_of(node.outputs[0]))]
@@ -357,6 +360,7 @@ def reduced_over(ctx: Context, op: Op, value: Value, axes: Sequence[int]) -> Arr
 
 @rule(MEAN, reduces=True, complexes=True)
 def _mean(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    check_bounded(ctx, node, values)
     value, shape = resolve(values[0]), ctx.shape_of(node.outputs[0])
     full = ctx.shape_of(node.inputs[0])
     axes, t = axes_of(node, len(full)), ctx.type_of(node.outputs[0])

@@ -29,7 +29,9 @@ from ...ops.joining import CONCAT, SPLIT, STACK, UNSTACK
 from ...ops.operands import CAST
 from ...ops.powers import POW, POW_IN_LOOP, SQRT
 from ...ops.python_math import DEFINED
-from ...ops.reductions import ALL, ANY, ARGMAX, ARGMIN, MAX, MIN
+from ...ops.reducing import SUM
+from ...ops.reductions import ALL, ANY, ARGMAX, ARGMIN, MAX, MEAN, MIN
+from ...ops.running_sums import CUMPROD, CUMSUM
 from ...ops.selection import WHERE
 from ...ops.shape_queries import RANK, SHAPE, SIZE
 from ..toolchain.fp_flags import tells_errors
@@ -59,9 +61,9 @@ _NONE: frozenset[Op] = frozenset([
     *map(op_of, (logic.isinf, logic.logical_not, logic.logical_xor, logic.bitwise_or, logic.bitwise_xor, logic.invert,
                  logic.left_shift, arithmetic.copysign)),
 ])  # fmt: skip
-#: what the processor computes, or a function of the C library that tells it
+#: what the processor computes, or a function of the C library that tells it; of sums there is code that looks at them
 _NOTED: frozenset[Op] = frozenset([
-    ADD, SUBTRACT, MULTIPLY, DIVIDE, SQUARE, SQRT, POW, POW_IN_LOOP,
+    ADD, SUBTRACT, MULTIPLY, DIVIDE, SQUARE, SQRT, POW, POW_IN_LOOP, SUM, MEAN, CUMSUM, CUMPROD,
     *map(op_of, (
         arithmetic.reciprocal, powers.exp, powers.expm1, powers.exp2, powers.log, powers.log1p, powers.log2,
         powers.log10, powers.cbrt, powers.hypot, trigonometry.sin, trigonometry.cos, trigonometry.tan,
@@ -91,6 +93,8 @@ def errors_of(node: Node) -> Errors:
     if op in (NEGATIVE, ABS):
         return Errors.NONE if kinds == {"f"} or has_axes else Errors.UNKNOWN
     if kinds <= set("biu"):
+        if op in (SUM, CUMSUM, CUMPROD):
+            return Errors.NONE
         if op in (ADD, SUBTRACT, MULTIPLY):  # of scalars NumPy tells where they wrap round
             return Errors.NONE if has_axes else Errors.NOTED
         return Errors.NONE if op in (FLOOR_DIVIDE, MOD) and _divides(node.inputs[1]) else Errors.UNKNOWN
