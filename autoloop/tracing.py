@@ -18,7 +18,7 @@ from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.base.stand_ins import UnknownExtent, UnknownWhileTracing
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.asked_for_text import tell_of_arrays, tell_of_keys, tell_of_texts, tell_of_values
-from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.graph import Graph, current_graph, is_foreign
 from autoloop_runtime.ir.op import function
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_spec import TensorSpec
@@ -277,7 +277,7 @@ def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
             raise error.__cause__ from None
         said = in_words(error)
         leave_it = _stay if is_raised_anyway(error) else leave_unknown
-        if isinstance(error, TypeError | UnknownExtent) or isinstance(error.__cause__, TypeError):
+        if isinstance(error, TypeError | UnknownExtent) or isinstance(error.__cause__, TypeError) or is_foreign(error):
             with undivided():
                 from .conversion.advice import advise, asks_for_values
 

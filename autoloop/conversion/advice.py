@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import gast
 from autoloop_runtime.base.locations import Line, is_library_file, is_own_file
 from autoloop_runtime.base.parsing import parse
+from autoloop_runtime.ir.graph import is_foreign
 
 from ..errors import in_words, is_programs_own
 from .callables import is_converted, is_generator_code
@@ -70,7 +71,7 @@ def asks_for_values(error: BaseException) -> tuple[str, Line] | None:
     converted does not get so far: it is not let go on without the value, see ``texts_of_tracers.leave_value``.
     """
     link, is_marked = _last_of_the_user(error.__traceback__), _MARK in str(error) or is_numpys_of_asking(error)
-    if link is None or not (is_marked or not is_programs_own(error)):
+    if link is None or not (is_marked or is_foreign(error) or not is_programs_own(error)):
         return None
     code = link.tb_frame.f_code
     if is_generator_code(code) and code.co_name != "<genexpr>" and not is_library_file(code.co_filename):
@@ -87,6 +88,10 @@ def asks_for_values(error: BaseException) -> tuple[str, Line] | None:
         what = "an operand is of Python's own or a library's, and wants to know a value of the run: use arrays"
     elif is_marked and is_converted(code) and _stands_there(gast.Attribute, code, _position(link)):
         what = "what has the attribute wants to know the value that it gets, which only the run knows"
+    elif is_marked and is_converted(code):
+        what = "what only the run knows is asked for at once"
+    elif is_foreign(error):
+        what = "what a loop or branch has made is used behind it, where only the run knows it"
     else:
         return None
     return what, Line(link.tb_frame.f_code.co_filename, link.tb_lineno, link.tb_frame.f_code.co_name)

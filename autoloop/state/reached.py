@@ -169,7 +169,7 @@ class _Walk(CodeWalk):
         if (known := self.seen.get(id(value))) is not None:
             if known[1].path != place.path:  # of an element of a set, or a key, there is no reading where it stands
                 self.guard(*(("is", known[1], value) if place.kind == "value" else ("same", place, known[1])))
-            if id(value) in self.added_to and not self._is_only_added_to(place):
+            if id(value) in self.added_to and not self._is_only_added_to(place, value):
                 self.added_to.discard(id(value))
                 self._elements(place, value)
             return
@@ -190,7 +190,7 @@ class _Walk(CodeWalk):
                 self.holders.append((place, value))
             if kind is defaultdict:  # which calls it by itself
                 self.visit(place.attribute("default_factory"), value.default_factory)
-            if self._is_only_added_to(place):
+            if self._is_only_added_to(place, value):
                 self.added_to.add(id(value))
             else:
                 self._elements(place, value)
@@ -243,7 +243,10 @@ class _Walk(CodeWalk):
             if name not in own and name[:2] != "__":
                 self.hidden.append(f"{name!r}, an attribute of the decorated function {place.name!r}, is used")
 
-    def _is_only_added_to(self, place: Place) -> bool:
+    def _is_only_added_to(self, place: Place, value: Any) -> bool:
+        # What is added to a full deque moves what it holds; what a set holds already is not added.
+        if getattr(value, "maxlen", None) is not None or isinstance(value, SETS):
+            return False
         is_used = place.path in self.unnamed or place.kind not in _NAMED or _name(place) in self.names
         return not is_used and _name(place)[:2] != "__"
 

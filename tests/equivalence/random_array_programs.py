@@ -151,8 +151,8 @@ class Writer(Expressions):
                 exec(text, self.world)
                 if all([_is_tame(value) for value in self.world.values()]):
                     return True
-            except Exception:
-                if self.chance(0.03):
+            except Exception as error:
+                if self.chance(0.03) and not isinstance(error, SyntaxError):
                     return True
         for name in [one for one in self.world if one not in before]:
             del self.world[name]

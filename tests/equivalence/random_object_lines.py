@@ -248,6 +248,11 @@ if {k} in {q}: {q}.remove({k})
 {p} = iter({q}) is not {q}
 {p} = slice(1, None).indices(5)[2] + {k}
 {p} = {q}[slice(0, 1)] == []
+while QU: QU.pop()
+while len(HE) > 1: HE.pop()
+while (w9 := len(SE)) > 1: SE.pop()
+while {p} > 1: {p} = {p} / 2
+for z in QU.copy(): {p} += z
 print(*{q}, sep='-', end='!')
 print(MODE, CO, n)
 print('%s %d' % (MODE, n), {k} > 1)
@@ -258,7 +263,7 @@ try:|except Exception as e: raise Stop({k}) from e
 try:|except* ValueError: {p} = 2
 for sh in (SQ, RG):|
 for CO in Color:|
-for z in QU:|
+for z in list(QU):|
 for z in list(QU):|
 for z in HE[:3]:|else: HE.append({k})
 for z in sorted(SE):|
@@ -267,14 +272,10 @@ for e9 in range(0, n, 2):|else:|
 for e9 in reversed([1, 2]):|
 for e9 in range(len({q})):|
 for e9, z in enumerate({q}[:3], start=1):|
-for z in running({k}):|    if z > 3 or z == 0: break
-for z in itertools.count(1):|    if z > 2: break
+for z in itertools.islice(running({k}), 4):|    if z > 3: break
+for e8 in itertools.islice(itertools.count(1), 3):|
 for z in itertools.cycle([1, {k}]):|    break
-while QU:|    QU.pop()
-while len(HE) > 1:|    HE.pop()
-while (w9 := len(SE)) > 1:|    SE.pop()
 while True:|    break
-while {p} > 1:|    {p} = {p} / 2|else: {p} = 0
 with contextlib.ExitStack() as w8:|    w8.callback(LOG.append, 'left')
 with contextlib.nullcontext({k}) as w9:|
 if CO is Color.RED:|elif MODE == 'add':|else:|

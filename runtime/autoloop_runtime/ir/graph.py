@@ -262,7 +262,7 @@ class Graph(_Seldom, NamedLookup):
         if inner is not None:
             return inner
         if self.parent is None:
-            raise ValueError(_foreign_message(tensor, self))
+            raise ForeignTensorError(_foreign_message(tensor, self))
         if node.op is CONST and self.ordered:
             inner = self.constant(node.attrs["value"])
         else:  # in a graph that a session runs a constant may be fed, or wait for something
@@ -321,6 +321,15 @@ class Graph(_Seldom, NamedLookup):
 
     def __repr__(self) -> str:
         return f"<Graph {self.prefix!r} of {len(self.nodes)} nodes>"
+
+
+class ForeignTensorError(ValueError):
+    """A tensor of one graph is used in another."""
+
+
+def is_foreign(error: BaseException) -> bool:
+    """Return whether an exception says that a tensor of one graph is used in another."""
+    return isinstance(error, ForeignTensorError)
 
 
 def _foreign_message(tensor: Tensor, graph: Graph | None) -> str:
@@ -393,7 +402,7 @@ def graph_of(inputs: Sequence[Tensor]) -> Graph | None:
         if t.node is not None:
             root = t.node.graph.root
             if root.ended:
-                raise ValueError(_foreign_message(t, None))
+                raise ForeignTensorError(_foreign_message(t, None))
             if root.traced_by is not None and root.traced_by[0] != get_ident():
                 raise OtherThread(root.traced_by[1])
             return t.node.graph

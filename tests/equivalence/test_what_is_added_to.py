@@ -1,0 +1,40 @@
+"""Containers that a function only adds to: what is in them already may decide what adding does."""
+
+import itertools
+
+import pytest
+from worlds import module, played
+
+EXECUTORS = itertools.cycle(["auto", "sequential", "dataflow"])
+TOP = """
+class Box: pass
+o = Box()
+few, many = collections.deque([1, 2.5, 7], maxlen=5), collections.deque([1])
+items, seen, words = [1, 2.5], {1, 2}, {'a': 1}
+counts, lists = collections.Counter('a'), collections.defaultdict(list)
+"""
+STATE = "list(few), list(many), items, sorted(seen), words, dict(counts), dict(lists), o.n"
+CHANGE = """
+o.n = 0
+if k == 1:
+    seen.clear(); few.clear(); items.clear(); words.clear(); counts.clear(); lists.clear()
+if k == 2:
+    seen.add(4); few.extend([1] * 5); items.append(4); words['a'] = 9; counts['b'] = 3"""
+BODIES = [
+    *("few.append(0)\nfew.append(0)", "few.append(x[0])", "few.appendleft(0)", "few.extend([3, 4])"),
+    *("few.extendleft([1, 2])", "many.append(0)", "many.appendleft(x[1])", "many.extend([1, 2])"),
+    *("seen.add(1)", "seen.add(7)", "seen.add(4)\nseen.add(4)", "seen.update([1, 2])", "seen |= {1}"),
+    *("items.append(1)", "items.extend(items)", "items.insert(0, 3)", "items += [2]", "words.setdefault('a', 5)"),
+    *("words.update(a=3)", "counts.update('ab')", "lists['a'].append(3)", "if x[0] > 1:\n    seen.add(1)"),
+    "for z in x:\n    few.append(1)",
+]
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_adding_does_what_the_present_contents_say(body):
+    executor = next(EXECUTORS)
+    glob = "global seen, items\n" if "=" in body else ""
+    text = module(f"{glob}{body}\no.n = 7\nreturn x + 1", TOP, STATE, CHANGE)
+    expected, _ = played(body, text)
+    found, _ = played(body, text, executor)
+    assert [repr(one) for one in found] == [repr(one) for one in expected], executor
