@@ -33,7 +33,7 @@ from .given_arrays import give_back, with_copies
 from .keys import Number, call_key, kind_of_leaf, kind_of_recursion, leaf_key, magnitude, quick_key
 from .known_traces import FastPaths, KnownTraces, Trace, first_wait, inputs_of
 from .number_inputs import ChangingInputs
-from .parameters import Parameters, in_pythons_words
+from .parameters import Parameters, has_defaults_of, in_pythons_words
 from .plain_python import Told, flattened_or_left, taken_or_left, traced_or_plain, unless_in_graph, with_graph
 from .sent_by_name import SentByName
 from .state.stateful import OtherWorld, StatefulFunction, called_again, run_or_refused
@@ -221,12 +221,13 @@ class Function(SentByName):
     # -- tracing ------------------------------------------------------------------------------------------
 
     def _target(self) -> Callable[..., Any]:
-        if self._converted is None:
+        made, of = self._converted, self.python_function
+        if made is None or not has_defaults_of(made, of):
             with undivided():
                 from .tracing import converted
 
-            self._converted = converted(self.python_function) if self.autograph else self.python_function
-        return self._converted
+            made = self._converted = converted(of) if self.autograph else of
+        return made
 
     def _trace(
         self, call: tuple[Any, ...], leaves: list[Any], structure: Any, key: Any, same: Sequence[int] | None = None,

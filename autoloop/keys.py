@@ -1,12 +1,13 @@
 """What of the arguments of a call a trace depends on.
 
 Two calls share a trace if their keys are equal: dtype and shape of arrays, and of tensors, whose results are others;
-type and value of Python numbers; type of random generators, which the world of a trace guards; identity (or equality,
-where a class defines it) of everything else.
+type and value of Python numbers; type of random generators, which the world of a trace guards; identity of everything
+else, or equality where a class of a library defines it.
 """
 
 from __future__ import annotations
 
+import types
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dtypes import is_own
+from autoloop_runtime.base.locations import is_library_file
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type
 from autoloop_runtime.ir.tensor import Tensor, value_of
 from autoloop_runtime.ir.tensor_spec import TensorSpec
@@ -27,6 +29,7 @@ _GENERIC = frozenset({t for t in np.sctypeDict.values() if issubclass(t, np.gene
 _GENERATORS = frozenset({
     ("random", "Random"), ("numpy.random._generator", "Generator"), ("numpy.random.mtrand", "RandomState"),
 })  # fmt: skip
+_OF_C = (types.WrapperDescriptorType, types.MethodDescriptorType, types.BuiltinFunctionType, types.MethodWrapperType)
 #: types that are compared by type and value alone
 _PLAIN = frozenset({bool, int, str, bytes, type(None)}) | _TEXTS
 
@@ -100,7 +103,7 @@ def leaf_key(leaf: Any) -> Any:
         return type(leaf), repr(leaf) if isinstance(leaf, (float, complex)) else leaf
     if is_generator(leaf):
         return "generator", type(leaf)
-    if getattr(type(leaf), "__hash__", None) not in (object.__hash__, None):
+    if getattr(type(leaf), "__hash__", None) not in (object.__hash__, None) and not _asks_the_user(type(leaf)):
         try:
             hash(leaf)
         except (TypeError, ValueError):  # that of a memory which may be written to is a ValueError
@@ -111,6 +114,18 @@ def leaf_key(leaf: Any) -> Any:
         return _Identity(leaf)
     except TypeError:
         return id(leaf), type(leaf)
+
+
+def _asks_the_user(kind: type) -> bool:
+    """Return whether what the user has written says which objects are equal: that is not asked behind the user's back,
+    and may be what is called."""
+    for method in (kind.__hash__, kind.__eq__):
+        code = getattr(method, "__code__", None)
+        if code is None and not isinstance(method, _OF_C):
+            return True
+        if code is not None and not is_library_file(code.co_filename):
+            return True
+    return False
 
 
 def call_key(structure: Any, leaves: Sequence[Any]) -> tuple[Any, ...]:

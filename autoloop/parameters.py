@@ -153,3 +153,11 @@ def in_pythons_words(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> T
     except TypeError as error:
         return error.with_traceback(None)
     return None
+
+
+def has_defaults_of(converted: Any, function: Any) -> bool:
+    """Return whether a conversion has the defaults of a function: a trace puts stand-ins in their place, which are gone
+    with it."""
+    if not isinstance(function, types.FunctionType):
+        return True
+    return function.__defaults__ is converted.__defaults__ and function.__kwdefaults__ is converted.__kwdefaults__
