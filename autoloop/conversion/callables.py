@@ -11,6 +11,7 @@ import sys
 import types
 import weakref
 from collections.abc import Callable, Hashable
+from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any
 
 import gast
@@ -435,13 +436,12 @@ def is_users_module(module: types.ModuleType) -> bool:
 
 
 def is_users_class(cls: type) -> bool:
-    """Return whether a class is the user's, not one of a library or of autoloop itself."""
+    """Return whether a class is the user's, in Python: not one of a library, of autoloop itself, or compiled."""
     if cls.__module__ == "builtins":
         return is_nameless(cls)
-    if cls.__module__ in sys.builtin_module_names:  # which have no file
-        return False
-    module = sys.modules.get(cls.__module__)
-    return not is_library_file(getattr(module, "__file__", None) or "<unknown>")
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None) or "<unknown>"
+    is_compiled = cls.__module__ in sys.builtin_module_names or file.endswith(tuple(EXTENSION_SUFFIXES))
+    return not (is_compiled or is_library_file(file))
 
 
 def _lookup(namespace: dict[str, Any], name: str) -> Any:

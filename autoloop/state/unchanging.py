@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterable
 from enum import Enum
+from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,8 @@ LISTS = (list, deque)
 #: those whose elements have no place
 SETS = (set, frozenset, bytearray)
 FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
+#: the flag of classes that are made while a program runs, as Python's are
+_OF_PYTHON = 1 << 9
 #: how classes look into their items
 ITEMS = ("__getitem__", "__setitem__", "__iter__", "__len__", "__contains__", "__missing__")
 
@@ -50,14 +54,22 @@ def is_shown_by_library(value: Any, names: Iterable[str]) -> bool:
     ----------
     value : object
     names : iterable of str
-        The attributes asked for that neither it nor its class has.
+        The attributes asked for that it does not have itself.
     """
     bases = [base for base in type(value).__mro__ if is_of_library(base)]
     if any(name in vars(base) for base in bases for name in OF_ARRAYS):
         return True
+    if any(name in vars(base) for base in bases if _is_compiled(base) for name in names if name[:2] != "__"):
+        return True
     return any("__getattr__" in vars(base) for base in bases) and any(
         hasattr(value, name) and not hasattr(type(value), name) for name in names
     )
+
+
+def _is_compiled(kind: type) -> bool:
+    """Return whether a class is of compiled code, which changes its objects where nobody sees it."""
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
+    return not kind.__flags__ & _OF_PYTHON or file.endswith(tuple(EXTENSION_SUFFIXES))
 
 
 def is_followed(value: Any) -> bool:
