@@ -136,6 +136,11 @@ def of_sums(x, n):
     return total
 
 
+def too_small(x, n):
+    y = x.astype(np.float32) + np.float32(n)
+    return np.where(y > 0, y, 1e-60)  # which NumPy casts
+
+
 def both_faults(x, n):
     for i in range(n + 2):
         x[i] = 1.0 / (x[i] - 2.0)
@@ -150,7 +155,8 @@ def the_other_first(x, n):
 
 PROGRAMS = [
     in_a_loop, in_arrays, in_a_branch, of_one_element, of_some, only_at_the_end, what_is_overwritten, of_constants,
-    with_functions, of_one_size, of_ints, of_sums, both_faults, the_other_first,
+    with_functions, of_one_size, of_ints, of_sums, too_small, both_faults,
+    the_other_first,
 ]  # fmt: skip
 
 

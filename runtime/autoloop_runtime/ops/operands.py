@@ -14,6 +14,7 @@ from ..base.stand_ins import UnknownWhileTracing
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor, has_tensor, to_array
+from ..ir.graph import current_graph
 from ..ir.number_operators import CARRIERS, number_type
 from ..ir.op import function, ruled_in
 from ..ir.plain_values import BUFFERS
@@ -213,7 +214,8 @@ def _looked_at(values: Sequence[Any]) -> tuple[list[Any], list[Kind]]:
 def _made(value: Any, dtype: DType) -> Tensor:
     """Return an operand in the dtype that it is computed with."""
     if type(value) is float and dtype.kind == "f":  # what many are, and fast
-        return as_constant(dtype.type(value))
+        is_noted = dtype.itemsize < 8 and current_graph() is not None  # a cast tells also of what is too small
+        return as_constant(np.float64(value).astype(dtype) if is_noted else dtype.type(value))
     if isinstance(value, Tensor):
         return as_dtype(value, dtype) if weak_type(value) is None else fitted(value.plain, dtype)
     if dtype.kind == "b":
