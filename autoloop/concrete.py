@@ -17,7 +17,6 @@ from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.dtypes import is_own
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.fp_warnings import asked, is_asked, restore, setting, silence
-from autoloop_runtime.base.stand_ins import ShownByRun
 from autoloop_runtime.ir.array_views import dense_strides
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.followers import is_followed
@@ -285,21 +284,21 @@ class ConcreteFunction(NeverSent):
 
     def results(self, values: list[Any]) -> list[Any]:
         """Return what a run on raw values gives; ``CalledPlain`` if it has shown that plain Python has to do it."""
-        if (
-            self.may_be_plain
-            and not _ALONE.get()
-            and (told := self.runner.plain_turn(values)) is not None
-            and not asked()
-        ):
+        has_turns = self.may_be_plain and not _ALONE.get()
+        if has_turns and (told := self.runner.plain_turn(values)) is not None and not asked():
             raise CalledPlain(partial(in_place_of_run, told))
         put_back = self.runner.noted()
         try:
             return (_asked(self) if asked() else self.runner).run(values, EAGER)
-        except ShownByRun as left:
-            if not self.may_be_left:
+        except CalledPlain:
+            raise
+        except Exception as error:
+            with undivided():
+                from .retold_errors import in_plain_words
+            if (plain := in_plain_words(self, error)) is None:
                 raise
             put_back()
-            raise CalledPlain from left
+            raise CalledPlain(plain) from error
 
     def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = (), call: tuple[Any, ...] = ()) -> Any:
         """Run on raw values; results are copied where they share memory with the caller's ``arrays``."""

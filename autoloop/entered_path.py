@@ -13,6 +13,7 @@ from autoloop_runtime.running.standing import Entry
 
 from .concrete import ConcreteFunction
 from .path_text import BRACKETS, Argument, Text, Way, say_arguments
+from .retold_errors import is_retold
 from .state.stateful import Variant
 from .written_arguments import ReferringFunction
 
@@ -138,7 +139,7 @@ def enter(
     if entered.begin is not None:
         text.say(1, "begin()")
     again = "refused"
-    if variant is not None and variant.is_replayed:
+    if is_retold(text.namespace["core"]) or (variant is not None and variant.is_replayed):
         again = "Exception"
     elif text.namespace["core"].may_be_left:
         text.namespace["ShownByRun"], again = ShownByRun, "(refused, ShownByRun)"

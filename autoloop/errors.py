@@ -192,6 +192,17 @@ def is_programs_own(error: BaseException) -> bool:
     return bool(found)
 
 
+def is_of_tracing(error: BaseException) -> bool:
+    """Return whether an error may come of a value that is not known while tracing."""
+    if is_refusal(error) or not is_programs_own(error):
+        return True
+    link = error.__traceback__
+    if link is not None and is_own_file(innermost(link).tb_frame.f_code.co_filename):
+        return True
+    cause = error.__cause__  # a real array that is given a tracer tells in words of its own
+    return cause is not None and is_of_tracing(cause)
+
+
 def _is_said_of_values(error: BaseException, link: types.TracebackType) -> bool:
     """Return whether Python has raised an exception where autoloop does what the user's line says.
 

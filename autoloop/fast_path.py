@@ -29,6 +29,7 @@ from .entered_path import Inputs, Machine, enter, machine_of, ways_of
 from .keys import Number, is_input
 from .path_text import BRACKETS, Argument, Call, Text, Way, say_arguments
 from .plain_python import PlainPython
+from .retold_errors import is_retold
 from .state.stateful import StatefulFunction, Variant
 from .written_arguments import ReferringFunction
 
@@ -267,7 +268,7 @@ def _straight_on(
         quick = [f"return {text.bind(leaves[0][1])}"]
     else:
         text.say(1, "before = setting()", "try:", "    silence()", f"    results = function({', '.join(inputs)})")
-        if variant is not None and variant.is_replayed:
+        if is_retold(core) or (variant is not None and variant.is_replayed):
             text.say(1, "except Exception:", "    results = None", "finally:", "    restore(before)")
             text.say(1, "if results is None:", "    return usual(args, kwargs)")
         elif core.may_be_left:

@@ -60,8 +60,8 @@ ARROWS = {
     "autoloop": {
         "conversion": "errors",
         "operators": "bound_function conversion errors given_arrays left_to_python returned_views sent_by_name",
-        "state": "operators conversion concrete errors given_arrays keys left_to_python parameters returned_views "
-        "sent_by_name tracing written_arguments",
+        "state": "operators conversion concrete errors given_arrays keys left_to_python parameters retold_errors "
+        "returned_views sent_by_name tracing written_arguments",
         "array_api": "",
         "fft": "array_api",
         "linalg": "array_api",
@@ -78,6 +78,7 @@ ARROWS = {
 #: what most processes do without, and what would be felt at every start: (module, what it may import inside a function)
 LAZY = {
     ("autoloop.concrete", "autoloop.asked_errors"),
+    ("autoloop.concrete", "autoloop.retold_errors"),
     ("autoloop_runtime.ir.numpy_arguments", "autoloop_runtime.ir.odd_arguments"),
     ("autoloop_runtime.ir.tracers", "autoloop_runtime.ir.numpys_faults"),
     ("autoloop_runtime.running.prepare", "autoloop_runtime.running.runner"),

@@ -11,7 +11,6 @@ from autoloop_runtime.base.doors import door
 
 if TYPE_CHECKING:
     from .changes import changes_of as changes_of
-    from .changes import left_by as left_by
     from .endless import check_ends as check_ends
     from .endless import lengths_of as lengths_of
     from .guards import input_at as input_at
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from .lent_generators import Standing as Standing
     from .lent_generators import lending as lending
     from .other_threads import let_others_wait as let_others_wait
-    from .replays import is_observed as is_observed
+    from .replays import ended_by as ended_by
     from .replays import is_plains as is_plains
     from .replays import put_back as put_back
     from .replays import replayed as replayed
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 #: loaded by the first trace that finds or changes something
 _MODULES = {
     "changes_of": "autoloop.state.changes",
-    "left_by": "autoloop.state.changes",
     "check_ends": "autoloop.state.endless",
     "lengths_of": "autoloop.state.endless",
     "input_at": "autoloop.state.guards",
@@ -39,7 +37,7 @@ _MODULES = {
     "Standing": "autoloop.state.lent_generators",
     "lending": "autoloop.state.lent_generators",
     "let_others_wait": "autoloop.state.other_threads",
-    "is_observed": "autoloop.state.replays",
+    "ended_by": "autoloop.state.replays",
     "is_plains": "autoloop.state.replays",
     "put_back": "autoloop.state.replays",
     "replayed": "autoloop.state.replays",

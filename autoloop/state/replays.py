@@ -8,21 +8,30 @@ not done, and raises.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 from autoloop_runtime.analysis.failure import graph_can_fail
 from autoloop_runtime.analysis.inside import nodes_inside
 from autoloop_runtime.analysis.observable import may_repeat
+from autoloop_runtime.base.fp_warnings import asked
 from autoloop_runtime.base.stand_ins import is_in_numpys_words
+from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.structured import WHILE
 
 from ..concrete import CalledPlain, ConcreteFunction
-from ..errors import is_programs_own, is_refusal
+from ..errors import is_of_tracing, is_programs_own, is_refusal
 from ..operators.staging.raising import leaves_behind
 from ..operators.staging.staged_blocks import speaks_of_tracers
+from ..retold_errors import in_its_words
 from ..written_arguments import OtherMemory
+from .changes import left_by
+
+if TYPE_CHECKING:
+    from .retrials import Request
+    from .world import World
 
 R = TypeVar("R")
 #: so many bytes of arrays, at most, are copied before each run that may raise after it has written to them
@@ -36,7 +45,33 @@ def is_plains(error: BaseException) -> bool:
     return is_programs_own(error) and not (is_refusal(error) or speaks_of_tracers(error) or is_of_shapes)
 
 
-def is_observed(graph: Graph) -> bool:
+def ended_by(
+    error: Exception, request: Request, world: World, graph: Graph, symbolic: Sequence[Any]
+) -> Callable[[], None]:
+    """Return what ends a trace that an exception has stopped, when the world is as it was.
+
+    What plain Python raises, too, that does: it leaves what is left then, and its words are Python's and NumPy's own.
+    After another of the program's own the changes are made that need no run.
+    """
+    is_pythons = request.is_pythons(error)
+    if not is_pythons and is_of_tracing(error):
+        return _nothing
+    left = left_by(world)
+    is_written = any(storage is not None and storage.version for storage in map(kept, symbolic))
+    if is_pythons and (request.is_of_arrays or left.writes or is_written or _is_observed(graph) or asked()):
+        return lambda: _let_plain_python_say(error)
+    return _nothing if is_of_tracing(error) else left
+
+
+def _nothing() -> None:
+    """Leave the world as it is."""
+
+
+def _let_plain_python_say(error: Exception) -> NoReturn:
+    raise CalledPlain(partial(in_its_words, error)) from error
+
+
+def _is_observed(graph: Graph) -> bool:
     """Return whether somebody would notice that a run is left out: it does something, or may raise."""
     return not may_repeat(graph) or graph_can_fail(graph)
 

@@ -16,8 +16,6 @@ from autoloop_runtime.analysis.inside import loops_inside, nodes_inside
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.base.forks import undivided
-from autoloop_runtime.base.fp_warnings import asked
-from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.records import call_records
@@ -28,7 +26,7 @@ from autoloop_runtime.ir.tracers import DecidedNumber, own_kind
 from .. import operators, state
 from ..concrete import CalledPlain, ConcreteFunction
 from ..conversion.known_effects import BUFFERS
-from ..errors import innermost, is_programs_own, is_refusal
+from ..errors import is_of_tracing
 from ..keys import is_input
 from ..left_to_python import LeftToPython
 from ..operators.constructs.door import result_of
@@ -108,9 +106,14 @@ class Request:
     def is_pythons(self, error: BaseException) -> bool:
         """Return whether plain Python surely raises an exception of the trace, and would be called."""
         is_pythons = state.is_plains(error) and not self.needs_graph
-        if is_pythons and self.specs is None and self.settings["strict"]:  # of tensors Python would make others
+        if is_pythons and self.is_of_arrays:
             self.raised.add(id(error))
         return is_pythons
+
+    @property
+    def is_of_arrays(self) -> bool:
+        """Whether plain Python gives values of the kinds that a trace gives: of tensors it would make others."""
+        return self.specs is None and bool(self.settings["strict"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,9 +217,9 @@ def _first(request: Request, numbers: frozenset[Any]) -> _Attempt:
                 left = left or (why if isinstance(why, LeftToPython) else None)
                 first = first or (error if isinstance(error, TypeError) else None)
                 continue
-            if left is not None and why is not None and _is_ours(why):
+            if left is not None and why is not None and is_of_tracing(why):
                 raise left from None
-            if first is not None and isinstance(error, TypeError) and _is_ours(error):
+            if first is not None and isinstance(error, TypeError) and is_of_tracing(error):
                 raise first from None  # of two refusals: where more is known another line may be in the way
             raise
     raise AssertionError  # the last one has returned or raised
@@ -226,18 +229,7 @@ def _may_know_more(error: BaseException) -> bool:
     """Return whether a trace that takes more values as known may do what this one could not."""
     if isinstance(error, LeftToPython):
         return error.of_values and not error.is_shown
-    return _is_ours(error)
-
-
-def _is_ours(error: BaseException) -> bool:
-    """Return whether an error may come of a value that is not known while tracing."""
-    if is_refusal(error) or not is_programs_own(error):
-        return True
-    link = error.__traceback__
-    if link is not None and is_own_file(innermost(link).tb_frame.f_code.co_filename):
-        return True
-    cause = error.__cause__  # a real array that is given a tracer tells in words of its own
-    return cause is not None and _is_ours(cause)
+    return is_of_tracing(error)
 
 
 def _has_inputs(request: Request) -> bool:
@@ -311,16 +303,11 @@ def _traced_once(request: Request, by_reference: bool, numbers: frozenset[Any], 
             found.guards += guards_of_unread(world)
             found.guards += guards_of_several(world.reached, changes.owners, relations.several)
         except Exception as error:
-            is_pythons = request.is_pythons(error)
             try:  # who asks what is left may find that the trace has to begin anew
-                leave = state.left_by(world) if is_pythons or not _is_ours(error) else None
-                is_written = any(storage is not None and storage.version for storage in map(kept, symbolic))
+                end = state.ended_by(error, request, world, graph, symbolic)
             finally:
                 _put_back(world, found.guards, request, receiver)
-            if is_pythons and leave is not None and (leave.writes or is_written or state.is_observed(graph) or asked()):
-                raise CalledPlain from error
-            if leave is not None and not _is_ours(error):
-                leave()
+            end()
             raise
         except BaseException:
             _put_back(world, found.guards, request, receiver)
@@ -354,7 +341,7 @@ def _leave_hidden(reached: Reached) -> None:
 
 def _leave_strange(error: BaseException | None, request: Request) -> None:
     """Leave a function to Python that there is no graph for, and that finds dates, texts or objects in an array."""
-    while error is not None and not _is_ours(error):
+    while error is not None and not is_of_tracing(error):
         error = error.__cause__  # NumPy raises others of ours
     for guard in _walk(request).guards if error is not None else ():
         if guard.kind == "contents":

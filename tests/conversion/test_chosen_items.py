@@ -65,7 +65,8 @@ def test_what_is_not_there(executor):
 def test_the_messages_are_pythons():
     for text, message in [
         ("range(2)[k[0]]", "range object index out of range"), ("[1].index(k[1])", "not in list"),
-        ("(1, 2).index(k[1])", "not in tuple"), ("range(k[0]).index(7)", "the number is not in range"),
+        ("(1, 2).index(k[1])", "not in tuple"), ("range(k[0]).index(7)", "7 is not in range"),
+        ("for _ in range(k[0]): range(k[0]).index(7)\nreturn k", "the number is not in range"),
         ("[k[0]].index(7)", "7 is not in list"),
         ("{0: 1}[k[0]]", "np.int64(2)"), ("{0: 1}[int(k[0])]", "2"), ("'abc'[k[0] + 5]", "string index out of range"),
     ]:  # fmt: skip

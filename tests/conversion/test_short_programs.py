@@ -148,8 +148,10 @@ def test_what_a_decorated_function_gives_another_is_a_number_or_an_array():
 
 
 def test_limits_of_arrays_are_refused_and_masks_that_are_none_left_to_numpy():
-    with pytest.raises(ValueError, match=r"takes a dtype, not an array: write np.finfo\(x.dtype\)"):
-        al.function(made("return np.finfo(x).eps"))(X, 1)
+    limits = al.function(made("return np.finfo(x).eps + n"))
+    for n, words in ((1, "not inexact"), (al.constant(1.0), r"takes a dtype, not an array: write np.finfo\(x.dtype\)")):
+        with pytest.raises(ValueError, match=words):
+            limits(X, n)
     for body in ("return x.sum(where=None)", "return np.sum(x + n, where=None)", "return x.prod(where=None)"):
         refused_or_plain(made(body), "what None for 'where' means NumPy alone knows", X, np.int64(1))
 

@@ -10,6 +10,7 @@ import pytest
 from api import count_nodes
 from each_case import each
 from executors import EXECUTORS, INTERPRETED
+from random_expressions import compiled
 
 X = np.array([1.5, -0.5, 2.0])
 
@@ -228,3 +229,20 @@ def test_a_range_of_floats_that_has_no_length(f, executor):
     with pytest.raises(ValueError) as ours:
         al.function(f, executor=executor)(X, np.array(7))
     assert str(plain.value) in str(ours.value)
+
+
+#: texts that nobody needs
+OF_TEXTS = (
+    "format(int(n), 'a')", "f'{x:a}'", "'{:a}'.format(int(n))", "'%q' % int(n)", "int(str(int(n)) + 'a')",
+    "str(int(n)).index('z')", "str(int(n))[9]",
+)  # fmt: skip
+
+
+def test_texts_that_nobody_needs_fail_all_the_same():
+    for line in OF_TEXTS:
+        f = compiled(f"def program(x, n):\n    {line}\n    return n\n")
+        with pytest.raises((ValueError, TypeError, IndexError)) as plain:
+            f(X, np.int64(3))
+        with pytest.raises(plain.type) as ours:
+            al.function(f)(X, np.int64(3))
+        assert str(ours.value) == str(plain.value)

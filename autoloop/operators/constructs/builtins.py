@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import functools
 import operator
-import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -20,7 +19,7 @@ from autoloop_runtime.ir.tracers import Kind, NumberTracer, TextTracer, kind_of,
 
 from ... import operators
 from ...conversion.callables import STAGED_BUILTINS
-from ...errors import innermost, mark_programs_own, programs_own
+from ...errors import mark_programs_own, programs_own
 from ...left_to_python import leave_unknown, refuse_unknown
 from ..mutation.outside_world import stays
 from ..staging.clauses import clauses_of
@@ -33,6 +32,7 @@ from ..staging.users_methods import method_of, says_itself
 from . import library_calls as libraries
 from .iterables import StagedIterable, as_staged, iterable_of, run_over, staged_range
 from .library_functions import called
+from .pythons_words import in_pythons_words
 
 _SPECIAL: dict[Any, str] = {
     one: f"__{one.__name__}__" for one in (abs, bool, complex, divmod, float, int, len, pow, reversed, round)
@@ -42,8 +42,6 @@ _SPECIAL: dict[Any, str] = {
 #: they ask each iterator that they are given for its elements, at once or when they are asked themselves
 _RUN_OVER = (all, any, dict, enumerate, filter, frozenset, list, map, max, min, set, sorted, sum, tuple, zip)
 _LAZY = (enumerate, filter, map, reversed, zip, range)  # they advance what they are given when somebody asks them
-#: what Python says of a call of a function that has no such parameters
-_OTHER_ARGUMENTS = re.compile(r"\(\) (takes .* argument|got an unexpected keyword|got multiple values|missing )")
 _AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
 
 
@@ -221,6 +219,8 @@ def _numbers(values: Any) -> Any:
     """Return a tensor whose elements Python would compare one by one; its rows it cannot."""
     tensor = convert_to_tensor(values)
     if tensor.shape.rank is not None and tensor.shape.rank > 1 and tensor.shape.as_list()[0] != 0:
+        if all(extent in (None, 1) for extent in tensor.shape.as_list()[1:]):
+            refuse_unknown("rows that have one element are asked whether they are true", "write x.ravel()")
         raise programs_own(ValueError(_AMBIGUOUS))
     return tensor
 
@@ -350,23 +350,6 @@ def _is_hashed_by_identity(value: Any) -> bool:
     return found is object.__hash__ and not isinstance(value, Tensor | type(None))
 
 
-def _in_pythons_words(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what takes the place of a builtin, and of arguments that this does not have raises what it does."""
-
-    @functools.wraps(staged)
-    def checked(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return staged(*args, **kwargs)
-        except TypeError as error:
-            link = error.__traceback__
-            is_of_call = link is not None and innermost(link).tb_frame.f_code.co_filename == __file__
-            if is_of_call and _OTHER_ARGUMENTS.search(str(error)):
-                plain(*args, **kwargs)
-            raise
-
-    return checked
-
-
 _hash = _with_staged(hash, _made_later("of_number", hash, int))
 _STAGED: dict[Any, Callable[..., Any]] = {
     abs: _with_staged(abs, abs),
@@ -421,6 +404,6 @@ _STAGED: dict[Any, Callable[..., Any]] = {
     zip: _with_staged(zip, _later("staged_zip")),
 }
 
-STAGED = {plain: _in_pythons_words(plain, staged) for plain, staged in _STAGED.items()}
+STAGED = {plain: in_pythons_words(plain, staged) for plain, staged in _STAGED.items()}
 
 assert STAGED.keys() == STAGED_BUILTINS

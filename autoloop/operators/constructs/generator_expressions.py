@@ -29,6 +29,7 @@ from .for_statement import for_stmt
 from .if_statement import if_stmt
 from .iterables import StagedIterable, as_staged, iterable_of
 from .overloads import binary
+from .pythons_words import in_pythons_words
 from .stateful_calls import advanced, iterated
 
 #: a loop over so few rows is written out
@@ -278,7 +279,7 @@ def _error_of_no_start() -> BaseException:
     raise AssertionError("unreachable")
 
 
-def next_of(iterator: Any, *default: Any) -> Any:
+def _asked(iterator: Any, *default: Any) -> Any:
     """Return ``next``, of a generator expression its first element."""
     if (items := iterable_of(iterator)) is not None and items.is_used is not None:
         return _next_of(items, *default)
@@ -286,3 +287,7 @@ def next_of(iterator: Any, *default: Any) -> Any:
     if clauses is None or (clauses.generator is not None and clauses.is_whole):
         return advanced(iterator, *default)
     return _next_of(clauses, *default)
+
+
+#: what is called in place of ``next``
+next_of = in_pythons_words(next, _asked)

@@ -17,7 +17,16 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.text_operators import of_texts
-from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, Tracer, ZeroDimArray, kind_of, marked, number_of
+from autoloop_runtime.ir.tracers import (
+    ArrayTracer,
+    NumberTracer,
+    TextTracer,
+    Tracer,
+    ZeroDimArray,
+    kind_of,
+    marked,
+    number_of,
+)
 from autoloop_runtime.ops.exact_numbers import truncated
 from autoloop_runtime.ops.python_math import asked
 
@@ -29,18 +38,21 @@ from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import answer
 
 
-def tried(of: Callable[..., Any], *values: Any) -> None:
+def tried(of: Callable[..., Any], *values: Any, **named: Any) -> None:
     """Let a function of Python's say whether it takes what tracers stand for."""
-    if any(isinstance(value, Tensor) and not isinstance(value, Tracer) for value in values):
+    given = (*values, *named.values())
+    if any(isinstance(value, Tensor) and not isinstance(value, Tracer) for value in given):
         return  # which says itself what is wrong
-    examples = list(map(_example, values))
-    if any(example is not value for example, value in zip(examples, values, strict=True)):
-        _called(of, *examples)
+    examples = list(map(_example, given))
+    if named or any(example is not value for example, value in zip(examples, given, strict=True)):
+        _called(of, *examples[: len(values)], **dict(zip(named, examples[len(values) :])))
 
 
 def _example(value: Any) -> Any:
     """Return what has the type of a value that is computed by a run; any other value itself."""
     number = number_type(value)
+    if isinstance(value, TextTracer):
+        return "1"
     if isinstance(value, ArrayTracer) and value.shape.rank is not None:
         ones = np.ones([1] * len(value.shape), value.dtype)
         return ones if type(value) is ZeroDimArray else ones[()]
@@ -56,10 +68,10 @@ def of_one_kind(of: Callable[..., Any], value: Any) -> None:
         )
 
 
-def _called(of: Callable[..., Any], *examples: Any) -> None:
+def _called(of: Callable[..., Any], *examples: Any, **named: Any) -> None:
     """Let what a function of Python's raises be the program's own failure."""
     try:
-        of(*examples)
+        of(*examples, **named)
     except Exception as error:
         mark_programs_own(error)
         raise

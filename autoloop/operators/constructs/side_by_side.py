@@ -16,12 +16,14 @@ from autoloop_runtime.ir.number_operators import as_number
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import join
 
+from ... import operators
 from ...conversion.callables import is_users_class
 from ...errors import mark_programs_own
 from ..mutation.outside_world import leave, stays
 from ..staging.clauses import clauses_of
 from ..staging.growing_list import GrowingList
 from ..staging.raising import Raising, raise_unless
+from ..staging.staged_values import is_staged
 from ..staging.standins import StandIn
 from ..staging.users_methods import method_of
 from .comprehensions import elements
@@ -98,6 +100,7 @@ def _run_over(value: Any) -> Any:
 def staged_enumerate(iterable: Any, start: Any = 0) -> Any:
     """Return ``enumerate`` over a staged iterable."""
     inner = part_of(iterable)
+    operators.tried(enumerate, (), start) if is_staged(start) else enumerate((), start)  # which say what is no integer
     first = as_number(start)
     return StagedIterable(
         inner.length, lambda k: (first + k, inner.get(k)), "an enumerate over tensors", number=inner.number,

@@ -28,11 +28,13 @@ from ..staging.staged_values import answer, is_staged
 from . import library_calls as libraries
 from .library_functions import library
 from .math_functions import asking, one_element, refuse_complex, tried
+from .pythons_words import in_pythons_words
 
 
 def _float(value: Any) -> Any:
     """Return what ``float`` makes of an argument, as a tensor."""
     if not is_staged(value):
+        math.isnan(value)  # says what is no number, or too large
         return convert_to_tensor(np.float64(value))
     refuse_complex(value)
     tensor = one_element(float, value)
@@ -157,5 +159,8 @@ _MATH: dict[Any, Callable[..., Any]] = {
 }
 
 
-OF_LIBRARIES = {plain: library(plain, staged) for plain, staged in (libraries.STAGED_FUNCTIONS | _MATH).items()}
+OF_LIBRARIES = {
+    plain: library(plain, staged if plain not in _MATH else in_pythons_words(plain, staged))
+    for plain, staged in (libraries.STAGED_FUNCTIONS | _MATH).items()
+}
 assert OF_LIBRARIES.keys() == STAGED_FUNCTIONS

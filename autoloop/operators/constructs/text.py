@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dtypes import string
-from autoloop_runtime.ir.text_operators import called_method, of_texts
+from autoloop_runtime.ir.text_operators import called_method, is_text, of_texts
 from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked
 from autoloop_runtime.ops import format_string
 
@@ -157,6 +157,8 @@ def formatted_as(value: Any, spec: str = "") -> Any:
     """Return ``format(value, spec)``."""
     if says_itself(value):
         return formatted_by(value, spec)
+    if not is_text(spec):
+        format("", spec)  # says that it has to be one
     return _text("{:" + spec + "}", shown(value))
 
 

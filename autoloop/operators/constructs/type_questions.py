@@ -70,6 +70,8 @@ def type_of(*args: Any, **kwargs: Any) -> Any:
 def _refuse_untold(name: Any) -> None:
     if isinstance(name, TextTracer):
         raise UnknownWhileTracing("which attribute this is only the run knows: choose among the values by `if`")
+    if not isinstance(name, str):
+        hasattr(0, name)  # says that it has to be one
 
 
 def _class_of(value: Any) -> type | None:

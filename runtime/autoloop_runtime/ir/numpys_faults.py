@@ -60,21 +60,52 @@ def numpys_word(
     """
     if not isinstance(error, _FAULTS) or isinstance(error, _REFUSALS):
         return error
-    said = []
-    for k in range(_MOST_QUESTIONS):
-        try:
-            given = [_like(one, k, handed) for one in args]
-            named = {name: _like(one, k, handed) for name, one in kwargs.items()}
-        except _NoQuestion:
-            return error
-        said.append(_raised(theirs, given, named))
-    first, second = said
+    try:
+        first, second = _answers(theirs, args, kwargs, handed)
+    except _NoQuestion:
+        return error
     if isinstance(first, np.linalg.LinAlgError) and not isinstance(error, np.linalg.LinAlgError):
         return UnknownWhileTracing(str(error))  # of the elements, which have no inverse
-    if first is None or second is None or type(first) is not type(second) or str(first) != str(second):
+    if first is None or not _is_same(first, second):
         # it takes such arguments, or what it says is of the elements
         return error if is_in_numpys_words(error) else UnknownWhileTracing(str(error))
     return in_numpys_words(first)
+
+
+def pythons_word(
+    theirs: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    error: Exception,
+    handed: Callable[[Tensor, Any], Any],
+) -> Exception:
+    """Return what is raised in place of an error of ours: Python's, where it raises that of such arguments; see
+    :func:`numpys_word`."""
+    if not isinstance(error, _FAULTS) or isinstance(error, _REFUSALS):
+        return error
+    try:
+        first, second = _answers(theirs, args, kwargs, handed)
+    except _NoQuestion:
+        return error
+    return in_numpys_words(first) if first is not None and _is_same(first, second) else error
+
+
+def _answers(
+    theirs: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    handed: Callable[[Tensor, Any], Any],
+) -> list[Exception | None]:
+    said = []
+    for k in range(_MOST_QUESTIONS):
+        given = [_like(one, k, handed) for one in args]
+        named = {name: _like(one, k, handed) for name, one in kwargs.items()}
+        said.append(_raised(theirs, given, named))
+    return said
+
+
+def _is_same(first: Exception, second: Exception | None) -> bool:
+    return type(first) is type(second) and str(first) == str(second)
 
 
 def _raised(theirs: Callable[..., Any], args: Any, kwargs: Mapping[str, Any]) -> Exception | None:

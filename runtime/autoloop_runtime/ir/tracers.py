@@ -434,11 +434,24 @@ def ask_numpy(theirs: Callable[..., Any], args: Any, kwargs: Any, error: Excepti
         return
     with undivided():  # which programs without faults do without
         from .numpys_faults import numpys_word
-    said = numpys_word(
-        theirs, args, kwargs, error, lambda tracer, array: _PLAIN.get(own_kind(tracer), plain_array)(array)
-    )
+    said = numpys_word(theirs, args, kwargs, error, _as_user_has_it)
     if said is not error:
         raise said from None
+
+
+def ask_python(theirs: Callable[..., Any], args: Any, kwargs: Any, error: Exception) -> None:
+    """Raise what a function of Python's says of a call of the user's that ours refuses, whatever the values are."""
+    if kind_of((*args, *kwargs.values())) is Tensor:
+        return
+    with undivided():
+        from .numpys_faults import pythons_word
+    said = pythons_word(theirs, args, kwargs, error, _as_user_has_it)
+    if said is not error:
+        raise said from None
+
+
+def _as_user_has_it(tracer: Any, array: Any) -> Any:
+    return _PLAIN.get(own_kind(tracer), plain_array)(array)
 
 
 def written_or_asked(theirs: Callable[..., Any], out: Any, made: Any, args: Any, kwargs: Any) -> Any:

@@ -15,6 +15,7 @@ from ..analysis.inside import nodes_inside
 from ..analysis.needed import Needed
 from ..analysis.observable import is_barrier
 from ..analysis.passed_on import Origins, is_fixed
+from ..base.dtypes import string
 from ..ir.graph import PARAMETER, Graph, Node
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
@@ -38,7 +39,7 @@ def keep_failures(graph: Graph) -> Graph:
 
 
 def _raises(node: Node) -> bool:
-    """Return whether an operation on numbers may raise, and a user's program with it.
+    """Return whether an operation on numbers and texts may raise, and a user's program with it.
 
     So may one that reads an element of a list. Of effects, and else of lists, others know what is left out, and what a
     loop counts through it counts without its range.
@@ -48,7 +49,7 @@ def _raises(node: Node) -> bool:
     if is_barrier(node) or (is_range(node.op) and _is_counted(node)) or not can_fail(node):
         return False
     reads = node.op.traits.raises is IndexError
-    return reads or all(t.dtype.kind in "biufc" for t in (*node.inputs, *node.outputs))
+    return reads or all(t.dtype.kind in "biufc" or t.dtype == string for t in (*node.inputs, *node.outputs))
 
 
 def _is_counted(node: Node) -> bool:

@@ -1,0 +1,67 @@
+"""What Python's own functions say of wrong arguments: they are asked where others take their place in a trace."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+from autoloop_runtime.base.parsing import signature_of
+from autoloop_runtime.ir.tracers import TextTracer, ask_python
+
+from ... import operators
+
+_GIVEN: Any = object()
+#: the parameters of functions that do not say them, in some version of Python
+_PARAMETERS: dict[Any, Callable[..., None]] = {
+    bool: lambda x=_GIVEN, /: None,
+    dict: lambda mapping=_GIVEN, /, **more: None,
+    dir: lambda o=_GIVEN, /: None,
+    filter: lambda function, iterable, /: None,
+    frozenset: lambda iterable=_GIVEN, /: None,
+    getattr: lambda o, name, default=_GIVEN, /: None,
+    int: lambda x=_GIVEN, /, base=10: None,
+    map: lambda function, iterable, /, *iterables, strict=False: None,
+    max: lambda first, /, *others, key=None, default=_GIVEN: None,
+    min: lambda first, /, *others, key=None, default=_GIVEN: None,
+    next: lambda iterator, default=_GIVEN, /: None,
+    range: lambda start, stop=_GIVEN, step=_GIVEN, /: None,
+    set: lambda iterable=_GIVEN, /: None,
+    str: lambda object=_GIVEN, encoding=_GIVEN, errors=_GIVEN: None,
+    type: lambda name, bases=_GIVEN, namespace=_GIVEN, /: None,
+    vars: lambda o=_GIVEN, /: None,
+    zip: lambda *iterables, strict=False: None,
+    math.hypot: lambda *coordinates: None,
+    math.log: lambda x, base=_GIVEN, /: None,
+}
+
+
+@functools.cache
+def _takes(plain: Callable[..., Any], count: int, names: tuple[str, ...]) -> bool:
+    """Return whether a function has parameters for so many arguments by place, and these by name."""
+    try:
+        signature_of(_PARAMETERS.get(plain, plain)).bind(*[None] * count, **dict.fromkeys(names))
+    except TypeError:
+        return False
+    except ValueError:  # it does not say
+        pass
+    return True
+
+
+def in_pythons_words(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what takes the place of one of Python's functions, and of wrong arguments raises what that raises."""
+
+    @functools.wraps(staged)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        of_text = plain.__module__ == "math" and any(isinstance(one, TextTracer) for one in args)
+        if of_text or not _takes(plain, len(args), tuple(kwargs)):
+            operators.tried(plain, *args, **kwargs)
+        try:
+            return staged(*args, **kwargs)
+        except Exception as error:
+            if plain is not print:  # which does more than to answer
+                ask_python(plain, args, kwargs, error)
+            raise
+
+    return checked

@@ -1,0 +1,49 @@
+"""Exceptions of traces and runs that plain Python raises in its own words: it is called where nobody notices it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+from autoloop_runtime.analysis.inside import loops_inside
+from autoloop_runtime.base.stand_ins import ShownByRun
+
+if TYPE_CHECKING:
+    from .concrete import ConcreteFunction
+
+
+def is_retold(trace: ConcreteFunction) -> bool:
+    """Return whether plain Python is called where a run raises, which takes it no very much longer time."""
+    return trace.is_alike and trace.may_be_left and not loops_inside(trace.graph)
+
+
+def in_plain_words(trace: ConcreteFunction, error: Exception) -> Callable[[], AbstractContextManager[None]] | None:
+    """Return in what plain Python is called after a run has raised; None if it is not."""
+    if not (trace.may_be_left if isinstance(error, ShownByRun) else is_retold(trace)):
+        return None
+    return partial(in_its_words, error, trace.runner.asked == "native")
+
+
+@contextmanager
+def in_its_words(told: Exception, needs_graph: bool = False) -> Iterator[None]:
+    """Let plain Python say what a trace or run has raised; that may have had more to say.
+
+    Parameters
+    ----------
+    told : Exception
+        What was raised.
+    needs_graph : bool
+        Whether it is raised again where plain Python has something to give.
+    """
+    try:
+        yield
+    except Exception as error:
+        if error is not told and type(error) is type(told) and str(error) == str(told):
+            for note in getattr(told, "__notes__", ()):
+                if note not in getattr(error, "__notes__", ()):
+                    error.add_note(note)
+        raise
+    if needs_graph:
+        raise told
