@@ -125,6 +125,8 @@ def by_numpy(function: Any) -> Callable[..., Any]:
                 raise programs_own(TypeError("first operand must be array"))
             made = [one if is_index and type(one) is tuple else _part(one) for one in args]
             return function(*made, **kwargs)
+        if any(isinstance(one, TextTracer) for one in (*args, *kwargs.values())):
+            refused_by_numpy()
         args, kwargs = operators.given_exactly(function, _numbers_given_dtype(function, args, kwargs), kwargs)
         out, others, named = None, args, kwargs
         if takes_out(function):
@@ -240,7 +242,7 @@ def _of_dtypes(function: Any) -> Callable[..., Any]:
 
 def refuse_dtype(function: Any, dtype: Any) -> None:
     """Leave it to NumPy to say that a number, or what one is a part of, is no dtype."""
-    if isinstance(dtype, NumberTracer) or (isinstance(dtype, list | tuple) and holds_staged(dtype)):
+    if isinstance(dtype, NumberTracer | TextTracer) or (isinstance(dtype, list | tuple) and holds_staged(dtype)):
         raise UnknownWhileTracing(f"numpy.{function.__name__}: Cannot interpret what only the run knows as a data type")
 
 
@@ -285,7 +287,7 @@ STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.finfo: _limits(np.finfo),
     np.frombuffer: _of_memory(np.frombuffer, "write x.view(dtype), or call it before the decorated function"),
     np.iinfo: _limits(np.iinfo),
-    np.isscalar: lambda element: issubclass(stands_for(element), (np.generic, bool, int, float, complex)),
+    np.isscalar: lambda element: issubclass(stands_for(element), (np.generic, bool, int, float, complex, str, bytes)),
     np.may_share_memory: _of_memory(np.may_share_memory, "call it on what the decorated function gives"),
     np.issubdtype: _of_dtypes(np.issubdtype),
     np.piecewise: lambda *args, **kwargs: _callbacks().piecewise(*args, **kwargs),

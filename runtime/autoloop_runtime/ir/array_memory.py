@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ..base.stand_ins import UnknownWhileTracing
+from ..base.stand_ins import UnknownWhileTracing, in_numpys_words
 from .followers import refuse_leaving
 from .op import call
 from .python_protocols import INSTEAD
@@ -205,7 +205,7 @@ def _check_places(at: tuple[Any, ...]) -> None:
         if kind is None:
             operator.index(place)  # which says that it is none
         elif kind.kind not in "iu":
-            raise TypeError(f"what has dtype {kind} cannot be interpreted as an integer")
+            raise in_numpys_words(TypeError(f"what has dtype {kind} cannot be interpreted as an integer"))
 
 
 def _as_number(tensor: Any) -> Any:

@@ -24,7 +24,7 @@ _ALWAYS = frozenset((
     np.expand_dims, np.full, np.full_like, np.hstack, np.i0, np.isin, np.ones, np.ones_like, np.piecewise,
     np.real_if_close, np.repeat, np.require, np.resize, np.select, np.stack, np.tensordot, np.linalg.tensordot, np.tile,
     np.vstack, np.where, np.zeros, np.zeros_like, np.linalg.cross, np.apply_along_axis, np.pad, np.roll, np.unique,
-    np.unique_all, np.unique_inverse,
+    np.unique_all, np.unique_inverse, np.linalg.tensorsolve,
 ))  # fmt: skip
 #: the same of a part of NumPy's that is loaded where somebody asks for it
 _TRANSFORMS = {("numpy.fft", "fftn"), ("numpy.fft", "ifftn")}

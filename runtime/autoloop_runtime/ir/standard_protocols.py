@@ -8,6 +8,8 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..base.stand_ins import in_numpys_words
+
 if TYPE_CHECKING:
     _Self = TypeVar("_Self")
 
@@ -53,6 +55,8 @@ class StandardProtocols:
         ValueError
             If ``device`` is another one, or a stream is asked for.
         """
+        if not isinstance(device, str):
+            raise in_numpys_words(TypeError(f"to_device() argument 1 must be str, not {type(device).__name__}"))
         check_device(device, "to_device")
         if stream is not None:
             raise ValueError("to_device: there are no streams")

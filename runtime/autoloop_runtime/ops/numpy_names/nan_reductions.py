@@ -25,7 +25,7 @@ from ..operands import as_dtype, weak_type
 from .axes_of_numpy import axis_in
 from .counterparts import NO_VALUE, as_operand, counterpart, unsupported
 from .library_rows import library
-from .numpy_reductions import as_mask, everywhere, is_given, kept, taken_away
+from .numpy_reductions import as_mask, everywhere, first_element, is_given, kept, taken_away
 
 with np.errstate(invalid="ignore"):
     #: the nan that this machine makes
@@ -176,7 +176,7 @@ def _extreme(a: Any, axis: Any, keepdims: Any, initial: Any, where: Any, sign: f
     taking = _counted(x, where)
     found = reduce(selection.where(taking, x, x.dtype.type(-sign * np.inf)), axis=axis, keepdims=keepdims)
     if is_given(initial):
-        return (bounds.maximum if sign > 0 else bounds.minimum)(found, as_operand(initial, x.dtype))
+        return (bounds.maximum if sign > 0 else bounds.minimum)(found, first_element(initial, x.dtype))
     return selection.where(reductions.any(taking, axis, kept(keepdims)), found, x.dtype.type(np.nan))
 
 

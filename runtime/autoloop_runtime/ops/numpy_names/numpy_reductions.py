@@ -109,12 +109,14 @@ def _masked(x: Tensor, where: Any, neutral: Any) -> Tensor:
     return x if everywhere(where) else chosen(as_mask(where), x, np.asarray(neutral, x.dtype)[()])
 
 
-def _first(initial: Any, dtype: np.dtype[Any]) -> Tensor:
+def first_element(initial: Any, dtype: np.dtype[Any]) -> Tensor:
     """Return what a reduction begins with: NumPy writes it to an element."""
     if initial is None:
         raise UnknownWhileTracing("initial=None is what NumPy knows of begins from: leave it out")
     if isinstance(initial, (list, tuple, range)):
         stored_element(dtype, [0] * len(initial))  # raises
+    if isinstance(initial, (Tensor, np.ndarray)) and len(initial.shape):
+        raise ValueError("setting an array element with a sequence.")
     return as_operand(as_element(dtype, of_no_numbers(dtype, initial, True)), dtype)
 
 
@@ -126,7 +128,7 @@ def _accumulated(
     x = as_operand(a)
     x = _masked(as_dtype(x, wide(x.dtype) if dtype is None else of_numbers(dtype)), where, neutral)
     made = as_dtype(ours(x, numpy_axes(theirs, axis, x), kept(keepdims)), x.dtype)
-    return as_dtype(join(made, _first(initial, x.dtype)), x.dtype) if is_given(initial) else made
+    return as_dtype(join(made, first_element(initial, x.dtype)), x.dtype) if is_given(initial) else made
 
 
 @counterpart(np.sum)
@@ -206,8 +208,8 @@ def _extreme(
         plain: Tensor = (of_complex if x.dtype.kind == "c" else ours)(x, axis=axes, keepdims=kept(keepdims))
         return plain
     if not everywhere(where):
-        x = chosen(as_mask(where), x, _first(initial, x.dtype))
-    made: Tensor = begun(x, _first(initial, x.dtype), axis=axes, keepdims=kept(keepdims))
+        x = chosen(as_mask(where), x, first_element(initial, x.dtype))
+    made: Tensor = begun(x, first_element(initial, x.dtype), axis=axes, keepdims=kept(keepdims))
     return made
 
 

@@ -85,7 +85,8 @@ def clip(
     low, high = (a_min, a_max) if by_place else (min, max)
     low, high = None if low is NO_VALUE else low, None if high is NO_VALUE else high
     if low is None and high is None:
-        return bounds.clip(in_loop(np.positive, [a])[0])
+        made = bounds.clip(in_loop(np.positive, [a])[0])
+        return made if dtype is None else of_one_dtype(np.positive, [made], dtype)[0]
     made = bounds.clip(as_operand(a), _bound(low), _bound(high))
     return made if dtype is None else of_one_dtype(np.clip, [made], dtype)[0]
 

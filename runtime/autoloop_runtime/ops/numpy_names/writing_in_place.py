@@ -144,6 +144,11 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     """Do ``np.copyto``."""
     if not isinstance(dst, References):
         _writes(np.copyto, dst, "dst[...] = src, or dst = numpy.where(where, src, dst)")
+    if getattr(dst, "is_scalar", False):
+        raise TypeError("copyto() argument 1 must be a numpy.ndarray")
+    mask = as_operand(where)
+    if not np.can_cast(mask.dtype, bool):
+        raise cast_refused(mask.dtype, np.dtype(bool), "safe")
     given = as_operand(src)
     number = weak_type(src)
     weak = number is not None and np.result_type(dst.dtype, number(0)) == dst.dtype
@@ -159,7 +164,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
         return
     held = dst.current()
     new = broadcast_to(as_dtype(given, dst.dtype), shape_of(held))
-    dst.absorb(choose(as_operand(where), new, held))
+    dst.absorb(choose(mask, new, held))
 
 
 @counterpart(np.put_along_axis)
