@@ -79,6 +79,7 @@ ARROWS = {
 LAZY = {
     ("autoloop.concrete", "autoloop.asked_errors"),
     ("autoloop.concrete", "autoloop.retold_errors"),
+    ("autoloop.state.replays", "autoloop.retold_errors"),
     ("autoloop_runtime.ir.numpy_arguments", "autoloop_runtime.ir.odd_arguments"),
     ("autoloop_runtime.ir.tracers", "autoloop_runtime.ir.numpys_faults"),
     ("autoloop_runtime.running.prepare", "autoloop_runtime.running.runner"),

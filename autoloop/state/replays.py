@@ -15,6 +15,7 @@ import numpy as np
 from autoloop_runtime.analysis.failure import graph_can_fail
 from autoloop_runtime.analysis.inside import nodes_inside
 from autoloop_runtime.analysis.observable import may_repeat
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.fp_warnings import asked
 from autoloop_runtime.base.stand_ins import is_in_numpys_words
 from autoloop_runtime.ir.array_storage import kept
@@ -25,7 +26,6 @@ from ..concrete import CalledPlain, ConcreteFunction
 from ..errors import is_of_tracing, is_programs_own, is_refusal
 from ..operators.staging.raising import leaves_behind
 from ..operators.staging.staged_blocks import speaks_of_tracers
-from ..retold_errors import in_its_words
 from ..written_arguments import OtherMemory
 from .changes import left_by
 
@@ -68,6 +68,8 @@ def _nothing() -> None:
 
 
 def _let_plain_python_say(error: Exception) -> NoReturn:
+    with undivided():  # which most functions need not
+        from ..retold_errors import in_its_words
     raise CalledPlain(partial(in_its_words, error)) from error
 
 
