@@ -30,7 +30,7 @@ from .bound_function import BoundFunction, reference_to
 from .concrete import CalledPlain, leave_if_asked
 from .errors import entry_point
 from .given_arrays import give_back, with_copies
-from .keys import Number, call_key, kind_of_leaf, kind_of_recursion, leaf_key, magnitude, quick_key
+from .keys import Number, call_key, class_key, kind_of_leaf, kind_of_recursion, leaf_key, magnitude, quick_key
 from .known_traces import FastPaths, KnownTraces, Trace, first_wait, inputs_of
 from .number_inputs import ChangingInputs
 from .parameters import Parameters, has_defaults_of, in_pythons_words
@@ -251,7 +251,7 @@ class Function(SentByName):
             made = traced_or_plain(lambda: trace(request, *self._traces.variants(key)), self, has_numbers, size)
         concrete = self._traces.add(key, made)
         self.tracing_count += 1
-        self.traced_for.append(key)
+        self.traced_for.append(class_key(key) or key if getattr(made, "is_shared", False) else key)
         self._retraces = 0 if has_numbers else self._retraces + 1
         if self._retraces in (RETRACE_WARNING + 1, WORLD_WARNING + 1):
             warn_of_retracing(self.name, self._parameters.names, self.traced_for)

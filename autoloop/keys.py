@@ -68,10 +68,10 @@ def is_generator(value: Any) -> bool:
 class _Identity:
     """An argument that is compared by identity and not kept alive by the trace cache."""
 
-    __slots__ = ("_class", "_hash", "_ref")
+    __slots__ = ("_hash", "_ref", "kind")
 
     def __init__(self, value: Any) -> None:
-        self._class = type(value).__name__
+        self.kind = type(value)
         self._hash = id(value)
         self._ref = weakref.ref(value)
 
@@ -83,7 +83,29 @@ class _Identity:
         return isinstance(other, _Identity) and mine is not None and mine is other._ref()
 
     def __repr__(self) -> str:
-        return f"object of {self._class}"
+        return f"object of {self.kind.__name__}"
+
+
+class _Place:
+    """The same of one that nothing refers to weakly: another may stand where it has stood."""
+
+    __slots__ = ("_id", "kind")
+
+    def __init__(self, value: Any) -> None:
+        self._id, self.kind = id(value), type(value)
+
+    def __hash__(self) -> int:
+        return self._id
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Place) and self._id == other._id and self.kind is other.kind
+
+    def __repr__(self) -> str:
+        return f"object of {self.kind.__name__}"
+
+
+#: what stands in keys for objects
+OBJECTS = (_Identity, _Place)
 
 
 def leaf_key(leaf: Any) -> Any:
@@ -113,7 +135,7 @@ def leaf_key(leaf: Any) -> Any:
     try:
         return _Identity(leaf)
     except TypeError:
-        return id(leaf), type(leaf)
+        return _Place(leaf)
 
 
 def _asks_the_user(kind: type) -> bool:
@@ -131,6 +153,17 @@ def _asks_the_user(kind: type) -> bool:
 def call_key(structure: Any, leaves: Sequence[Any]) -> tuple[Any, ...]:
     """Return the key of a call, by its structure and leaves."""
     return structure, tuple([leaf_key(leaf) for leaf in leaves])
+
+
+def class_key(key: Any) -> Any:
+    """Return the key of a call with the classes of its objects in their place, and which of them are one; None if there
+    are none."""
+    if type(key) is not tuple or len(key) != 2 or type(key[1]) is not tuple:
+        return None
+    first = {one: place for place, one in reversed(list(enumerate(key[1]))) if isinstance(one, OBJECTS)}
+    if not first:
+        return None
+    return key[0], tuple([("object", one.kind, first[one]) if isinstance(one, OBJECTS) else one for one in key[1]])
 
 
 def kind_of_leaf(leaf: Any) -> str:
@@ -205,6 +238,8 @@ def describe_key(key: Any) -> str:
     """Return a ``leaf_key`` for people."""
     if isinstance(key, tuple) and isinstance(key[0], np.dtype):
         return f"{key[0]}{list(key[1])}" + (" tensor" if len(key) == 3 and key[2] is not np.ndarray else "")
+    if isinstance(key, tuple) and len(key) == 3 and isinstance(key[1], type):
+        return f"object of {key[1].__name__}"
     if isinstance(key, tuple) and len(key) == 2 and key[0] is Number:
         return f"any {key[1].__name__}"
     if isinstance(key, tuple) and len(key) == 2:

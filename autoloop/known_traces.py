@@ -15,7 +15,7 @@ from autoloop_runtime.ir.recorders import recorders
 
 from .concrete import CalledPlain, ConcreteFunction
 from .errors import let_through
-from .keys import is_input
+from .keys import class_key, is_input
 from .parameters import Parameters
 from .plain_python import PlainPython
 from .state.stateful import TRACING, StatefulFunction, Variant, with_variant
@@ -62,6 +62,8 @@ class KnownTraces:
 
     def __init__(self, name: str, instance: Callable[[], Any] | None = None, shared: Any = None) -> None:
         self._name, self._instance = name, instance
+        #: keys with the classes of objects in their place -> the traces that all of these may use; guarded likewise
+        self._of_classes: dict[Any, StatefulFunction | PlainPython] = {}
         #: only added to under the function's lock; read without (a lookup in a dict is atomic, also without a GIL)
         self._made: dict[Any, Trace] = {}
         self.shared: dict[Any, StatefulFunction | PlainPython] = {} if shared is None else shared
@@ -105,18 +107,28 @@ class KnownTraces:
         known = self._made.get(key)
         if known is not None and not isinstance(known, StatefulFunction):
             return known
-        if known is None and self._instance is None:
-            return None
+        of_classes = self._pool(key) if self._instance is None else None
+        if isinstance(of_classes, PlainPython) or (known is of_classes is None and self._instance is None):
+            return of_classes
         with TRACING:
             values = inputs_of(leaves)
+            if of_classes is not None and of_classes.fits(call, values):
+                return of_classes
             if known is not None and known.fits(call, values):
                 return known
             return self._of_another_instance(key, call, values) if self._instance is not None else None
 
+    def _pool(self, key: Any) -> StatefulFunction | PlainPython | None:
+        """Return the traces of a call with other objects of the same classes, or of another instance."""
+        if self._instance is not None:
+            return self.shared.get((type(self._instance()), key))
+        alike = class_key(key) if self._of_classes else None
+        return None if alike is None else self._of_classes.get(alike)
+
     def _of_another_instance(self, key: Any, call: tuple[Any, ...], values: Sequence[Any]) -> Trace | None:
         assert self._instance is not None
         instance = self._instance()
-        pool = self.shared.get((type(instance), key))
+        pool = self._pool(key)
         if isinstance(pool, PlainPython):
             return self._with(key, pool)
         variants = pool.variants if pool is not None else ()
@@ -126,19 +138,19 @@ class KnownTraces:
     def variants(self, key: Any) -> tuple[Sequence[Variant], Sequence[Variant]]:
         """Return the traces of a key that depend on the world, and those of other instances."""
         known = self._made.get(key)
-        pool = self.shared.get((type(self._instance()), key)) if self._instance is not None else None
+        pool = self._pool(key)
         return tuple([one.variants if isinstance(one, StatefulFunction) else () for one in (known, pool)])  # type: ignore[return-value]
 
     def add(self, key: Any, made: ConcreteFunction | Variant) -> Trace:
         """Take in a trace that was just made, and return what a call runs."""
+        every, place = self._of_classes, class_key(key)
         if self._instance is not None:
-            place = type(self._instance()), key
-            pool = self.shared.get(place)
-            if isinstance(made, PlainPython):
-                self.shared[place] = made
-            elif isinstance(made, Variant) and made.is_shared:
-                known = pool if isinstance(pool, StatefulFunction) else None
-                self.shared[place] = with_variant(known, made, self._name, None)
+            every, place = self.shared, (type(self._instance()), key)
+        if isinstance(made, PlainPython) and place is not None:
+            every[place] = made
+        elif isinstance(made, Variant) and made.is_shared and place is not None:
+            known = every.get(place)
+            every[place] = with_variant(known if isinstance(known, StatefulFunction) else None, made, self._name, None)
         return self._with(key, made)
 
     def _with(self, key: Any, made: ConcreteFunction | Variant) -> Trace:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import types
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from autoloop_runtime.analysis.inside import nodes_inside
@@ -14,22 +14,28 @@ from autoloop_runtime.ir.graph import Graph, Node
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..concrete import ConcreteFunction
+from ..conversion.callables import is_users_class
 from ..conversion.scopes import value_in
-from ..operators.mutation.parts_of_objects import MOST_OBJECTS
+from ..keys import OBJECTS, leaf_key
+from ..operators.mutation.parts_of_objects import MOST_OBJECTS, has_state
 from .noted import Reached
 from .places import Place
+
+if TYPE_CHECKING:
+    from .retrials import Request
 
 #: what does not hold an instance, or is the graph's
 OPAQUE = (types.ModuleType, type, types.CodeType, Graph, Node, Tensor, Place)
 CLOSED = (*OPAQUE, str, bytes, int, float, complex)
 
 
-def is_shareable(instance: Any, reached: Reached, made: ConcreteFunction, used: Sequence[Any]) -> bool:
-    """Return whether a trace may be used for other instances.
+def is_shareable(request: Request, reached: Reached, made: ConcreteFunction, used: Sequence[Any]) -> bool:
+    """Return whether a trace may be used for other instances; where it is of no method, for other objects among the
+    arguments.
 
     Parameters
     ----------
-    instance : object
+    request : Request
         For which it was made.
     reached : Reached
         What it was found to hold, besides others.
@@ -39,11 +45,21 @@ def is_shareable(instance: Any, reached: Reached, made: ConcreteFunction, used: 
     """
     if made.fresh is not None or not may_go_on(made.graph):
         return False
-    objects = [instance, *[one for place, one in reached.holders if place.path[0] == "receiver"]]
+    instances = [request.receiver()] if request.receiver is not None else _objects_of(request.leaves)
+    if not instances:
+        return False
+    root = "call" if request.receiver is None else "receiver"
+    objects = [*instances, *[one for place, one in reached.holders if place.path[0] == root]]
     own = set(map(id, objects))  # recipes know the ids of what they find
     if any(id(one) in own or count > MOST_OBJECTS for count, one in enumerate(held_by(used))):
         return False
     return not holds_any(objects, [*made.values, made.structured_outputs, *attributes_of(made.graph)])
+
+
+def _objects_of(leaves: Sequence[Any]) -> list[Any]:
+    """Return the objects among some arguments; none if there are some of which a trace knows more than its class."""
+    objects = [one for one in leaves if isinstance(leaf_key(one), OBJECTS)]
+    return objects if all(has_state(one) and is_users_class(type(one)) for one in objects) else []
 
 
 def holds_any(objects: Sequence[Any], roots: Sequence[Any]) -> bool:

@@ -419,8 +419,7 @@ def _variant(request: Request, made: _Attempt) -> Variant:
         any(_is_of_call(place) for place in _every_place(made)),
         bool(made.inputs),
         None if request.needs_graph else state.put_back(made.concrete, bool(writes)),
-        request.receiver is not None
-        and state.is_shareable(request.receiver(), made.reached, made.concrete, [*writes, made.result]),
+        state.is_shareable(request, made.reached, made.concrete, [*writes, made.result]),
         state.lengths_of(made.guards),
         made.changes.numbers,
         made.lending,

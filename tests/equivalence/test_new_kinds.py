@@ -89,9 +89,9 @@ def test_they_end_as_plain_python_and_do_the_same(name, executor):
         warnings.simplefilter("always")
         found = [called(decorated, k) for k in range(MANY)]
     assert same(found, wanted)
-    assert decorated.tracing_count <= MOST
+    assert decorated.tracing_count <= (2 if name == "object" else MOST)  # objects of one class share a trace
     said = [str(one.message) for one in told if "kinds of arguments" in str(one.message)]
-    assert said == [
+    assert name == "object" or said == [
         f"{f.__name__} was traced for 16 kinds of arguments: where it is given others, the first call runs as plain "
         f"Python, and the second of the same kind is traced"
     ]

@@ -12,13 +12,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from autoloop_runtime import ops
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.number_operators import as_number, is_float, of_numbers
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, Tracer, marked
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, Tracer
 from autoloop_runtime.ops.operands import is_tensor
 
+from ... import operators
 from ...errors import programs_own
 from ..staging.staged_values import stands_for
 from ..staging.users_methods import TENSORS, method_of
@@ -81,8 +81,7 @@ def compare(left: Any, sign: str, right: Any) -> Any:
     if type(left) is complex and sign in ("==", "!=") and isinstance(right, Tensor) and is_float(right):
         return of_numbers("eq" if sign == "==" else "ne", left, as_number(right))
     if sign == "!=" and method_of(left, "__ne__") is None and method_of(left, "__eq__") is not None:
-        equal = compare(left, "==", right)
-        return marked(type(equal), ops.logical_not(equal)) if isinstance(equal, Tensor) else not equal
+        return operators.not_(compare(left, "==", right))  # a bool of Python's
     return _operated(plain, left, right, name, mirrored)
 
 
