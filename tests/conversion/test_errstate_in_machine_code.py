@@ -170,11 +170,13 @@ def test_what_is_told_is_plain_pythons(f, executor):
 
 
 def smooth(x, n):
+    least = np.inf
     for _ in range(n):
         x[0] = np.sum(x) / len(x)
+        least = min(least, x[0])
         for i in range(1, len(x) - 1):
             x[i] = (x[i - 1] + x[i + 1]) * 0.5 + np.exp(-x[i])
-    return x[1]
+    return x[1] - least
 
 
 @each(["auto", "native"])

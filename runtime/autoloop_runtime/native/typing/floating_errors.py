@@ -110,10 +110,11 @@ def _is_told(op: Op, dtype: DType) -> bool:
 
 
 def _of_constant(node: Node) -> Errors:
-    """Return what is known of a constant: one that is no number may be what an error has left."""
+    """Return what is known of a constant: one of few bits that is no number may be what an error has left, of a number
+    of Python's that does not fit."""
     value = np.asarray(node.attrs["value"])
-    is_known = value.dtype.kind not in "fc" or (value.dtype.kind == "f" and bool(np.isfinite(value).all()))
-    return Errors.NONE if is_known else Errors.UNKNOWN
+    is_known = value.dtype.kind not in "fc" or value.dtype.char == "d" or bool(np.isfinite(value).all())
+    return Errors.NONE if is_known and value.dtype.kind != "c" else Errors.UNKNOWN
 
 
 def _of_cast(x: Tensor, y: Tensor) -> Errors:
