@@ -202,8 +202,8 @@ def _ensured(node: Node, inputs: list[Tensor]) -> Tensor | None:
 
 def _where(node: Node, inputs: list[Tensor]) -> Tensor | None:
     condition, x, y = inputs
-    if x is y and _keeps_shape(node, x, condition):  # either way the same; what stops a gradient is gone by now
-        return x
+    if x is y and _keeps_shape(node, x, condition) and not may_raise(node.inputs[0]):
+        return x  # either way the same; what stops a gradient is gone by now
     value = constant_of(condition)
     if value is None or not (np.all(value) or not np.any(value)):
         return None
