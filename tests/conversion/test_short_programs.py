@@ -46,7 +46,7 @@ OF_EITHER = [
 # What loops make of these while nothing tells which they are.
 IN_LOOPS = [
     "y = 0.0\ni = 0\nwhile i < n:\n    y = y * 0.5 + x\n    i += 1\nreturn y",
-    "y = 0\nfor i in range(n):\n    y = np.sin(-y) + np.maximum(y, x) + y ** 2 + x\nreturn y",
+    "y = 0.0\nfor i in range(n):\n    y = np.sin(-y) + np.maximum(y, x) + y * y + x\nreturn y",
     "m = np.inf\nfor i in range(n):\n    m = np.minimum(m, np.where(x > i, m, x))\nreturn m",
 ]
 # What is a number or an array, and nothing is carried that tells, or gives another dtype of each.

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
-from autoloop_runtime.base.dataclass import dataclass, field
+from autoloop_runtime.base.dataclass import dataclass, field, replace
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.locations import capture
-from autoloop_runtime.base.shapes import SCALAR, TensorShape
+from autoloop_runtime.base.shapes import SCALAR
 from autoloop_runtime.ir.array_storage import Block
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph, current_graph
@@ -27,23 +27,24 @@ from autoloop_runtime.ir.structured import (
     finish_while,
 )
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, number_of
+from autoloop_runtime.ir.tracers import Kind, NumberTracer, join, number_of
 
 from ... import operators
-from ...left_to_python import leave_unknown, leaving, refuse_unknown, ruled
+from ...left_to_python import LeftByRun, leaving, refuse_unknown, ruled
 from ..mutation.array_identity import HeldArrays, renew
 from ..mutation.rebinding import rebound_so_far
 from ..mutation.side_effects import NewPlaces, Outside
 from ..staging.container_contents import has_objects
 from ..staging.containers_of_blocks import Rebound
-from ..staging.loop_leaves import NAMES, Leaf
+from ..staging.first_turns import FirstTurn, OtherFirstTurn, first_turn
 from ..staging.loop_variables import Retrace, Variable, check_results, make_variable
 from ..staging.mixed_numbers import MixedNumber
-from ..staging.numbers_or_arrays import note, noted
+from ..staging.no_turns import begun_as_numbers, number_after, number_on_entry, of_another_dtype, unchanged
+from ..staging.numbers_or_arrays import note
+from ..staging.raising import Raising, raise_unless
 from ..staging.staged_blocks import is_run_time_error, looping, raise_at_run_time, staged_block, telling
 from ..staging.staged_values import as_maybe, asked, is_staged, truth
 from ..staging.taken_containers import ids_in
-from ..staging.undefined import spoken
 from .asked_tests import asking_only
 
 Values = tuple[Any, ...]
@@ -103,6 +104,34 @@ def record(
 
 
 def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:
+    """Build a loop that starts with ``values`` and return the values after it; see ``_loop``.
+
+    Its first turn is written out where it computes in other dtypes than later ones, and that may make a difference.
+    """
+    while True:  # dtypes only get wider
+        try:
+            return _loop(loop, values, witness)
+        except OtherFirstTurn as found:
+            other = found  # what the turn raises comes from the program
+        is_on = _is_on(loop, values)
+        if not is_staged(is_on) and not is_on:
+            return values
+        if loop.options.get("maximum_iterations") is not None:
+            refuse_unknown(other.text, other.advice)
+        if is_staged(is_on) and not loop.surely:
+            raise_unless(truth(is_on), Raising(LeftByRun, other.left))
+        values = loop.body(*values) or ()
+        options = {**loop.options, "begun": loop.options.get("begun", 0) + 1}
+        loop = replace(loop, outside=loop.outside.given(values), options=options, surely=False, counted=False)
+
+
+def _is_on(loop: Loop, values: Values) -> Any:
+    """Return whether a loop has another turn."""
+    stops = [values[loop.names.index(name)] for name in loop.until]
+    return asked(nor(stops, lambda: asked(loop.test(*values))))
+
+
+def _loop(loop: Loop, values: Values, witness: Any) -> Values:
     """Build a loop that starts with ``values`` and return the values after it.
 
     Parameters
@@ -166,12 +195,13 @@ def _invariants(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]
 
 def _settle(graph: Graph, loop: Loop, variables: list[Variable], made: list[Twin], every: Values) -> Values:
     """Trace until the types of all variables are the types the body gives them."""
-    before = loop.outside.read()
+    before, first = loop.outside.read(), None
     for _ in range(_ATTEMPTS):
         try:
-            return _build(graph, loop, variables, made, every)
+            return _build(graph, loop, variables, made, every, first)
         except Retrace as again:
             _check_entry(loop.outside.changed_owners(before), variables, again.variables)
+            first = first or first_turn(variables, again)
             variables = again.variables
     raise TypeError(
         f"the types of {', '.join(repr(v.name) for v in variables)} do not settle: they change with each trace of "
@@ -193,12 +223,14 @@ def _check_entry(changed: set[int], variables: list[Variable], news: list[Variab
                     )
 
 
-def _build(graph: Graph, loop: Loop, variables: list[Variable], twins: list[Twin], every: Values) -> Values:
+def _build(
+    graph: Graph, loop: Loop, variables: list[Variable], twins: list[Twin], every: Values, first: FirstTurn | None
+) -> Values:
     declared = [one for variable in variables for one in variable.loop_vars()]
     # an array that is a number before the first iteration is one to the caller if there is none
-    maybe = [] if loop.number is not NumberTracer else _begun_as_numbers(variables)
+    maybe = [] if loop.number is not NumberTracer else begun_as_numbers(variables)
     begun = [(place, leaf) for place, leaf in maybe if leaf.may_stay_number or not loop.surely]
-    changed = [] if loop.number is not NumberTracer or loop.surely else _of_another_dtype(variables)
+    changed = [] if loop.number is not NumberTracer or loop.surely else of_another_dtype(variables)
     counts = loop.counted and len(variables[0].loop_vars()) > 0
     arrays = HeldArrays((told := telling()) and told.of_loop(variables, len(declared)))
     declared += arrays.told.declared() if arrays.told else []
@@ -210,8 +242,10 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable], twins: list[Twin
     cond_graph, body_graph = body_and_cond(graph, scope, declared)
     for graph_of in (body_graph, cond_graph):
         for place, leaf in maybe:
-            note(graph_of.inputs[place], None, _entry(leaf), leaf.name)
+            note(graph_of.inputs[place], None, number_on_entry(leaf), leaf.name)
     tensors, origins = _trace_body(body_graph, loop, variables, arrays, every)
+    if first is not None:
+        first.check_body(variables, body_graph, tensors)
     with body_graph.as_default():
         tensors += [convert_to_tensor(np.True_) for _ in declared[len(tensors) :]]
         stated = loop.options.get("shape_invariants")  # of a shape that the user has stated an error is the answer
@@ -228,13 +262,15 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable], twins: list[Twin
             number = join(loop.number, number_of((pred,)))
             pred = check_predicate(truth(pred), "the condition of the loop")
         arrays.settle_test(block, loop.outside)
+    if first is not None:
+        first.check_test(cond_graph)
     outputs = finish_while(graph, scope, declared, cond_graph, pred, body_graph, tensors, _loop_options(loop.options))
     if number is NumberTracer and (begun or changed):
         none_ran = ops.equal(outputs[0], 0) if counts else ops.logical_not(outputs[-1])
         for place, leaf in begun:
-            note(outputs[place], *_after(leaf, none_ran), leaf.name)
+            note(outputs[place], *number_after(leaf, none_ran), leaf.name)
         for place, leaf in changed:
-            note(outputs[place], *_unchanged(leaf, none_ran), leaf.name, is_array=True)
+            note(outputs[place], *unchanged(leaf, none_ran), leaf.name, is_array=True)
     if arrays.told:
         arrays.told.after(outputs)
     if loop.counted:
@@ -244,77 +280,6 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable], twins: list[Twin
     twins += [(new, origins[id(old)]) for new, old in made]
     arrays.lose()
     return results
-
-
-def _of_another_dtype(variables: Sequence[Variable]) -> list[tuple[int, Leaf]]:
-    """Return the leaves that are arrays of another dtype on entry than later, and where their tensors are."""
-    found, place = [], 0
-    for variable in variables:
-        at = place
-        for leaf in variable.leaves:
-            _leave_other_axes(leaf)
-            if leaf.kind == NAMES[ArrayTracer] and leaf.tensors[0].shape.rank != 0 and variable.flag is None:
-                before = noted(leaf.init)
-                is_kept = before is not None and before.is_array
-                if is_kept or (before is None and _dtype_on_entry(leaf.init) not in (None, leaf.tensors[0].dtype)):
-                    found.append((at, leaf))
-            at += len(leaf.loop_vars())
-        place += len(variable.loop_vars())
-    return found
-
-
-def _leave_other_axes(leaf: Leaf) -> None:
-    """Leave to plain Python what is of another dtype, and has no axes, where no iteration runs."""
-    grows = leaf.tensors and leaf.tensors[0].shape.rank == 0 and leaf.shape is not None and leaf.shape.rank != 0
-    before = leaf.init.dtype if isinstance(leaf.init, np.generic) else _dtype_on_entry(leaf.init)
-    if grows and before not in (None, leaf.tensors[0].dtype):
-        leave_unknown(
-            f"{spoken(leaf.name)!r} has no axes, and is of dtype {before}, before a loop that makes an array of dtype "
-            f"{leaf.tensors[0].dtype} of it, if it runs"
-        )
-
-
-def _dtype_on_entry(value: Any) -> Any:
-    return value.dtype if isinstance(value, (ArrayTracer, np.ndarray)) else None
-
-
-def _unchanged(leaf: Leaf, none_ran: Any) -> tuple[Any, Any]:
-    """Return whether an array is what it is on entry, after the loop, and that."""
-    found = noted(leaf.init)
-    if found is None or not found.is_array:
-        return none_ran, convert_to_tensor(leaf.init)
-    return ops.logical_and(none_ran, found.is_number), found.number
-
-
-def _begun_as_numbers(variables: Sequence[Variable]) -> list[tuple[int, Leaf]]:
-    """Return the leaves that are Python numbers on entry and arrays with axes later, and where their tensors are."""
-    found, place = [], 0
-    for variable in variables:
-        at = place
-        for leaf in variable.leaves:
-            shape = leaf.tensors[0].shape if leaf.shape is None and leaf.tensors else leaf.shape
-            is_array = leaf.kind == NAMES[ArrayTracer] and TensorShape(shape).rank != 0
-            before = noted(leaf.init)
-            is_one = leaf.may_stay_number or (before is not None and not before.is_array)
-            if is_array and is_one and (variable.flag is None or leaf.may_stay_number):
-                found.append((at, leaf))
-            at += len(leaf.loop_vars())
-        place += len(variable.loop_vars())
-    return found
-
-
-def _entry(leaf: Leaf) -> Any:
-    """Return the number that a variable is before the first iteration; None where it may be others in the loop."""
-    found = noted(leaf.init)
-    return None if leaf.may_stay_number or found is None else found.number
-
-
-def _after(leaf: Leaf, none_ran: Any) -> tuple[Any, Any]:
-    """Return whether a variable is a number after the loop, and which."""
-    found = noted(leaf.init)
-    if leaf.may_stay_number or found is None or found.is_number is None:
-        return None, None
-    return ops.logical_and(none_ran, found.is_number), found.number
 
 
 def _told_by_the_count(variables: Sequence[Variable], outputs: list[Tensor]) -> list[Tensor]:
@@ -396,7 +361,7 @@ def _trace_body(
             news.append(new)
             tensors += parts
         if any(new is not old for new, old in zip(news, variables, strict=True)):
-            raise Retrace(news)
+            raise Retrace(news, graph, tensors)
         arrays.settle(block, loop.outside)
         tensors += arrays.told.left(arrays.left) if arrays.told else []
         origins = {}

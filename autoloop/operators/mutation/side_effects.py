@@ -8,6 +8,7 @@ then traced again with the variables and attributes that hold them as places. Wh
 
 from __future__ import annotations
 
+import copy
 import dis
 import types
 from collections import deque
@@ -119,6 +120,12 @@ class Outside:
         if cls is None or any(sets_attribute(function.__code__, name) for function in self._functions):
             return slot
         return Attribute(cls, name)
+
+    def given(self, values: Sequence[Any]) -> Outside:
+        """Return the same of functions that take other values."""
+        made = copy.copy(self)
+        made._values = values
+        return made
 
     @property
     def names(self) -> tuple[str, ...]:

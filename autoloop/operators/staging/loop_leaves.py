@@ -219,8 +219,8 @@ def settled_number(leaf: Leaf, number: Leaf, result: Tensor) -> tuple[Leaf, list
     start = init if isinstance(number.init, Tensor) else number.init
     if number.shape is None and not result.shape.is_fully_defined():
         # It meets what may have any shape, and then has that shape.
-        return replace(leaf.starting_with(entering(leaf.name, start, result.dtype)), shape=TensorShape(None)), []
+        return replace(leaf.starting_with(entering(leaf.name, start, result.dtype)), shape=TensorShape(None)), [result]
     if number.shape is not None or result.shape.rank == 0 or isinstance(number.init, Tensor):
-        return leaf.starting_with(entering(leaf.name, start, result.dtype)), []
+        return leaf.starting_with(entering(leaf.name, start, result.dtype)), [result]
     value = np.broadcast_to(entering(leaf.name, start, result.dtype).value, result.shape.as_tuple())
-    return leaf.starting_with(Tensor(value.copy())), []
+    return leaf.starting_with(Tensor(value.copy())), [result]

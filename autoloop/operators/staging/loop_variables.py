@@ -23,7 +23,7 @@ from autoloop_runtime.control.loop_leaf import leaf_names
 from autoloop_runtime.ir.array_storage import Storage, kept
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.number_operators import CARRIERS, beside, carried, number_type, type_of_carrier, widest
 from autoloop_runtime.ir.structured import LoopVar, StructureError, check_result
 from autoloop_runtime.ir.tensor import Tensor
@@ -75,10 +75,11 @@ _HINTS: dict[type, str] = {
 
 
 class Retrace(Exception):
-    """The body showed that variables have other types than assumed; holds the variables to try next."""
+    """The body showed that variables have other types than assumed; holds the variables to try next, and the body and
+    what it gives."""
 
-    def __init__(self, variables: Sequence[Variable]) -> None:
-        self.variables = list(variables)
+    def __init__(self, variables: Sequence[Variable], graph: Graph, gives: Sequence[Tensor]) -> None:
+        self.variables, self.graph, self.gives = list(variables), graph, list(gives)
 
 
 @dataclass(frozen=True, eq=False)  # tensors compare element by element
