@@ -188,6 +188,8 @@ LAZY = {
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.variable_runs"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.failed_runs"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.entered_calls"),
+    ("autoloop_runtime.native.native_call", "autoloop_runtime.native.ir.strict_floats"),
+    ("autoloop_runtime.native.native_call", "autoloop_runtime.native.toolchain.fp_flags"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.kernels.thread_pool"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.kernels.block_reuse"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.kernels.swap_file"),

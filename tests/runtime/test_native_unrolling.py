@@ -32,3 +32,11 @@ def test_llvm_writes_out_short_loops_only():
     sizes = [len(process.ask({**request, "ir": loop.replace("COUNT", str(n))})[1]) for n in (5, 8, 10, 1 << 20)]
     written_out, *loops = sizes
     assert len(set(loops)) == 1 and written_out != loops[0]
+
+
+def test_code_may_stay_as_it_is_written():
+    """What is written for the machine by hand is there in a third of the time."""
+    loop = LOOP.replace("TURN", STEP.format(0))
+    request = {"machine": host().described(), "level": compiler.LEVEL, "as_written": True}
+    short, long = [len(process.ask({**request, "ir": loop.replace("COUNT", str(n))})[1]) for n in (3, 4)]
+    assert short == long

@@ -21,11 +21,9 @@ from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState
 from ..passes.whole_masks import with_whole_masks
 from .ir.moving import Given
-from .ir.strict_floats import strict
 from .native_function import ALIGNMENT, DATA_OFFSET, Function, Port, copied, shapes_of, write_function
 from .toolchain.cache import default_cache
 from .toolchain.compile_ir import Code, callable_of, compile_ir, host
-from .toolchain.fp_flags import heeding
 from .typing.facts import Shape
 from .typing.refusal import NativeRefusal
 from .writer.outlining import SHARE
@@ -165,8 +163,7 @@ def make(
     graph: Graph, shapes: Sequence[Shape], known: Mapping[Tensor, Any] | None = None,
     lying: Mapping[int, Shape] = MappingProxyType({}),
 ) -> _Runnable:  # fmt: skip
-    """Compile ``graph`` for inputs of the given shapes; ``known``: values for which alone it is; ``lying``: see
-    ``write_function``."""
+    """Compile ``graph`` for inputs of such shapes; ``known``: values it is for; ``lying``: see ``write_function``."""
     function = write_function(graph, shapes, host().features, known, lying)
     cache, addresses = default_cache(), function.addresses
     helpers = None
@@ -183,9 +180,12 @@ def make(
         addresses = addresses | {REUSE: reused_blocks(cache).address}
     may_lie = not lying and not any(isinstance(n, Given) for shape in shapes for n in shape)
     again = partial(make, graph, shapes, known) if may_lie else None
-    heeds = graph.heeds_errors
+    if heeds := graph.heeds_errors:
+        with undivided():
+            from .ir.strict_floats import strict
+            from .toolchain.fp_flags import heeding
     code = compile_ir(strict(function.ir) if heeds else function.ir, addresses, cache)
-    return _Runnable(function, code, helpers, again, heeds)
+    return _Runnable(function, code, heeding(callable_of(code)) if heeds else callable_of(code), helpers, again)
 
 
 class _Memory:
@@ -208,8 +208,8 @@ class _Runnable:
     """Machine code for inputs of certain shapes."""
 
     def __init__(
-        self, function: Function, code: Code, helpers: Pool | None,
-        again: Callable[[Mapping[int, Shape]], _Runnable] | None = None, heeds: bool = False,
+        self, function: Function, code: Code, call: Callable[[Any, int], int], helpers: Pool | None,
+        again: Callable[[Mapping[int, Shape]], _Runnable] | None = None,
     ) -> None:  # fmt: skip
         self._function = function
         self._helpers = helpers
@@ -217,8 +217,7 @@ class _Runnable:
         self._again = again
         self._others: Lying | None = None
         self._lies_otherwise = any(port.strides for port in function.inputs)
-        self._code = code
-        self._call = heeding(callable_of(code)) if heeds else callable_of(code)
+        self._code, self._call = code, call
         self._arrays = tuple([(k, p.dtype, p.shape, _strides(p)) for k, p in enumerate(function.inputs) if p.is_array])
         #: where the extents that come with a call are found
         self._extents = tuple(function.extents.values())

@@ -93,7 +93,7 @@ class Pool:
 
     def __init__(self, cache: DiskCache | None) -> None:
         text, addresses = _text()
-        made = compile_ir(text, addresses, cache)
+        made = compile_ir(text, addresses, cache, as_written=True)
         self.address = made.address
         share = ctypes.PYFUNCTYPE(ctypes.c_void_p, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 3)(made.address)
         self._state: int = share(None, None, 0, 0, 0)

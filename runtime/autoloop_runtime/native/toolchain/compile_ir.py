@@ -153,7 +153,7 @@ class Code:
     address: int
 
 
-def compile_ir(ir: str, addresses: dict[str, int], cache: DiskCache | None) -> Code:
+def compile_ir(ir: str, addresses: dict[str, int], cache: DiskCache | None, as_written: bool = False) -> Code:
     """Return machine code for the one public function of ``ir``, called ``{name}`` in it.
 
     Parameters
@@ -163,14 +163,16 @@ def compile_ir(ir: str, addresses: dict[str, int], cache: DiskCache | None) -> C
         Where the symbols are that it calls.
     cache : DiskCache, optional
         Where compiled code is kept.
+    as_written : bool
+        Nothing is gained from LLVM's passes over the IR, which take three times as long as all else.
     """
     h = host()
-    key = key_of(ir, h)
+    key = key_of(ir, h, as_written)
     name = f"autoloop_{key[:32]}"
     with _making:
         image = cache.load(key) if cache is not None else None
         if image is None:
-            image = _compiled(ir.replace("{name}", name))
+            image = _compiled(ir.replace("{name}", name), as_written)
             if cache is not None:
                 cache.store(key, image)
     if linker.is_supported():
@@ -181,11 +183,11 @@ def compile_ir(ir: str, addresses: dict[str, int], cache: DiskCache | None) -> C
         return Code(*compiler.link_in_process(image, addresses, name, h.described()))
 
 
-def key_of(ir: str, h: Host) -> str:
+def key_of(ir: str, h: Host, as_written: bool = False) -> str:
     """Return what the code of ``ir`` for a machine is kept under: all that it depends on."""
     machine = [h.triple, h.cpu, h.flags, str(h.version), h.binding]
     alone = linker.is_supported() and not interpreter.why_not()
-    options = [compiler.LEVEL, compiler.LOOPS, compiler.PROCESS if alone else ()]
+    options = [compiler.LEVEL, () if as_written else compiler.LOOPS, compiler.PROCESS if alone else (), as_written]
     return _digest([str(CODE), ir, *machine, repr(options), *_libraries()])
 
 
@@ -199,8 +201,9 @@ def _libraries() -> tuple[str, ...]:
     return np.__version__, str(found), str(c_library)
 
 
-def _compiled(ir: str) -> bytes:
-    return _ask({"ir": ir, "machine": host().described(), "level": compiler.LEVEL})[1]
+def _compiled(ir: str, as_written: bool) -> bytes:
+    machine = host().described()
+    return _ask({"ir": ir, "machine": machine, "level": compiler.LEVEL, "as_written": as_written})[1]
 
 
 def callable_of(code: Code) -> Any:

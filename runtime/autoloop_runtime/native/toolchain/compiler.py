@@ -5,8 +5,8 @@ ends when nothing was asked for a while. It imports nothing of this package.
 
 The program reads requests, one JSON object per line: ``{"greet": folder}``, once, to which it says what interpreter it
 is; ``folder`` is where llvmlite lies, and comes behind all that the interpreter has itself. Then ``{"describe": true}``
-or ``{"ir": ..., "machine": ..., "level": ...}``. Each answer is a line of JSON, ``{"error": ...}`` or
-``{"answer": ..., "size": n}``, and n bytes.
+or ``{"ir": ..., "machine": ..., "level": ..., "as_written": ...}``. Each answer is a line of JSON, ``{"error": ...}``
+or ``{"answer": ..., "size": n}``, and n bytes.
 """
 
 from __future__ import annotations
@@ -71,13 +71,9 @@ def target_machine(machine: dict[str, Any], level: int) -> Any:
     return target.create_target_machine(cpu=machine["cpu"], features=machine["flags"], opt=level, jit=True)
 
 
-def to_object(ir: str, machine: dict[str, Any], level: int) -> bytes:
-    """Return the object file of a module of IR, optimised as ``level`` says."""
-    binding, target = _binding(), target_machine(machine, level)
-    head = f'target triple = "{machine["triple"]}"\ntarget datalayout = "{target.target_data}"\n'
-    # in a context of its own: what LLVM remembers of a module it would otherwise remember for ever
-    module = binding.parse_assembly(head + ir, binding.create_context())
-    module.verify()
+def _optimise(module: Any, target: Any, level: int) -> None:
+    """Run the passes of ``level`` over a module."""
+    binding = _binding()
     options = binding.create_pipeline_tuning_options(speed_level=level)
     for name in LOOPS:
         setattr(options, name, True)
@@ -87,6 +83,17 @@ def to_object(ir: str, machine: dict[str, Any], level: int) -> bytes:
     # llvmlite forgets to free this one
     binding.NewPassManager._dispose(passes)
     passes.detach()
+
+
+def to_object(ir: str, machine: dict[str, Any], level: int, as_written: bool = False) -> bytes:
+    """Return the object file of a module of IR, optimised as ``level`` says; ``as_written``: its IR stays as it is."""
+    binding, target = _binding(), target_machine(machine, level)
+    head = f'target triple = "{machine["triple"]}"\ntarget datalayout = "{target.target_data}"\n'
+    # in a context of its own: what LLVM remembers of a module it would otherwise remember for ever
+    module = binding.parse_assembly(head + ir, binding.create_context())
+    module.verify()
+    if not as_written:
+        _optimise(module, target, level)
     image: bytes = target.emit_object(module)
     return image
 
@@ -106,7 +113,7 @@ def answer(request: dict[str, Any]) -> tuple[Any, bytes]:
     """Return the answer to a request, and the bytes that come with it."""
     if "describe" in request:
         return describe(), b""
-    return None, to_object(request["ir"], request["machine"], request["level"])
+    return None, to_object(request["ir"], request["machine"], request["level"], request.get("as_written", False))
 
 
 def _greeted(folder: str | None) -> list[Any]:
