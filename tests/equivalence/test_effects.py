@@ -197,7 +197,7 @@ def test_a_function_that_is_given_back_keeps_values():
         total = x.sum()
         return (lambda v: v * total), (v * total for v in (1.0, 2.0))
 
-    with pytest.warns(UserWarning, match="'total' keeps a value that only a run knows"):
+    with pytest.warns(UserWarning, match="a function that holds values of the graph"):
         times, products = f(ONE)
     assert times(2.0) == 6.0 and list(products) == [3.0, 6.0]
 
