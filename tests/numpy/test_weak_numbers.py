@@ -108,3 +108,26 @@ def test_a_number_is_no_dtype():
     with pytest.raises(TypeError, match="Cannot interpret '3' as a data type"):
         f(np.array([3]))
     refused_or_plain(f, "Cannot interpret .* as a data type", np.array([3]))
+
+
+#: of a complex long double ``c`` and an int ``k`` of the run, 3
+OF_LONG_INTS = (
+    "c + (2**62 + 1)", "(2**62 + 1) - c", "c * (2**53 + 1)", "c / (2**62 + 1)", "c + (2**63 + 3)", "c + (k + 2**62)",
+    "(k + 2**62) - c", "c + 10**400", "np.add(c, 2**62 + 1)", "c == 2**62 + 1",
+)  # fmt: skip
+
+
+def test_long_ints_beside_complex_long_doubles():
+    for line in OF_LONG_INTS:
+        text = f"def program(c, n):\n    k = int(n)\n    return {line}\n"
+        linecache.cache[line] = (len(text), None, text.splitlines(True), line)
+        space = {"np": np}
+        exec(compile(text, line, "exec"), space)
+        for c in (np.clongdouble(1.5), np.array(1.5, np.clongdouble), np.array([1.5, 2], np.clongdouble)):
+            told = []
+            for f in (space["program"], al.function(space["program"], executor="sequential")):
+                try:
+                    told.append((made := f(c, np.int64(3)), type(made)))
+                except OverflowError as error:
+                    told.append((str(error), type(error)))
+            assert np.array_equal(told[0][0], told[1][0]) and told[0][1] is told[1][1], (line, told)

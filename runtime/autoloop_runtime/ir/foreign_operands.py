@@ -74,6 +74,20 @@ def _has_no_products(value: Any) -> bool:
     return isinstance(value, np.generic) or number_type(value) is not None
 
 
+_WIDEST = np.dtype(np.clongdouble).char
+
+
+def _beside_widest(value: Any, other: Any) -> Any:
+    """Return an operand of a ``clongdouble``: beside an array NumPy makes a complex number of two doubles of an int,
+    beside a scalar it does not, if that has 64 bits."""
+    is_scalar = _has_no_products(value)
+    if is_scalar and type(other) is int and -(1 << 63) <= other < 1 << 63:
+        return np.longdouble(other)
+    if not is_scalar and isinstance(other, NumberTracer) and other.dtype.kind == "i":
+        return type(other)(call("cast", other.plain, np.dtype(complex)))
+    return other
+
+
 def _operator(kind: type, name: str, reflected: bool) -> None:
     of_numbers, plain = getattr(kind, name), _PLAIN[name.replace("__r", "__", 1) if reflected else name]
     repeats = plain is operator.mul
@@ -87,6 +101,10 @@ def _operator(kind: type, name: str, reflected: bool) -> None:
             return _answer(self, _example(other) if isinstance(other, Tensor) else other, plain, reflected)
         if plain is operator.matmul and _has_no_products(self) and not isinstance(other, Tensor | np.ndarray):
             return NotImplemented
+        if self.dtype.char == _WIDEST:
+            other = _beside_widest(self, other)
+        elif isinstance(other, ArrayTracer) and other.dtype.char == _WIDEST:
+            self = _beside_widest(other, self)
         return of_numbers(self, other)
 
     setattr(kind, name, operated)
