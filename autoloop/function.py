@@ -168,7 +168,7 @@ class Function(SentByName):
         if symbolic is not None:
             with symbolic.graph.as_default():
                 return self._inline(*self._parameters.split(call))
-        if key is not None and all(map(operator.is_, leaves, given)) and len(self._quick) < MOST_QUICK:
+        if key is not None and len(self._quick) < MOST_QUICK and self._traces.is_quick(concrete, leaves, given):
             self._quick[key] = concrete
         elif isinstance(structure, nest.Flat):
             self._paths.passed(self._parameters.plain, concrete, given, leaves, self._parameters, self._instance)

@@ -104,6 +104,8 @@ class _Place:
         return f"object of {self.kind.__name__}"
 
 
+#: the classes of which objects among the arguments share traces
+SHARED: weakref.WeakSet[type] = weakref.WeakSet()
 #: what stands in keys for objects
 OBJECTS = (_Identity, _Place)
 
@@ -193,7 +195,8 @@ def quick_key(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any], list[n
     """Return key, values and the caller's arrays of a call with these leaves; ``None`` if one needs a closer look.
 
     Most calls give concrete tensors, arrays and Python numbers only. Their keys are made in one pass and hold two
-    entries per leaf, of a tensor a third; equal ones mean equal ``leaf_key`` s, but not the reverse.
+    entries per leaf, of a tensor a third; equal ones mean equal ``leaf_key`` s, but not the reverse. Only objects are
+    there by their classes, and which of them are one: see ``class_key``.
     """
     key: list[Any] = []
     values: list[Any] = []
@@ -229,6 +232,8 @@ def quick_key(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any], list[n
             key += kind, leaf if leaf and leaf == leaf else repr(leaf)
         elif is_generator(leaf):
             key += "generator", kind
+        elif kind in SHARED:
+            key += kind, next(place for place, one in enumerate(leaves) if one is leaf)
         else:
             return None
     return tuple(key), values, arrays

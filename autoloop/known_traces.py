@@ -6,6 +6,7 @@ instance.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
@@ -15,7 +16,7 @@ from autoloop_runtime.ir.recorders import recorders
 
 from .concrete import CalledPlain, ConcreteFunction
 from .errors import let_through
-from .keys import class_key, is_input
+from .keys import OBJECTS, SHARED, class_key, is_input, leaf_key
 from .parameters import Parameters
 from .plain_python import PlainPython
 from .state.stateful import TRACING, StatefulFunction, Variant, with_variant
@@ -118,6 +119,14 @@ class KnownTraces:
                 return known
             return self._of_another_instance(key, call, values) if self._instance is not None else None
 
+    def is_quick(self, trace: Trace, leaves: Sequence[Any], given: Sequence[Any]) -> bool:
+        """Return whether a trace takes leaves as they are given, and may be that of all calls with their ``quick_key``:
+        with objects among them, only one that these share."""
+        if not all(map(operator.is_, leaves, given)):
+            return False
+        has_objects = any(isinstance(leaf_key(one), OBJECTS) for one in leaves)
+        return not has_objects or any(trace is one for one in self._of_classes.values())
+
     def _pool(self, key: Any) -> StatefulFunction | PlainPython | None:
         """Return the traces of a call with other objects of the same classes, or of another instance."""
         if self._instance is not None:
@@ -146,6 +155,8 @@ class KnownTraces:
         every, place = self._of_classes, class_key(key)
         if self._instance is not None:
             every, place = self.shared, (type(self._instance()), key)
+        if place is not None and self._instance is None:
+            SHARED.update(one.kind for one in key[1] if isinstance(one, OBJECTS))
         if isinstance(made, PlainPython) and place is not None:
             every[place] = made
         elif isinstance(made, Variant) and made.is_shared and place is not None:

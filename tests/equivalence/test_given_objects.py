@@ -188,3 +188,16 @@ def test_a_list_of_them_shares_one_too():
     for k in range(10):
         decorated(Body(np.arange(3.0) + k), Body(np.arange(3.0) - k))
     assert decorated.tracing_count == 1
+
+
+def test_calls_with_new_objects_take_the_quick_way(monkeypatch):
+    decorated, looked = al.function(energy), []
+    usual = type(decorated)._call_nested
+    monkeypatch.setattr(type(decorated), "_call_nested", lambda self, call: looked.append(1) or usual(self, call))
+    for k in range(20):
+        assert decorated(Body(np.arange(3.0) + k)) == ((np.arange(3.0) + k) ** 2).sum()
+    assert len(looked) <= 2
+    told_apart = al.function(keyed)  # each has a trace of its own
+    for _ in range(2):
+        for p in (Body(np.ones(2)), Body(np.ones(2))):
+            assert list(told_apart(p)) == [p]
