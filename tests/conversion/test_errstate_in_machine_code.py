@@ -250,7 +250,11 @@ def _told_by_numpy(x, n):
     return np.isclose(x, x + n, rtol=x / 0.5)
 
 
-@each([_printing, _unneeded, _summed, _known, _told_by_numpy])
+def _warned_by_numpy(x, n):
+    return np.nanmean(np.where(x > 5.0 * n, x, np.nan))
+
+
+@each([_printing, _unneeded, _summed, _known, _told_by_numpy, _warned_by_numpy])
 def test_what_flags_do_not_tell_of_is_plain_pythons_at_once(f):
     decorated = al.function(f)
     for settings in MODES:

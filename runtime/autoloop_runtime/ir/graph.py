@@ -60,6 +60,7 @@ class _Seldom:
     no_new_variables = False  # of a root: no variable may be created while it is traced
     strict = False  # of a root: what may raise is computed although no output needs it
     is_silenced = False  # of a root: floating-point errors of parts of it are nobody's business
+    says_more = False  # of a root: NumPy may warn in a function that is part of it, of what no operation tells
     heeds_errors = False  # who runs it looks whether it had floating-point errors, see ``running.heeding``
     errors_while_traced = 0  # of a root: the kinds of them that what was computed at once has had, see ``noting``
     #: of a root: values that were put into arrays of the caller's as soon as they were made -> the input

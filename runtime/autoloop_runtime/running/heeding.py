@@ -40,7 +40,7 @@ def heeding(graph: Graph, donated: Mapping[int, int]) -> Runner | None:
 
     It may raise anything else for what it cannot do.
     """
-    if not is_wanted() or not may_repeat(graph):
+    if graph.says_more or not is_wanted() or not may_repeat(graph):
         return None
     with undivided():
         from ..native import Errors, compile_native, errors_of, flags

@@ -15,7 +15,7 @@ from ...ir.graph import CONST, PARAMETER, Node
 from ...ir.op import Op
 from ...ir.structured import COND, WHILE
 from ...ir.tensor import Tensor
-from ...ops import arithmetic, exact_numbers, logic, powers, trigonometry
+from ...ops import arithmetic, exact_numbers, logic, powers, rounding, trigonometry
 from ...ops.arithmetic import ABS, ADD, DIVIDE, FLOOR_DIVIDE, MOD, MULTIPLY, NEGATIVE, SQUARE, SUBTRACT
 from ...ops.array import EXPAND, FLIP, RESHAPE, SQUEEZE, TRANSPOSE
 from ...ops.bounds import MAXIMUM, MINIMUM
@@ -59,7 +59,7 @@ _NONE: frozenset[Op] = frozenset([
     logic.ISFINITE, logic.LOGICAL_AND, logic.LOGICAL_OR, logic.BITWISE_AND, logic.RIGHT_SHIFT,
     lists.NEW, lists.WRITE, lists.READ, lists.READ_LISTED, lists.REPLACE, lists.STACK, lists.SIZE,
     *map(op_of, (logic.isinf, logic.logical_not, logic.logical_xor, logic.bitwise_or, logic.bitwise_xor, logic.invert,
-                 logic.left_shift, arithmetic.copysign)),
+                 logic.left_shift, arithmetic.copysign, rounding.floor, rounding.ceil, rounding.trunc, rounding.rint)),
 ])  # fmt: skip
 #: what the processor computes, or a function of the C library that tells it; of sums there is code that looks at them
 _NOTED: frozenset[Op] = frozenset([
