@@ -360,3 +360,17 @@ def test_functions_draw_from_the_process_generator(executor):
     for n, wanted in zip((4, 0, 4), expected, strict=True):
         for one, given in zip(wanted, decorated(al.constant(n)), strict=True):
             np.testing.assert_allclose(given, one, rtol=1e-6)
+
+
+def test_what_a_method_of_scipys_draws_is_drawn_by_each_call():
+    stats = pytest.importorskip("scipy.stats")
+
+    def drawn(x):
+        return stats.norm.rvs(size=2) + x
+
+    decorated, found = al.function(drawn), []
+    with pytest.warns(UserWarning, match="a library's own code draws random numbers"):
+        for function in (decorated, drawn):
+            np.random.seed(5)  # noqa: NPY002
+            found.append([function(np.ones(2)).tolist() for _ in range(3)])
+    assert found[0] == found[1]

@@ -158,7 +158,9 @@ def _looking(f: Any, made: Callable[..., Any]) -> Callable[..., Any]:
     is_ours = isinstance(f, types.FunctionType) and is_own_file(f.__code__.co_filename)
     is_pythons = isinstance(f, types.BuiltinFunctionType) and f.__module__ in (None, "builtins")
     is_function = isinstance(f, types.FunctionType | types.BuiltinFunctionType) and not (is_ours or is_pythons)
-    if is_function or (isinstance(f, types.MethodType) and is_foreign(f)):
+    # a method of SciPy's hands on what it is given, and draws random numbers besides: stats.norm.rvs
+    is_method = isinstance(f, types.MethodType) and (is_foreign(f) or str(f.__module__).partition(".")[0] == "scipy")
+    if is_function or is_method:
         return functools.wraps(f)(functools.partial(_of_objects, made))
     return made
 
