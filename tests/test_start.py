@@ -74,7 +74,7 @@ OF_OTHERS = {
     ),
 }  # fmt: skip
 #: executor -> how many of our modules may be there after its first call: each costs a quarter of a millisecond
-MOST_MODULES = {"import": 99, "auto": 230, "sequential": 227, "dataflow": 229}
+MOST_MODULES = {"import": 99, "auto": 230, "sequential": 227, "dataflow": 230}
 
 
 def loaded(tmp_path, names, code=""):

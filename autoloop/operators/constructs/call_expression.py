@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.callbacks import TRACES
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.ir.graph import current_graph
@@ -41,7 +42,6 @@ from ..staging.staged_blocks import called, in_staged_block
 from ..staging.staged_values import full_name, is_staged, stands_for
 from ..staging.standins import is_growing
 from ..staging.taken_containers import grown_of
-from .called_special_methods import special_method
 from .constructions import constructing
 from .door import guarded, is_outside, shielded
 from .library_functions import staged_for
@@ -109,8 +109,12 @@ def _called(f: Any) -> Any:
     staged = staged_for(f)
     if staged is not None:
         return staged if current_graph() is not None else f
-    if (method := special_method(f)) is not None:
-        return method
+    if isinstance(f, types.MethodType) and isinstance(f.__self__, Tracer):
+        with undivided():
+            from .called_special_methods import special_method
+
+        if (method := special_method(f)) is not None:
+            return method
     if names := function_parameters(f):
         return _calling_back(f, names)
     if isinstance(f, types.BuiltinFunctionType):

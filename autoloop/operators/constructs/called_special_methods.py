@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoloop_runtime.ir.numpy_results import lacking
-from autoloop_runtime.ir.tracers import ArrayTracer, Tracer
+from autoloop_runtime.ir.tracers import ArrayTracer
 
 from ... import operators
 from ..staging.staged_values import stands_for
@@ -21,10 +21,8 @@ _ASKING: dict[str, Any] = {
 }  # fmt: skip
 
 
-def special_method(f: Any) -> Callable[..., Any] | None:
-    """Return what to call in place of a special method of a value of the run; None if ``f`` is no such, or may run."""
-    if not isinstance(f, types.MethodType) or not isinstance(f.__self__, Tracer):
-        return None
+def special_method(f: types.MethodType) -> Callable[..., Any] | None:
+    """Return what to call in place of a method of a value of the run; None if it is no special one, or may run."""
     owner, name = f.__self__, f.__name__
     if name not in _ASKING and name != "__contains__":
         return None

@@ -22,6 +22,7 @@ from opcode import opmap
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.locations import is_library_file, is_own_file
 
 from ...bound_function import BoundFunction
@@ -29,7 +30,6 @@ from ...conversion.callables import is_users_class, is_users_module
 from ...conversion.known_effects import is_pythons_own
 from ...conversion.scopes import value_in
 from ...sent_by_name import SentByName
-from .written_by_methods import written_by
 
 #: after so many objects nothing more is looked at
 MOST_OBJECTS = 5_000
@@ -356,6 +356,9 @@ def changes_unseen(value: Any) -> bool:
         return False
     if not callable(value):
         return True
+    with undivided():
+        from .written_by_methods import written_by  # of libraries' objects that can be called
+
     (sets, changes), holds = written_by(kind), _holds_values(value)
     return sets or (holds and (changes or next(parts_of(value), None) is None))
 

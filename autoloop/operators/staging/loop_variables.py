@@ -40,7 +40,6 @@ from autoloop_runtime.ops.int_bounds import is_step
 from autoloop_runtime.ops.operands import is_tensor
 
 from ...left_to_python import refuse_unknown, unless_left
-from .blank_values import blank, blank_tensor
 from .container_contents import Whole, has_objects, whole
 from .containers_of_blocks import leave_containers, leave_objects_apart
 from .list_lengths import as_growing, with_growing
@@ -206,6 +205,9 @@ class Variable:
         return self._born_apart(result)
 
     def _born_apart(self, form: Any) -> Variable:
+        with undivided():
+            from .blank_values import blank_tensor
+
         values, structure = nest.flatten_with_structure(form)
         leaves = []
         for name, value in zip(leaf_names(spoken(self.name), structure), values, strict=True):
@@ -223,6 +225,9 @@ class Variable:
 
     @staticmethod
     def _born_composite(name: str, value: Any) -> Leaf:
+        with undivided():
+            from .blank_values import blank
+
         with before_the_loop():
             return make_leaf(name, blank(value))
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 from ..analysis.failure import can_fail
 from ..analysis.inside import nodes_inside
-from ..analysis.needed import Needed
 from ..analysis.observable import is_barrier
 from ..analysis.passed_on import Origins, is_fixed
 from ..base.dtypes import string
+from ..base.forks import undivided
 from ..ir.graph import PARAMETER, Graph, Node
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
@@ -118,8 +118,14 @@ def _anchored(graph: Graph, parent: Graph, places: Sequence[int]) -> Graph:
 
 def _unneeded(graph: Graph) -> list[Tensor]:
     """Return tensors of the graph that its outputs do not need, and of which may be raised, or inside whose nodes."""
+    raising = {node for node in nodes_inside(graph) if _raises(node)}
+    if not raising:
+        return []
+    with undivided():
+        from ..analysis.needed import Needed
+
     origins = Origins()
-    missing = {node for node in nodes_inside(graph) if _raises(node)} - Needed(graph.outputs, (), origins).nodes
+    missing = raising - Needed(graph.outputs, (), origins).nodes
     found: list[Tensor] = []
     for node in graph.nodes if missing else ():
         if node in missing:

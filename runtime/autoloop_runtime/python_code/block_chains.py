@@ -14,10 +14,10 @@ from ..analysis.fusion import DIVIDED, Group, fused, is_divisible
 from ..analysis.inside import graphs_inside
 from ..analysis.observable import is_barrier
 from ..analysis.ownership import may_overwrite
-from ..analysis.part_updates import updated_part
 from ..analysis.sizes import is_large
 from ..analysis.uses import Readers, readers
 from ..base.dataclass import dataclass
+from ..base.forks import undivided
 from ..ir.graph import Graph, Node
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
@@ -66,6 +66,9 @@ def _groups(graph: Graph) -> list[Group]:
     """Return the groups that are worth it; the nodes of others are computed where they stand, maybe in place."""
     if not any(is_divisible(node, MIN_ELEMENTS) for node in graph.nodes):
         return []
+    with undivided():
+        from ..analysis.part_updates import updated_part
+
     reading = readers(graph)
     #: arithmetic in the place of its operand waits for memory, and needs none besides
     updated = [updated_part(reading, node) for node in graph.nodes]

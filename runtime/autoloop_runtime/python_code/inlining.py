@@ -12,9 +12,9 @@ from types import MappingProxyType
 from ..analysis.aliasing import with_bases, with_views
 from ..analysis.failure import can_fail
 from ..analysis.observable import is_barrier
-from ..analysis.part_updates import updated_part
 from ..analysis.uses import CONTROL, Readers, readers
 from ..base.dataclass import dataclass, field
+from ..base.forks import undivided
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
@@ -49,6 +49,13 @@ class Uses:
     parts: dict[Node, tuple[Node, int]] = field(default_factory=dict)
     together: set[Node] = field(default_factory=set)
     dying: dict[int, list[Tensor]] = field(default_factory=dict)
+
+
+def _updated(reading: Readers, node: Node) -> tuple[Node, int] | None:
+    with undivided():
+        from ..analysis.part_updates import updated_part
+
+    return updated_part(reading, node)
 
 
 def analyse(
@@ -101,7 +108,7 @@ def analyse(
         if truths and node.op is not COND:
             uses.truth.add(node)
     for node in in_place:
-        updated = updated_part(reading, node) if node in reading.place else None
+        updated = _updated(reading, node) if node in reading.place else None
         if updated is not None and updated[0] in uses.inline and _stays(updated, uses, node):
             uses.parts[node] = updated
             uses.together.add(updated[0])

@@ -16,7 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from .trials import GROWN, MOST_GROWN, PLAIN, TRIALS
+#: calls of each kind after which a trial ends, of machine code as well
+TRIALS = 3
+#: what takes at most this much of the time is faster, whatever the noise
+PLAIN = 0.8
+#: a call that takes so many times as long as calls of the last trial is another kind of call
+GROWN = 2.0
+#: so many of these are wanted for another trial, and twice as many for the one after it
+MOST_GROWN = 3
 
 #: seconds of a call in which it pays to ask which is faster, which takes some microseconds
 LEAST = 3e-4

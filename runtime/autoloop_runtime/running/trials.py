@@ -10,19 +10,16 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-#: calls of each kind after which a trial ends; of short ones, which a busy machine may stretch, after more
-TRIALS, OF_SHORT = 3, 12
+from .rival import GROWN, MOST_GROWN, PLAIN, TRIALS
+
+#: calls of each kind after which a trial of short ones ends, which a busy machine may stretch
+OF_SHORT = 12
 #: seconds of calls in one way that tell enough
 ENOUGH = 1e-3
-#: machine code that takes at most this much of the time is faster, whatever the noise; the second where it is compared
-#: with the mean of all calls before
-PLAIN, PLAIN_OF_MEAN = 0.8, 0.1
+#: what ``PLAIN`` is where machine code is compared with the mean of all calls before
+PLAIN_OF_MEAN = 0.1
 #: machine code of which this much takes longer is slower, whatever the noise
 LOST = 0.5
-#: a call that takes so many times as long as calls of the last trial is another kind of call
-GROWN = 2.0
-#: so many of these are wanted for another trial, and twice as many for the one after it
-MOST_GROWN = 3
 #: calls of each kind after which another trial ends, whatever they were
 OF_MIXED = 32
 
