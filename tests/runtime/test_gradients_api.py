@@ -67,6 +67,19 @@ def test_argnums():
         grad(f, 2)(X, X)
 
 
+@pytest.mark.parametrize("argnums", ["x", ["x"], 1.5, None])
+@pytest.mark.parametrize("of", [al.grad, al.value_and_grad, al.jacobian])
+def test_argnums_that_are_no_numbers_are_refused_at_once(of, argnums):
+    with pytest.raises(TypeError, match="argnums is the number of an argument, or a sequence of such"):
+        of(lambda x: al.sum(x), argnums)
+
+
+@pytest.mark.parametrize("other", [None, "b"])
+def test_what_no_derivative_goes_by_is_refused_by_its_place(other):
+    with pytest.raises(TypeError, match=f"argument 0 is or holds {other!r}"):
+        al.grad(lambda p: al.sum(p["a"]))({"a": X, "b": other})
+
+
 def test_structures_of_arguments():
     class Pair(NamedTuple):
         w: object

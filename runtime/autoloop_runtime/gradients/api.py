@@ -176,6 +176,11 @@ def _evaluate(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 
 def _own(value: Any, position: int) -> Tensor:
     """Return an argument's leaf as a tensor of its own, so that only this use of it counts."""
+    if value is None or isinstance(value, (str, bytes)):
+        raise TypeError(
+            f"argument {position} is or holds {value!r}; derivatives are taken with regard to floats: give that as "
+            f"an argument of its own, which argnums leaves out"
+        )
     tensor = convert_to_tensor(value) if number_type(value) not in (float, complex) else carried(value)
     if tensor.dtype.kind not in "fc":
         raise TypeError(
@@ -200,7 +205,10 @@ def _as_float(value: Any) -> str:
 
 
 def _positions(argnums: int | Sequence[int]) -> tuple[int, ...]:
-    return (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    found = (argnums,) if isinstance(argnums, int) else argnums
+    if not isinstance(found, Sequence) or not all(isinstance(one, int) for one in found):
+        raise TypeError(f"argnums is the number of an argument, or a sequence of such, as 0 or (0, 1): got {argnums!r}")
+    return tuple(found)
 
 
 def value_and_grad(
