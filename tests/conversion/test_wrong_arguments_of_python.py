@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import autoloop as al
 import numpy as np
+import pytest
 from each_case import each
 from random_expressions import compiled
 
@@ -53,7 +54,7 @@ def _wrong(lines):
     wrong = []
     for k, line in enumerate(lines):
         body = CAUGHT.format(line) if k % 2 else f"    return {line}\n"
-        f = compiled(f"def program(v, s, n):\n{body}")
+        f = compiled(f"import math\n\ndef program(v, s, n):\n{body}")
         found = _outcome(f), _outcome(al.function(f))
         if found[0] != found[1]:
             wrong.append((line, *found))
@@ -80,3 +81,18 @@ ONCE = (
 
 def test_of_odd_calls():
     assert not _wrong([line for line in ONCE for _ in range(2)])
+
+
+def test_of_tensors_python_says_what_parameters_it_has():
+    for line in (
+        "len(v, 1)",
+        "math.ceil(v, foo=1)",
+        "sum(v, 1, 2)",
+        "list(s, foo=1)",
+        "math.frexp(s, 1)",
+        "divmod(x=s)",
+    ):
+        f = compiled(f"import math\n\ndef program(v, s, n):\n    return {line}\n")
+        _, said = _outcome(f)
+        with pytest.raises(TypeError, match=f"^{re.escape(said)}"):
+            al.function(f)(al.constant([2.0, 0.5]), al.constant(2.5), 3)

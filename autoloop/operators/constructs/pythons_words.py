@@ -11,6 +11,7 @@ from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.ir.tracers import TextTracer, ask_python
 
 from ... import operators
+from ...errors import mark_programs_own
 
 _GIVEN: Any = object()
 #: the parameters of functions that do not say them, in some version of Python
@@ -49,13 +50,24 @@ def _takes(plain: Callable[..., Any], count: int, names: tuple[str, ...]) -> boo
     return True
 
 
+def _say(plain: Callable[..., Any], count: int, names: tuple[str, ...]) -> None:
+    """Let a function say that it has no such parameters, which it does before it looks at values, but to run over."""
+    try:
+        plain(*[()] * count, **dict.fromkeys(names, ()))
+    except TypeError as error:
+        mark_programs_own(error)
+        raise
+
+
 def in_pythons_words(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:
     """Return what takes the place of one of Python's functions, and of wrong arguments raises what that raises."""
 
     @functools.wraps(staged)
     def checked(*args: Any, **kwargs: Any) -> Any:
         of_text = plain.__module__ == "math" and any(isinstance(one, TextTracer) for one in args)
-        if of_text or not _takes(plain, len(args), tuple(kwargs)):
+        if not _takes(plain, len(args), tuple(kwargs)):
+            _say(plain, len(args), tuple(kwargs))
+        elif of_text:
             operators.tried(plain, *args, **kwargs)
         try:
             return staged(*args, **kwargs)
