@@ -7,7 +7,7 @@ from collections import deque, namedtuple
 import autoloop as al
 import numpy as np
 from each_case import each
-from written_out import outcome, program
+from written_out import alike, outcome, program
 
 
 class Unit:
@@ -123,3 +123,30 @@ def test_what_an_object_makes_of_a_scalar_is_in_the_graph():
         given = f(np.array([start]), np.int64(3))
         assert type(given) is float and given == 2 * start**3
     assert f.tracing_count == 1
+
+
+class Sequence:
+    """One that NumPy makes an array of, element by element."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, k):
+        return self.values[k]
+
+
+BESIDE_ARRAYS = (
+    "u + O, O + u", "f * O, f / O", "b | O", "np.add(u, O)", "np.maximum(O, f)", "u @ O",
+    "np.where(b, O, u)", "np.hypot(f, O)", "u == O", "np.stack([u, O])", "np.power(u, O)", "[O] + u",
+)  # fmt: skip
+
+
+@each([("R", range(3)), ("D", deque([1, 2, 3])), ("F", deque([1.5, 2.0, 3.0])), ("S", Sequence([1, 2, 3]))])
+def test_sequences_of_all_kinds_have_the_dtypes_that_numpy_gives_them(name, value):
+    given = np.array([1, 2, 3], np.uint8), np.arange(3, dtype=np.float32), np.array([True, False, True])
+    for text in BESIDE_ARRAYS[: 2 if name == "F" else None]:
+        f = program(text.replace("O", name), ["u", "f", "b"], **{name: value})
+        assert alike(outcome(f, *given), outcome(al.function(f, executor="sequential"), *given)), text

@@ -199,6 +199,20 @@ def array_of(value: Any) -> np.ndarray[Any, Any]:
         raise
 
 
+#: what NumPy makes arrays of
+_OF_ARRAYS = ("__getitem__", "__array__", "__array_interface__", "__array_struct__", "__buffer__")
+
+
+def numpys_array(value: Any) -> Any:
+    """Return the array that NumPy makes of a sequence, or of what holds some, with its dtype; all else as it is."""
+    if isinstance(value, (np.ndarray, np.generic, str, bytes)) or has_tensor(value) or strangeness(value) is not None:
+        return value
+    if not any(hasattr(type(value), one) for one in _OF_ARRAYS):
+        return value
+    made = array_of(value)
+    return made if made.dtype.kind in "biufc" else value
+
+
 def _of_wide_integers(value: Any, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return integers as such, of which NumPy makes floats where some have 64 bits and others a sign, or are small."""
     exact = np.array(value, object)

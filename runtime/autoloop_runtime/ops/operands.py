@@ -13,13 +13,13 @@ from ..base.dtypes import DType, Kind
 from ..base.stand_ins import UnknownWhileTracing
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DTypeLike
-from ..ir.convert import as_constant, convert_to_tensor, has_tensor, to_array
+from ..ir.convert import as_constant, convert_to_tensor, has_tensor, numpys_array, to_array
 from ..ir.graph import current_graph
 from ..ir.number_operators import CARRIERS, number_type
 from ..ir.op import function, ruled_in
 from ..ir.plain_values import BUFFERS
 from ..ir.tensor import Tensor
-from ..ir.tracers import ArrayTracer
+from ..ir.tracers import ArrayTracer, Tracer
 from ..ir.traits import ELEMENTS, NO_GRADIENT, NO_TEMPLATE, OPAQUE, Memory
 from .define import primitive, public
 from .dtype_rules import Rule, ruled
@@ -197,6 +197,7 @@ def _looked_at(values: Sequence[Any]) -> tuple[list[Any], list[Kind]]:
             table = CARRIERS if any(isinstance(v, ArrayTracer) for v in values) else dtypes.DEFAULTS
             kind = table[listed]
         if kind is None:
+            value = numpys_array(value) if any(isinstance(v, Tracer) for v in values) else value
             value = convert_to_tensor(value)
             kind = value.dtype
         if isinstance(kind, np.dtype) and kind.kind in "SmMVO":
