@@ -27,6 +27,9 @@ BODIES = [
     *("items.append(1)", "items.extend(items)", "items.insert(0, 3)", "items += [2]", "words.setdefault('a', 5)"),
     *("words.update(a=3)", "counts.update('ab')", "lists['a'].append(3)", "if x[0] > 1:\n    seen.add(1)"),
     "for z in x:\n    few.append(1)",
+    # which element a set gives next is not told by what it holds
+    "while len(seen) > 1:\n    seen.pop()",
+    "for z in x:\n    while len(seen) > 1:\n        seen.pop()",
 ]
 
 

@@ -46,6 +46,7 @@ from .constructions import constructing
 from .door import guarded, is_outside, shielded
 from .library_functions import staged_for
 from .numpy_settings import setting_inside
+from .pythons_words import in_pythons_words
 from .stateful_calls import consumed, left_to_python, of_library
 
 _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
@@ -127,13 +128,13 @@ def _called(f: Any) -> Any:
         if type(f.__self__) is str:
             return functools.partial(operators.of_known_text, f)
         if isinstance(f.__self__, dict | set | frozenset) and not (type(f.__self__) is dict and f.__name__ == "get"):
-            return _keyed_method(f)
+            return in_pythons_words(f, _keyed_method(f))
         if type(f.__self__) is np.ndarray and f.__name__ in _WRITING:
             return functools.partial(_written_by_method, f)
         if type(f.__self__) is np.ndarray:
             return functools.partial(_method_of_array, f)
         if type(f.__self__) is list and f.__name__ in ("insert", "pop", "sort"):
-            return _list_method(f)
+            return in_pythons_words(f, _list_method(f))
         made = _looking(f, of_library(f) if computes_with_values(f) else operators.asking(f))
         return consumed(made) if is_followed() else made
     if isinstance(f, functools._lru_cache_wrapper):
@@ -271,16 +272,15 @@ _OF_KEYS = frozenset(
 def _keyed_method(f: Any) -> Any:
     """Return a method of a dict or a set that refuses keys which only the run knows."""
 
-    def of_a_key(key: Any, *others: Any) -> Any:
-        return f(operators.hashed(key), *others)
+    def of_a_key(*given: Any, **named: Any) -> Any:
+        return f(*map(operators.hashed, given[:1]), *given[1:], **named)
 
-    def of_keys(*holders: Any) -> Any:
-        return f(
-            *[
-                one if isinstance(one, dict | set) else set(map(operators.hashed, operators.elements(one)))
-                for one in holders
-            ]
-        )
+    def of_keys(*holders: Any, **named: Any) -> Any:
+        found = [
+            one if isinstance(one, dict | set) else set(map(operators.hashed, operators.elements(one)))
+            for one in holders
+        ]
+        return f(*found, **named)
 
     if f.__name__ in _OF_A_KEY:
         return of_a_key

@@ -263,10 +263,11 @@ def asking(f: Any) -> Callable[..., Any]:
         plain: Callable[..., Any] = f
         return plain
 
-    def asked(*args: Any) -> Any:
+    def asked(*args: Any, **named: Any) -> Any:
         is_sequence = isinstance(owner, (list, tuple))
-        if not any(is_of_run(one) or asks_the_run(one) for one in args) and not (is_sequence and asks_the_run(owner)):
-            return f(*args)
+        is_of_world = not any(is_of_run(one) or asks_the_run(one) for one in args)
+        if named or (is_of_world and not (is_sequence and asks_the_run(owner))):
+            return f(*args, **named)
         if len(args) > 1 and not isinstance(owner, dict):
             raise UnknownWhileTracing(
                 f"{f.__name__}() takes no bounds for what only the run knows: give it a part of the list"
