@@ -66,7 +66,8 @@ def may_raise(tensor: Tensor) -> bool:
     todo, seen = [tensor], {tensor}
     while todo:
         node = todo.pop().op
-        if node.op is PARAMETER or _raises(node) or any(map(_raises, nodes_inside(*node.subgraphs))):
+        is_from_outside = node.op is PARAMETER and node.graph is not node.graph.root
+        if is_from_outside or _raises(node) or any(map(_raises, nodes_inside(*node.subgraphs))):
             return True
         more = [one for one in (*node.inputs, *node.control_inputs) if one not in seen]
         todo += more
