@@ -149,12 +149,14 @@ class ConstructWriter(StatefulWriter):
         )
         return self.choices.choice(forms) if self.chance(0.35) else super().test()
 
+    def one_of(self, lines: list[str]) -> bool:
+        """Write one of these lines, as a rule; return whether it was written."""
+        forms = (self.choices.choice(lines).format(**self.known()) for _ in range(4))
+        return self.chance(0.6) and any(map(self.say, forms))
+
     def simple(self) -> None:
-        if self.chance(0.6):
-            for _ in range(4):
-                if self.say(self.choices.choice(LINES).format(**self.known())):
-                    return
-        super().simple()
+        if not self.one_of(LINES):
+            super().simple()
 
     def statement(self, budget: int, jumps: bool) -> None:
         if budget > 0 and self.chance(0.4):

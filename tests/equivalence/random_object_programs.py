@@ -20,11 +20,8 @@ class ObjectWriter(ConstructWriter):
     """Writes a program of classes and of the standard library."""
 
     def simple(self) -> None:
-        if self.chance(0.6):
-            for _ in range(4):
-                if self.say(self.choices.choice(LINES).format(**self.known())):
-                    return
-        super().simple()
+        if not self.one_of(LINES):
+            super().simple()
 
     def parts(self, budget: int, jumps: bool) -> None:
         if self.chance(0.4):

@@ -58,12 +58,10 @@ def numpys_word(
     handed : callable
         Takes what stands for a value of the user's and an array, and returns this as the user would have it.
     """
-    if not isinstance(error, _FAULTS) or isinstance(error, _REFUSALS):
+    answers = _answers(theirs, args, kwargs, error, handed)
+    if answers is None:
         return error
-    try:
-        first, second = _answers(theirs, args, kwargs, handed)
-    except _NoQuestion:
-        return error
+    first, second = answers
     if isinstance(first, np.linalg.LinAlgError) and not isinstance(error, np.linalg.LinAlgError):
         return UnknownWhileTracing(str(error))  # of the elements, which have no inverse
     if first is None or not _is_same(first, second):
@@ -81,12 +79,7 @@ def pythons_word(
 ) -> Exception:
     """Return what is raised in place of an error of ours: Python's, where it raises that of such arguments; see
     :func:`numpys_word`."""
-    if not isinstance(error, _FAULTS) or isinstance(error, _REFUSALS):
-        return error
-    try:
-        first, second = _answers(theirs, args, kwargs, handed)
-    except _NoQuestion:
-        return error
+    first, second = _answers(theirs, args, kwargs, error, handed) or (None, None)
     return in_numpys_words(first) if first is not None and _is_same(first, second) else error
 
 
@@ -94,12 +87,19 @@ def _answers(
     theirs: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
+    error: Exception,
     handed: Callable[[Tensor, Any], Any],
-) -> list[Exception | None]:
+) -> list[Exception | None] | None:
+    """Return what a function raises of such arguments, of two sets of elements; None if it cannot be asked."""
+    if not isinstance(error, _FAULTS) or isinstance(error, _REFUSALS):
+        return None
     said = []
     for k in range(_MOST_QUESTIONS):
-        given = [_like(one, k, handed) for one in args]
-        named = {name: _like(one, k, handed) for name, one in kwargs.items()}
+        try:
+            given = [_like(one, k, handed) for one in args]
+            named = {name: _like(one, k, handed) for name, one in kwargs.items()}
+        except _NoQuestion:
+            return None
         said.append(_raised(theirs, given, named))
     return said
 

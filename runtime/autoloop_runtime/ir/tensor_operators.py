@@ -185,3 +185,11 @@ Operators.__add__, Operators.__radd__ = _add, _radd  # type: ignore[method-assig
 for _dunder, _name in {"mul": "operator_multiply", "pow": "operator_pow"}.items():
     setattr(Operators, f"__{_dunder}__", _operator(_name, False))
     setattr(Operators, f"__r{_dunder}__", _operator(_name, True))
+
+
+def _pow(self: Operators, other: Any, modulus: Any = None) -> Any:
+    return _pow_numbers(self, other) if modulus is None else NotImplemented  # as of NumPy's arrays
+
+
+_pow_numbers = _operator("operator_pow", False)
+Operators.__pow__ = _pow  # type: ignore[method-assign]

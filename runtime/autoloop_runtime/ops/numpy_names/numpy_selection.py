@@ -92,7 +92,8 @@ def clip(
 
 
 def _bound(value: Any) -> Any:
-    return as_operand(value) if isinstance(value, (list, tuple)) else value
+    is_known = value is None or isinstance(value, (Tensor, np.ndarray, np.generic, int, float, complex))
+    return value if is_known else as_operand(value)
 
 
 @counterpart(np.take)
