@@ -90,9 +90,11 @@ def _beside_widest(value: Any, other: Any) -> Any:
 
 def _operator(kind: type, name: str, reflected: bool) -> None:
     of_numbers, plain = getattr(kind, name), _PLAIN[name.replace("__r", "__", 1) if reflected else name]
-    repeats = plain is operator.mul
+    repeats, compares = plain is operator.mul, name.strip("_") in (*COMPARISONS, "eq", "ne")
 
     def operated(self: Any, other: Any) -> Any:
+        if compares and isinstance(other, (bytearray, memoryview)):  # which compare memory where they stand first
+            raise UnknownWhileTracing(f"a {type(other).__name__} and an array are compared: make an array of it first")
         if type(other) in _NO_NUMBERS and self.dtype.kind in "biufc":
             return _answer(self, other, plain, reflected)
         if _is_sequence(other) and (kind is NumberTracer or (repeats and self.is_scalar)):
