@@ -62,7 +62,7 @@ def outcome(f):
 @each(list(methods()), lambda kind, name: f"{kind}_{name}")
 def test_words_are_pythons(kind, name):
     forms = itertools.cycle([IN_LINE, IN_A_LOOP] if len(name) % 2 else [IN_A_LOOP, IN_LINE])
-    for given, form in zip(GIVEN, forms, strict=False):
+    for given, form in zip(GIVEN[len(kind) % 2 :: 2], forms, strict=False):
         text = form.format(owner=OWNERS[kind], name=name, given=given)
         f = compiled(text, f"<wrong {kind} {name} {given} {form is IN_LINE}>")
         assert outcome(al.function(f, executor=next(EXECUTORS))) == outcome(f), text
