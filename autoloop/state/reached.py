@@ -35,6 +35,7 @@ from ..operators.mutation.parts_of_objects import (
     is_wrapper,
 )
 from ..operators.staging.container_contents import instance_attributes
+from ..parameters import Named
 from ..sent_by_name import SentByName
 from .code_names import Names
 from .foreign_attributes import foreign
@@ -98,7 +99,7 @@ class _Walk(CodeWalk):
         if kind not in EXACTLY_PLAIN and answers_itself(kind):
             self.visit(place, value)
             return
-        is_structure = kind in _STRUCTURES or (isinstance(value, tuple) and hasattr(kind, "_fields"))
+        is_structure = kind in _STRUCTURES or kind is Named or (isinstance(value, tuple) and hasattr(kind, "_fields"))
         if is_structure and id(value) in self.seen and isinstance(value, (*LISTS, *DICTS)) and self.names.tells_twins:
             self.guard("same", place, self.seen[id(value)][1])
             return
