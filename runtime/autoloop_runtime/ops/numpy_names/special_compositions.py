@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...base.stand_ins import UnknownWhileTracing
+from ...ir.number_operators import number_type
 from ...ir.tensor import Tensor
 from ..arithmetic import abs as absolute
 from ..arithmetic import sign
@@ -42,7 +43,9 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: Any = False, re
     if 0 in x.shape:
         raise UnknownWhileTracing("scipy.special.logsumexp of no elements is for SciPy itself")
     if b is not None:
-        weights, x = as_operands(floats(b), x)
+        # a number of Python's is weak
+        weak = number_type(b) in (bool, int, float)
+        weights, x = as_operands(as_dtype(as_operand(b), real(x).dtype) if weak else floats(b), x)
         x = where(equal(weights, 0), np.array(-np.inf, x.dtype), x)
     top = _shift(x, axis, () if x.shape.is_fully_defined() else (-np.inf,))
     parts = exp(x - as_dtype(top, x.dtype))
@@ -53,10 +56,17 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: Any = False, re
     return log(absolute(made)) + top, sign(made)
 
 
+def _of_floats(function: Any, x: Any) -> Tensor:
+    """Return an operand; what SciPy subtracts of integers, which wraps, is left to it."""
+    if as_operand(x).dtype.kind not in "fc":
+        raise UnknownWhileTracing(f"scipy.special.{function.__name__} of integers is for SciPy itself")
+    return floats(x)
+
+
 @counterpart(special.softmax)
 def softmax(x: Any, axis: Any = None) -> Tensor:
     """Return ``scipy.special.softmax``, over all axes by default."""
-    x, axis = floats(x), known(special.softmax, axis=axis)
+    x, axis = _of_floats(special.softmax, x), known(special.softmax, axis=axis)
     parts = exp(x - stop_gradient(greatest(x, axis, True)))
     made: Tensor = parts / total(parts, axis, True)
     return made
@@ -65,7 +75,7 @@ def softmax(x: Any, axis: Any = None) -> Tensor:
 @counterpart(special.log_softmax)
 def log_softmax(x: Any, axis: Any = None) -> Tensor:
     """Return ``scipy.special.log_softmax``, over all axes by default."""
-    x, axis = floats(x), known(special.log_softmax, axis=axis)
+    x, axis = _of_floats(special.log_softmax, x), known(special.log_softmax, axis=axis)
     away = x - _shift(x, axis)
     made: Tensor = away - log(total(exp(away), axis, True))
     return made
@@ -85,9 +95,10 @@ def softplus(x: Any, **kwargs: Any) -> Tensor:
 def comb(N: Any, k: Any, *, exact: Any = False, repetition: Any = False) -> Tensor:
     """Return ``scipy.special.comb``, of floats."""
     unsupported(special.comb, exact=exact)
-    if repetition:
-        return comb(as_operand(N) + as_operand(k) - 1, k)
     n, k = as_operand(N), as_operand(k)
+    if repetition:
+        found = ROWS["binom"](n + k - 1, k)
+        return where(logical_and(equal(k, 0), greater_equal(n, 0)), np.ones((), found.dtype)[()], found)
     there = logical_and(logical_and(less_equal(k, n), greater_equal(n, 0)), greater_equal(k, 0))
     found = ROWS["binom"](n, k)
     return where(there, found, np.zeros((), found.dtype)[()])
@@ -109,7 +120,9 @@ def polygamma(n: Any, x: Any) -> Tensor:
     order = np.asarray(known(special.polygamma, n=n))
     x = floats(x)
     if not np.any(order):
-        made: Tensor = ROWS["psi"](x)
+        if x.dtype.kind == "c":
+            raise UnknownWhileTracing("scipy.special.polygamma of complex numbers is for SciPy itself")
+        made: Tensor = as_dtype(ROWS["psi"](x), np.result_type(x.dtype, np.float64))
         return made
     n = order.astype(np.float64)
     factor = (-1.0) ** (n + 1) * special.gamma(n + 1.0)
@@ -118,11 +131,20 @@ def polygamma(n: Any, x: Any) -> Tensor:
     return made
 
 
+def _weak(value: Any, other: Any) -> Any:
+    """Return an operand; a number of Python's has the dtype that SciPy computes the other one in."""
+    is_weak = number_type(value) in (bool, int, float) and number_type(other) is None
+    if not is_weak or as_operand(other).dtype.kind == "b":
+        return as_operand(value)
+    wide = np.result_type(as_operand(other).dtype, np.float32)
+    return as_dtype(as_operand(value), np.zeros(0, wide).real.dtype)
+
+
 @counterpart(special.zeta)
 def zeta(x: Any, q: Any = None, out: Any = None) -> Tensor:
     """Return ``scipy.special.zeta``: Riemann's of one argument, Hurwitz's of two."""
     unsupported(special.zeta, out=out)
-    made: Tensor = ROWS["riemann_zeta"](floats(x)) if q is None else ROWS["zeta"](*as_operands(floats(x), floats(q)))
+    made: Tensor = ROWS["riemann_zeta"](floats(x)) if q is None else ROWS["zeta"](_weak(x, q), _weak(q, x))
     return made
 
 
