@@ -76,25 +76,38 @@ def asks_for_values(error: BaseException) -> tuple[str, Line] | None:
     code = link.tb_frame.f_code
     if is_generator_code(code) and code.co_name != "<genexpr>" and not is_library_file(code.co_filename):
         what = f"the generator {code.co_qualname!r} asks for what only the run knows; let it return a list"
-    elif is_marked and is_converted(code) and (kept := _kept_as_it_is(code, _position(link))):
-        what = f"what only the run knows is asked for at once. {kept.rstrip('.')}"
-    elif is_marked and is_converted(code) and _is_call(code, _position(link)):
-        what = "what is called is not converted and wants to know a value of the run"
-    elif is_marked and is_converted(code) and _stands_there(gast.Subscript, code, _position(link)):
-        what = "what has the item wants to know which one, a value of the run: use an array"
-    elif is_marked and is_converted(code) and _stands_there(gast.Compare, code, _position(link)):
-        what = "objects of Python's own that are compared ask their values, which only the run knows: compare those"
-    elif is_marked and is_converted(code) and _stands_there((gast.BinOp, gast.AugAssign), code, _position(link)):
-        what = "an operand is of Python's own or a library's, and wants to know a value of the run: use arrays"
-    elif is_marked and is_converted(code) and _stands_there(gast.Attribute, code, _position(link)):
-        what = "what has the attribute wants to know the value that it gets, which only the run knows"
     elif is_marked and is_converted(code):
-        what = "what only the run knows is asked for at once"
+        what = _asked_at_once(code, _position(link))
     elif is_foreign(error):
         what = "what a loop or branch has made is used behind it, where only the run knows it"
     else:
         return None
     return what, Line(link.tb_frame.f_code.co_filename, link.tb_lineno, link.tb_frame.f_code.co_name)
+
+
+#: kinds of expressions that Python asks for the value of an operand -> how it is told
+_ASKING = (
+    (gast.Subscript, "what has the item wants to know which one, a value of the run: use an array"),
+    (
+        gast.Compare,
+        "objects of Python's own that are compared ask their values, which only the run knows: compare those",
+    ),
+    (
+        (gast.BinOp, gast.AugAssign),
+        "an operand is of Python's own or a library's, and wants to know a value of the run: use arrays",
+    ),
+    (gast.Attribute, "what has the attribute wants to know the value that it gets, which only the run knows"),
+)
+
+
+def _asked_at_once(code: types.CodeType, position: Position) -> str:
+    """Return what at a place of converted code wants to know a value of the run."""
+    what = "what only the run knows is asked for at once"
+    if kept := _kept_as_it_is(code, position):
+        return f"{what}. {kept.rstrip('.')}"
+    if _is_call(code, position):
+        return "what is called is not converted and wants to know a value of the run"
+    return next((told for kinds, told in _ASKING if _stands_there(kinds, code, position)), what)
 
 
 def is_numpys_of_asking(error: BaseException) -> bool:

@@ -265,8 +265,8 @@ def asking(f: Any) -> Callable[..., Any]:
 
     def asked(*args: Any, **named: Any) -> Any:
         is_sequence = isinstance(owner, (list, tuple))
-        is_of_world = not any(is_of_run(one) or asks_the_run(one) for one in args)
-        if named or (is_of_world and not (is_sequence and asks_the_run(owner))):
+        is_for_run = any(is_of_run(one) or asks_the_run(one) for one in args) or (is_sequence and asks_the_run(owner))
+        if named or not is_for_run:
             return f(*args, **named)
         if len(args) > 1 and not isinstance(owner, dict):
             raise UnknownWhileTracing(

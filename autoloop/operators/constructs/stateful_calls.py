@@ -88,9 +88,9 @@ def _looked_at(f: Any) -> str | None:
         return None
     if isinstance(owner, functools._lru_cache_wrapper):
         return f"the cache of {owner.__name__!r} is asked"
-    # which element a set gives next, not even what it holds tells
-    is_for_set = isinstance(owner, set) or not in_staged_block()
-    if takes_out(f) and is_for_set and found_outside(owner) is not None:
+    # a block puts back what was taken out: a list is then as it was, but a set may give another element next
+    is_put_back = in_staged_block() and not isinstance(owner, set)
+    if takes_out(f) and not is_put_back and found_outside(owner) is not None:
         return f"{_named(owner)} is asked for an element, {f.__name__}(),"
     return state_of(owner, f"{f.__name__}() is called")
 
