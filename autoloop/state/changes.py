@@ -34,7 +34,7 @@ from ..operators.staging.standins import Maybe, opened
 from ..operators.staging.twins import leave_left
 from ..operators.staging.undefined import MaybeUnset, Undefined
 from .doubtful_arrays import leave_doubtful, leave_doubtful_containers, values_of
-from .places import Place, set_at, unset_at
+from .places import Place, held_at, set_at, unset_at
 from .recipes import Recipes, items_of, left_in
 from .stateful import Made
 from .unchanging import is_constant
@@ -143,7 +143,7 @@ class _Finder:
             old, new = before.get(name, NOTHING), now.get(name, NOTHING)
             if old is not new:
                 owner = self.recipes.owner(place)
-                inner = place.member(name) if isinstance(value, type) else place.attribute(name)
+                inner = held_at(place, value, name)
                 self._set(inner, old, new, owner, (id(value), name))
         kept = [name for name in before if name in now]
         if list(now)[: len(kept)] != kept and not isinstance(value, type):

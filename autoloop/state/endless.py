@@ -26,6 +26,8 @@ def lengths_of(guards: Sequence[Guard]) -> dict[Any, int]:
     for one in guards:
         if one.kind == "length":
             found[one.place.path] = int(one.known)
+        elif one.kind == "names":
+            found[one.place.path] = int(one.known[0])
         elif one.kind in ("keys", "elements", "held"):
             found[one.place.path] = len(one.known)
     return found

@@ -130,14 +130,31 @@ class _Source:
         if place.kind == "value":
             self._variables[place.path] = name = self.bind(place.key)
             return name
-        owner = "" if place.parent is None else self.read(place.parent)
+        if place.kind == "member" and place.parent is not None and place.parent.kind == "value":
+            text = f"{self.names_of(place.parent)}[{place.key!r}]"
+        else:
+            owner = "" if place.parent is None else self.read(place.parent)
+            text = text_of(place, owner, self.bind)
         name = f"v{len(self._variables)}"
-        self.lines.append(f"{name} = {text_of(place, owner, self.bind)}")
+        self.lines.append(f"{name} = {text}")
         self._variables[place.path] = name
         return name
 
+    def names_of(self, place: Place) -> str:
+        """Return the variable that holds what a class has by name, which always is the same one: it takes longer to
+        ask the class for it than to look into it."""
+        path = (*place.path, "names")
+        if path not in self._variables:
+            self._variables[path] = self.bind(vars(place.key))
+        return self._variables[path]
+
     def guard(self, one: Guard) -> None:
-        self.need(_CONDITIONS[one.kind](self, self.read(one.place), one.known))
+        if one.kind == "names":
+            names, (count, last) = self.names_of(one.place), one.known
+            latest = self.bind(self.namespace[names].__reversed__)
+            self.need(f"len({names}) == {count} and next({latest}()) is {self.bind(last)}")
+        else:
+            self.need(_CONDITIONS[one.kind](self, self.read(one.place), one.known))
 
     def input(self, one: Input) -> str:
         here, known = self.read(one.place), self.bind(one.known)

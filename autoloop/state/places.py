@@ -10,8 +10,8 @@ from typing import Any
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
 
-from ..operators.mutation.parts_of_objects import is_property
 from ..operators.staging.container_contents import delete_item, set_item
+from ..operators.staging.own_attributes import delete_own, is_covered, own_attribute, set_own
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,8 @@ class Place:
     ----------
     kind : str
         ``call`` (the arguments), ``receiver`` (the instance of a method), ``value`` (an object known beforehand),
-        ``global``, ``cell``, ``attribute``, ``member`` (of a class) or ``item``.
+        ``global``, ``cell``, ``attribute``, ``own`` (an attribute where the class has a descriptor of its name),
+        ``member`` (of a class) or ``item``.
     parent : Place or None
         What it is an attribute, a member or an item of.
     key : object
@@ -84,20 +85,24 @@ def put(owner: Any, name: str, value: Any) -> None:
         type.__setattr__(owner, name, value)
     elif isinstance(owner, types.FunctionType):
         setattr(owner, name, value)
-    elif hasattr(owner, "__dict__") and not is_property(type(owner), name):
-        owner.__dict__[name] = value
     else:
-        object.__setattr__(owner, name, value)
+        set_own(owner, name, value)
 
 
 def take_away(owner: Any, name: str) -> None:
     """Delete an attribute of an object, or of a class, and run nothing of the user's."""
     if isinstance(owner, type):
         type.__delattr__(owner, name)
-    elif name in getattr(owner, "__dict__", ()):
-        del owner.__dict__[name]
     else:
-        object.__delattr__(owner, name)
+        delete_own(owner, name)
+
+
+def held_at(place: Place, owner: Any, name: str) -> Place:
+    """Return the place of an attribute of ``owner`` itself, an object or a class, which stands at ``place``."""
+    if isinstance(owner, type):
+        return place.member(name)
+    inner = place.attribute(name)
+    return Place("own", place, name, inner.name) if is_covered(owner, name) else inner
 
 
 def set_at(place: Place, owner: Any, value: Any) -> None:
@@ -139,6 +144,9 @@ _STEPS: Mapping[str, _Step] = {
         lambda _, cell, bind: f"{bind(cell)}.cell_contents",
     ),
     "attribute": _Step(getattr, put, take_away, lambda owner, name, _: f"{owner}.{name}"),
+    "own": _Step(
+        own_attribute, put, take_away, lambda owner, name, bind: f"{bind(own_attribute)}({owner}, {name!r})"
+    ),
     "member": _Step(
         lambda owner, name: owner.__dict__[name], put, take_away, lambda owner, name, _: f"{owner}.__dict__[{name!r}]"
     ),

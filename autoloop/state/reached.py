@@ -29,18 +29,17 @@ from ..operators.mutation.parts_of_objects import (
     answers_itself,
     asks_by_name,
     has_state,
-    in_class,
     is_made_anew,
-    is_property,
     is_wrapper,
 )
 from ..operators.staging.container_contents import instance_attributes
+from ..operators.staging.own_attributes import in_class, is_property
 from ..parameters import Named
 from ..sent_by_name import SentByName
 from .code_names import Names
 from .foreign_attributes import foreign
 from .noted import Reached
-from .places import CALL, Place
+from .places import CALL, Place, held_at
 from .reached_code import CodeWalk
 from .unchanging import (
     DICTS,
@@ -58,7 +57,7 @@ from .unchanging import (
 
 #: kinds of places that code has a name for
 _SET = "an attribute of the {} {!r}, which is not the user's, is set"
-_NAMED = ("global", "cell", "attribute", "member")
+_NAMED = ("global", "cell", "attribute", "own", "member")
 #: what is no object with attributes, and may be of a class of the user's with methods
 _WITH_METHODS = (*PLAIN, Enum, tuple, np.ndarray)
 _STRUCTURES = frozenset((tuple, *LISTS, *DICTS)) - {Counter}
@@ -118,7 +117,6 @@ class _Walk(CodeWalk):
                 for name, one in instance_attributes(value).items():
                     self.call(place.attribute(name), one)
                 self.walk_class(kind)
-                self.inherited(kind)
         elif not (isinstance(value, np.ndarray) or hasattr(kind, "__dlpack__")) and (
             isinstance(value, (tuple, *LISTS, *DICTS, *SETS)) or foreign(value, self.names.settable())
             or callable(value) or has_state(value) or is_hiding(value) or is_generator(value)
@@ -206,7 +204,6 @@ class _Walk(CodeWalk):
             self.guard("is", place, value)
             self.names.ask(asks_by_name(value))
             self.walk_class(value)
-            self.inherited(value)
         elif has_state(value):
             self._object(place, value)
         elif is_hiding(value):
@@ -287,7 +284,6 @@ class _Walk(CodeWalk):
         self.holders.append((place, value))
         self.guard("type", place, kind)
         self.walk_class(kind)
-        self.inherited(kind)
         held = instance_attributes(value)
         if is_shown_by_library(value, self.names.read - held.keys()):
             self.hidden.append(f"{place.name!r} is of a class that extends a library's, which may change it unseen")
@@ -300,7 +296,7 @@ class _Walk(CodeWalk):
                 self.hidden.append(f"{place.name!r} is a container of a class of its own")
         for name, one in held.items():
             if self.names.use(name) or issubclass(type(one), (*LISTS, set)):
-                self.visit(place.attribute(name), one)
+                self.visit(held_at(place, value, name), one)
         self._guard_absent(place, value, held)
 
     def _guard_absent(self, place: Place, value: Any, held: dict[str, Any]) -> None:

@@ -14,23 +14,31 @@ from typing import Any
 
 from autoloop_runtime.base.locations import is_library_file
 
-from ..conversion.callables import is_users_class, is_users_module, is_written
+from ..conversion.callables import is_users_class, is_users_module
 from ..conversion.known_effects import BY_NAME
 from ..operators.mutation.parts_of_objects import (
     DESCRIPTORS,
     has_state,
-    is_data_descriptor,
     names_of_state,
     own_names,
     parts_of,
 )
 from ..operators.staging.container_contents import instance_attributes
+from ..operators.staging.own_attributes import is_data_descriptor
 from .noted import Reached
-from .places import CALL, Place
+from .places import CALL, Place, held_at
 from .unchanging import LISTS, is_constant
 
 #: what each member of an enumeration has
 _OF_MEMBERS = ("_name_", "__objclass__", "_sort_order_")
+#: what classes have that nobody asks for but by its name
+_OF_CLASSES = frozenset(
+    ("__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__firstlineno__")
+    + ("__static_attributes__", "__annotate_func__", "__annotations_cache__", "__orig_bases__", "__parameters__")
+    + ("__type_params__", "__slots__", "__slotnames__", "__dataclass_params__", "__dataclass_fields__")
+    + ("__abstractmethods__", "__classcell__", "__classdictcell__", "__non_callable_proto_members__")
+    + ("__protocol_attrs__", "__final__")
+)
 
 
 class CodeWalk(Reached):
@@ -183,16 +191,15 @@ class CodeWalk(Reached):
         elif value is os.environ or value is sys.modules:
             self.hidden.append(f"{name!r}, the {type(value).__name__} of the process, is used")
 
-    def inherited(self, kind: type) -> None:
-        """Guard what decides from which class an attribute comes."""
-        users = [cls for cls in kind.__mro__ if is_users_class(cls)]
-        if len(users) > 1 or (users and self.names.every):
-            for cls in users:
-                place = Place("value", None, cls, cls.__name__)
-                self.guard("is", place.attribute("__mro__"), cls.__mro__)
-                self.guard("length", place.attribute("__dict__"), len(vars(cls)))
-
     def walk_class(self, kind: type) -> None:
+        """Look at what the user's classes that a class is made of hold, and guard that they get nothing new.
+
+        Methods that Python itself asks for, ``__bool__``, are named nowhere: any may be added, to any of the classes.
+        """
+        if len(kind.__mro__) > 2 and id(kind.__mro__) not in self.seen:
+            place = Place("value", None, kind, kind.__name__).attribute("__mro__")
+            self.seen[id(kind.__mro__)] = kind.__mro__, place
+            self.guard("is", place, kind.__mro__)
         for cls in kind.__mro__:
             if not is_users_class(cls) or (id(cls) in self.seen and cls is not kind):
                 continue
@@ -201,12 +208,14 @@ class CodeWalk(Reached):
             place = Place("value", None, cls, cls.__name__)
             self.seen.setdefault(id(cls), (cls, place))
             self.holders.append((place, cls))
+            self.guard("names", place, (len(vars(cls)), next(reversed(vars(cls)))))
             for name, one in vars(cls).items():
                 if not issubclass(cls, Enum) or isinstance(one, (types.FunctionType, *DESCRIPTORS)):
                     self._member(place.member(name), name, one)
             for name, one in vars(cls).get("_member_map_", {}).items() if issubclass(cls, Enum) else ():
                 self._of_enum(Place("value", None, one, f"{cls.__name__}.{name}"), one)
             if type(cls) is not type and is_users_class(type(cls)):  # what calling the class, say, does
+                self.guard("type", place, type(cls))
                 self.walk_class(type(cls))
 
     def _of_enum(self, place: Place, value: Enum) -> None:
@@ -219,18 +228,22 @@ class CodeWalk(Reached):
             self.seen[id(value)] = value, place
             self.holders.append((place, value))
             for name, one in asked.items():
-                self.visit(place.attribute(name), one)
+                self.visit(held_at(place, value, name), one)
 
     def _member(self, place: Place, name: str, one: Any) -> None:
         special = name[:2] == "__" == name[-2:]
         if isinstance(one, types.FunctionType):
-            if (special or name in self.names) and is_written(one):
+            if special or name in self.names:
                 self.visit(place, one)
         elif isinstance(one, DESCRIPTORS):
             if special or name in self.names or name in self.names.stored:
                 self.guard("is", place, one)
                 self.walk_parts(Place("value", None, one, name), one)
-        elif special or (hasattr(type(one), "__set__") and not has_state(one)):  # a slot, say
-            return
+        elif hasattr(type(one), "__set__") and not has_state(one):  # a slot, say
+            if (special and name not in _OF_CLASSES) or name in self.names:
+                self.guard("is", place, one)
+        elif special and name != "__match_args__":
+            if name not in _OF_CLASSES or name in self.names.read:
+                self.visit(place, one)
         elif self.names.use(name) or (name in self.names.stored and is_data_descriptor(one)):
             self.visit(place, one)

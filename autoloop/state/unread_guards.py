@@ -18,9 +18,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..conversion.scopes import value_in
-from ..operators.mutation.parts_of_objects import in_class
+from ..operators.staging.own_attributes import in_class
 from .noted import Guard, Reached
-from .places import Place
+from .places import Place, held_at
 from .unchanging import PLAIN
 from .world import NOTHING, World
 
@@ -83,5 +83,5 @@ def _places(world: World) -> Iterator[tuple[str, Place, Any, Any]]:
         if not one.of_elements:
             now = one.now()
             for name in stored & one.before.keys():
-                inner = one.place.member(name) if isinstance(one.traced, type) else one.place.attribute(name)
+                inner = held_at(one.place, one.traced, name)
                 yield name, inner, one.before[name], now.get(name, NOTHING)

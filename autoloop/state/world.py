@@ -180,7 +180,7 @@ class World:
         if place.kind in ("global", "cell", "member"):
             return True
         owner = place.parent.find(self.call, self.receiver) if place.parent is not None else None
-        if place.kind == "attribute":
+        if place.kind in ("attribute", "own"):
             if isinstance(owner, types.FunctionType):
                 return str(place.key) != "__kwdefaults__"
             is_pythons = type(owner).__module__ in ("functools", "builtins") and not is_nameless(type(owner))
@@ -264,7 +264,7 @@ class World:
         if self._standing is not None:
             self._standing.put_back()
         for place, owner, first in reversed(self._placed):
-            if place.kind == "attribute":  # of functions too, which are no holders
+            if place.kind in ("attribute", "own"):  # of functions too, which are no holders
                 set_at(place, owner, first)
         for namespace, name, first in self._first:
             if first is NOTHING:

@@ -23,10 +23,10 @@ from ...conversion.callables import is_users_class
 from ...conversion.expressions import OF_GENERATORS, OF_NAMESPACES
 from ...conversion.pipeline import convert_callee
 from ...left_to_python import refuse_unknown
-from ..mutation.parts_of_objects import in_class, is_data_descriptor
 from ..mutation.rebinding import ask_names, ask_namespace, leave_covered
 from ..staging.maybe_numbers import MaybeNumber
 from ..staging.mixed_numbers import MixedNumber, class_of_code
+from ..staging.own_attributes import in_class, is_data_descriptor
 from ..staging.staged_values import stands_for
 from ..staging.standins import StandIn, instances_have, known_class
 from ..staging.undefined import MaybeUnset

@@ -13,6 +13,8 @@ from ...conversion.callables import initializer_of
 from ...errors import programs_own
 
 _AFTER = "__post_init__"
+#: what a wrapper takes over of a class: asked for its annotations, one without any makes itself an empty dict of them
+_NAMES = ("__module__", "__name__", "__qualname__", "__doc__")
 
 
 def constructing(kind: Any, call: Callable[[Any], Any]) -> Callable[..., Any] | None:
@@ -40,7 +42,7 @@ def constructing(kind: Any, call: Callable[[Any], Any]) -> Callable[..., Any] | 
             raise programs_own(TypeError(f"__init__() should return None, not '{type(result).__name__}'"))
         return new
 
-    return functools.wraps(kind, updated=())(made)
+    return functools.wraps(kind, _NAMES, ())(made)
 
 
 def _once(new: Any, method: Callable[..., Any], *args: Any) -> None:

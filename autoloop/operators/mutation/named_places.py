@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.ir.tensor import Tensor
 
+from ..staging.own_attributes import in_class
 from ..staging.standins import Maybe, opened
-from .parts_of_objects import in_class
 
 #: what gives the value of a name, and the attributes from there on: ``(lambda: node, 'next.load')``
 Places = Sequence[tuple[Callable[[], Any], str]]

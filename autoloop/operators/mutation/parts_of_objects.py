@@ -30,6 +30,7 @@ from ...conversion.callables import is_users_class, is_users_module
 from ...conversion.known_effects import is_pythons_own
 from ...conversion.scopes import value_in
 from ...sent_by_name import SentByName
+from ..staging.own_attributes import in_class
 
 #: after so many objects nothing more is looked at
 MOST_OBJECTS = 5_000
@@ -287,14 +288,6 @@ def has_state(value: Any) -> bool:
     return module is not None and kind is module.Namespace
 
 
-def in_class(kind: type, name: str) -> Any:
-    """Return what a class has under a name, or None; asking runs nothing of the user's."""
-    for cls in kind.__mro__:
-        if name in cls.__dict__:
-            return cls.__dict__[name]
-    return None
-
-
 def answers_itself(kind: type) -> str:
     """Return what of a class tells what attributes its objects have, by code that runs where ``isinstance`` asks, too;
     empty if that is left to Python."""
@@ -308,16 +301,6 @@ def answers_itself(kind: type) -> str:
             if type(held.get(name)) is property and is_users_class(cls):
                 return name
     return ""
-
-
-def is_data_descriptor(value: Any) -> bool:
-    """Return whether what stands in a class is called where the attribute is set or deleted."""
-    return hasattr(type(value), "__set__") or hasattr(type(value), "__delete__")
-
-
-def is_property(kind: type, name: str) -> bool:
-    """Return whether an attribute of a class comes before that of its objects."""
-    return is_data_descriptor(in_class(kind, name))
 
 
 # -- objects that hold what converted code does not see change ---------------------------------------------------

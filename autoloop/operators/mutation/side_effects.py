@@ -25,6 +25,7 @@ from ...conversion.known_effects import effect_inside
 from ...conversion.scopes import MUTATORS
 from ...left_to_python import LeftToPython, is_followed, refuse_unknown
 from ..staging.container_contents import CONTAINERS
+from ..staging.own_attributes import in_class, is_property
 from ..staging.raising import LeftBehind
 from ..staging.staged_values import is_staged
 from ..staging.standins import Maybe, is_growing
@@ -45,7 +46,7 @@ from .held_before import (
 )
 from .named_places import Places, named_places
 from .outside_world import is_made_anew
-from .parts_of_objects import held_by, in_class, is_property, is_wrapper
+from .parts_of_objects import held_by, is_wrapper
 from .rebinding import (
     IsOther,
     found_elsewhere,

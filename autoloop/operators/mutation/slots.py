@@ -17,9 +17,9 @@ from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tracers import ArrayTracer
 
 from ...left_to_python import refuse_unknown
+from ..staging.own_attributes import delete_own, in_class, is_covered, is_property, own_attribute, set_own
 from ..staging.standins import Maybe
 from ..staging.undefined import MaybeUnset, Undefined
-from .parts_of_objects import in_class, is_property
 
 _NOTHING: Any = object()
 _OF_SLOTS = types.MemberDescriptorType
@@ -160,6 +160,8 @@ class Attribute:
         if not isinstance(owner, Maybe) and any(isinstance(one, types.FunctionType) for one in ways):
             self._plain = type if isinstance(owner, type) else object
         self._is_lazy = isinstance(in_class(type(owner), attribute), functools.cached_property)
+        #: whether a descriptor of the class keeps its value here, under its own name
+        self._is_covered = not isinstance(owner, Maybe) and is_covered(owner, attribute)
         #: what the owner finds elsewhere, if it has no such attribute of its own
         self.inherited = _NOTHING
         if self._can_inherit and not (self._is_there() if is_own is None else is_own):
@@ -245,13 +247,17 @@ class Attribute:
         """Return the value, or a marker if there is none; nothing is computed that has not been asked for."""
         if self._is_lazy:
             return self.owner.__dict__.get(self.attribute, Undefined(self.name))
+        if self._is_covered:
+            return own_attribute(self.owner, self.attribute) if self._has_own() else Undefined(self.name)
         return getattr(self.owner, self.attribute, Undefined(self.name))
 
     def set(self, value: Any) -> None:
         """Set the value; a marker unsets it, and what the owner finds elsewhere it finds there."""
         current = self.get()
         self._was_put = False
-        if type(value) is Undefined:
+        if self._is_covered:
+            self._set_covered(value, current)
+        elif type(value) is Undefined:
             if type(current) is not Undefined and (not self._can_inherit or self._is_there()):
                 self._plain.__delattr__(self.owner, self.attribute)
         elif value is self.inherited:
@@ -265,6 +271,13 @@ class Attribute:
                 self.note_perhaps_own()
             if value is not current:
                 self._plain.__setattr__(self.owner, self.attribute, value)
+
+    def _set_covered(self, value: Any, current: Any) -> None:
+        if type(value) is Undefined:
+            if type(current) is not Undefined:
+                delete_own(self.owner, self.attribute)
+        elif value is not current:
+            set_own(self.owner, self.attribute, value)
 
     def make_own(self) -> None:
         """Let the owner have what it finds elsewhere as an attribute of its own."""

@@ -162,11 +162,11 @@ def instance_attributes(value: Any) -> dict[str, Any]:
     for cls in type(value).__mro__:
         slots = cls.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
-            with contextlib.suppress(AttributeError):  # not set
-                if name.startswith("__") and not name.endswith("__"):
-                    name = f"_{cls.__name__.lstrip('_')}{name}"
-                if not name.startswith("__"):
-                    found[name] = cls.__dict__[name].__get__(value)
+            if name.startswith("__") and not name.endswith("__"):
+                name = f"_{cls.__name__.lstrip('_')}{name}"
+            if type(slot := cls.__dict__.get(name)) is types.MemberDescriptorType:  # nobody has put another there
+                with contextlib.suppress(AttributeError):  # not set
+                    found[name] = slot.__get__(value)
     return found
 
 

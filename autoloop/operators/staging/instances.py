@@ -26,6 +26,7 @@ from .container_contents import (
     whole,
 )
 from .containers_of_blocks import leave_containers
+from .own_attributes import set_own
 
 #: an object in an object in an object is taken apart, what is deeper is left as it is
 _DEEPEST = 4
@@ -157,7 +158,7 @@ def of_rows(value: Any, made: list[Any]) -> Any:
         return mapped(value, lambda one: of_rows(one, made))
     new: Any = object.__new__(value.kind.cls)
     for name, part in zip(value.kind.names, value.parts, strict=True):
-        object.__setattr__(new, name, of_rows(part, made))
+        set_own(new, name, of_rows(part, made))
     made.append(new)
     return new
 
@@ -303,7 +304,7 @@ def assembled(value: Any, made: list[tuple[Any, Any]]) -> Any:
     new: Any = object.__new__(value.kind.cls)
     _note(new, value.parts[0])
     for name, part in zip(value.kind.names, value.parts[1:], strict=True):
-        object.__setattr__(new, name, assembled(part, made))  # a method of the user's has done what it does
+        set_own(new, name, assembled(part, made))  # a method of the user's has done what it does
     made.append((new, value.kind.value))
     return new
 

@@ -19,6 +19,7 @@ from autoloop_runtime.ir.graph import current_graph
 
 from ...left_to_python import WORLD, is_followed, refuse_unknown
 from .container_contents import CONTAINERS, containers_in, copied, elements, fill, instance_attributes, is_as
+from .own_attributes import set_own
 from .standins import Maybe, is_growing, opened
 
 #: what changes in place, and is another one behind a block
@@ -267,7 +268,7 @@ def lose(name: str, value: Any, changed: Any) -> None:
         value.arrays = cast(Any, marker)
     elif _is_record(value):
         for key in instance_attributes(value):
-            object.__setattr__(value, key, marker)
+            set_own(value, key, marker)
     elif isinstance(value, dict):
         keys = dict.fromkeys([*value, *(changed if isinstance(changed, dict) else ())], marker)
         fill(value, keys or {marker: marker})

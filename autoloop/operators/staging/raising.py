@@ -27,6 +27,7 @@ from ...conversion.scopes import value_in
 from ...errors import programs_own
 from ...left_to_python import leave_unknown, ruled, unless_left
 from .container_contents import ObjectsOfTrace, Whole, instance_attributes, is_instance, mapped
+from .own_attributes import set_own
 from .standins import StandIn, opened
 from .users_methods import says_itself
 
@@ -217,7 +218,7 @@ def _made(
     for name, value in attributes.items():
         if name in _NO_MEMBERS:
             continue
-        object.__setattr__(new, name, value)
+        set_own(new, name, value)
     return new
 
 
