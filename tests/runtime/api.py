@@ -17,6 +17,7 @@ from autoloop_runtime.analysis.ownership import Ownership as Ownership
 from autoloop_runtime.analysis.passed_on import Origins, is_fixed
 from autoloop_runtime.analysis.sizes import LARGE, SMALL, bytes_of, is_large, may_hold_memory
 from autoloop_runtime.analysis.uses import CONTROL, END, Readers, place_of, places, readers
+from autoloop_runtime.analysis.weight import Weight as Weight
 from autoloop_runtime.base import (
     background,
     collector,
@@ -53,6 +54,7 @@ from autoloop_runtime.control.while_loop import while_loop
 from autoloop_runtime.dataflow import batch_step as batch_step
 from autoloop_runtime.dataflow import executable, workers
 from autoloop_runtime.dataflow import flat_rules as flat_rules
+from autoloop_runtime.dataflow.critical_path import CriticalPaths as CriticalPaths
 from autoloop_runtime.dataflow.dependence import Dependence as Dependence
 from autoloop_runtime.dataflow.executable import Executable
 from autoloop_runtime.dataflow.execution_plan import MISSING, FramePlan, Plan, Step
@@ -64,6 +66,7 @@ from autoloop_runtime.dataflow.kernels import call as call_kernel
 from autoloop_runtime.dataflow.lowering import lower
 from autoloop_runtime.dataflow.memory_limit import MemoryLimit
 from autoloop_runtime.dataflow.overlap import VERY_MANY, overlapping
+from autoloop_runtime.dataflow.ready_kernels import ByPath as ByPath
 from autoloop_runtime.dataflow.testing import SeededExecutor
 from autoloop_runtime.dataflow.whole_loops import light_kernels as light_kernels
 from autoloop_runtime.dataflow.whole_loops import with_joined_steps as with_joined_steps

@@ -43,7 +43,7 @@ class Executable:
         self.donated = donated
         self._owned = owned or Ownership()
         joined, single = with_joined_steps(lowered, self._owned)
-        self.plan = Plan(joined, self._owned, single)
+        self.plan = Plan(joined, self._owned, single, lowered)
         #: node by node, for runs that are watched, or whose memory is counted; made by the first
         self._watched: Plan | None = None
 
@@ -125,16 +125,17 @@ def run_alone(
     So a counter runs ahead of a heavy chain here too, and iterations have their effects in order where data lets them.
     Under a limit to memory what makes arrays runs in program order.
     """
-    heavy: Any = deque() if budget is None else budget.heavy()
+    heavy: Any = deque() if budget is None else budget.heavy(deque())
     light: deque[Item] = deque() if budget is None else budget.light(heavy)
-    first_of: Callable[[Any], Item] = deque.popleft if budget is None else budget.first_of
     if budget is None and tokens.plan.makes:
-        first_of = _first_of()
+        with undivided():
+            from .ready_kernels import waiting_alone
+        heavy = waiting_alone()
     tokens.start(feeds, light, heavy)
     feeds.clear()
     deliver, complete = tokens.deliver, tokens.complete
     while light or heavy:
-        it, step = light.popleft() if light else first_of(heavy)
+        it, step = light.popleft() if light else heavy.popleft()
         try:
             if watch is None and not step.is_special:
                 assert step.call is not None
@@ -159,13 +160,6 @@ def run_alone(
         del out
         if watch is not None and watch.expired():
             raise watch.timed_out(tokens)
-
-
-def _first_of() -> Callable[[deque[Item]], Item]:
-    with undivided():
-        from .ready_kernels import first_of
-
-    return first_of
 
 
 def _budget(memory: MemoryLimit | None) -> Budget | None:

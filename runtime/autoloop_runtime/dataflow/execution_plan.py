@@ -30,6 +30,8 @@ from .flat_graph import FlatNode, FrameInfo, Kind, Lowered, Port
 from .sole_holders import in_place, own_view
 
 MISSING: Final = object()
+#: what stands for the number of kernels of a loop: more than a batch has
+LOOP: Final = 1000
 #: nodes of a plan that stand for several
 _JOINED = (Kind.WHOLE, Kind.BATCH)
 
@@ -43,7 +45,7 @@ INHERIT = 5  #: an invariant that a child frame wants too, once it is open: (slo
 
 
 class Step:
-    """A kernel, Switch or Identity of the plan; read-only once the plan is made.
+    """A kernel, Switch or Identity of the plan; but for ``weight`` read-only once the plan is made.
 
     Attributes
     ----------
@@ -70,7 +72,7 @@ class Step:
     is_special : bool
         It is called in another way than with what is in its slots.
     weight : Weight
-        Whether it is worth another thread.
+        Whether it is worth another thread; of a loop that is run as one this is learnt, see ``critical_path``.
     bulky : bool
         It does little but go through memory, see ``weight.is_bulky``.
     makes : bool
@@ -78,7 +80,7 @@ class Step:
     allocates : bool
         It gives an array of its own that may be large.
     kernels : int
-        How many kernels it calls; of a loop this is not known, and 1000.
+        How many kernels it calls; of a loop this is not known, and ``LOOP``.
     blank : tuple
         What its slots are overwritten with once they have been used; empty if nothing large can be there.
     """
@@ -104,7 +106,7 @@ class Step:
         self.offered, self.over = _offered(flat, owned.in_place)
         self.is_special = joined or self.stateful or bool(self.takes) or bool(self.offered)
         self.weight = Weight.LIGHT
-        self.kernels = 1 if not joined else len(flat.value.members) if flat.kind is Kind.BATCH else 1000
+        self.kernels = 1 if not joined else len(flat.value.members) if flat.kind is Kind.BATCH else LOOP
         self.bulky = self.makes = self.allocates = False
         self.blank: tuple[Any, ...] = ()
         if flat.op is not None and node is not None and node.op is flat.op:
@@ -147,17 +149,25 @@ class FramePlan:
         How many tokens enter an instance from outside.
     initial : list of (Edges, value)
         Loop variables that start as constants.
+    number : int
+        Its place in ``Plan.frames``.
     place : int
         The first of the nodes that are its steps.
+    trips : int
+        How many iterations the last instance that has ended had; 0 if none has. The one thing that runs change.
     inherits : list of (slot, Edges, bool)
         What enters from invariants of the frame around: where they are in ``values`` there, where they go, and
         whether they are invariants here too.
     """
 
-    __slots__ = ("entering", "inherits", "initial", "name", "place", "source", "steps", "template", "window")
+    __slots__ = (
+        "entering", "inherits", "initial", "name", "number", "place", "source", "steps", "template", "trips", "window",
+    )  # fmt: skip
 
     def __init__(self, info: FrameInfo) -> None:
         self.name = info.name
+        self.number = info.index
+        self.trips = 0
         self.source: Node | None = info.source
         self.window = info.parallel_iterations
         self.template: list[Any] = []
@@ -184,6 +194,8 @@ class Plan:
         What may be written to of the caller's arrays.
     single : Lowered, optional
         The same with a node for each light kernel.
+    source : Lowered, optional
+        The same with a node for each kernel.
 
     Attributes
     ----------
@@ -201,9 +213,17 @@ class Plan:
         One of those calls BLAS.
     makes : bool
         One of those makes a bulky array.
+    source : Lowered
+    paths : CriticalPaths or None
+        What runs on several threads have learnt, once there has been one.
     """
 
-    def __init__(self, lowered: Lowered, owned: Ownership | None = None, single: Lowered | None = None) -> None:
+    def __init__(
+        self, lowered: Lowered, owned: Ownership | None = None, single: Lowered | None = None,
+        source: Lowered | None = None,
+    ) -> None:  # fmt: skip
+        self.source = source or lowered
+        self.paths: Any = None
         self._owned = owned or Ownership()
         self.frames = [FramePlan(info) for info in lowered.frames]
         self.root = self.frames[0]

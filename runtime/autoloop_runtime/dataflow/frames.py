@@ -289,6 +289,7 @@ class State:
         if parent is None:
             self.finished = True
         else:
+            frame.plan.trips = it.index
             del frame.oldest, frame.newest  # they refer to each other
             del parent.children[frame.plan]
             settle.append(parent)

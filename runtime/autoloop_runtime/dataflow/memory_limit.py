@@ -9,10 +9,10 @@ the line that must go on.
 
 from __future__ import annotations
 
-import heapq
 import weakref
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,8 @@ import numpy as np
 from ..analysis.sizes import bytes_of
 from ..base.forks import Kind
 from .execution_plan import Step
-from .first_failure import place_in_program
 from .frames import Item
-from .ready_kernels import Bulk
+from .ready_kernels import Bulk, InOrder
 from .sole_holders import Donated, Part
 
 _KIND = Kind("MemoryLimit.lock", "what is counted wrong there is right again when nothing is left")
@@ -124,31 +123,14 @@ class Budget(Bulk):
         return sum(map(self._memory.note, values))
 
     def may_begin(self, step: Step) -> bool:
-        """Return whether a kernel that makes an array may begin."""
         return not self._filling or self._memory.live() + self._promised + self._size(step) <= self._ahead
 
-    def startable(self, heavy: Any) -> int:
-        first = heavy.first
-        return len(heavy.others) + (len(heavy) - len(heavy.others) if first and self.may_begin(first[1]) else 0)
-
-    def take(self, heavy: Any, newest: bool) -> Item | None:
-        if heavy.others:
-            item: Item = heavy.others.pop()
-            return item
-        first = heavy.first
-        return heavy.popleft() if first and self.may_begin(first[1]) else None
-
-    def heavy(self) -> InOrder:
-        """Return where kernels are put that all threads may take."""
-        return InOrder()
+    def heavy(self, others: Any) -> InOrder:
+        return InOrder(others, _allocates)
 
     def light(self, heavy: InOrder) -> Light:
         """Return where a thread puts those that it keeps for itself."""
         return Light(heavy)
-
-    def first_of(self, heavy: InOrder) -> Item:
-        """Return the next kernel for a thread that is alone."""
-        return heavy.popleft()
 
     def _size(self, step: Step) -> int:
         known = self._known.get(step)
@@ -164,47 +146,6 @@ def budget_of(memory: MemoryLimit | None, limit: int) -> Budget:
     return Budget(_shared, limit) if memory is None else Budget(memory, memory.limit)
 
 
-class InOrder:
-    """Kernels that are ready: those that make arrays, which are taken in program order, and ``others``."""
-
-    def __init__(self) -> None:
-        self.others: deque[Item] = deque()
-        self._heap: list[tuple[tuple[int, ...], int, Item]] = []
-        self._count = 0
-
-    def append(self, item: Item) -> None:
-        if item[1].allocates:
-            self._count += 1  # two are never compared further than that
-            heapq.heappush(self._heap, (place_in_program(*item), self._count, item))
-        else:
-            self.others.append(item)
-
-    def extend(self, items: Iterable[Item]) -> None:
-        for item in items:
-            self.append(item)
-
-    def clear(self) -> None:
-        self.others.clear()
-        self._heap.clear()
-
-    def popleft(self) -> Item:
-        """Return the first of those that make no array, else the first in program order."""
-        return self.others.popleft() if self.others else heapq.heappop(self._heap)[2]
-
-    @property
-    def first(self) -> Item | None:
-        """The first in program order of those that make an array."""
-        return self._heap[0][2] if self._heap else None
-
-    def __iter__(self) -> Iterator[Item]:
-        yield from self.others
-        for _, _, item in self._heap:
-            yield item
-
-    def __len__(self) -> int:
-        return len(self.others) + len(self._heap)
-
-
 class Light(deque[Item]):
     """The light kernels of one thread; those that make arrays go where heavy ones are."""
 
@@ -217,3 +158,6 @@ class Light(deque[Item]):
             self._heavy.append(item)
         else:
             super().append(item)
+
+
+_allocates: Callable[[Step], bool] = attrgetter("allocates")

@@ -11,19 +11,22 @@ a kernel runs.
 from __future__ import annotations
 
 import contextvars
-import threading
 import time
 from collections import deque
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from ..base.forks import Kind, in_child, undivided
 from ..base.threads import call_workers, forget_work, others_call
 from ..ir.run_state import RunState
 from .batch_parts import BatchParts
+from .caller_waits import CallerWaits
+from .critical_path import CriticalPaths
+from .execution_plan import LOOP
 from .first_failure import FirstFailure
 from .frames import Item, State
 from .kernels import Watch, call
-from .ready_kernels import Bulk
+from .ready_kernels import Bulk, ByPath
 from .running_loops import RunningLoops
 
 if TYPE_CHECKING:
@@ -37,36 +40,32 @@ PATIENCE = 8
 #: seconds that a worker stays in a run while others call for workers
 TURN = 0.001
 
-_FORKED = (
-    "this process was forked by a function that a graph called, while other threads were computing parts of the same "
-    "graph; they do not exist here, so the graph cannot be run to its end. Fork outside of graphs, or run them with "
-    "config.set_num_threads(1)"
-)
 
-
-class SharedRun:
+class SharedRun(CallerWaits):
     """One run that several threads work on.
 
     A thread runs the light kernels that it made ready itself, oldest first, so that iterations
-    have their effects in order where data lets them. Heavy ones go to ``heavy``, where it
-    takes the newest when it has nothing light left; if that leaves others behind it calls for help. So two
-    chains that do not need each other end up on two threads, each staying with its own data, and a single
-    chain never leaves its thread."""
+    have their effects in order where data lets them. Heavy ones go to ``heavy``, where it takes the first
+    (``ready_kernels``) when it has nothing light left, or it goes on with what it has just made; if that leaves others
+    behind it calls for help. So two chains that do not need each other end up on two threads, each staying with its own
+    data, and a single chain never leaves its thread."""
 
     def __init__(
         self, tokens: State, state: RunState, watch: Watch | None, threads: int, budget: Budget | None = None
     ) -> None:
         #: guards every field below and ``tokens``
         self.lock = _RUN.lock()
-        self.caller = threading.get_ident()  # not changed
+        self.caller = get_ident()  # not changed
         self.tokens = tokens
         self.state = state  # not changed
         self.watch = watch  # not changed
         #: what kernels see of context variables, whichever thread they run on; workers run in copies of it
         self.context = contextvars.copy_context()  # not changed
-        self.heavy: Any = deque() if budget is None else budget.heavy()  # kernels that are ready
-        #: what orders them; None where it makes no difference
+        self.paths = CriticalPaths.of(tokens.plan)  # not changed
+        #: what lets kernels that make large arrays wait; None where there are none
         self.bulk = budget if budget is not None else Bulk() if tokens.plan.makes else None
+        first = ByPath(self.paths)
+        self.heavy: Any = first if self.bulk is None else self.bulk.heavy(first)  # kernels that are ready
         self.budget = budget  # not changed
         #: workers that may still join; those promised by the pool and those present are counted off
         self.openings = self.most = threads - 1  # of which ``most`` is not changed
@@ -111,24 +110,12 @@ class SharedRun:
             except BaseException:  # Ctrl-C came before it had begun, perhaps
                 self._drain()
                 raise
+        self.paths.ran()
         (error, self.error), (failure, self.failure) = (self.error, None), (self.failure, None)  # they refer to us
         if error is None and failure is not None:
             error = failure.explained()
         if error is not None:
             raise error
-
-    def _sleep(self) -> None:
-        """Block until there is something to do or the time is over."""
-        watch = self.watch
-        if watch is None or watch.deadline is None:
-            self.wake.acquire()
-        elif not self.wake.acquire(timeout=max(0.0, watch.deadline - time.monotonic())):
-            with self.lock:
-                if self.waiting:
-                    self.waiting = False
-                    self._fail(watch.timed_out(self.tokens))
-                    return
-            self.wake.acquire()  # it was released just after the time was over
 
     def _drain(self) -> None:
         """Wait for the workers that are in a kernel; whatever interrupted the caller, they must be out first."""
@@ -150,19 +137,6 @@ class SharedRun:
             if self.tokens.plan.blas:
                 _blas.release(self)
 
-    def _fail(self, error: BaseException) -> None:
-        """Stop because of ``error``, unless stopped already. The lock is held."""
-        if not self.stopped:
-            self.error = error
-            self.stopped = True
-            self.loops.end(self)
-
-    def _wake_caller(self) -> None:
-        """Let the caller go on if it is blocked. The lock is held."""
-        if self.waiting:
-            self.waiting = False
-            self.wake.release()
-
     def assist(self) -> None:
         """Work on this run as a member of the pool, as long as there is something to do."""
         with self.lock:
@@ -176,15 +150,6 @@ class SharedRun:
                 self._fail(error)
                 self._leave(True)
 
-    def left_alone(self) -> None:
-        """In a forked child: what the other threads were computing will never be there."""
-        alone = threading.get_ident() == self.caller
-        if not alone or self.present:
-            self._fail(RuntimeError(_FORKED))
-        self.present = 0 if alone else 1
-        self.openings = 0
-        self._wake_caller()
-
     def work(self, light: deque[Item], member: bool = False) -> None:
         """Run kernels until none is ready for this thread.
 
@@ -197,35 +162,42 @@ class SharedRun:
         """
         lock, heavy, tokens, state, watch = self.lock, self.heavy, self.tokens, self.state, self.watch
         bulk, patience, begun = self.bulk, PATIENCE, time.monotonic()
+        own: list[Item] = []  # heavy kernels that this thread has just made ready; empty where the lock is not held
         with lock:
-            item, wanted = self._take(light, member)
+            item, wanted = self._take(light, member, own)
         while item is not None:
             if wanted:
                 call_workers(self, wanted)
             it, step = item
+            start = time.perf_counter_ns() if step.weight or step.kernels >= LOOP else 0
             try:
                 out = call(it, step, state, watch, self)
             except BaseException as error:
                 item, wanted = self._failed(error, item, light, member)
                 continue
+            if start:
+                self.paths.took(step, time.perf_counter_ns() - start)
             if step.blank:
                 it.values[step.first : step.last] = step.blank
             with lock:
                 if bulk is not None:
                     bulk.ends(step, out)
                 if not self.stopped:
-                    tokens.complete(it, step, out, light, heavy)
+                    tokens.complete(it, step, out, light, own)
+                    if light or bulk is not None:
+                        heavy.extend(own, get_ident())
+                        own.clear()
                 del out
                 if watch is not None and watch.expired():
                     self._fail(watch.timed_out(tokens))
                 if light and heavy and light[0][1].kernels <= patience and not (self.stopped or self.failure):
                     item, wanted = light.popleft(), 0
                     patience -= item[1].kernels
-                elif member and others_call(self) and time.monotonic() - begun >= TURN and self._leave_to_others(light):
+                elif member and self._is_others_turn(begun) and self._leave_to_others(light, own):
                     break
                 else:
                     patience = PATIENCE
-                    item, wanted = self._take(light, member)
+                    item, wanted = self._take(light, member, own)
         else:
             return
         call_workers(self, 1)  # in turn; until that is done it is not over
@@ -245,29 +217,38 @@ class SharedRun:
             failure = FirstFailure(error, *item).delivered(self.tokens, light, self.heavy)
             self.failure = failure if self.failure is None else self.failure.earlier(failure)
             self.loops.end(self)
-            return self._take(light, member)
+            return self._take(light, member, [])
 
-    def _leave_to_others(self, light: deque[Item]) -> bool:
+    def _is_others_turn(self, begun: float) -> bool:
+        return others_call(self) and time.monotonic() - begun >= TURN
+
+    def _leave_to_others(self, light: deque[Item], own: list[Item]) -> bool:
         """Put all that is ready where others find it; False: there is nothing to come back for. The lock is held."""
-        self.heavy.extend(light)
+        self.heavy.extend((*light, *own))
         light.clear()
+        own.clear()
         if self.stopped or self.failure is not None or not self._startable():
             return False
         self._wake_caller()
         return True
 
-    def _take(self, light: deque[Item], member: bool) -> tuple[Item | None, int]:
-        """Return the next kernel for this thread, and how many workers to call for. The lock is held."""
+    def _take(self, light: deque[Item], member: bool, own: list[Item]) -> tuple[Item | None, int]:
+        """Return the next kernel for this thread, and how many workers to call for; ``own``, which is then empty: heavy
+        ones that it has just made ready. The lock is held."""
         heavy = self.heavy
         if self.failure is not None:
+            heavy.extend(own)
+            own.clear()
             self.failure.keep(light)
             self.failure.keep(heavy)
         item = None
         if not self.stopped:
             if light:
                 item = light.popleft()
+            elif self.bulk is None:
+                item = heavy.take(own, get_ident())
             elif heavy:
-                item = heavy.pop() if self.bulk is None else self.bulk.take(heavy, True)
+                item = self.bulk.take(heavy)
         if item is None:
             self._leave(member)
             return None, 0
@@ -346,7 +327,7 @@ class BlasLimit:
 
     def after_fork_in_child(self) -> None:
         """Forget the runs of other threads."""
-        me = threading.get_ident()
+        me = get_ident()
         self.users = {run for run in self.users if run.caller == me}
         self._settle()
 

@@ -113,8 +113,8 @@ class PromisesTwice(Machine):
     """Those that were called for are not counted off."""
 
     def take(self, run, me, member):
-        after, mine = super().take(run, me, member)
-        return replace(after, openings=after.openings + mine.wanted), mine
+        for after, mine in super().take(run, me, member):
+            yield replace(after, openings=after.openings + mine.wanted), mine
 
 
 class ForgetsToStop(Machine):

@@ -172,10 +172,17 @@ class Machine:
             if me.light:
                 item, me = me.light[0], replace(me, light=me.light[1:])
             elif self.startable(run):
-                item = self.next_heavy(run)
-                run = replace(run, heavy=tuple([t for t in run.heavy if t != item]))
+                for one in self.next_heavy(run):
+                    rest = replace(run, heavy=tuple([t for t in run.heavy if t != one]))
+                    yield self._taken(rest, me, one)
+                return
         if item < 0:
-            return self._leave(run, member), Thread("next" if member else "look")
+            yield self._leave(run, member), Thread("next" if member else "look")
+        else:
+            yield self._taken(run, me, item)
+
+    def _taken(self, run: Run, me: Thread, item: int) -> Any:
+        """The end of ``_take``."""
         run = replace(run, begun=run.begun | {item})
         if item in self.tasks.large:
             run = replace(run, filling=run.filling + 1)
@@ -186,10 +193,10 @@ class Machine:
         run = replace(run, openings=run.openings - wanted)
         return run, replace(me, at="call_workers" if wanted else "kernel", item=item, wanted=wanted)
 
-    def next_heavy(self, run: Run) -> int:
-        """``Bulk.take``: the newest of those that take no room, else the first in the program."""
-        others = [t for t in run.heavy if t not in self.tasks.large]
-        return others[-1] if others else min(run.heavy)
+    def next_heavy(self, run: Run) -> list[int]:
+        """``ByPath.take``, ``Bulk.take``: any of those that take no room, whichever is preferred; else the first in the
+        program."""
+        return [t for t in run.heavy if t not in self.tasks.large] or [min(run.heavy)]
 
     def startable(self, run: Run) -> int:
         """``_startable``."""
@@ -210,7 +217,7 @@ class Machine:
         run = self._ends(run, me.item)
         if not run.stopped:
             run, me = self._deliver(replace(run, done=run.done | {me.item}), me)
-        yield self.take(run, me, member)
+        yield from self.take(run, me, member)
         if member and self.others and not run.stopped and run.failure < 0:
             over = replace(run, heavy=run.heavy + me.light)
             if self.startable(over):
