@@ -52,7 +52,7 @@ from autoloop_runtime.control.cond import cond
 from autoloop_runtime.control.map_scan import map_fn, scan
 from autoloop_runtime.control.while_loop import while_loop
 from autoloop_runtime.dataflow import batch_step as batch_step
-from autoloop_runtime.dataflow import executable, workers
+from autoloop_runtime.dataflow import executable, faster_kernels, workers
 from autoloop_runtime.dataflow import flat_rules as flat_rules
 from autoloop_runtime.dataflow.critical_path import CriticalPaths as CriticalPaths
 from autoloop_runtime.dataflow.dependence import Dependence as Dependence
@@ -115,8 +115,10 @@ from autoloop_runtime.native import (
     compile_native,
     decided_calls,
     failed_runs,
+    linked_code,
     native_call,
     rules,
+    single_kernels,
 )
 from autoloop_runtime.native.blocked_loops import with_blocks
 from autoloop_runtime.native.blocked_nests import with_nests
@@ -187,7 +189,7 @@ from autoloop_runtime.python_code.buffer_reuse import ReusedArrays
 from autoloop_runtime.python_code.compile_python import compile_graph, compile_region, emit
 from autoloop_runtime.python_code.counted_loops import find_counted
 from autoloop_runtime.python_code.names import Names, identifier
-from autoloop_runtime.running import automatic, on_stack_replacement, rival, tier_up, trials
+from autoloop_runtime.running import automatic, machine_kernels, on_stack_replacement, rival, tier_up, trials
 from autoloop_runtime.running import runner as execution
 from autoloop_runtime.running.prepare import prepare, run_graph, run_now, set_outputs
 

@@ -16,12 +16,18 @@ from .executable import Executable
 from .lowering import lower
 
 if TYPE_CHECKING:
+    from .faster_kernels import Source
     from .memory_limit import MemoryLimit
 
 
-def compile_dataflow(graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Tensor]) -> Callable[..., list[Any]]:
+def compile_dataflow(
+    graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Tensor],
+    faster: Callable[[], Source | None] | None = None,
+) -> Callable[..., list[Any]]:  # fmt: skip
     """Return a function ``run(values, state, timeout=None)`` that gives ``fetches`` for the values of ``feeds``; of a
     graph that is given inputs to write to, these are its outputs and inputs.
+
+    When runs have taken long, later ones have the kernels of the source that ``faster`` gives.
 
     Raises
     ------
@@ -32,7 +38,7 @@ def compile_dataflow(graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Te
     if graph.donated:
         graph = _written_in_place(graph)
         fetches, feeds, owned = graph.outputs, graph.inputs, find_owned(graph)
-    return Executable(lower(graph, fetches, feeds), graph.donated, owned).run
+    return Executable(lower(graph, fetches, feeds), graph.donated, owned, faster).run
 
 
 def limit_of(count: int) -> MemoryLimit:

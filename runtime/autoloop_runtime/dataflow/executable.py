@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.ownership import Ownership
@@ -22,7 +23,12 @@ from .sole_holders import donate, returned
 from .whole_loops import with_joined_steps
 
 if TYPE_CHECKING:
+    from .faster_kernels import Source
     from .memory_limit import Budget, MemoryLimit
+
+
+#: seconds that runs take before it is looked for faster kernels
+LONG = 0.1
 
 
 class Executable:
@@ -36,14 +42,30 @@ class Executable:
         Feeds that a run may write to.
     owned : Ownership, optional
         What may be written to of those.
+    faster : callable, optional
+        Gives a source of faster kernels, or None, once runs have taken long.
+
+    Notes
+    -----
+    What later runs take is replaced as a whole; of the seconds that runs have taken some may get lost where several
+    end at the same time, and two threads may then do the replacing twice.
     """
 
-    def __init__(self, lowered: Lowered, donated: Collection[int] = (), owned: Ownership | None = None) -> None:
-        self.lowered = lowered
+    def __init__(
+        self, lowered: Lowered, donated: Collection[int] = (), owned: Ownership | None = None,
+        faster: Callable[[], Source | None] | None = None,
+    ) -> None:  # fmt: skip
         self.donated = donated
         self._owned = owned or Ownership()
+        self._faster: Source | Callable[[], Source | None] | None = faster
+        #: seconds that runs have taken, and after which it is looked for faster kernels
+        self._spent, self._due = 0.0, LONG
+        self._plan(lowered)
+
+    def _plan(self, lowered: Lowered) -> None:
+        """Let runs go by this graph from now on."""
         joined, single = with_joined_steps(lowered, self._owned)
-        self.plan = Plan(joined, self._owned, single, lowered)
+        self.lowered, self.plan = lowered, Plan(joined, self._owned, single, lowered)
         #: node by node, for runs that are watched, or whose memory is counted; made by the first
         self._watched: Plan | None = None
 
@@ -87,12 +109,10 @@ class Executable:
         """
         if len(feed_values) != len(self.plan.feeds):
             raise ValueError(f"{len(self.plan.feeds)} feeds are needed, got {len(feed_values)} values")
-        count = 1 if threads is None else config.check_num_threads(threads)
-        if threads is None and self.plan.parallel:
-            count = config.get_num_threads()  # asks the system
+        count = self._count(threads)
         watch, budget = Watch.needed(timeout), _budget(memory)
         tokens = State(self.plan if watch is None and budget is None else self._node_by_node())
-        is_silent, before, limit = not asked(), setting(), DEADLINE.get()
+        is_silent, before, limit, begin = not asked(), setting(), DEADLINE.get(), perf_counter()
         try:
             DEADLINE.set(limit if watch is None else watch.deadline)
             if is_silent:
@@ -102,11 +122,35 @@ class Executable:
                 run = run_alone if count == 1 or not self.plan.parallel else _shared(count)
                 run(tokens, donate(feed_values, self.donated), state, watch, budget)
             results = results_of(tokens)
+            if self._faster is not None and is_silent:
+                self._note(perf_counter() - begin, self._faster)
             return list(map(returned, results)) if self.donated else results
         finally:
             restore(before)
             DEADLINE.set(limit)
             tokens.close()
+
+    def _count(self, threads: int | None) -> int:
+        """Return how many threads may work on a run."""
+        if threads is not None:
+            return config.check_num_threads(threads)
+        return config.get_num_threads() if self.plan.parallel else 1  # asks the system
+
+    def _note(self, seconds: float, faster: Source | Callable[[], Source | None]) -> None:
+        """Note that a run has taken so long, and go on with faster kernels once they are there."""
+        self._spent += seconds
+        if self._spent < self._due:
+            return
+        with undivided():
+            from .faster_kernels import replaceable, with_kernels
+
+        source = faster() if callable(faster) else faster
+        found = {} if source is None else source.kernels(replaceable(self.lowered), self._spent)
+        self._faster = source if found is None else None
+        if source is not None and found is None:
+            self._due = source.due
+        if found:
+            self._plan(with_kernels(self.lowered, found))
 
     def _node_by_node(self) -> Plan:
         """Return the plan in which each kernel is a step."""

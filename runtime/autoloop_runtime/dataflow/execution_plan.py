@@ -359,7 +359,7 @@ def _offered(
     """Return the inputs of a node that its result may be put into, and whether arrays of the caller's may be; and the
     kernel that does so, if there are any."""
     node = flat.source
-    if node is None or flat.op is not node.op:
+    if node is None or flat.op is not node.op or flat.value is not None:
         return (), None
     found = tuple([(k, wanted.get(node) == k) for k in overwritten(node)])
     return found, over(node.op) if found else None
@@ -391,10 +391,14 @@ def _is_own(tensor: Tensor, owned: Ownership) -> bool:
 
 
 def kernel_of(flat: FlatNode, takes: bool = False, is_part: bool = False) -> Callable[..., Any] | None:
-    """Return the kernel of a node with its static arguments; what it gives includes the effect token."""
+    """Return the kernel of a node with its static arguments, or the one that it has instead; what it gives includes the
+    effect token."""
     op = flat.op
     if op is None:
         return None
+    if flat.value is not None:
+        kernel: Callable[..., Any] = flat.value
+        return kernel
     bare = op.taking.kernel if takes and op.taking is not None else op.kernel
     kernel = functools.partial(bare, **flat.attrs) if flat.attrs else bare
     if is_part:

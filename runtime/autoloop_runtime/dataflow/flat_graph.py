@@ -73,7 +73,7 @@ class FlatNode:
     constant : bool
         For an ENTER: the value is a loop invariant.
     value : Any
-        Of a CONST.
+        Of a CONST; of a KERNEL what is called instead of the kernel of ``op``, see ``faster_kernels``.
     """
 
     index: int

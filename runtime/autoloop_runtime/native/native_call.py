@@ -26,7 +26,6 @@ from .toolchain.cache import default_cache
 from .toolchain.compile_ir import Code, callable_of, compile_ir, host
 from .typing.facts import Shape
 from .typing.refusal import NativeRefusal
-from .writer.outlining import SHARE
 
 if TYPE_CHECKING:
     from ..ir.tensor import Tensor
@@ -161,31 +160,31 @@ def make_for(graph: Graph, members: Members) -> _Runnable:
 
 def make(
     graph: Graph, shapes: Sequence[Shape], known: Mapping[Tensor, Any] | None = None,
-    lying: Mapping[int, Shape] = MappingProxyType({}),
+    lying: Mapping[int, Shape] = MappingProxyType({}), *, among_others: bool = False, keeps_lock: bool = False,
 ) -> _Runnable:  # fmt: skip
-    """Compile ``graph`` for inputs of such shapes; ``known``: values it is for; ``lying``: see ``write_function``."""
+    """Compile ``graph`` for inputs of such shapes; ``known``: values it is for; ``lying``: see ``write_function``.
+
+    ``among_others``: threads that call it have work for each other, so it lets none help; ``keeps_lock``: the
+    interpreter's, while it runs.
+    """
     function = write_function(graph, shapes, host().features, known, lying)
-    cache, addresses = default_cache(), function.addresses
-    helpers = None
-    if function.shares:
-        with undivided():
-            from .kernels.thread_pool import pool
-
-        helpers = pool(cache)
-        addresses = addresses | {SHARE: helpers.address}
-    if function.stacks:
-        with undivided():
-            from .kernels.block_reuse import REUSE, reused_blocks
-
-        addresses = addresses | {REUSE: reused_blocks(cache).address}
-    may_lie = not lying and not any(isinstance(n, Given) for shape in shapes for n in shape)
+    heeds, may_lie = graph.heeds_errors, not lying and not any(isinstance(n, Given) for one in shapes for n in one)
     again = partial(make, graph, shapes, known) if may_lie else None
-    if heeds := graph.heeds_errors:
+    helpers = None
+    if function.shares or function.stacks or heeds or keeps_lock:
         with undivided():
-            from .ir.strict_floats import strict
+            from .linked_code import linked
+
+        code, helpers = linked(function, heeds, among_others, keeps_lock)
+    else:
+        code = compile_ir(function.ir, function.addresses, default_cache())
+    call = callable_of(code)
+    if heeds:
+        with undivided():
             from .toolchain.fp_flags import heeding
-    code = compile_ir(strict(function.ir) if heeds else function.ir, addresses, cache)
-    return _Runnable(function, code, heeding(callable_of(code)) if heeds else callable_of(code), helpers, again)
+
+        call = heeding(call)
+    return _Runnable(function, code, call, helpers, again)
 
 
 class _Memory:

@@ -16,6 +16,7 @@ from ..passes.optimize import optimize
 from .standing import Entry, Standing, Straight
 
 if TYPE_CHECKING:
+    from ..dataflow.faster_kernels import Source
     from .automatic import Automatic
 
 
@@ -143,8 +144,16 @@ def _made(graph: Graph, executor: str) -> Callable[[list[Any], RunState], list[A
         with undivided():
             from ..dataflow.compile_dataflow import compile_dataflow
 
-        return compile_dataflow(graph, graph.outputs, graph.inputs)
+        return compile_dataflow(graph, graph.outputs, graph.inputs, later_kernels)
     with undivided():
         from ..native import compile_native  # of the extra ``native``, and not small
 
     return compile_native(graph)
+
+
+def later_kernels() -> Source | None:
+    """Return where the scheduler has faster kernels from for one graph, once it asks; None if there can be none."""
+    with undivided():
+        from .machine_kernels import machine_kernels
+
+    return machine_kernels()

@@ -25,6 +25,7 @@ from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, Node, current_graph, eager
 from ..ir.run_state import SessionState
 from ..ir.tensor import Tensor
+from .runner import later_kernels
 
 _implicit: list[Graph] = []  # the graph of 1.x code that names none; a list of at most one, guarded by _implicit_lock
 _implicit_lock = Kind("session", "a list of at most one, changed by one call").lock()
@@ -156,7 +157,7 @@ class Session:
         key = (tuple(map(id, tensors)), tuple(map(id, feeds)), self.graph.declarations)
         known = self._executables.get(key)
         if known is None:
-            executable = compile_dataflow(self.graph, tensors, list(feeds))
+            executable = compile_dataflow(self.graph, tensors, list(feeds), later_kernels)
             with self._lock:
                 # the tensors are kept, so that no others can have their ids
                 self._executables[key] = executable, (*tensors, *feeds)

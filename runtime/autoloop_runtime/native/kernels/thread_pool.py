@@ -75,7 +75,7 @@ def _text() -> tuple[str, dict[str, int]]:
         for name in _PTHREADS:
             addresses[name] = ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
     except (OSError, TypeError, AttributeError):
-        return code("serial_work") + "\n" + code("without_threads", SIZE=_SIZE, name="{name}") + "\n", {}
+        return _serial_text(), {}
     place = "getelementptr (i8, ptr @state, i64 {})"
     aliases = "\n".join(f"@{word} = internal alias i64, ptr {place.format(8 * n)}" for word, n in _WORDS.items())
     pause = _PAUSE.get(platform.machine())
@@ -86,6 +86,10 @@ def _text() -> tuple[str, dict[str, int]]:
         YIELD=_YIELD - 1,
     )  # fmt: skip
     return f"{code('serial_work')}\n{text}\n", addresses
+
+
+def _serial_text() -> str:
+    return code("serial_work") + "\n" + code("without_threads", SIZE=_SIZE, name="{name}") + "\n"
 
 
 class Pool:
@@ -118,6 +122,7 @@ def _keep(code: Code) -> None:
 _lock = Kind("native.pool", "the pool is added when it is there; a child clears its state, as it has no helpers").lock()
 #: made under ``_lock``, then never replaced
 _made: list[Pool] = []
+_serial: list[Code] = []
 
 
 def pool(cache: DiskCache | None) -> Pool:
@@ -127,3 +132,12 @@ def pool(cache: DiskCache | None) -> Pool:
             if not _made:
                 _made.append(Pool(cache))
     return _made[0]
+
+
+def without_threads(cache: DiskCache | None) -> Code:
+    """Return what does all pieces of a job in the thread that has it."""
+    if not _serial:
+        with _lock:
+            if not _serial:
+                _serial.append(compile_ir(_serial_text(), {}, cache, as_written=True))
+    return _serial[0]

@@ -1,0 +1,243 @@
+"""The scheduler's kernels in machine code: they do as NumPy's, node by node, and take their places between two runs."""
+
+from __future__ import annotations
+
+import threading
+
+import autoloop as al
+import numpy as np
+import pytest
+from api import (
+    config,
+    executable,
+    faster_kernels,
+    forks,
+    gathered,
+    linked_code,
+    lower,
+    machine_kernels,
+    native_call,
+    single_kernels,
+)
+from executors import needs_native
+
+pytestmark = needs_native
+
+FLOATS = np.linspace(-3, 3, 600, dtype=np.float32).reshape(20, 30)
+WHOLE = np.arange(-300, 300).reshape(20, 30)
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Kernels are made as soon as a first run has ended, before the second begins."""
+
+    class AtOnce:
+        give_way = staticmethod(lambda: None)
+
+        @staticmethod
+        def submit(job):
+            job()
+            return True
+
+    monkeypatch.setattr(machine_kernels, "background", AtOnce)
+    monkeypatch.setattr(machine_kernels, "price", lambda nodes: 0.0)
+    monkeypatch.setattr(executable, "LONG", 0.0)
+
+
+def kernels_of(function, *args):
+    """The kernels in machine code with which a decorated function now runs."""
+    run = function.get_concrete_function(*args).runner.run.__self__
+    return [node.value for node in run.lowered.nodes if node.kind.name == "KERNEL" and node.value is not None]
+
+
+def beside(f, *args):
+    """What a function gives in its first three calls, and how many kernels it then has in machine code."""
+    decorated = al.function(f, executor="dataflow")
+    found = [decorated(*args) for _ in range(3)]
+    return found, len(kernels_of(decorated, *args))
+
+
+def recurrent(xs, w, u):
+    h = np.zeros((4, 8), np.float32)
+    for i in range(len(xs)):
+        h = np.tanh(xs[i] @ w + h @ u)
+    return h
+
+
+def chosen(x, n):
+    total = x.sum(axis=0)
+    while n > 0:
+        if n % 2 == 0:
+            total = np.maximum(total, x[0] * 2)
+        else:
+            total = np.where(total > 1, total / 2, np.exp(total - 3)) + x.mean(axis=0)
+        n -= 1
+    return total
+
+
+def twice(x, n):
+    for _ in range(n):
+        x = x * x - np.concatenate([x, x])[:20] + np.sum(x)
+    return x
+
+
+PROGRAMS = {
+    "recurrent": (recurrent, [np.sin(np.arange(5 * 32, dtype=np.float32)).reshape(5, 4, 8)]
+                  + [np.cos(np.arange(64, dtype=np.float32) + k).reshape(8, 8) / 4 for k in range(2)]),
+    "chosen": (chosen, [FLOATS, np.int64(9)]),
+    "twice": (twice, [FLOATS.astype(float) ** 2 / 5000, np.int64(3)]),
+    "of integers": (lambda x, n: (x // n, x % n, x << 2, abs(x), x > 3, x.max()), [WHOLE, np.int64(7)]),
+    "in order": (lambda x: (np.sort(x, axis=1), np.argsort(x, axis=0), x[:, 3] * 2), [WHOLE % 17]),
+    "by zero": (lambda x, n: (x // n, x % n), [WHOLE, np.int64(0)]),
+    "otherwise in memory": (lambda x: (x + 1, np.tanh(x), x.sum(axis=1), x @ x.T), [FLOATS.T]),
+    "parts of others": (lambda x: (np.exp(x), x * 3, x.cumsum(axis=0)), [FLOATS[::2, 3:]]),
+    "complex": (lambda x: (x * (2 + 1j), np.exp(x), abs(x)), [FLOATS[0] + 1j * FLOATS[1]]),
+    "truth": (lambda x, y: (x & y, x | ~y, np.any(x, axis=0), np.where(x, 1, 0)), [FLOATS > 0, FLOATS > 1]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_runs_give_what_they_gave_before(name, at_once):
+    f, args = PROGRAMS[name]
+    with np.errstate(all="ignore"):
+        want = f(*args)
+    found, count = beside(f, *args)
+    assert count, "nothing is in machine code"
+    for one in found:
+        al.nest.map_structure(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5), one, want)
+        al.nest.map_structure(lambda a, b: type(a) is type(b) and np.testing.assert_equal(a.dtype, b.dtype), one, want)
+
+
+def test_what_machine_code_cannot_take_is_as_it_was(at_once):
+    def program(x, y):
+        return np.reshape(x, (30, 20)), x[3], y + 1, np.exp(y)  # views, and numbers
+
+    found, count = beside(program, FLOATS, np.float64(2))
+    assert count == 0 and np.array_equal(found[-1][0], FLOATS.reshape(30, 20))
+
+
+def test_errors_are_numpys_own(at_once):
+    def program(x, w):
+        y = x + w
+        return np.linalg.inv(y) * 2
+
+    decorated = al.function(program, executor="dataflow")
+    for _ in range(3):
+        decorated(np.eye(3), np.eye(3))
+    assert kernels_of(decorated, np.eye(3), np.eye(3))
+    with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
+        decorated(np.zeros((3, 3)), np.zeros((3, 3)))
+    np.testing.assert_allclose(decorated(np.eye(3), np.eye(3)), np.eye(3))
+
+
+def test_arguments_are_written_as_before(at_once):
+    def program(a, x):
+        for i in range(len(a)):
+            a[i] += np.tanh(x * x).sum()
+
+    plain, decorated = np.arange(5.0), np.arange(5.0)
+    f = al.function(program, executor="dataflow")
+    for _ in range(4):
+        program(plain, FLOATS)
+        f(decorated, FLOATS)
+    np.testing.assert_allclose(decorated, plain, rtol=1e-6)
+    assert kernels_of(f, decorated, FLOATS)
+
+
+def test_several_runs_at_once(at_once):
+    heavy = np.linspace(-2, 2, 40_000).reshape(200, 200)
+
+    def program(a, b):
+        for _ in range(4):
+            a, b = np.tanh(a * 1.5), np.tanh(b + 0.5)
+        return a, b
+
+    with config_of_threads(2):
+        f = al.function(program, executor="dataflow")
+        want = program(heavy, -heavy)
+        for _ in range(2):
+            f(heavy, -heavy)
+        assert kernels_of(f, heavy, heavy)
+        wrong = []
+
+        def call():
+            for _ in range(20):
+                found = f(heavy, -heavy)
+                wrong.extend([one for one, other in zip(found, want) if not np.allclose(one, other, rtol=1e-12)])
+
+        callers = [threading.Thread(target=call) for _ in range(3)]
+        for one in callers:
+            one.start()
+        for one in callers:
+            one.join()
+    assert not wrong
+
+
+class config_of_threads:
+    def __init__(self, threads):
+        self.threads = threads
+
+    def __enter__(self):
+        self.before = config.get_num_threads()
+        config.set_num_threads(self.threads)
+
+    def __exit__(self, *_):
+        config.set_num_threads(self.before)
+
+
+def test_sessions_go_on_with_machine_code(at_once):
+    v1 = al.compat.v1
+    graph = v1.Graph()
+    with graph.as_default():
+        x = v1.placeholder(np.float32, (20, 30))
+        y = v1.reduce_sum(v1.tanh(x) * 2.0, axis=0)
+    with v1.Session(graph=graph) as session:
+        found = [session.run(y, {x: FLOATS}) for _ in range(3)]
+    for one in found:
+        np.testing.assert_allclose(one, (np.tanh(FLOATS) * 2).sum(axis=0), rtol=1e-5, atol=1e-5)
+
+
+def test_nothing_is_made_before_runs_have_taken_as_long(monkeypatch):
+    asked = []
+    monkeypatch.setattr(machine_kernels.background, "submit", lambda job: asked.append(job) or True)
+    source = machine_kernels.machine_kernels()
+    node, plain = node_of(lambda x: np.tanh(x), FLOATS)
+    assert source.due > 0 and source.kernels({node: plain}, source.due / 2) is None and not asked
+    assert source.kernels({node: plain}, 100.0) is None and len(asked) == 1
+    assert source.kernels({node: plain}, 200.0) is None and len(asked) == 1
+    monkeypatch.setattr(machine_kernels, "generation", lambda: forks.generation() + 1)  # a child has lost the job
+    assert source.kernels({node: plain}, 200.0) is None and len(asked) == 2
+    asked[1]()
+    made = source.kernels({node: plain}, 200.0)
+    np.testing.assert_allclose(made[node].kernel(FLOATS), np.tanh(FLOATS), rtol=1e-6)
+
+
+def node_of(f, *args):
+    """The only kernel of a function, and NumPy's for it."""
+    graph = al.function(f, executor="dataflow").get_concrete_function(*args).graph
+    return next(iter(faster_kernels.replaceable(lower(graph, graph.outputs, graph.inputs)).items()))
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_what_is_short_keeps_the_lock(keeps, monkeypatch):
+    """Seen from another thread: it runs only where the lock is given up."""
+    seen = []
+    whole = linked_code.compile_ir
+    note = lambda ir, *rest, **named: seen.append(ir) or whole(ir, *rest, **named)
+    for room in (linked_code, native_call):
+        monkeypatch.setattr(room, "compile_ir", note)
+    node, plain = node_of(lambda x: np.tanh(x), FLOATS)
+    graph = gathered(node.graph, [node], node.inputs, node.outputs)
+    kernel = single_kernels.single_kernel(graph, plain, keeps, 2)
+    np.testing.assert_allclose(kernel(FLOATS), np.tanh(FLOATS), rtol=1e-6)
+    assert any("declare ptr @PyEval_SaveThread" in ir for ir in seen) is not keeps
+
+
+def test_there_is_no_source_without_machine_code():
+    was = config.get_native()
+    config.set_native(False)
+    try:
+        assert machine_kernels.machine_kernels() is None
+    finally:
+        config.set_native(was)
+    assert machine_kernels.machine_kernels() is not None
