@@ -24,6 +24,7 @@ from ...errors import (
     is_programs_own,
     is_refusal,
     passes_handlers,
+    programs_own,
 )
 from ...left_to_python import LeftToPython, leave_unknown, python_can_run, weigh_trace
 from .raising import Raising, caused, raised_kind, remade, unknown_parts
@@ -208,7 +209,7 @@ def called(function: Any, run: Callable[..., Any], /, *args: Any, **kwargs: Any)
     graph = current_graph()
     weigh_trace()
     if graph is None or not in_staged_block():
-        return run(*args, **kwargs)
+        return _run(run, args, kwargs)
     given: tuple[Any, ...] = (args, [*kwargs], [*kwargs.values()])
     if isinstance(function, types.MethodType):
         function, given = function.__func__, (function.__self__, *given)
@@ -219,7 +220,17 @@ def called(function: Any, run: Callable[..., Any], /, *args: Any, **kwargs: Any)
             raise endless_recursion(is_shown=True)
         around = around.around
     with Setting(None, (_CALL, here)):
+        return _run(run, args, kwargs)
+
+
+def _run(run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call what stands for a user's function; that it has no such parameters plain Python says, too."""
+    try:
         return run(*args, **kwargs)
+    except TypeError as error:
+        if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+            programs_own(error)
+        raise
 
 
 def _is_alike(one: Any, other: Any) -> bool:
