@@ -1,12 +1,14 @@
 """Calls with arrays that overlap, one of which is written to: ``f(x[:-1], x[1:])``.
 
 Such a call is one of another function, which takes the arrays that the others are parts of, makes the parts, and calls
-the first function with them. In its trace they are views of one storage. Where there is no such trace, plain Python
-runs the call.
+the first function with them. In its trace they are views of one storage. Where there is no such trace, or a list, dict
+or dataclass is given, which that function would have to be given itself, plain Python runs the call.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import operator
 import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -21,7 +23,8 @@ from .concrete import CalledPlain
 from .errors import user_stacklevel
 from .given_arrays import is_same
 from .keys import leaf_key
-from .state.overlaps import Relations
+from .parameters import Named
+from .state.overlaps import Relations, made_parts
 from .state.places import RECEIVER
 from .written_arguments import OverlappingArguments
 
@@ -48,7 +51,7 @@ def called_joined(function: Function, parameters: Parameters, call: tuple[Any, .
     every = list(leaves)
     found = Relations(every, 0, [], [RECEIVER] * len(leaves))  # who gives an array has it in no place
     related = [every[k] for k in {*found.parts, *[whole for whole, _ in found.parts.values()]}]
-    refused = not found.parts or function.input_signature is not None or recorders()
+    refused = not found.parts or function.input_signature is not None or recorders() or _has_containers(call)
     if refused or not all(one.flags.writeable for one in related):
         _leave_to_python(function, every, refusal)
     passed = [k for k, first in enumerate(found.first) if first == k and k not in found.parts]
@@ -64,8 +67,18 @@ def called_joined(function: Function, parameters: Parameters, call: tuple[Any, .
         result = joined(*[every[k] for k in passed])
     except OverlappingArguments:
         _leave_to_python(function, every, refusal)
-    arrays = [leaf for leaf in leaves if isinstance(leaf, np.ndarray)]
-    return nest.map_structure(lambda one: _itself(one, arrays), result)
+    return _with_arguments(result, [leaf for leaf in leaves if isinstance(leaf, np.ndarray)], set())
+
+
+def _has_containers(call: tuple[Any, ...]) -> bool:
+    """Return whether something is given that is made anew with its leaves: others would not see what changes it."""
+    parts = [*call]
+    for one in parts:  # which grows
+        if isinstance(one, tuple | Named):
+            parts += one.values() if isinstance(one, Named) else one
+        elif one is not None and nest.is_nested(one):
+            return True
+    return False
 
 
 def _joining(
@@ -80,6 +93,7 @@ def _joining(
         for place, value in zip(passed, given):
             leaves[place] = value
         found.make_parts(leaves)
+        made_parts([leaves[k] for k in range(count) if k not in passed])
         args, kwargs = parameters.split(nest.unflatten(structure, leaves[:count]))
         return function(*args, **kwargs)
 
@@ -98,8 +112,22 @@ def _leave_to_python(function: Function, leaves: Sequence[Any], refusal: Excepti
     raise CalledPlain
 
 
-def _itself(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
-    """Return the argument that a result is, all else as it is."""
-    if not isinstance(value, np.ndarray):
+def _with_arguments(value: Any, arrays: list[np.ndarray[Any, Any]], seen: set[int]) -> Any:
+    """Return a result, with the very arguments in it where it has arrays like them; what others may hold, too, stays
+    what it is."""
+    if isinstance(value, np.ndarray):
+        return next((array for array in arrays if is_same(array, value)), value)
+    if isinstance(value, tuple):
+        parts = [_with_arguments(one, arrays, seen) for one in value]
+        return value if all(map(operator.is_, parts, value)) else nest.like(value, parts)
+    if id(value) in seen:
         return value
-    return next((array for array in arrays if is_same(array, value)), value)
+    seen.add(id(value))
+    if type(value) is list:
+        value[:] = [_with_arguments(one, arrays, seen) for one in value]
+    elif isinstance(value, dict):
+        value.update({key: _with_arguments(one, arrays, seen) for key, one in value.items()})
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for name in [one.name for one in dataclasses.fields(value) if hasattr(value, one.name)]:
+            object.__setattr__(value, name, _with_arguments(getattr(value, name), arrays, seen))
+    return value

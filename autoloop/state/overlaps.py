@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.dtypes import is_own
+from autoloop_runtime.ir.graph import current_graph
 
 from ..given_arrays import distance, handle_of, is_same, overlap, whole_of
 from .noted import Guard
@@ -106,6 +107,30 @@ def _slice(start: int, whole: np.ndarray[Any, Any], axis: int, part: np.ndarray[
         return None
     stop = last + (1 if step > 0 else -1)
     return slice(start, None if stop < 0 else stop, step)
+
+
+class MadeParts:
+    """What stands, in a trace, for arguments that are parts of others: a record of a root graph."""
+
+    def __init__(self, parts: tuple[Any, ...] = ()) -> None:
+        self.parts = parts
+
+    def copy(self) -> MadeParts:
+        """Return the same."""
+        return self
+
+
+def made_parts(parts: Sequence[Any]) -> None:
+    """Note what stands for arguments that the trace which is made makes of others."""
+    if (graph := current_graph()) is not None:
+        graph.root.records[MadeParts] = MadeParts(tuple(parts))
+
+
+def is_made_part(value: Any) -> bool:
+    """Return whether a value stands for such an argument: what a run makes in its place is another array."""
+    graph = current_graph()
+    found = None if graph is None else graph.root.records.get(MadeParts)
+    return found is not None and any(one is value for one in found.parts)
 
 
 def guards_of_shared(arrays: Sequence[tuple[Place, Any]]) -> list[Guard]:

@@ -35,7 +35,7 @@ from ..operators.staging.standins import Maybe, StandIn, is_growing, opened
 from ..operators.staging.taken_containers import grown_of
 from ..operators.staging.undefined import MaybeUnset, Undefined
 from ..returned_views import copied
-from .overlaps import part_of
+from .overlaps import is_made_part, part_of
 from .places import Place, put
 from .stateful import Made
 from .unchanging import PLAIN, is_constant, is_hiding
@@ -190,7 +190,7 @@ class Recipes:
         if isinstance(value, Tensor) and value.node is None:
             return lambda made: value
         if isinstance(value, Tensor) or composite_of(value) is not None:
-            leave_variables((value,))
+            _leave_others(value, name)
             number = self.output(as_result(value))
             if is_growing(value):
                 self.containers.append((value, name, self.firsts(value)))
@@ -358,6 +358,13 @@ class Recipes:
     def refuse(name: str, what: str) -> NoReturn:
         """Leave a function to plain Python that leaves in the world what cannot be made at each call."""
         leave(f"{name!r} is left holding {what}", "return it from the decorated function")
+
+
+def _leave_others(value: Any, name: str) -> None:
+    """Let plain Python run what leaves a variable, or an argument that is another array to the trace."""
+    if is_made_part(value):
+        leave(f"{name!r} is left holding an argument that overlaps with another one, which is written to", "")
+    leave_variables((value,))
 
 
 def items_of(recipes: Recipes, value: dict[Any, Any], name: str) -> list[tuple[Recipe, Recipe]]:

@@ -1,5 +1,6 @@
 """Arguments that overlap are parts of one array; where no trace can follow that, plain Python runs the call."""
 
+import dataclasses
 import warnings
 
 import autoloop as al
@@ -133,3 +134,84 @@ def test_overlapping_arguments_of_a_function_that_plain_python_runs():
         assert f(*given[1][1:]) is given[1][1]
     put(*given[0][1:])
     assert given[0][0].tolist() == given[1][0].tolist()
+
+
+@dataclasses.dataclass
+class Pair:
+    one: object
+    two: object = None
+
+
+class World:
+    def __init__(self):
+        self.log, self.d, self.pair, self.last = [], {}, Pair(0), None
+
+
+WORLD = World()
+
+
+def append_to(x, y, log):
+    x[0] += y[1]
+    log.append(x[0])
+    return log
+
+
+def set_key(x, y, d):
+    y += x[0]
+    d["n"] = d.get("n", 0) + 1
+    d["of"] = d
+    return d["of"] is d
+
+
+def set_field(x, y, pair):
+    x += 1
+    pair.one, pair.two = pair.two, y.sum()
+    return pair
+
+
+def give_worlds_own(x, y):
+    x += y[0]
+    WORLD.log.append(1)
+    WORLD.d["n"] = len(WORLD.log)
+    return WORLD.log, (WORLD.d, WORLD.pair), x
+
+
+def leave_argument(x, y):
+    y[0] = 3
+    WORLD.last, WORLD.d["y"] = y, [x, y]
+    WORLD.pair.two = y
+    return [y, x]
+
+
+def named(value, given, seen=()):
+    """Return what a result consists of, and which of it was there."""
+    name = next((name for name, one in given.items() if one is value), None)
+    if name is not None or id(value) in seen:
+        return name
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else None
+    seen = (*seen, id(value))
+    return type(value).__name__ if parts is None else [type(value), *[named(one, given, seen) for one in parts]]
+
+
+def outcomes(f, names):
+    z = np.arange(8.0)
+    WORLD.__init__()
+    given = {"x": z[:-1], "y": z[1:], "log": [], "d": {}, "pair": Pair(1, 2)}
+    found = []
+    for _ in range(2):
+        result = f(*[given[name] for name in names])
+        world = {**given, **{f"world's {name}": one for name, one in vars(WORLD).items()}}
+        held = [WORLD.last, WORLD.pair.one, WORLD.pair.two, *WORLD.log, *WORLD.d.values()]
+        told = [named(one, world) for one in (result, held)]
+        found.append((told, len(given["log"]), str(given["d"].get("n")), vars(given["pair"]) | {}, z.tolist()))
+    return found
+
+
+@each([(append_to, "x y log"), (set_key, "x y d"), (set_field, "x y pair"), (give_worlds_own, "x y"),
+       (leave_argument, "x y")])  # fmt: skip
+def test_what_is_given_beside_or_left_or_given_back_is_the_very_object(f, names):
+    """Lists, dicts and dataclasses that a call was given beside were made anew, and what was written to them lost."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for executor in ("auto", "sequential"):
+            assert outcomes(al.function(f, executor=executor), names.split()) == outcomes(f, names.split())
