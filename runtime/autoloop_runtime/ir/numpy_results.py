@@ -26,8 +26,9 @@ _ALWAYS = frozenset((
     np.vstack, np.where, np.zeros, np.zeros_like, np.linalg.cross, np.apply_along_axis, np.pad, np.roll, np.unique,
     np.unique_all, np.unique_inverse, np.linalg.tensorsolve,
 ))  # fmt: skip
-#: the same of a part of NumPy's that is loaded where somebody asks for it
-_TRANSFORMS = {("numpy.fft", "fftn"), ("numpy.fft", "ifftn")}
+#: the same of parts of NumPy's and SciPy's that are loaded where somebody asks for them; filled as modules load
+#: (under the import lock)
+GIVE_ARRAYS: set[Any] = set()
 #: functions that give texts of Python's
 _TEXTS = frozenset((
     np.array2string, np.array_repr, np.array_str, np.format_float_positional, np.format_float_scientific,
@@ -81,7 +82,7 @@ def _has_no_columns(value: Any) -> bool:
 def gives_array(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], without_axes: type[Tensor]) -> bool:
     """Return whether a function of NumPy's gives arrays where its results have no axes."""
     try:
-        if theirs in _ALWAYS or (getattr(theirs, "__module__", ""), getattr(theirs, "__name__", "")) in _TRANSFORMS:
+        if theirs in _ALWAYS or theirs in GIVE_ARRAYS:
             return True
         if theirs in _WEIGHTED:
             return kwargs.get("weights") is not None

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.numpy_results import GIVE_ARRAYS
 from ...ir.prices import elements
 from ...ir.tensor import Tensor
 from ...ir.traits import OPAQUE
@@ -205,6 +206,9 @@ def fftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = N
 def ifftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> Tensor:
     """Return ``np.fft.ifftn``."""
     return _several(np.fft.ifftn, ifft, a, s, axes, norm, out)
+
+
+GIVE_ARRAYS.update((np.fft.fftn, np.fft.ifftn))
 
 
 @counterpart(np.fft.rfftn)

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from ...base.stand_ins import UnknownWhileTracing
 from ...ir.numpy_protocols import NUMPY_UFUNCS
 from ...ir.op import OPS
 from ...ir.tensor import Tensor
 from ...ir.traits import FUNCTION, NO_GRADIENT, NO_RULE, NO_TEMPLATE, VIEWING
-from .. import powers
 from ..arithmetic import multiply
 from ..broadcasting import unbroadcast
+from ..complex_numbers import real
 from ..elementwise import conjugated
 from ..filled import zeros_like
 from ..operands import as_dtype, is_tensor
@@ -29,10 +30,11 @@ from .special_slopes import FLAT, ORDERS, ROWS, SEVERAL, SLOPES
 from .ufunc_calls import in_loop
 
 special: Any = importlib.import_module("scipy.special")
-#: name -> ours, which is the same function of real and complex numbers, with machine code
-_SAME: dict[str, Any] = {"expm1": powers.expm1, "log1p": powers.log1p, "exp2": powers.exp2, "cbrt": powers.cbrt}
 #: name -> whose machine code is its own, of floats
-_MACHINE_CODE = {"erf": {"libm": "erf"}, "expit": {"llvm": OPS["sigmoid"].llvm}}
+_MACHINE_CODE = {
+    "expit": {"llvm": OPS["sigmoid"].llvm},
+    **{name: {"libm": name} for name in ("cbrt", "erf", "exp2", "expm1", "log1p")},
+}
 
 
 def _vjp_of(name: str, slopes: Callable[..., Any]) -> Callable[..., Any]:
@@ -94,9 +96,6 @@ def _enter(ufunc: Any) -> None:
         row = library(row_name, ufunc, ["broadcast"] * ufunc.nout, several, dtype=_dtypes(ufunc))
         counterpart(ufunc)(lambda *inputs: tuple(row(*in_loop(ufunc, inputs))))
         return
-    if name in _SAME:
-        counterpart(ufunc)(lambda x: _SAME[name](*in_loop(ufunc, [x])))
-        return
     code: Any = _MACHINE_CODE.get(name, {"llvm": NO_TEMPLATE})
     if name not in SLOPES:
         rule = NO_GRADIENT if name in FLAT else NO_RULE
@@ -122,10 +121,23 @@ def _differentiable(name: str, row_name: str, ufunc: Any, code: Any) -> None:
     counterpart(ufunc)(ours)
 
 
+def _in_loop_of_zeta(x: Any, q: Any) -> list[Tensor]:
+    """Return both arguments in dtypes that SciPy computes in: floats of one width, of which the first may be complex;
+    its public function has no loops, and those of this one are the same.
+    """
+    is_complex = as_operand(x).dtype.kind == "c"
+    try:
+        first, second = in_loop(special.poch, [real(x) if is_complex else x, q])
+    except TypeError as error:
+        raise UnknownWhileTracing(f"scipy.special.zeta of such arguments is for SciPy itself: {error}") from error
+    wide = np.result_type(first.dtype, np.complex64) if is_complex else first.dtype
+    return [as_operand(x, wide) if is_complex else first, second]
+
+
 # SciPy's public function is one of Python, of one argument or two
 _zeta = library("special_zeta", special.zeta, "broadcast", _vjp_of("zeta", SLOPES["zeta"]), traits=LIBRARY)
 _riemann = library("special_riemann_zeta", special.zeta, "same", NO_RULE, traits=LIBRARY)
-ROWS["zeta"] = lambda x, q: _zeta(_as_order("zeta", 0, x), as_operand(q))
+ROWS["zeta"] = lambda x, q: _zeta(*_in_loop_of_zeta(_as_order("zeta", 0, x), q))
 ROWS["riemann_zeta"] = _riemann
 for _name in dir(special):
     if isinstance(getattr(special, _name), np.ufunc) and getattr(special, _name) not in NUMPY_UFUNCS:
