@@ -223,7 +223,7 @@ class Function(SentByName):
     def _target(self) -> Callable[..., Any]:
         made, of = self._converted, self.python_function
         if made is None or not has_defaults_of(made, of):
-            with undivided():
+            with undivided(), NoCollection():
                 from .tracing import converted
 
             made = self._converted = converted(of) if self.autograph else of

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import gast
 from autoloop_runtime.base.dataclass import replace
 from autoloop_runtime.base.forks import undivided
@@ -87,7 +85,7 @@ class BlockStatements(SimpleStatements):
         for item in getattr(node, "items", []):
             manager = item.context_expr
             function = manager.func if isinstance(manager, gast.Call) else None
-            if self.expressions.environment.resolve(function, self.around.local_names) is contextlib.suppress:
+            if self.expressions.environment.is_suppress(function, self.around.local_names):
                 found += manager.args
         return found
 

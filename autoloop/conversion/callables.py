@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-import builtins
 import contextlib
 import functools
 import math
 import operator
 import sys
 import types
-import weakref
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any
 
-import gast
 import numpy as np
 from autoloop_runtime.base.callbacks import CALLS_BACK
-from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.base.locations import is_library_file, is_own_file
 
-from .frame_readers import FRAME_READERS
 from .known_effects import (
-    COMPARISONS,
     calls_later,
     factories_of,
-    hides_state,
     is_nameless,
     is_watched,
     looks_at_arguments,
 )
-from .nodes import Node
 
-OPTIONS = "set_loop_options"
 # Libraries whose functions take anything and look at none of it, or know what to do with it, or look at their caller.
 _KNOWN = frozenset(("builtins", "numpy", "autoloop", "autoloop_runtime", "operator", "_operator", "itertools"))
 _HANDS_ON = frozenset(("abc", "collections", "contextlib", "copy", "dataclasses", "enum", "functools", "inspect"))
@@ -79,9 +70,7 @@ _ASKING_NOBODY: frozenset[Any] = frozenset(
     (np.vectorize, np.broadcast, np.ndindex, np.ndenumerate, np.nditer, np.errstate, np.poly, np.roots)
     + (np.ravel_multi_index, np.vstack, np.hstack, np.dstack, np.column_stack)
 )
-_OF_DESCRIPTORS = ("__get__", "__set__", "__delete__")
-_DISPLAYS = (gast.List, gast.Tuple, gast.ListComp)
-_MAY_BE_LISTS = (gast.Name, gast.Attribute, gast.Subscript, gast.Call, gast.Starred, gast.IfExp, gast.NamedExpr)
+DESCRIBING = ("__get__", "__set__", "__delete__")
 #: where functions are that mean something else for what is staged
 _LIBRARIES = ("numpy.", "scipy.special.", "scipy.linalg.")
 _REDUCE: dict[Any, tuple[str, ...]] = {functools.reduce: ("function",)}
@@ -93,16 +82,8 @@ _CALLING = {
 }  # fmt: skip
 # What makes generators of random numbers.
 _GENERATORS = {("random", "Random"), ("numpy", "Generator"), ("numpy", "RandomState"), ("numpy", "default_rng")}
-# Methods of texts that look at nothing else.
-_TEXTS_ALONE = frozenset(("capitalize", "casefold", "encode", "lower", "splitlines", "swapcase", "title", "upper"))
-# Builtins that must be called by the user's own frame.
-_FRAME_CALLS = set(FRAME_READERS) | {"breakpoint", "globals", "super", "__import__"}
-# Builtins that always give a Python bool.
-_TRUTHS: tuple[Any, ...] = (isinstance, issubclass, callable)
 _ASYNCHRONOUS = 0x80 | 0x200  # coroutine, asynchronous generator
 _GENERATOR_FLAGS = 0x20 | _ASYNCHRONOUS
-
-_MISSING = object()
 
 
 def is_convertible_function(function: types.FunctionType) -> bool:
@@ -226,181 +207,6 @@ def is_plain(target: Any) -> bool:
     return is_library_file(getattr(module, "__file__", None) or "")
 
 
-def _member(module: types.ModuleType, name: str) -> Any:
-    """Return what a module has under a name; ours may load it first, of others nothing is run."""
-    found = vars(module).get(name, _MISSING)
-    if found is _MISSING and is_own_file(getattr(module, "__file__", None) or ""):
-        return getattr(module, name, _MISSING)
-    return found
-
-
-def _asks_of_a_run(test: Node) -> bool:
-    """Return whether a comparison asks ``x is None``, or True or False, which only a run may know."""
-    sides = (test.left, *test.comparators)
-    return len(test.ops) == 1 and any(isinstance(one, gast.Constant) for one in sides)
-
-
-#: what was assumed to be the value of a name, and is no more
-_GONE = object()
-
-
-def _reference(value: Any) -> Callable[[], Any]:
-    """Return what gives a value; it is not kept alive where that can be helped."""
-    try:
-        reference = weakref.ref(value)
-    except TypeError:
-        return lambda: value
-    return lambda: _GONE if (known := reference()) is None else known
-
-
-@dataclass
-class Environment:
-    """What the names of one function mean now, for decisions made while it is converted.
-
-    ``enclosed`` are the values of the function's free variables and the modules it names, ``inner_members`` the
-    names of the methods of classes inside it.
-
-    A decision that rests on the present value of a global name is noted in ``assumed``; the conversion is
-    used again only while they hold. Decisions made here change the look of the code and what can be staged,
-    never what Python values give.
-    """
-
-    namespace: dict[str, Any]
-    enclosed: tuple[Any, ...] = ()
-    inner_members: frozenset[str] = frozenset()
-    assumed: dict[str, Any] = field(default_factory=dict)
-    _kept: dict[str, Callable[[], Any]] = field(default_factory=dict)
-    _known_members: tuple[frozenset[str], frozenset[str]] | None = None
-    _known_items: bool | None = None
-
-    def holds(self, namespace: dict[str, Any]) -> bool:
-        """Return whether the assumptions are still true."""
-        return all(_lookup(namespace, name) is known() for name, known in self._kept.items())
-
-    def settle(self) -> None:
-        """Let go of what was needed to convert: what was assumed is compared later, and not kept alive."""
-        self._kept = {name: _reference(value) for name, value in self.assumed.items()}
-        self.namespace, self.enclosed, self.assumed = {}, (), {}
-
-    def resolve(self, node: Node, local_names: frozenset[str]) -> Any:
-        """Return the object a global name, or an attribute chain of modules, stands for."""
-        if isinstance(node, gast.Name):
-            if node.id in local_names:
-                return _MISSING
-            found = _lookup(self.namespace, node.id)
-            if found is not _MISSING:
-                self.assumed[node.id] = found
-            return found
-        if isinstance(node, gast.Attribute):
-            base = self.resolve(node.value, local_names)
-            if isinstance(base, types.ModuleType):
-                return _member(base, node.attr)
-        return _MISSING
-
-    def is_builtin(self, node: Node, name: str, local_names: frozenset[str]) -> bool:
-        """Return whether an expression is the builtin of that name."""
-        if not (isinstance(node, gast.Name) and node.id == name):
-            return False
-        return self.resolve(node, local_names) is getattr(builtins, name)
-
-    def is_plain_call(self, function: Node, local_names: frozenset[str]) -> bool:
-        """Return whether a call can stay as the user wrote it."""
-        if isinstance(function, gast.Name) and function.id in _FRAME_CALLS:
-            return self.is_builtin(function, function.id, local_names)
-        if isinstance(function, gast.Attribute) and isinstance(function.value, gast.Constant | gast.JoinedStr):
-            return function.attr in _TEXTS_ALONE
-        target = self.resolve(function, local_names)
-        return target is not _MISSING and is_plain(target)
-
-    def looks_into_lists(self, call: Node, local_names: frozenset[str]) -> bool:
-        """Return whether a function of NumPy's may be given what it does not ask what it means: a list's elements, an
-        argument that is not its first."""
-        given = [*call.args, *[k.value for k in call.keywords]]
-        displays = [leaf for one in given if isinstance(one, _DISPLAYS) for leaf in getattr(one, "elts", [one])]
-        held = any(not isinstance(leaf, gast.Constant) for leaf in displays)
-        named = any(isinstance(one, _MAY_BE_LISTS) for one in given)
-        later = any(not isinstance(one, (gast.Constant, *_DISPLAYS)) for one in given[1:])
-        may_be_dots = any(one.arg in (None, "out") for one in call.keywords)  # of which a ufunc tells nobody
-        function = self.resolve(call.func, local_names) if held or named or later or may_be_dots else None
-        return is_numpys(function) and (held or may_be_dots or not isinstance(function, np.ufunc))
-
-    def is_options(self, function: Node, local_names: frozenset[str]) -> bool:
-        """Return whether an expression is certainly ``set_loop_options``, also under a name of the user's."""
-        target = self.resolve(function, local_names)
-        code = getattr(target, "__code__", None)
-        return code is not None and code.co_name == OPTIONS and is_own_file(code.co_filename)
-
-    def is_users_class(self, node: Node, local_names: frozenset[str]) -> bool:
-        """Return whether an expression certainly is a class of the user's."""
-        target = self.resolve(node, local_names)
-        return isinstance(target, type) and is_users_class(target)
-
-    def is_property(self, name: str) -> bool:
-        """Return whether a class of the user's in reach has a property of this name, or another descriptor."""
-        return name in self._members[0] or not self.inner_members.isdisjoint(_OF_DESCRIPTORS)
-
-    def is_overloaded(self, *names: str) -> bool:
-        """Return whether a class of the user's in reach has one of these special methods."""
-        return not self._members[1].isdisjoint(names)
-
-    def has_library_items(self) -> bool:
-        """Return whether a name in reach holds an object of Python's whose items may change unseen: a ConfigParser."""
-        if self._known_items is None:
-            reach = (*self.namespace.values(), *self.enclosed)
-            self._known_items = any(hasattr(type(one), "__getitem__") and hides_state(one) for one in reach)
-        return self._known_items
-
-    @property
-    def _members(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The names of properties, and of special methods, of the user's classes in reach."""
-        if self._known_members is None:
-            self._known_members = self._find_members()
-        return self._known_members
-
-    def _find_members(self) -> tuple[frozenset[str], frozenset[str]]:
-        reach = [*self.namespace.values(), *self.enclosed]
-        modules = [one for one in self.enclosed if issubclass(type(one), types.ModuleType) and is_users_module(one)]
-        reach += [value for one in modules for value in vars(one).values()]
-        kinds = {one if issubclass(type(one), type) else type(one) for one in reach}
-        classes = [one for one in {base for kind in kinds for base in kind.__mro__} if is_users_class(one)]
-        members = [(name, value) for cls in classes for name, value in vars(cls).items()]
-        asked = {kind for kind in {type(value) for _, value in members} if _is_asked(kind)}
-        properties = {name for name, value in members if type(value) in asked}
-        special = {
-            name
-            for name, value in members
-            if name[:2] == "__" == name[-2:] and isinstance(value, types.FunctionType)
-            if is_written(value) or name in COMPARISONS
-        }
-        return frozenset(properties | self.inner_members), frozenset(special | self.inner_members)
-
-    def is_static_test(self, test: Node, local_names: frozenset[str]) -> bool:
-        """Return whether a test gives a Python bool for certain, whatever its operands are."""
-        if isinstance(test, gast.Constant):
-            return True
-        if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
-            return self.is_static_test(test.operand, local_names)
-        if isinstance(test, gast.BoolOp):
-            return all(self.is_static_test(value, local_names) for value in test.values)
-        if isinstance(test, gast.Compare):
-            return all(isinstance(op, gast.Is | gast.IsNot) for op in test.ops) and not _asks_of_a_run(test)
-        if isinstance(test, gast.Call):
-            target = self.resolve(test.func, local_names)
-            return any(target is truth for truth in _TRUTHS)
-        return isinstance(test, gast.Name) and test.id == "__debug__"
-
-    def swallows(self, statement: Node, local_names: frozenset[str]) -> bool:
-        """Return whether a ``with`` statement may swallow an exception; unknown managers may."""
-        return not all(self._lets_through(item.context_expr, local_names) for item in statement.items)
-
-    def _lets_through(self, manager: Node, local_names: frozenset[str]) -> bool:
-        target = self.resolve(manager.func if isinstance(manager, gast.Call) else manager, local_names)
-        if target is _MISSING:
-            return False
-        module = str(getattr(target, "__module__", None) or type(target).__module__).split(".")[0]
-        return module in ("autoloop", "autoloop_runtime", "numpy", "threading", "_thread", "io", "_io")
-
-
 def initializer_of(kind: Any) -> types.FunctionType | None:
     """Return the method by which the user begins an object of a class, if it is to be converted; None otherwise.
 
@@ -415,11 +221,11 @@ def initializer_of(kind: Any) -> types.FunctionType | None:
     return first if isinstance(first, types.FunctionType) and is_convertible_function(first) else None
 
 
-def _is_asked(kind: type) -> bool:
+def is_asked(kind: type) -> bool:
     """Return whether objects of a class are properties, or descriptors whose methods the user has written."""
     if issubclass(kind, property | functools.cached_property):
         return True
-    written = (getattr(kind, name, None) for name in _OF_DESCRIPTORS)
+    written = (getattr(kind, name, None) for name in DESCRIBING)
     return is_users_class(kind) and any(isinstance(one, types.FunctionType) for one in written)
 
 
@@ -442,9 +248,3 @@ def is_users_class(cls: type) -> bool:
     file = getattr(sys.modules.get(cls.__module__), "__file__", None) or "<unknown>"
     is_compiled = cls.__module__ in sys.builtin_module_names or file.endswith(tuple(EXTENSION_SUFFIXES))
     return not (is_compiled or is_library_file(file))
-
-
-def _lookup(namespace: dict[str, Any], name: str) -> Any:
-    if name in namespace:
-        return namespace[name]
-    return getattr(builtins, name, _MISSING)

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import gast
 
-from .callables import OPTIONS, Environment
 from .container_names import container_names
+from .environment import Environment
 from .exits import falls_off
 from .expression_walk import Surroundings
 from .expressions import ExpressionRewriter
@@ -24,6 +24,7 @@ from .generated_functions import GeneratedFunctions
 from .item_targets import nested_targets
 from .jumps import lower_jumps
 from .liveness import analyse
+from .meanings import OPTIONS
 from .nodes import Block, Maker, Node, header
 from .plan import Plan, plan_function
 from .scopes import parameter_names, path_of, scope_of

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import gast
 from autoloop_runtime.base.dataclass import dataclass, replace
 
-from .callables import Environment
+from .environment import Environment
 from .nodes import Maker, Node, branching_fields, copy_tree, method_name
 
 # What becomes small functions, or operators over values that a run decides.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import types
-
 import gast
 from autoloop_runtime.base.dataclass import replace
 
@@ -11,6 +9,7 @@ from .decided_expressions import DecidedExpressions
 from .expression_walk import Surroundings
 from .frame_readers import reads_frame
 from .inner_scopes import InnerScopes
+from .known_names import OF_GENERATORS, OF_NAMESPACES
 from .nodes import Maker, Node, as_index, children, walk
 from .unfolding import binds_in
 
@@ -117,14 +116,14 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
         And where it may ask an array for what only the run knows, or for what tensors have and arrays do not.
         """
         loaded = isinstance(node.ctx, gast.Load)
-        owner = self.environment.resolve(node.value, around.local_names)
-        asked = node.attr in ASKED and not isinstance(owner, types.ModuleType)
+        of_module = self.environment.is_module(node.value, around.local_names)
+        asked = node.attr in ASKED and not of_module
         is_property = loaded and (asked or self.environment.is_property(node.attr))
         node = self.parts(node, around)
         make = Maker(node)
         if is_property:
             node = make.call(self.operator(make, "attribute"), node.value, make.constant(node.attr))
-        if loaded and around.caught and not isinstance(owner, types.ModuleType):
+        if loaded and around.caught and not of_module:
             # An attribute that only the run knows to be there is asked for here, where its absence would be caught.
             node = make.call(self.operator(make, "defined"), node)
         return node
@@ -140,10 +139,6 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
         return make.call(self.operator(make, "item"), node.value, as_index(node.slice))
 
 
-#: what tells of all attributes that an object has
-OF_NAMESPACES = frozenset(("__dict__", "__dir__", "__getstate__", "__reduce__", "__reduce_ex__", "__sizeof__"))
-#: attributes of generators of random numbers that tell how far they are, or lead there
-OF_GENERATORS = frozenset(("bit_generator", "_bit_generator", "gauss_next"))
 #: attributes of arrays that tell of extents and dtype, those that what stands for arrays and numbers lacks, and those
 #: that arrays, unlike that, lack
 ASKED = OF_NAMESPACES | frozenset((

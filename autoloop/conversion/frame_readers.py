@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import gast
 
+from .known_names import FRAME_READERS
 from .nodes import Node, children
 
-#: such calls, and how many arguments tell one what to look at instead
-FRAME_READERS = {"locals": 1, "vars": 1, "dir": 1, "eval": 2, "exec": 2}
 YIELDS = (gast.Yield, gast.YieldFrom)
 
 

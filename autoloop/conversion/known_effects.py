@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base.locations import is_library_file
 
-from .scopes import value_in
+from .cells import value_in
 
 #: what clocks tell, and other functions whose results are numbers or nothing -> the type of the result
 CLOCKS: dict[Any, type] = {

@@ -1,171 +1,50 @@
-"""The way from a function to its converted twin: the order of the passes, the cache, the front door."""
+"""The way from a function to its converted twin: the cache, the front door.
+
+The rooms that convert are loaded when something is converted that no process before has kept.
+"""
 
 from __future__ import annotations
 
-import ast
-import contextlib
 import functools
-import itertools
 import types
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-import gast
 import numpy as np
-from autoloop_runtime.base.dataclass import dataclass
-from autoloop_runtime.base.forks import Kind
+from autoloop_runtime.base.collector import NoCollection
+from autoloop_runtime.base.forks import Kind, undivided
 
 from ..errors import ConversionError, SourceNotFoundError, user_stacklevel, user_traceback
 from .callables import (
     DO_NOT_CONVERT,
-    Environment,
     is_converted,
     is_convertible_function,
     is_generator_code,
     is_marked,
 )
-from .control_flow import rewrite_function
-from .loading import compile_function, instantiate
-from .mutated_parameters import mutated_parameters
-from .nodes import Node, children, walk
-from .source import FunctionSource, find_source
-from .statements import Names
-from .translation import to_ast
-from .unsupported import refuse_unsupported
+from .kept_conversions import Conversion, KeptConversion
+from .loading import instantiate
 
 P = ParamSpec("P")
 R = TypeVar("R")
 #: what takes no mark, and needs none: it is called as it is
 _COMPILED = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, np.ufunc)
-_GENERATED = ("loop_test", "loop_body", "item", "then", "orelse")
 
 
-@dataclass(frozen=True)
-class Conversion:
-    """A converted function before it is given cells and globals.
+def _converted(function: types.FunctionType) -> Conversion:
+    """Return the conversion of a function, which a process before may have made."""
+    kept = KeptConversion(function)
+    made = kept.load()
+    if made is None:
+        with undivided(), NoCollection():
+            from .converting import convert_code
 
-    Attributes
-    ----------
-    code : types.CodeType
-        The code object.
-    ops : str
-        The name of the operators in it.
-    environment : Environment
-        What was assumed about global names.
-    mutated : tuple of str
-        The parameters whose elements it sets for its caller.
-    """
-
-    code: types.CodeType
-    ops: str
-    environment: Environment
-    mutated: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _ConvertedTree:
-    """A converted function before it is compiled; it goes away when it has been compiled or printed."""
-
-    source: FunctionSource
-    tree: Node
-    names: Names
-    environment: Environment
-    mutated: tuple[str, ...]
-
-
-def _convert_tree(function: types.FunctionType) -> _ConvertedTree:
-    source = find_source(function.__code__)  # text -> tree, parsed once
-    tree = _without_decorators(source.node)
-    if source.class_name is not None:
-        _spell_out(tree, source.class_name.lstrip("_"))
-    nodes = list(walk(tree))
-    names = _names_for(nodes, function)
-    environment = Environment(function.__globals__, _enclosed(function, nodes), _inner_members(nodes))
-    free = frozenset(function.__code__.co_freevars) - {"__class__"}
-    mutated = mutated_parameters(nodes)
-    # scopes -> jumps -> flow -> plan, each once per function, then loops, branches and expressions
-    return _ConvertedTree(source, rewrite_function(tree, names, environment, outer=free), names, environment, mutated)
-
-
-def convert_code(function: types.FunctionType) -> Conversion:
-    """Convert one function: this is the whole way, in order."""
-    made = _convert_tree(function)
-    code = compile_function(made.tree, made.source, function.__code__, made.names.ops, made.names.functions)
-    made.environment.settle()
-    return Conversion(code, made.names.ops, made.environment, made.mutated)
-
-
-def convert_text(function: types.FunctionType) -> str:
-    """Convert one function for reading."""
-    from .printing import to_text
-
-    refuse_unsupported(find_source(function.__code__))
-    made = _convert_tree(function)
-    tree = to_ast(made.tree)
-    if isinstance(tree, ast.Lambda):
-        tree = ast.copy_location(ast.Expr(tree), tree)
-    return to_text(tree, made.names.ops, made.source.comments)
-
-
-def _enclosed(function: types.FunctionType, nodes: Sequence[Node]) -> tuple[Any, ...]:
-    """Return the modules that a function names, and the values of its free variables, as far as they have one."""
-    values = function.__globals__
-    named = dict.fromkeys(node.id for node in nodes if isinstance(node, gast.Name))
-    found = [values[name] for name in named if issubclass(type(values.get(name)), types.ModuleType)]
-    for cell in function.__closure__ or ():
-        with contextlib.suppress(ValueError):
-            found.append(cell.cell_contents)
-    return tuple(found)
-
-
-def _inner_members(nodes: Sequence[Node]) -> frozenset[str]:
-    """Return the names of the methods of the classes that a function defines."""
-    classes = [node for node in nodes if isinstance(node, gast.ClassDef)]
-    return frozenset(one.name for cls in classes for one in cls.body if isinstance(one, gast.FunctionDef))
-
-
-def _spell_out(node: Node, class_name: str) -> None:
-    """Write ``self.__v`` of a method as ``self._C__v``: operators are given names as texts, which stay."""
-    if isinstance(node, gast.Attribute) and node.attr[:2] == "__" != node.attr[-2:] and class_name:
-        node.attr = f"_{class_name}{node.attr}"
-    for one in children(node):
-        if not isinstance(one, gast.ClassDef):
-            _spell_out(one, class_name)
-
-
-def _without_decorators(node: Node) -> Node:
-    if isinstance(node, gast.FunctionDef):
-        node.decorator_list = []
-    return node
-
-
-def _names_for(nodes: Sequence[Node], function: types.FunctionType) -> Names:
-    """Choose names for generated code that the user's code does not use anywhere."""
-    taken = set(function.__code__.co_freevars)
-    for node in nodes:
-        for field in _naming_fields(node.__class__):
-            value = getattr(node, field, None)
-            if isinstance(value, str):
-                taken.add(value)
-        if isinstance(node, gast.Global | gast.Nonlocal):
-            taken.update(node.names)
-
-    def fresh(base: str) -> str:
-        for suffix in itertools.chain([""], (f"_{number}" for number in itertools.count(1))):
-            if base + suffix not in taken:
-                taken.add(base + suffix)
-                return base + suffix
-        raise AssertionError("unreachable")
-
-    return Names(fresh, fresh("ops"), *(fresh(name) for name in _GENERATED))
-
-
-@functools.cache
-def _naming_fields(cls: type[gast.AST]) -> tuple[str, ...]:
-    """Return the fields of a class of nodes that may hold a name in its scope."""
-    return tuple(field for field in ("id", "name", "asname", "rest") if field in cls._fields)
+        made = convert_code(function)
+        kept.store(made)
+    made.meanings.settle()
+    return made
 
 
 _KIND = Kind("conversion", "a conversion is added when it is there; one that was being made is made again")
@@ -215,10 +94,10 @@ class _Cache:
             entry = self._codes.get(key)
             if entry is not None and entry[0]() is code:
                 conversion = entry[1]
-                if conversion is None or conversion.environment.holds(function.__globals__):
+                if conversion is None or conversion.meanings.holds(function.__globals__):
                     return conversion
             try:
-                conversion = convert_code(function)
+                conversion = _converted(function)
             except SourceNotFoundError as error:
                 conversion = None
                 warnings.warn(
@@ -267,7 +146,9 @@ def convert(f: Callable[P, R]) -> Callable[P, R]:
     try:
         function = _function_of(f)
         if function is not None and not is_marked(function) and is_generator_code(function.__code__):
-            refuse_unsupported(find_source(function.__code__))
+            from .converting import refuse
+
+            refuse(function)
         converted: Callable[..., Any] = convert_callee(f, explicit=True)
     except ConversionError as error:
         raise user_traceback(error)  # noqa: B904  (the same error; where it was found is of no interest)
@@ -347,6 +228,8 @@ def to_code(f: Callable[..., Any]) -> str:
     function = _function_of(inner)
     if function is None:
         raise TypeError(f"to_code needs a Python function, got {f!r} of type {type(f).__name__}")
+    from .converting import convert_text
+
     return convert_text(function)
 
 

@@ -7,14 +7,13 @@ they use is *captured*, and must stay one shared cell.
 
 from __future__ import annotations
 
-import types
 from collections.abc import Iterable
-from typing import Any
 
 import gast
 from autoloop_runtime.base.dataclass import dataclass, field
 
 from .frame_readers import is_frame_reader
+from .known_names import MUTATORS
 from .nodes import Node, children, method_name, walk
 
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
@@ -24,11 +23,6 @@ COMPREHENSIONS = (*IMMEDIATE, gast.GeneratorExp)
 _BINDING_MARKS = frozenset((gast.Store, gast.Del))
 _NAMED = frozenset((gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.MatchAs, gast.MatchStar))
 
-# Methods that change a list, dict or set in place: the name they are called on is rebound in a staged loop.
-MUTATORS = frozenset(
-    ("add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "reverse")
-    + ("setdefault", "sort", "update")
-)
 # Builtins that use up a generator expression before they return.
 CONSUMERS = frozenset(
     ("all", "any", "bytes", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple")
@@ -397,11 +391,3 @@ def path_of(node: Node) -> str:
         base = path_of(node.value)
         return f"{base}.{node.attr}" if base else ""
     return ""
-
-
-def value_in(cell: types.CellType, default: Any = None) -> Any:
-    """Return the value of a variable that functions share, ``default`` as long as it has none."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return default

@@ -13,7 +13,7 @@ from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 
-from ..conversion.scopes import value_in
+from ..conversion.cells import value_in
 from ..left_to_python import LeftToPython
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.rebinding import DoubtfulAttributes, Rebinding, leave_uncovered, rebindings

@@ -16,7 +16,7 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.ir.array_storage import Storage, kept
 from autoloop_runtime.ir.tensor import Tensor
 
-from ..conversion.scopes import value_in
+from ..conversion.cells import value_in
 from ..given_arrays import whole_of
 from ..operators.mutation.outside_world import leave
 from ..operators.staging.maybe_same import are_some, forget, maybe_same

@@ -15,7 +15,7 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from ..concrete import ConcreteFunction
 from ..conversion.callables import is_users_class
-from ..conversion.scopes import value_in
+from ..conversion.cells import value_in
 from ..keys import OBJECTS, leaf_key
 from ..operators.mutation.parts_of_objects import MOST_OBJECTS, has_state
 from .noted import Reached

@@ -20,7 +20,7 @@ from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..conversion.callables import is_users_class
-from ..conversion.scopes import value_in
+from ..conversion.cells import value_in
 from ..given_arrays import whole_of
 from ..operators.mutation.heap_snapshot import is_random, stand_ins
 from ..operators.mutation.outside_world import leave

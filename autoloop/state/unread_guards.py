@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..conversion.scopes import value_in
+from ..conversion.cells import value_in
 from ..operators.staging.own_attributes import in_class
 from .noted import Guard, Reached
 from .places import Place, held_at

@@ -15,8 +15,8 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from .. import state
 from ..conversion.callables import is_users_class
+from ..conversion.cells import value_in
 from ..conversion.known_effects import is_nameless
-from ..conversion.scopes import value_in
 from ..keys import Number, is_input
 from ..operators.mutation.heap_snapshot import MOST_NUMBERS, contents
 from ..operators.mutation.outside_world import leave

@@ -34,8 +34,10 @@ from autoloop_runtime.base import (
     threads,
 )
 from autoloop_runtime.base import dataclass as lean
+from autoloop_runtime.base import kept_entries as caching
 from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.base.dtypes import float32, float64, variant
+from autoloop_runtime.base.kept_entries import DiskCache
 from autoloop_runtime.base.kept_modules import ENOUGH, Finder
 from autoloop_runtime.base.locations import Places
 from autoloop_runtime.base.native_extra import why_not
@@ -137,10 +139,9 @@ from autoloop_runtime.native.kernels.block_reuse import SMALLEST as SMALLEST_BLO
 from autoloop_runtime.native.kernels.block_reuse import ReusedBlocks, reused_blocks
 from autoloop_runtime.native.native_function import write_function
 from autoloop_runtime.native.rules import growing_table, lapack_calls, linalg_rules, products, sorting_rules
-from autoloop_runtime.native.toolchain import cache as caching
 from autoloop_runtime.native.toolchain import child, compiler, interpreter, linker, process, shared_libraries
 from autoloop_runtime.native.toolchain import compile_ir as compiling
-from autoloop_runtime.native.toolchain.cache import DiskCache, default_cache
+from autoloop_runtime.native.toolchain.cache import default_cache
 from autoloop_runtime.native.toolchain.compile_ir import compile_ir, host
 from autoloop_runtime.native.typing import told_extents
 from autoloop_runtime.native.typing.exact_shapes import infer

@@ -16,7 +16,7 @@ import numpy as np
 from autoloop_runtime.ir.tensor import Tensor
 
 from ... import operators
-from ...conversion.scopes import value_in
+from ...conversion.cells import value_in
 from ..mutation.array_identity import TestChanges
 from ..mutation.heap_snapshot import snapshots
 from ..mutation.held_before import has_changed, restore

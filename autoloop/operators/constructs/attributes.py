@@ -20,7 +20,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, T
 
 from ... import operators
 from ...conversion.callables import is_users_class
-from ...conversion.expressions import OF_GENERATORS, OF_NAMESPACES
+from ...conversion.known_names import OF_GENERATORS, OF_NAMESPACES
 from ...conversion.pipeline import convert_callee
 from ...left_to_python import refuse_unknown
 from ..mutation.rebinding import ask_names, ask_namespace, leave_covered

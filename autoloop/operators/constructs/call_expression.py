@@ -27,8 +27,8 @@ from ...conversion.callables import (
     is_foreign,
     makes_generator,
 )
-from ...conversion.expressions import OF_NAMESPACES
 from ...conversion.known_effects import consumes, has_known_effect
+from ...conversion.known_names import OF_NAMESPACES
 from ...conversion.pipeline import convert_callee, mutated_parameters_of
 from ...errors import programs_own
 from ...left_to_python import is_followed, traced_anyway, weigh_trace

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 from autoloop_runtime.ir.graph import current_graph
 
-from ...conversion.scopes import value_in
+from ...conversion.cells import value_in
 from ..mutation.outside_world import found_outside, leave
 
 _OF_THE_TRACE = "it would hold while that is traced, not when it runs; put it around that, or around the whole call"

@@ -27,8 +27,8 @@ from autoloop_runtime.base.locations import is_library_file, is_own_file
 
 from ...bound_function import BoundFunction
 from ...conversion.callables import is_users_class, is_users_module
+from ...conversion.cells import value_in
 from ...conversion.known_effects import is_pythons_own
-from ...conversion.scopes import value_in
 from ...sent_by_name import SentByName
 from ..staging.own_attributes import in_class
 

@@ -22,7 +22,7 @@ from autoloop_runtime.ir.array_storage import BLOCK, Storage
 from autoloop_runtime.ir.graph import current_graph
 
 from ...conversion.known_effects import effect_inside
-from ...conversion.scopes import MUTATORS
+from ...conversion.known_names import MUTATORS
 from ...left_to_python import LeftToPython, is_followed, refuse_unknown
 from ..staging.container_contents import CONTAINERS
 from ..staging.own_attributes import in_class, is_property

@@ -23,7 +23,7 @@ from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.tensor import Tensor
 
-from ...conversion.scopes import value_in
+from ...conversion.cells import value_in
 from ...errors import programs_own
 from ...left_to_python import leave_unknown, ruled, unless_left
 from .container_contents import ObjectsOfTrace, Whole, instance_attributes, is_instance, mapped

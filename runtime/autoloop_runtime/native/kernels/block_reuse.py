@@ -22,7 +22,7 @@ import sys
 
 from ...base import config
 from ...base.forks import Kind, in_child
-from ..toolchain.cache import DiskCache
+from ...base.kept_entries import DiskCache
 from ..toolchain.compile_ir import compile_ir
 from .ll_files import code
 

@@ -27,7 +27,7 @@ import platform
 import time
 
 from ...base.forks import Kind, in_child
-from ..toolchain.cache import DiskCache
+from ...base.kept_entries import DiskCache
 from ..toolchain.compile_ir import Code, compile_ir
 from .ll_files import code
 

@@ -15,8 +15,9 @@ import numpy as np
 from ...base import forks
 from ...base import native_extra as extra
 from ...base.dataclass import dataclass
+from ...base.kept_entries import DiskCache, sha256
 from . import compiler, interpreter, linker
-from .cache import DiskCache, default_cache, sha256
+from .cache import default_cache
 from .shared_libraries import c_address
 
 #: a feature of compilers before LLVM 22
