@@ -132,6 +132,8 @@ class Explanation:
     places : tuple of (str, str)
         What it finds or leaves outside its arguments, in globals, closures, attributes and items: its name, and
         ``guarded`` (another value is another trace), ``read`` or ``read by reference`` at each call, or ``written``.
+    scheduler : str
+        Where the scheduler runs it: what its last run inside ``profiler.trace`` was like, in one line.
     """
 
     name: str
@@ -142,9 +144,11 @@ class Explanation:
     calls: tuple[CallRecord, ...] = ()
     arguments: tuple[ArgumentReport, ...] = ()
     places: tuple[tuple[str, str], ...] = ()
+    scheduler: str = ""
 
     def __str__(self) -> str:
         lines = [self.name, f"executor: {self.executor} ({self.reason})"]
+        lines += [f"scheduler: {self.scheduler}"] if self.scheduler else []
         lines.append(f"traced {len(self.traces)} time{'s' * (len(self.traces) != 1)}, for")
         lines += [f"  {trace}" for trace in self.traces]
         given = [f"  {one}" for one in self.arguments]
@@ -188,7 +192,12 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     loops, calls = _loops(concrete.graph, concrete.runner), call_records(concrete.graph)
     traces, arguments = tuple(map(_trace, keys)), explained_arguments(concrete)
     return Explanation(function.name, standing.executor, standing.reason, loops, traces, calls, arguments,
-                       tuple(concrete.places))  # fmt: skip
+                       tuple(concrete.places), _scheduler(concrete.runner))  # fmt: skip
+
+
+def _scheduler(runner: Runner) -> str:
+    seen = runner.seen
+    return "" if seen is None else seen or "no run was traced; one inside of profiler.trace() is told of here"
 
 
 def _trace(key: Any) -> str:

@@ -32,6 +32,7 @@ from autoloop_runtime.base import (
     parsing,
     profiler,
     threads,
+    trace_curves,
 )
 from autoloop_runtime.base import dataclass as lean
 from autoloop_runtime.base import kept_entries as caching
@@ -56,6 +57,7 @@ from autoloop_runtime.control.while_loop import while_loop
 from autoloop_runtime.dataflow import batch_step as batch_step
 from autoloop_runtime.dataflow import executable, faster_kernels, workers
 from autoloop_runtime.dataflow import flat_rules as flat_rules
+from autoloop_runtime.dataflow import seen_runs as seen_runs
 from autoloop_runtime.dataflow.critical_path import CriticalPaths as CriticalPaths
 from autoloop_runtime.dataflow.dependence import Dependence as Dependence
 from autoloop_runtime.dataflow.executable import Executable

@@ -1,7 +1,8 @@
 """Timelines: which kernel ran when, on which thread, in which iteration.
 
 ``with profiler.trace("trace.json"):`` records every run started inside it and writes a file for
-https://ui.perfetto.dev or chrome://tracing: one row per thread, one slice per node.
+https://ui.perfetto.dev or chrome://tracing: one row per thread, one slice per node, and curves of how busy threads are,
+how many kernels wait, and so on (``trace_curves``).
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from .forks import undivided
+
 #: (name, op, thread, start ns, end ns, loops around as (name, iteration) from the innermost)
 Slice = tuple[str, str, int, int, int, tuple[tuple[str, int], ...]]
 
@@ -21,14 +24,28 @@ Slice = tuple[str, str, int, int, int, tuple[tuple[str, int], ...]]
 class Recorder:
     """What a trace has recorded.
 
-    ``slices`` and ``threads`` are appended to by several threads: one ``append`` or item assignment at a time,
-    which needs no lock; they are read when the trace has ended.
+    ``slices``, ``samples``, ``added`` and ``threads`` are appended to by several threads: one ``append`` or item
+    assignment at a time, which needs no lock; they are read when the trace has ended.
     """
 
     def __init__(self) -> None:
         self.start = time.perf_counter_ns()
         self.slices: list[Slice] = []
         self.threads: dict[int, str] = {}
+        #: (curve, ns, value)
+        self.samples: list[tuple[str, int, float]] = []
+        #: (curve, ns, what is added)
+        self.added: list[tuple[str, int, float]] = []
+        #: what those who record have in common
+        self.shared: dict[str, Any] = {}
+
+    def sample(self, curve: str, value: float) -> None:
+        """Note what a curve has come to."""
+        self.samples.append((curve, time.perf_counter_ns(), value))
+
+    def add(self, curve: str, value: float) -> None:
+        """Note what is added to a curve."""
+        self.added.append((curve, time.perf_counter_ns(), value))
 
     def record(self, name: str, op: str, start: int, loops: Sequence[tuple[Any, int]]) -> None:
         """Note that a kernel that began at ``start`` (``perf_counter_ns``) has ended."""
@@ -57,6 +74,11 @@ class Recorder:
                 "ph": "X", "pid": pid, "tid": rows[thread], "name": name, "cat": op,
                 "ts": (start - self.start) / 1000, "dur": (end - start) / 1000, "args": args,
             })  # fmt: skip
+        if events:
+            with undivided():
+                from .trace_curves import curves
+
+            events += [{"ph": "C", "pid": pid, "tid": 0, **event} for event in curves(self)]
         return events
 
 

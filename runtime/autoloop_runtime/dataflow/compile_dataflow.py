@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.ownership import Ownership, find_owned
@@ -39,6 +40,12 @@ def compile_dataflow(
         graph = _written_in_place(graph)
         fetches, feeds, owned = graph.outputs, graph.inputs, find_owned(graph)
     return Executable(lower(graph, fetches, feeds), graph.donated, owned, faster).run
+
+
+def seen_of(run: Callable[..., Any]) -> str:
+    """Return one line of what the last run was like that was traced, of what ``compile_dataflow`` gave."""
+    assert isinstance(run, MethodType) and isinstance(run.__self__, Executable)
+    return run.__self__.seen
 
 
 def limit_of(count: int) -> MemoryLimit:

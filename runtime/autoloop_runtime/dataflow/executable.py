@@ -60,6 +60,8 @@ class Executable:
         self._faster: Source | Callable[[], Source | None] | None = faster
         #: seconds that runs have taken, and after which it is looked for faster kernels
         self._spent, self._due = 0.0, LONG
+        #: what the last run was like that was traced, in one line
+        self.seen = ""
         self._plan(lowered)
 
     def _plan(self, lowered: Lowered) -> None:
@@ -107,10 +109,8 @@ class Executable:
         BaseException
             What a kernel raised, with the user's own lines in its traceback.
         """
-        if len(feed_values) != len(self.plan.feeds):
-            raise ValueError(f"{len(self.plan.feeds)} feeds are needed, got {len(feed_values)} values")
-        count = self._count(threads)
-        watch, budget = Watch.needed(timeout), _budget(memory)
+        count = self._count(threads, len(feed_values))
+        watch, budget = _watch(timeout), _budget(memory)
         tokens = State(self.plan if watch is None and budget is None else self._node_by_node())
         is_silent, before, limit, begin = not asked(), setting(), DEADLINE.get(), perf_counter()
         try:
@@ -122,22 +122,28 @@ class Executable:
                 run = run_alone if count == 1 or not self.plan.parallel else _shared(count)
                 run(tokens, donate(feed_values, self.donated), state, watch, budget)
             results = results_of(tokens)
-            if self._faster is not None and is_silent:
-                self._note(perf_counter() - begin, self._faster)
+            if is_silent:
+                self._note(perf_counter() - begin)
             return list(map(returned, results)) if self.donated else results
         finally:
             restore(before)
             DEADLINE.set(limit)
             tokens.close()
+            self.seen = self.seen if watch is None or watch.seen is None else str(watch.seen)
 
-    def _count(self, threads: int | None) -> int:
-        """Return how many threads may work on a run."""
+    def _count(self, threads: int | None, values: int) -> int:
+        """Return how many threads may work on a run that is given so many values."""
+        if values != len(self.plan.feeds):
+            raise ValueError(f"{len(self.plan.feeds)} feeds are needed, got {values} values")
         if threads is not None:
             return config.check_num_threads(threads)
         return config.get_num_threads() if self.plan.parallel else 1  # asks the system
 
-    def _note(self, seconds: float, faster: Source | Callable[[], Source | None]) -> None:
+    def _note(self, seconds: float) -> None:
         """Note that a run has taken so long, and go on with faster kernels once they are there."""
+        faster = self._faster
+        if faster is None:
+            return
         self._spent += seconds
         if self._spent < self._due:
             return
@@ -202,8 +208,8 @@ def run_alone(
         else:
             complete(it, step, out, light, heavy)
         del out
-        if watch is not None and watch.expired():
-            raise watch.timed_out(tokens)
+        if watch is not None:
+            watch.look(tokens, len(light) + len(heavy))
 
 
 def _budget(memory: MemoryLimit | None) -> Budget | None:
@@ -216,12 +222,28 @@ def _budget(memory: MemoryLimit | None) -> Budget | None:
     return budget_of(memory, most or 0)
 
 
+def _watch(timeout: float | None) -> Watch | None:
+    watch = Watch.needed(timeout)
+    if watch is not None and watch.recorder is not None:
+        with undivided():
+            from .seen_runs import Seen
+
+        watch.seen = Seen(watch.recorder)
+    return watch
+
+
 def _shared(threads: int) -> Callable[[State, list[Any], RunState, Watch | None, Budget | None], None]:
     """Return what does as ``run_alone`` on several threads."""
-    with undivided():
-        from .workers import SharedRun
 
-    return lambda tokens, feeds, state, watch, budget: SharedRun(tokens, state, watch, threads, budget).run(feeds)
+    def run(tokens: State, feeds: list[Any], state: RunState, watch: Watch | None, budget: Budget | None) -> None:
+        with undivided():
+            if watch is not None and watch.seen is not None:
+                from .seen_runs import SeenRun as Run
+            else:
+                from .workers import SharedRun as Run  # type: ignore[assignment]
+        Run(tokens, state, watch, threads, budget).run(feeds)
+
+    return run
 
 
 def results_of(tokens: State) -> list[Any]:

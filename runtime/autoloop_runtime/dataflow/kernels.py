@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from ..base import profiler
+from ..base.dataclass import Protocol
 from ..ir.failures import annotate
 from ..ir.graph import Node
 from ..ir.run_state import RunState
@@ -16,6 +17,15 @@ from .frames import Iteration, State, loops_around
 from .sole_holders import in_place
 
 
+class Seen(Protocol):
+    """``seen_runs.Seen``: what is seen of a run that is traced."""
+
+    recorder: profiler.Recorder
+
+    def ready(self, count: int) -> None: ...
+    def made(self, step: Step, made: Any) -> None: ...
+
+
 class Watch:
     """What a run does beside computing: keep to a time limit, record a timeline. Most runs have none.
 
@@ -23,20 +33,37 @@ class Watch:
     ----------
     deadline : float or None
         In ``time.monotonic()``.
+    recorder : Recorder or None
+        Of the trace around it.
+    seen : Seen or None
+        What is noted for that.
     """
 
-    __slots__ = ("deadline", "recorder", "timeout")
+    __slots__ = ("deadline", "recorder", "seen", "timeout")
 
     def __init__(self, timeout: float | None, recorder: profiler.Recorder | None) -> None:
         self.timeout = timeout
         self.deadline = None if timeout is None else time.monotonic() + _seconds(timeout)
         self.recorder = recorder
+        self.seen: Seen | None = None
 
     @staticmethod
     def needed(timeout: float | None) -> Watch | None:
         """Return a watch, if there is anything to watch."""
         recorder = profiler.active()
         return None if timeout is None and recorder is None else Watch(timeout, recorder)
+
+    def look(self, tokens: State, ready: int) -> None:
+        """Do what there is to do after each kernel of a run on one thread.
+
+        Raises
+        ------
+        TimeoutError
+        """
+        if self.seen is not None:
+            self.seen.ready(ready)
+        if self.expired():
+            raise self.timed_out(tokens)
 
     def expired(self) -> bool:
         """Return whether the time is over."""
@@ -77,15 +104,17 @@ def call(it: Iteration, step: Step, state: RunState, watch: Watch | None, run: A
     elif step.offered or step.takes:
         it.values[step.first : step.last] = [None] * len(args)
         kernel, args = in_place(kernel, step.over, step.offered, step.takes, args)
-    recorder = None if watch is None else watch.recorder
-    if recorder is None:
+    seen = None if watch is None else watch.seen
+    if seen is None:
         return kernel(*args, state=state) if step.stateful else kernel(*args)
     start = time.perf_counter_ns()
     try:
-        return kernel(*args, state=state) if step.stateful else kernel(*args)
+        made = kernel(*args, state=state) if step.stateful else kernel(*args)
     finally:
         flat = step.flat
-        recorder.record(flat.name, "" if flat.op is None else flat.op.name, start, loops_around(it))
+        seen.recorder.record(flat.name, "" if flat.op is None else flat.op.name, start, loops_around(it))
+    seen.made(step, made)
+    return made
 
 
 def place_of(error: BaseException, flat: FlatNode) -> tuple[FlatNode, list[tuple[Node, int]]] | None:

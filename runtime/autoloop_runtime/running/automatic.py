@@ -89,7 +89,7 @@ class Automatic(BesidePython):
         #: the calls in generated Python that may be given up, by thread
         self._running: dict[int, _Call] = {}
         self._wanted = is_wanted()
-        self._base: Run
+        self.base: Run
         if self.choice.executor == "dataflow":
             with undivided():
                 from ..dataflow.compile_dataflow import compile_dataflow
@@ -97,9 +97,9 @@ class Automatic(BesidePython):
 
             runs = form_regions(graph, compile_region)
             runs.donated = graph.donated
-            self._base = compile_dataflow(runs, runs.outputs, runs.inputs)
+            self.base = compile_dataflow(runs, runs.outputs, runs.inputs)
         else:
-            self._base = compile_graph(graph, self.sites if self._wanted else None)
+            self.base = compile_graph(graph, self.sites if self._wanted else None)
         self._tier_up = TierUp(lambda: graph, [graph])
         self._look = SMALLEST if self._wanted else inf
         #: seconds of calls after which it is said that the extra is missing
@@ -120,7 +120,7 @@ class Automatic(BesidePython):
         if times.spent >= times.look:
             return self._measured(times, values, state)
         begin = perf_counter()
-        results = self._base(values, state) if self.sites.look is None else self._in_python(times, values, state)
+        results = self.base(values, state) if self.sites.look is None else self._in_python(times, values, state)
         seconds = perf_counter() - begin
         times.calls += 1
         times.spent += seconds
@@ -134,7 +134,7 @@ class Automatic(BesidePython):
 
     def _in_native(self, made: Made, times: CallTimes, values: Sequence[Any], state: RunState) -> list[Any]:
         if active() is not None:  # machine code has no timeline
-            return self._base(values, state)
+            return self.base(values, state)
         assert made.run is not None
         try:
             return made.run(values, state)
@@ -142,7 +142,7 @@ class Automatic(BesidePython):
             if times.is_refused():
                 self._tier_up.give_up(times.shapes, getattr(refusal, "told", str(refusal)))
                 times.settled = None
-            return self._base(values, state)
+            return self.base(values, state)
 
     def _measured(self, times: CallTimes, values: Sequence[Any], state: RunState) -> list[Any]:
         """Run, look how long it takes, and decide what to do about it."""
@@ -187,12 +187,12 @@ class Automatic(BesidePython):
             refused = self._only is not None and self.sites.are_refused()
             times.look = 2 * times.spent if refused is None else inf
             if refused:
-                self._base = compile_graph(self.graph)  # without the chunks of iterations
+                self.base = compile_graph(self.graph)  # without the chunks of iterations
         return made
 
     def straight(self) -> Straight | None:
         """Return the shortest way through the graph; None where calls take long, or something is to be decided."""
-        times, run = self._only, self._base
+        times, run = self._only, self.base
         if times is None or times.settled is not None or not isinstance(run, Generated) or run.stateful:
             return None
         if self.sites.look is not None or times.spent > SHORT * times.calls:
@@ -236,12 +236,12 @@ class Automatic(BesidePython):
     def _in_python(self, times: CallTimes, values: Sequence[Any], state: RunState) -> list[Any]:
         """Run in generated Python, from the beginning in machine code if that comes to be there before the end."""
         if self.sites.look is None:
-            return self._base(values, state)
+            return self.base(values, state)
         me = get_ident()
         outer, call = self._running.get(me), _Call(times, perf_counter())
         self._running[me] = call
         try:
-            return self._base(values, state)
+            return self.base(values, state)
         except Restart:
             elapsed = perf_counter() - call.begin
         finally:

@@ -67,6 +67,16 @@ class Runner:
         """Why, in a sentence."""
         return self.standing.reason
 
+    @property
+    def seen(self) -> str | None:
+        """What its last traced run was like, empty if there was none; None if it is not the scheduler that runs it."""
+        if self.executor != "dataflow":
+            return None
+        with undivided():
+            from ..dataflow.compile_dataflow import seen_of
+
+        return seen_of(self.run if self.automatic is None else self.automatic.base)
+
     def straight(self) -> Straight | None:
         """Return the shortest way through it, if there is one and it pays to take it."""
         if self.automatic is not None:

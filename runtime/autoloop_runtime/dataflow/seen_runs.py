@@ -1,0 +1,92 @@
+"""What a trace records of a run beside its kernels; runs that nobody traces know nothing of it."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from threading import get_ident
+from typing import Any
+
+from ..base.profiler import Recorder
+from ..base.trace_curves import LIVE, LOCK_WAITS, READY, STEALS, marked, summary
+from .execution_plan import Step
+from .frames import Item
+from .memory_limit import MemoryLimit
+from .workers import SharedRun
+
+
+class Seen:
+    """What is seen of one run.
+
+    Parameters
+    ----------
+    recorder : Recorder
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self._mark = marked(recorder, time.perf_counter_ns())
+        #: counts what the kernels of all runs have made
+        self._memory: MemoryLimit = recorder.shared.setdefault("memory", MemoryLimit(0))
+
+    def ready(self, count: int) -> None:
+        """Note how many kernels are ready."""
+        self.recorder.sample(READY, count)
+
+    def made(self, step: Step, made: Any) -> None:
+        """Note what a kernel has made, and how much there is now."""
+        if step.allocates:
+            for one in made if type(made) is tuple else (made,):
+                self._memory.note(one)
+        self.recorder.sample(LIVE, self._memory.live())
+
+    def __str__(self) -> str:
+        """Return one line of what the trace has recorded since this was made."""
+        return summary(self.recorder, self._mark, time.perf_counter_ns())
+
+
+class SeenRun(SharedRun):
+    """A run on several threads that is traced."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        assert self.watch is not None and self.watch.seen is not None
+        self._seen = self.watch.seen
+        self.lock = SeenLock(self.lock, self._seen.recorder)
+        #: the threads that have made kernels ready, by the identity of what stands for the kernel
+        self._makers: dict[int, int] = {}
+        self._append = self.heavy.append
+        self.heavy.append = self._noted
+
+    def run(self, feeds: list[Any]) -> None:
+        try:
+            super().run(feeds)
+        finally:
+            del self.heavy.append  # it refers to us
+
+    def _noted(self, item: Item, *maker: int) -> None:
+        self._makers[id(item)] = get_ident()
+        self._append(item, *maker)
+
+    def _take(self, light: deque[Item], member: bool, own: list[Item]) -> tuple[Item | None, int]:
+        item, wanted = super()._take(light, member, own)
+        if item is not None and self._makers.pop(id(item), get_ident()) != get_ident():
+            self._seen.recorder.add(STEALS, 1)
+        self._seen.ready(len(self.heavy))
+        return item, wanted
+
+
+class SeenLock:
+    """A lock that tells how long threads have waited for it."""
+
+    def __init__(self, lock: Any, recorder: Recorder) -> None:
+        self._lock, self._recorder = lock, recorder
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(False):
+            start = time.perf_counter_ns()
+            self._lock.acquire()
+            self._recorder.add(LOCK_WAITS, (time.perf_counter_ns() - start) / 1000)
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.release()
