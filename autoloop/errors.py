@@ -20,6 +20,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from autoloop_runtime.base import dtypes, stand_ins
+from autoloop_runtime.base.callbacks import code_of
 from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.base.parsing import parse
 
@@ -314,7 +315,7 @@ def entry_point(call: Callable[[tuple[Any, ...], dict[str, Any]], Any], f: Any) 
     f : callable
         What the user decorated.
     """
-    code = getattr(f, "__code__", None)
+    code = code_of(f)
     name = getattr(code, "co_name", "")
     if not name:
         name = "function"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.callbacks import attribute_of, named_as
 from autoloop_runtime.base.collector import NoCollection
 from autoloop_runtime.base.contexts import undisturbed
 from autoloop_runtime.base.forks import Kind, undivided
@@ -65,7 +66,7 @@ class Function(SentByName):
         self, python_function: Callable[..., Any], input_signature: Any = None, autograph: bool = True,
         executor: str = "auto", name: str | None = None, gradient_memory: str | int | None = None,
     ) -> None:  # fmt: skip
-        functools.update_wrapper(self, python_function)
+        named_as(self, python_function)
         self.python_function = python_function
         self.input_signature: tuple[Any, ...] | None = None
         if input_signature is not None:
@@ -76,7 +77,7 @@ class Function(SentByName):
         self.autograph = autograph
         self.executor = check_executor(executor)
         self.gradient_memory = check_gradient_memory(gradient_memory)
-        self.name = str(name or getattr(python_function, "__name__", type(python_function).__name__))
+        self.name = str(name or attribute_of(python_function, "__name__", type(python_function).__name__))
         self._parameters = Parameters.of(python_function)
         self._instance: Callable[[], Any] | None = None  # of a method
         self._traces = KnownTraces(self.name)

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.callbacks import code_of
 from autoloop_runtime.ir.recorders import recorders
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import Tracer
@@ -103,7 +104,7 @@ class NewKinds:
 
 def _names_ours(function: Callable[..., Any]) -> bool:
     """Return whether the code of a function names something of this library, which has other results in a trace."""
-    code, names = getattr(function, "__code__", None), getattr(function, "__globals__", {})
+    code, names = code_of(function), getattr(function, "__globals__", {})
     if not isinstance(code, types.CodeType):
         return True
     values = [names.get(name) for name in _names(code)]

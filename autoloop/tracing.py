@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from autoloop_runtime.base import dtypes, locations, nest
+from autoloop_runtime.base.callbacks import code_of
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.fp_warnings import noting
 from autoloop_runtime.base.locations import users_line
@@ -215,7 +216,7 @@ def attempted(attempt: Callable[[], R], leaves: Sequence[Any], function: Any = N
     LeftToPython
         If it shows at the end that only a run knows what an array holds, and there is no tensor among the arguments.
     """
-    code = getattr(function, "__code__", None)
+    code = code_of(function)
     decide = functools.partial(Loops, are_wanted=is_wanted)
     making, loops = Making(), decide(are_told=code in _TELLING)
     while True:

@@ -13,7 +13,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any
 
 import numpy as np
-from autoloop_runtime.base.callbacks import CALLS_BACK
+from autoloop_runtime.base.callbacks import CALLS_BACK, attribute_of
 from autoloop_runtime.base.locations import is_library_file, is_own_file
 
 from .known_effects import (
@@ -128,7 +128,7 @@ def calls_what_it_is_given(f: Any) -> bool:
 
 def is_foreign(f: Any) -> bool:
     """Return whether a callable is a Python function of a library that knows nothing of what converted code holds."""
-    function = getattr(f, "__func__", f)
+    function = attribute_of(f, "__func__", f)
     if not isinstance(function, types.FunctionType) or is_own_file(function.__code__.co_filename):
         return False
     module = str(function.__module__).partition(".")[0]
@@ -141,7 +141,7 @@ def computes_with_values(f: Any) -> bool:
     Python's own classes and functions are not: what they say of such values they say by its name. Nor is what hands on
     what it is given.
     """
-    module = str(getattr(f, "__module__", None) or "builtins").partition(".")[0]
+    module = str(attribute_of(f, "__module__") or "builtins").partition(".")[0]
     if module in _KNOWN or (isinstance(f, type) and (issubclass(f, BaseException) or is_users_class(f))):
         return False
     if isinstance(f, type | types.BuiltinFunctionType):
@@ -166,12 +166,12 @@ def asks_nobody(f: Any) -> bool:
 
 def makes_generator(f: Any) -> bool:
     """Return whether a callable makes a generator of random numbers."""
-    return (str(getattr(f, "__module__", "")).partition(".")[0], getattr(f, "__name__", "")) in _GENERATORS
+    return (str(attribute_of(f, "__module__", "")).partition(".")[0], attribute_of(f, "__name__", "")) in _GENERATORS
 
 
 def draws(f: Any) -> bool:
     """Return whether a callable is a method of a generator of random numbers."""
-    return makes_generator(type(getattr(f, "__self__", None)))
+    return makes_generator(type(attribute_of(f, "__self__")))
 
 
 #: functions of NumPy's that make arrays of no arrays: such an array may turn out to be the graph's

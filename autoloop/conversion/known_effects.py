@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base.callbacks import attribute_of
 from autoloop_runtime.base.locations import is_library_file
 
 from .cells import value_in
@@ -152,14 +153,14 @@ def holds_for_a_while(manager: Any) -> bool:
 
 def takes_out(f: Any) -> bool:
     """Return whether a method takes an element out of a container that only it can tell."""
-    owner = getattr(f, "__self__", None)
+    owner = attribute_of(f, "__self__")
     return any(isinstance(owner, kind) and f.__name__ in names for kind, names in _TAKING.items())
 
 
 def looks_outside(f: Any) -> bool:
     """Return whether a function's result, or what it does, is not told by its arguments, and is not known."""
     if isinstance(f, _CALLED):
-        owner = getattr(f, "__self__", None)
+        owner = attribute_of(f, "__self__")
         if isinstance(owner, type):
             return (issubclass(owner, dt.date) and f.__name__ in _NOW) or _is_of_files(owner, f.__name__)
         if owner is not None and not isinstance(owner, types.ModuleType):
@@ -291,7 +292,7 @@ def known_result(f: Any) -> type | None:
         return None
     if f is WARN or f in _FILTERS:
         return type(None)
-    owner = getattr(f, "__self__", None)
+    owner = attribute_of(f, "__self__")
     if _is_logger(type(owner)):
         return LOGGER.get(f.__name__)
     if owner is None or isinstance(owner, types.ModuleType):
@@ -312,7 +313,8 @@ def _is_logger(kind: type) -> bool:
 
 def is_stream(value: Any) -> bool:
     """Return whether an object takes text, as files do."""
-    return hasattr(value, "write") and hasattr(type(value), "__next__") and hasattr(value, "writelines")
+    is_file = hasattr(type(value), "__next__")
+    return is_file and all(attribute_of(value, name) is not None for name in ("write", "writelines"))
 
 
 def has_effect(f: Any) -> bool:
@@ -339,7 +341,7 @@ def consumes(f: Any) -> bool:
     """Return whether a function of C's runs over what it is given, at once."""
     if isinstance(f, type):
         return f in (deque, collections.OrderedDict, collections.Counter, bytes, bytearray, weakref.WeakSet)
-    return getattr(f, "__module__", None) in ("heapq", "_heapq", "statistics", "_statistics")
+    return attribute_of(f, "__module__") in ("heapq", "_heapq", "statistics", "_statistics")
 
 
 # -- callables of the standard library that look at what they are given, or call it ---------------------------
@@ -376,7 +378,7 @@ _OPENING = ("inspect", "pickle", "_pickle")
 
 def looks_at_arguments(f: Any) -> bool:
     """Return whether a callable of the standard library asks what type its argument is, or for its attributes."""
-    if f is copy.copy or f is copy.deepcopy or is_replace(f) or getattr(f, "__module__", None) in _OPENING:
+    if f is copy.copy or f is copy.deepcopy or is_replace(f) or attribute_of(f, "__module__") in _OPENING:
         return True
     return isinstance(f, operator.attrgetter | operator.methodcaller) or any(is_made_by(f, name) for name in _MADE)
 

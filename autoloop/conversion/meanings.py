@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base.callbacks import attribute_of, code_of
 from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.base.locations import is_own_file
 
@@ -145,7 +146,7 @@ def _is_builtin(meanings: Meanings, path: Question) -> bool:
 
 def _is_options(target: Any) -> bool:
     """Return whether a target is ``set_loop_options``, also under a name of the user's."""
-    code = getattr(target, "__code__", None)
+    code = code_of(target)
     return code is not None and code.co_name == OPTIONS and is_own_file(code.co_filename)
 
 
@@ -153,7 +154,7 @@ def _lets_through(manager: Any) -> bool:
     """Return whether what makes a context manager makes one that swallows no exception; unknown ones may."""
     if manager is MISSING:
         return False
-    return str(getattr(manager, "__module__", None) or type(manager).__module__).split(".")[0] in _LETTING_THROUGH
+    return str(attribute_of(manager, "__module__") or type(manager).__module__).split(".")[0] in _LETTING_THROUGH
 
 
 def _is_property(meanings: Meanings, about: Question) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
+from autoloop_runtime.base.callbacks import attribute_of
 from autoloop_runtime.base.collector import NoCollection
 from autoloop_runtime.base.forks import Kind, undivided
 
@@ -179,7 +180,7 @@ def convert_callee(f: Any, *, explicit: bool = False) -> Any:
 
 def mutated_parameters_of(f: Any) -> tuple[str, ...]:
     """Return the parameters whose elements a converted function or method sets for its caller."""
-    function = getattr(f, "__func__", f)
+    function = attribute_of(f, "__func__", f)
     return _CACHE.mutated(function) if isinstance(function, types.FunctionType) else ()
 
 
@@ -197,7 +198,7 @@ def _may_convert(function: types.FunctionType) -> bool:
 def _function_of(f: Any) -> types.FunctionType | None:
     while isinstance(f, functools.partial):
         f = f.func
-    f = getattr(f, "__func__", f)
+    f = attribute_of(f, "__func__", f)
     if isinstance(f, types.FunctionType):
         return f
     call = _call_method(f)
@@ -246,7 +247,7 @@ def do_not_convert(f: Callable[P, R]) -> Callable[P, R]:
     callable
         The same object.
     """
-    target = getattr(f, "__func__", f)
+    target = attribute_of(f, "__func__", f)
     if not isinstance(target, _COMPILED):
         setattr(target, DO_NOT_CONVERT, True)
     return f

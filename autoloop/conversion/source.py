@@ -17,6 +17,7 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from autoloop_runtime.base.callbacks import code_of
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.parsing import parse
 
@@ -55,7 +56,7 @@ class FunctionSource:
 
 def has_lines(function: Any) -> bool:
     """Return whether there are lines of the file that a function of Python's is from."""
-    code = getattr(function, "__code__", None)
+    code = code_of(function)
     return isinstance(code, types.CodeType) and bool(linecache.getlines(code.co_filename))
 
 

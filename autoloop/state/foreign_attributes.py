@@ -8,6 +8,8 @@ import types
 from collections.abc import Iterator, Set
 from typing import Any
 
+from autoloop_runtime.base.callbacks import attribute_of
+
 from ..conversion.callables import is_users_class
 from .noted import Reached
 
@@ -50,6 +52,6 @@ def _spoken_of(kind: type) -> frozenset[str]:
 
 
 def _codes(value: Any) -> Iterator[types.CodeType]:
-    for one in (value, getattr(value, "__func__", None), *(getattr(value, name, None) for name in ("fget", "fset"))):
+    for one in (value, attribute_of(value, "__func__"), *(getattr(value, name, None) for name in ("fget", "fset"))):
         if isinstance(one, types.FunctionType):
             yield one.__code__

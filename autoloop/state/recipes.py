@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.callbacks import attribute_of
 from autoloop_runtime.ir.array_storage import as_given
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.tensor import Tensor
@@ -396,10 +397,10 @@ def _check_callable(value: Any, name: str) -> None:
 
 def _held_by_callable(value: Any) -> list[Any]:
     """Return what a function holds in its closure, or as its instance, and what is around one holds."""
-    inner = getattr(value, "__func__", value)
-    held = [value_in(cell) for cell in getattr(inner, "__closure__", None) or ()]
-    held += [*(getattr(inner, "__defaults__", None) or ()), *(getattr(inner, "__kwdefaults__", None) or {}).values()]
-    held.append(getattr(value, "__self__", None))
+    inner = attribute_of(value, "__func__", value)
+    held = [value_in(cell) for cell in attribute_of(inner, "__closure__") or ()]
+    held += [*(attribute_of(inner, "__defaults__") or ()), *(attribute_of(inner, "__kwdefaults__") or {}).values()]
+    held.append(attribute_of(value, "__self__"))
     return held + ([one for _, _, one in parts_of(value)] if is_wrapper(value) else [])
 
 

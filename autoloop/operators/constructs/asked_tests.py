@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base.callbacks import code_of
 from autoloop_runtime.ir.tensor import Tensor
 
 from ... import operators
@@ -30,7 +31,7 @@ _CALLED = {"attribute", "call", "item"}
 
 def asks_plainly(test: Callable[..., Any], values: Sequence[Any]) -> bool:
     """Return whether nobody notices how often a test is asked: it compares numbers, lengths and shapes of arrays."""
-    code = getattr(test, "__code__", None)
+    code = code_of(test)
     if code is None or any(isinstance(one, types.CodeType) for one in code.co_consts):
         return False
     known = {name: getattr(builtins, name, None) for name in code.co_names if name not in _CALLED}

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.base import nest
-from autoloop_runtime.base.callbacks import TRACES
+from autoloop_runtime.base.callbacks import TRACES, attribute_of
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.base.parsing import signature_of
@@ -76,9 +76,9 @@ def _may_draw(f: Any) -> bool:
     graph = current_graph()
     if graph is None or not graph.root.ordered:
         return False
-    if getattr(f, "__module__", None) == "numpy.random":
+    if attribute_of(f, "__module__") == "numpy.random":
         return True
-    owner = getattr(f, "__self__", None)
+    owner = attribute_of(f, "__self__")
     return makes_generator(f) if owner is None or isinstance(owner, type) else is_random(owner)
 
 
@@ -183,9 +183,9 @@ def _of_objects(made: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
 
 def _of_object(f: Any, made: Callable[..., Any], /, *args: Any) -> Any:
     """Ask an object for its namespace, ``object.__getattribute__(o, '__dict__')``, or for another attribute."""
-    name = getattr(getattr(f, "__self__", None), "__name__", "") if f.__name__ == "__get__" else args[-1]
+    name = getattr(attribute_of(f, "__self__"), "__name__", "") if f.__name__ == "__get__" else args[-1]
     if name in OF_NAMESPACES:
-        for one in (getattr(f, "__self__", None), *args):
+        for one in (attribute_of(f, "__self__"), *args):
             ask_namespace(one)
     return made(*args)
 
@@ -244,7 +244,7 @@ def _refusing_tensors(f: Any, mutated: tuple[str, ...]) -> Any:
     """Return ``f``, refusing tensors where it would set elements for its caller, who would not see it."""
 
     def checked(*args: Any, **kwargs: Any) -> Any:
-        function = getattr(f, "__func__", f)
+        function = attribute_of(f, "__func__", f)
         given = args if function is f else (f.__self__, *args)
         code = function.__code__
         values = dict(zip(code.co_varnames[: code.co_argcount], given, strict=False)) | kwargs

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.callbacks import attribute_of
 from autoloop_runtime.base.locations import is_library_file, is_own_file
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.tensor import Tensor
@@ -73,7 +74,7 @@ def _check_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
 
 def is_outside(f: Any) -> bool:
     """Return whether a callable is a Python function of the user's that runs as it is."""
-    function = getattr(f, "__func__", f)
+    function = attribute_of(f, "__func__", f)
     if not isinstance(function, types.FunctionType):
         return False
     code = function.__code__

@@ -17,6 +17,7 @@ from typing import Any
 
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes, nest
+from autoloop_runtime.base.callbacks import attribute_of
 from autoloop_runtime.base.locations import TRACE_ENTRY, is_own_file
 from autoloop_runtime.base.parsing import parse
 from autoloop_runtime.base.shapes import SCALAR
@@ -64,7 +65,7 @@ def printed(values: Sequence[Any], options: dict[str, Any]) -> None:
 def _called(f: Any, gives: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     graph = current_graph()
     assert graph is not None
-    name = getattr(f, "__name__", "call")
+    name = attribute_of(f, "__name__", "call")
     if name == "exception" or any(kwargs.get(one) for one in ("exc_info", "stack_info")):
         leave(f"{name}() asks for the exception that is handled", _LATER)
     if not in_staged_block() and any(isinstance(one, StandIn) for one in nest.flatten((args, kwargs))):
@@ -115,7 +116,7 @@ def _timed(graph: Graph) -> list[Any]:
 
 def _found(f: Any) -> Callable[[], Any]:
     """Return what gives the function when it is called: standard streams may have been redirected."""
-    owner = getattr(f, "__self__", None)
+    owner = attribute_of(f, "__self__")
     for name in ("stdout", "stderr") if is_stream(owner) else ():
         if owner is getattr(sys, name):
             return lambda: getattr(getattr(sys, name), f.__name__)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.callbacks import attribute_of
 from autoloop_runtime.base.locations import is_library_file
 from autoloop_runtime.ir.tensor import Tensor
 
@@ -83,7 +84,7 @@ def _looked_at(f: Any) -> str | None:
         return inside
     if isinstance(f, weakref.ref):
         return "a weak reference is asked" if found_outside(f) is not None else None
-    owner = getattr(f, "__self__", None)
+    owner = attribute_of(f, "__self__")
     if owner is None or isinstance(owner, type | types.ModuleType):
         return None
     if isinstance(owner, functools._lru_cache_wrapper):
@@ -103,7 +104,7 @@ def _unconverted(f: Any) -> str | None:
             if (told := told_of_effect(factory)) is not None:
                 return told
     else:
-        made, kind = getattr(f, "__func__", f), type(getattr(f, "__self__", None))
+        made, kind = attribute_of(f, "__func__", f), type(attribute_of(f, "__self__"))
         if not (isinstance(made, types.FunctionType) and _runs_as_it_is(made)):
             return None
     return _told(made, kind)
@@ -118,7 +119,7 @@ def told_of_effect(f: Any) -> str | None:
     """Return what effect a function of the user's has, one inside partials too, that runs as it is, in words."""
     while isinstance(f, functools.partial):
         f = f.func
-    return _told(getattr(f, "__func__", f), type(getattr(f, "__self__", None)))
+    return _told(attribute_of(f, "__func__", f), type(attribute_of(f, "__self__")))
 
 
 def _told(function: Any, kind: type) -> str | None:

@@ -1,13 +1,18 @@
-"""Which functions call functions that they are given, and who is told of what these change."""
+"""What is called for somebody: which functions call those that they are given, who is told of what these change, and
+what a callable of any kind has, looked up behind the user's back: nothing of the user's runs for that."""
 
 from __future__ import annotations
 
+import functools
+import types
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+_MISSING = object()
 
 #: the attribute of such a function: the names of the parameters that take them
 CALLS_BACK = "__autoloop_calls_back__"
@@ -46,3 +51,47 @@ def watched(*roots: Any, same: Sequence[tuple[Any, Any]] = ()) -> AbstractContex
         Tensors that it gets in place of what the caller has given.
     """
     return WATCHES[0](roots, same) if WATCHES else nullcontext()
+
+
+#: what has no attributes but its own, and those of its class
+_PLAIN = {types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type}
+
+
+def attribute_of(value: Any, name: str, default: Any = None) -> Any:
+    """Return an attribute of a value, or a default if it has none.
+
+    ``getattr`` asks ``__getattr__`` and ``__getattribute__`` of the user's for what is not there. These may change
+    something, print, give anything, or raise another error than ``AttributeError``, as that of a dict does that gives
+    its items as attributes.
+    """
+    kind = type(value)
+    if kind in _PLAIN or not _is_answered(kind):
+        return getattr(value, name, default)
+    plain: Any = type if isinstance(value, type) else object
+    try:
+        return plain.__getattribute__(value, name)
+    except AttributeError:
+        return default
+
+
+def code_of(value: Any) -> types.CodeType | None:
+    """Return the code of a function of Python's, or of a method of such; None if it is another value."""
+    code = attribute_of(value, "__code__")
+    return code if isinstance(code, types.CodeType) else None
+
+
+def named_as(made: T, function: Any) -> T:
+    """Return what was made of a callable with its name, texts and attributes, as ``functools.update_wrapper`` does."""
+    for name in functools.WRAPPER_ASSIGNMENTS:
+        if (found := attribute_of(function, name, _MISSING)) is not _MISSING:
+            setattr(made, name, found)
+    vars(made).update(attribute_of(function, "__dict__", {}))
+    made.__wrapped__ = function  # type: ignore[attr-defined]
+    return made
+
+
+def _is_answered(kind: type) -> bool:
+    for cls in kind.__mro__:
+        if "__getattr__" in cls.__dict__:
+            return cls.__module__.partition(".")[0] not in ("autoloop", "autoloop_runtime")
+    return isinstance(kind.__getattribute__, types.FunctionType)
