@@ -137,6 +137,8 @@ class _Finder:
                 self.writes.append(lambda made: fill(made.owners[owner], made.outputs[number]))
             return
         if one.of_elements:
+            if id(one.value) in self.world.reached.added_to and isinstance(value, list):
+                _leave_moved(place.name, before, now)
             self._container(place, value, before, now)
             return
         for name in dict.fromkeys([*now, *before]):
@@ -222,6 +224,12 @@ class _Finder:
         ((name, one),) = items_of(self.recipes, {key: new}, place.name)
         self.names.append(place.name)
         self.writes.append(lambda made: made.later.append(lambda: set_item(made.owners[owner], name(made), one(made))))
+
+
+def _leave_moved(name: str, before: list[Any], now: list[Any]) -> None:
+    """Let plain Python run what does more to a list than to add to it, where what it held has not been looked at."""
+    if len(now) < len(before) or not all(map(operator.is_, now, before)):
+        leave(f"the elements of {name!r} are made anew by a loop or branch", "")
 
 
 def _without(value: dict[Any, Any], keys: Sequence[Any]) -> None:

@@ -1,8 +1,12 @@
 """Containers that a function only adds to: what is in them already may decide what adding does."""
 
 import itertools
+import warnings
 
+import autoloop as al
+import numpy as np
 import pytest
+from each_case import each
 from worlds import module, played
 
 EXECUTORS = itertools.cycle(["auto", "sequential", "dataflow"])
@@ -41,3 +45,78 @@ def test_adding_does_what_the_present_contents_say(body):
     expected, _ = played(body, text)
     found, _ = played(body, text, executor)
     assert [repr(one) for one in found] == [repr(one) for one in expected], executor
+
+
+LOG = []
+
+
+class Held:
+    n = 1
+
+
+def in_a_branch(x, n):
+    LOG.append((2, 3))
+    if n > 2:
+        LOG.append("o")
+    else:
+        LOG.append("x")
+
+
+def on_one_side(x, n):
+    LOG.append([x[0], {"n": 1}])
+    if n > 2:
+        LOG.append((n, x[1]))
+
+
+def in_a_loop(x, n):
+    for k in range(n):
+        LOG.append((k, x[k]))
+
+
+def in_a_written_out_loop(x, n):
+    for k in range(2):
+        LOG.append([k])
+        if x[k] > 0:
+            LOG.append((k,))
+
+
+def with_another(x, n):
+    other = []
+    if n > 2:
+        LOG.append("o")
+        other.append(1)
+    else:
+        LOG.append("x")
+    return other
+
+
+def in_a_helper(x, n):
+    if n > 1:
+        with_another(x, n)
+
+
+LISTS = [
+    [], [(2, 3)], ["a", (2, 3)], [[1, 2]], [{"k": [1]}], [Held()], [(Held(), [1])], [np.ones(2)], [(1, np.ones(2))],
+    [{1}], [None, ()],
+]  # fmt: skip
+PROGRAMS = [in_a_branch, on_one_side, in_a_loop, in_a_written_out_loop, with_another, in_a_helper]
+
+
+def left(f, k):
+    """Return what calls leave in a list that others change between them, and that its first elements are the same."""
+    first = LISTS[k]
+    LOG[:], found = first, []
+    for call in range(3):
+        f(np.arange(4.0), np.int64(3 - call % 2))
+        found.append((repr(LOG[len(first) :]), [one is other for one, other in zip(LOG, first)]))
+        LOG.extend(["outside", (call, call)])
+    return found
+
+
+@each(itertools.product(PROGRAMS, range(len(LISTS))))
+def test_a_list_that_holds_containers_is_only_added_to(program, k):
+    """What it held was made anew: each call left what the list had held while it was traced."""
+    executor = next(EXECUTORS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert left(al.function(program, executor=executor), k) == left(program, k), executor

@@ -231,6 +231,10 @@ class Rebound:
         elif isinstance(original, (list, deque)) and type(original) is type(value) and len(original) == len(value):
             for k, one in enumerate(original):
                 value[k] = self._own(one, value[k])
+        elif type(original) is list is type(value):
+            for k, (one, its) in enumerate(zip(original, value, strict=False)):
+                if is_as(its, one):  # a copy, where elements were added behind
+                    value[k] = self._own(one, its)
         elif isinstance(original, tuple) and type(original) is type(value) and len(original) == len(value):
             parts = list(map(self._own, original, value))
             if all(map(operator.is_, parts, original)):
