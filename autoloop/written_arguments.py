@@ -24,6 +24,7 @@ from autoloop_runtime.running.prepare import prepare, run_graph
 
 from .concrete import CalledPlain, ConcreteFunction, leave_unknown_errors, own
 from .given_arrays import COPIED, is_folded, is_same, overlap
+from .operators.staging.optional import TakenForTwo
 from .returned_views import Returned, views_of
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ class References:
         How inputs must lie in memory that were asked how they do.
     world_from : int
         From which input on there are no arguments.
+    apart : tuple of (int, int)
+        Pairs of inputs that ``is`` has told are two arrays.
     """
 
     written: tuple[tuple[int, Tensor], ...]
@@ -85,6 +88,7 @@ class References:
     without_axes: bool = False
     lying: tuple[tuple[int, Lying], ...] = ()
     world_from: int = 0
+    apart: tuple[tuple[int, int], ...] = ()
 
 
 def _refuse_flatiter(leaf: Any) -> None:
@@ -131,15 +135,9 @@ def references_of(
             (copied if storage.is_copied_by_order else ordered).append(position)
         if storage.is_lying_asked and storage.lying is not None:
             asked_of.append((position, storage.lying))
-    returned = []
-    for place, leaf in enumerate(nest.flatten(value, True)):
-        storage, views = kept(leaf), views_of(leaf)
-        _refuse_flatiter(leaf)
-        if storage is not None and storage.argument is not None and views is not None:
-            itself = next((k for k, one in enumerate(arguments) if one is leaf), None)
-            position, views = (storage.argument, views) if itself is None else (itself, ())
-            returned.append(Returned(place, position, views, leaf.is_writeable))
-    if not written and not returned and not asked_of and not copied:
+    returned = _returned(value, arguments)
+    apart = _apart(graph, arguments)
+    if not written and not returned and not asked_of and not copied and not apart:
         return None
     storages = map(kept, arguments)
     without_axes = any(storage is not None and storage.is_without_axes for storage in storages)
@@ -152,7 +150,30 @@ def references_of(
         without_axes,
         tuple(asked_of),
         world_from,
+        apart,
     )
+
+
+def _returned(value: Any, arguments: Sequence[Any]) -> list[Returned]:
+    """Return which leaves of a result are inputs, or views of them."""
+    returned = []
+    for place, leaf in enumerate(nest.flatten(value, True)):
+        storage, views = kept(leaf), views_of(leaf)
+        _refuse_flatiter(leaf)
+        if storage is not None and storage.argument is not None and views is not None:
+            itself = next((k for k, one in enumerate(arguments) if one is leaf), None)
+            position, views = (storage.argument, views) if itself is None else (itself, ())
+            returned.append(Returned(place, position, views, leaf.is_writeable))
+    return returned
+
+
+def _apart(graph: Graph, arguments: Sequence[Any]) -> tuple[tuple[int, int], ...]:
+    """Return which pairs of inputs the trace has compared by ``is`` and taken for two."""
+    if (compared := graph.records.pop(TakenForTwo, None)) is None:
+        return ()
+    places = {id(one): position for position, one in enumerate(arguments)}
+    pairs = [(places.get(id(one)), places.get(id(other))) for one, other in compared.pairs]
+    return tuple({(one, other): None for one, other in pairs if one is not None and other is not None})
 
 
 def refuse_read_only(refusal: str) -> NoReturn:
@@ -222,7 +243,8 @@ class ReferringFunction(ConcreteFunction):
         """The inputs that are written to, and those whose elements must lie in C order, where nothing else is asked of
         how arrays lie that have memory of their own; None otherwise."""
         asked_of = self.references
-        return None if asked_of.lying or asked_of.without_axes else (self._written, asked_of.ordered)
+        is_plain = not (asked_of.lying or asked_of.without_axes or asked_of.apart)
+        return (self._written, asked_of.ordered) if is_plain else None
 
     @property
     def plainly_written(self) -> Sequence[tuple[int, int]]:
@@ -269,6 +291,9 @@ class ReferringFunction(ConcreteFunction):
     def _check(self, values: Sequence[Any]) -> None:
         """Raise, before anything is done, if what is written to cannot be, or is more than one argument."""
         names, same = self.references.names, self.references.same
+        for one, another in self.references.apart:
+            if values[one] is values[another]:
+                raise OtherMemory(max(one, another) >= self.references.world_from)
         for position in self.references.ordered:
             if type(values[position]) is np.ndarray and not values[position].flags.c_contiguous:
                 raise OtherMemory

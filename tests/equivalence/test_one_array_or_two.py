@@ -1,6 +1,7 @@
 """Which arrays are one, and in which order attributes stand, where loops and branches decide it."""
 
 import itertools
+import warnings
 
 import autoloop as al
 import numpy as np
@@ -339,3 +340,59 @@ def test_a_counter_beside_an_array_that_a_closure_writes_to_in_two_loops():
         return [(f(np.arange(6.0), np.int64(3)), seen()) for _ in range(3)]
 
     assert left(al.function) == left(lambda f: f)
+
+
+class Holder:
+    a = b = None
+
+
+HOLDER = Holder()
+
+
+def told(x, y):
+    return x is y, [one is x for one in (y, x)], x is not y
+
+
+def chosen(x, y):
+    return x if y is x else x + 1
+
+
+def in_a_loop(x, y):
+    found = []
+    for k in range(int(x.sum())):
+        found.append(y is x)
+    return found
+
+
+def inside(x, y):
+    return (lambda: {"x": x}["x"] is y)()
+
+
+def held(x, y):
+    HOLDER.b = x
+    return HOLDER.a is x, HOLDER.a is y, HOLDER.b is y, HOLDER.a is HOLDER.b
+
+
+def is_same(f, executor):
+    f = f if executor is None else al.function(f, executor=executor)
+    found, a, b = [], np.ones(3), np.ones(3)
+    warnings.simplefilter("ignore")  # of a trace for each way in which they may be one
+    for x, y in ((a, b), (a, a), (a, a[:]), (b, b), (a, b), (b[1:], b)):
+        for HOLDER.a in (a, b):
+            found.append(repr((f(x, y), f(x, y=y))))
+    return found
+
+
+@each([told, chosen, in_a_loop, inside, held])
+def test_arguments_that_are_one_array_are_told_by_is(f):
+    """The trace of the first call had taken them for two, and told the same of the next ones."""
+    assert is_same(f, next(EXECUTORS)) == is_same(f, None)
+
+
+def test_of_numbers_that_are_given_plain_python_tells_it():
+    x = np.float64(2.5)
+    for given in ((x, x), (x, np.float64(2.5)), (np.array(1.0),) * 2):
+        f = al.function(lambda x, y: x is y)
+        with pytest.warns(UserWarning, match="whether two numbers that are given, or arrays without axes, are one"):
+            assert f(*given) is (given[0] is given[1])
+        assert f(given[0], given[0]) is True

@@ -20,8 +20,9 @@ from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.stand_ins import called
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.composite import Composite, register
+from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import Tracer
+from autoloop_runtime.ir.tracers import ArrayTracer, Tracer
 
 from ...left_to_python import leave_unknown
 from .container_contents import has_objects
@@ -102,7 +103,35 @@ def is_(one: Any, other: Any) -> Any:
             value.refuse_leaving("`is` would compare")
     if one is not other and _kind_of_bool(one) is _kind_of_bool(other) is not None:
         return answer(ops.equal(one, other), one, other)
-    return one is other or _is_one(one, other)
+    if one is other or _is_one(one, other):
+        return True
+    _note_apart(one, other)
+    return False
+
+
+class TakenForTwo:
+    """Which arrays a trace has compared by ``is`` and taken for two; a record of a root graph."""
+
+    def __init__(self, pairs: Sequence[tuple[Any, Any]] = ()) -> None:
+        self.pairs = [*pairs]
+
+    def copy(self) -> TakenForTwo:
+        """Return the same, which later changes of this one do not reach."""
+        return TakenForTwo(self.pairs)
+
+
+def _note_apart(one: Any, other: Any) -> None:
+    """Note that two arrays are no one array, which calls that are given one as both have to look at; of two numbers, or
+    arrays without axes, of which the graph has the values, plain Python has to tell."""
+    graph = current_graph()
+    if graph is None or not (isinstance(one, ArrayTracer) and isinstance(other, ArrayTracer)):
+        return
+    if one.shape.rank and other.shape.rank:
+        graph.root.record(TakenForTwo).pairs.append((one, other))
+    elif {one.op, other.op} <= {given.op for given in graph.root.inputs}:
+        what = "whether two numbers that are given, or arrays without axes, are one object is asked"
+        leave_unknown(what)
+        raise TypeError(f"{what}: compare their values")
 
 
 def is_not(one: Any, other: Any) -> Any:
