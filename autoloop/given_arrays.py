@@ -15,6 +15,7 @@ from autoloop_runtime.base import dtypes, nest
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.dtypes import is_own
 from autoloop_runtime.ir.array_kinds import is_plain, strangeness
+from autoloop_runtime.ir.array_layouts import is_writeable
 from autoloop_runtime.ir.tensor import Tensor
 
 #: values that are no arrays, or such that need no look
@@ -79,7 +80,7 @@ def give_back(name: str, leaves: list[Any], used: list[Any], result: Any) -> Any
     written = []
     for copy in used:
         leaf = others.get(id(copy))
-        if leaf is None or not leaf.flags.writeable or np.may_share_memory(leaf, copy):
+        if leaf is None or not is_writeable(leaf) or np.may_share_memory(leaf, copy):
             continue
         if any(overlap(leaf, one) and not is_same(leaf, one) for one in arrays if one is not leaf):
             if np.array_equal(leaf, copy, equal_nan=leaf.dtype.kind in "fc"):
@@ -159,7 +160,7 @@ def _taken(who: str, leaf: Any, place: int, names: Callable[[], Sequence[str]]) 
 def _of_our_dtype(leaf: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return a copy of the dtype that graphs have, which may be written to where the array may."""
     copy = leaf.astype(dtypes.as_dtype(leaf.dtype))
-    copy.flags.writeable = leaf.flags.writeable
+    copy.flags.writeable = is_writeable(leaf)
     return copy
 
 

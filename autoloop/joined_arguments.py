@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from autoloop_runtime.base import nest
+from autoloop_runtime.ir.array_layouts import is_writeable
 from autoloop_runtime.ir.graph import default_graphs
 from autoloop_runtime.ir.recorders import recorders
 from autoloop_runtime.ir.tensor import Tensor
@@ -52,7 +53,7 @@ def called_joined(function: Function, parameters: Parameters, call: tuple[Any, .
     found = Relations(every, 0, [], [RECEIVER] * len(leaves))  # who gives an array has it in no place
     related = [every[k] for k in {*found.parts, *[whole for whole, _ in found.parts.values()]}]
     refused = not found.parts or function.input_signature is not None or recorders() or _has_containers(call)
-    if refused or not all(one.flags.writeable for one in related):
+    if refused or not all(map(is_writeable, related)):
         _leave_to_python(function, every, refusal)
     passed = [k for k, first in enumerate(found.first) if first == k and k not in found.parts]
     forms = tuple([(k, whole, part) for k, (whole, part) in found.parts.items()])

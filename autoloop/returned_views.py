@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.ir.array_layouts import is_writeable
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.array_views import View
 from autoloop_runtime.ir.basic_indices import tensors_in
@@ -47,7 +48,7 @@ class Returned:
             make = view.forward if isinstance(array, Tensor) else view.real
             assert make is not None  # see ``views_of``
             array = make(array)
-        if isinstance(array, np.ndarray) and array.flags.writeable and not self.is_writeable:
+        if isinstance(array, np.ndarray) and not self.is_writeable and is_writeable(array):
             array = array.view()
             array.flags.writeable = False
         return array
@@ -106,7 +107,7 @@ def copied(array: np.ndarray[Any, Any], seen: dict[int, Any]) -> Any:
             made = np.ndarray(array.shape, array.dtype, base, distance(whole, array), array.strides)
         else:
             made = array.copy()
-        made.flags.writeable = array.flags.writeable
+        made.flags.writeable = is_writeable(array)
         seen[id(array)] = made
     return seen[id(array)]
 

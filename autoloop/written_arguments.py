@@ -13,7 +13,7 @@ import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.fp_warnings import asked
-from autoloop_runtime.ir.array_layouts import Lying, lying
+from autoloop_runtime.ir.array_layouts import Lying, is_writeable, lying
 from autoloop_runtime.ir.array_storage import kept, refuse_lost
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.followers import written
@@ -315,8 +315,7 @@ class ReferringFunction(ConcreteFunction):
             array = values[position]
             if type(array) is not np.ndarray:
                 continue
-            flags = array.flags
-            if not flags.writeable:
+            if not is_writeable(array):
                 refuse_read_only(f"assignment destination is read-only (argument {names[position]!r})")
             if apart:
                 continue
@@ -325,7 +324,7 @@ class ReferringFunction(ConcreteFunction):
                     f"{self.name}: elements of the argument {names[position]!r} lie in the same memory as others, and "
                     f"it is written to; give a copy of it"
                 )
-            owns = flags.owndata
+            owns = array.flags.owndata
             for other, value in arrays:
                 if other == position or (owns and value.flags.owndata and value is not array):
                     continue

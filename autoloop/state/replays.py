@@ -18,6 +18,7 @@ from autoloop_runtime.analysis.observable import may_repeat
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.fp_warnings import asked
 from autoloop_runtime.base.stand_ins import is_in_numpys_words
+from autoloop_runtime.ir.array_layouts import is_writeable
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.structured import WHILE
@@ -126,6 +127,6 @@ def replayed(run: Callable[[], R], values: Sequence[Any], written: Sequence[int]
         raise
     except Exception as error:
         for array, copy in zip(arrays, copies):
-            if array.flags.writeable:
+            if is_writeable(array):
                 np.copyto(array, copy)
         raise CalledPlain from error

@@ -6,6 +6,7 @@ from collections import deque, namedtuple
 
 import autoloop as al
 import numpy as np
+import pytest
 from each_case import each
 from written_out import alike, outcome, program
 
@@ -150,3 +151,15 @@ def test_sequences_of_all_kinds_have_the_dtypes_that_numpy_gives_them(name, valu
     for text in BESIDE_ARRAYS[: 2 if name == "F" else None]:
         f = program(text.replace("O", name), ["u", "f", "b"], **{name: value})
         assert alike(outcome(f, *given), outcome(al.function(f, executor="sequential"), *given)), text
+
+
+def test_tensors_let_a_class_answer_that_none_of_them_holds():
+    t, unit = al.ones(2), Unit()
+    assert t + unit == ("radd", "Tensor", 1)
+    assert t @ unit == ("rmatmul", "Tensor")
+    assert (t < unit, t == unit) == (("gt", 1), ("eq", 1))
+    assert isinstance((t * unit).v, al.Tensor)
+    assert al.function(lambda t: (t + unit)[0])(t) == "radd"
+    for operated in (lambda: t - unit, lambda: t == object(), lambda: t + [object()], lambda: t == [object()]):
+        with pytest.raises(TypeError, match="cannot be converted to a tensor, which holds numbers"):
+            operated()

@@ -19,6 +19,7 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.dtypes import is_own, own_dtype, strange_dtype
 from autoloop_runtime.base.locations import is_internal
+from autoloop_runtime.ir.array_layouts import is_writeable
 from autoloop_runtime.ir.array_storage import BLOCK, WHEN_WRITTEN, WHERE_MADE, Block
 from autoloop_runtime.ir.convert import convert_to_tensor, refuse_tensors_as_arrays
 from autoloop_runtime.ir.graph import current_graph
@@ -143,7 +144,7 @@ def is_numpys(value: Any) -> bool:
 
 def is_of_others(array: np.ndarray[Any, Any]) -> bool:
     """Return whether an array that the trace has made is one of memory in which others look, who are no arrays."""
-    return array.flags.writeable and whole_of(array).base is not None
+    return is_writeable(array) and whole_of(array).base is not None
 
 
 def _owner(array: np.ndarray[Any, Any]) -> str:

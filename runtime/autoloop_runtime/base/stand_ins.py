@@ -27,6 +27,17 @@ class UnknownWhileTracing(TypeError):
     """What is asked for, or called so, has to know more than a trace knows."""
 
 
+class NoOperand(UnknownWhileTracing):
+    """A value of Python's that no tensor can hold."""
+
+    value: Any = None
+
+    def of(self, value: Any) -> NoOperand:
+        """Return the error, which says of which value it is."""
+        self.value = value
+        return self
+
+
 class SeenByOthers(RuntimeError):
     """Another thread has looked at what only the one that traces will know."""
 

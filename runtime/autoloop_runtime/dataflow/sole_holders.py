@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..base.aligned_memory import Block
+from ..ir.array_layouts import is_writeable
 
 
 class Donated:
@@ -129,7 +130,7 @@ def _references(array: Any) -> int:
 def _is_whole(array: Any) -> bool:
     """Return whether what else lies in the memory of an array would hold a reference to it, or to the array that it
     alone is a view of."""
-    if type(array) is not np.ndarray or not array.flags.writeable:
+    if type(array) is not np.ndarray or not is_writeable(array):
         return False
     owner: Any = array.base
     if type(owner) is np.ndarray:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ..base.stand_ins import UnknownWhileTracing
+from .array_layouts import is_writeable
 from .array_storage import BLOCK
 from .array_views import new_layout, root_of
 from .numpy_arguments import ask_of_odd
@@ -134,7 +135,7 @@ def known_layout(array: References, what: str) -> np.ndarray[Any, Any]:
     if array.layout is None or whole is None or whole.strides != known.strides or not known.aligned:
         _refuse(what)
     made: np.ndarray[Any, Any] = array.layout
-    if made.flags.writeable and not (view.writeable and known.writeable):
+    if is_writeable(made) and not (view.writeable and known.writeable):
         made = made.view()
         made.flags.writeable = False
     return made

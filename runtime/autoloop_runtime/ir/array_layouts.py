@@ -9,6 +9,9 @@ import numpy as np
 
 from .op import call
 
+#: the flag of NumPy's
+_WRITEABLE = 0x0400
+
 
 class Lying(tuple[tuple[int, ...], bool, bool, bool, bool]):
     """How an array lies in memory; ``NamedTuple`` would compile code at every start.
@@ -46,10 +49,16 @@ class Lying(tuple[tuple[int, ...], bool, bool, bool, bool]):
         return self[4]
 
 
+def is_writeable(array: np.ndarray[Any, Any]) -> bool:
+    """Return whether a real array may be written to: asked by its name, the flag of those that
+    ``np.broadcast_arrays`` gives warns."""
+    return bool(array.flags.num & _WRITEABLE)
+
+
 def lying(array: np.ndarray[Any, Any]) -> Lying:
     """Return how a real array lies in memory."""
     flags = array.flags
-    return Lying((array.strides, flags.writeable, flags.owndata, flags.aligned, array.base is None))
+    return Lying((array.strides, is_writeable(array), flags.owndata, flags.aligned, array.base is None))
 
 
 def lie_in_order(choice: Any) -> bool:

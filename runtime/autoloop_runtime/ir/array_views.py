@@ -15,7 +15,7 @@ import numpy as np
 
 from ..base.dataclass import dataclass
 from ..base.stand_ins import UnknownWhileTracing
-from .array_layouts import copied_in_order, hangs_on_order, is_reshaped, is_whole, of_flat, order_of_axes
+from .array_layouts import copied_in_order, hangs_on_order, is_reshaped, is_whole, is_writeable, of_flat, order_of_axes
 from .numpy_protocols import counterpart_of
 from .op import call
 from .tensor import Tensor
@@ -156,8 +156,6 @@ def layout_of_part(layout: Any, index: Any) -> Any:
 
 
 _UNKNOWN = object()
-#: the flag of NumPy's; asked by its name, what ``broadcast_arrays`` gives warns
-_WRITEABLE = 0x0400
 
 
 def _standing_for(entry: Any) -> Any:
@@ -292,14 +290,14 @@ def _linked(
         if by_order:
             array.storage.is_copied_by_order = True
             new.storage.lies_as(answer)
-        if not answer.flags.num & _WRITEABLE:  # the imaginary part of reals
+        if not is_writeable(answer):  # the imaginary part of reals
             new.freeze(True)
         return new
     in_order = is_whole(answer, layout) or ((is_flat or name in _RESHAPED) and is_reshaped(answer, layout))
     axes = None if in_order else order_of_axes(answer, layout)
     back = _backward(array, name, made, again, in_order, axes)
     real = None if name == _FLAT else lambda x: _answer(x, name, made, again)
-    writeable, each = bool(answer.flags.num & _WRITEABLE), name in (_REAL, _IMAG) and made.dtype != array.dtype
+    writeable, each = is_writeable(answer), name in (_REAL, _IMAG) and made.dtype != array.dtype
     return array.viewed(View(array, _forward(again), back, None, axes, writeable, False, each, real), made, answer)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.dtypes import DType
 from ..base.shapes import ShapeLike, TensorShape
-from ..base.stand_ins import UnknownWhileTracing
+from ..base.stand_ins import NoOperand, UnknownWhileTracing
 from .argument_types import ArrayLike, DTypeLike
 from .array_kinds import strangeness
 from .graph import current_graph
@@ -143,7 +143,7 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
     if array.dtype.kind == "O":
         instead = "; make it a number, float(x)" if hasattr(value, "__float__") else ""
         named = f"{_shown(value)} of type {type(value).__name__}"
-        raise UnknownWhileTracing(f"{named} cannot be converted to a tensor, which holds numbers{instead}")
+        raise NoOperand(f"{named} cannot be converted to a tensor, which holds numbers{instead}").of(value)
     if not isinstance(value, np.ndarray) and not _numpy_inside(value):
         if dtype is not None and dtype.kind in "iu" and array.dtype.kind == "f":
             array = _of_wide_integers(value, array)

@@ -23,6 +23,7 @@ from ..base.stand_ins import (
     in_numpys_words,
     is_in_numpys_words,
 )
+from .array_layouts import is_writeable
 from .tensor import Tensor
 
 #: what NumPy and Python say of arguments
@@ -137,7 +138,7 @@ def _like(value: Any, k: int, handed: Callable[[Tensor, Any], Any]) -> Any:
     if own in (list, tuple):
         return own([_like(one, k, handed) for one in value])
     if own is np.ndarray and value.dtype.kind in "biufcSU" and value.size <= _LARGEST:
-        return _locked(value.copy(), not value.flags.writeable)
+        return _locked(value.copy(), not is_writeable(value))
     if own in _HARMLESS or isinstance(value, (np.dtype, np.generic, type)):
         return value
     raise _NoQuestion

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..base.dtypes import DType
 from ..base.stand_ins import UnknownWhileTracing
+from .array_layouts import is_writeable
 from .op import call
 from .tensor import Tensor
 
@@ -24,7 +25,7 @@ def plain_array(value: Any) -> Any:
     if type(value) is not np.ndarray or not value.ndim:
         scalar = np.asarray(value)[()] if not isinstance(value, np.generic) else value
         return str(scalar) if isinstance(scalar, np.str_) else scalar  # what an f-string has made
-    return value if value.flags.writeable else value.copy()
+    return value if is_writeable(value) else value.copy()
 
 
 def plain_zero_dim(value: Any) -> Any:

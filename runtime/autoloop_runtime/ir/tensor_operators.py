@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ..base.stand_ins import NoOperand
 from .op import FUNCTIONS, call
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ BINARY = {
     "xor": "bitwise_xor", "lshift": "left_shift", "rshift": "right_shift",
 }  # fmt: skip
 COMPARISONS = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}
+#: a comparison -> that of the other operand
+_MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 
 
 def _foreign(other: Any) -> bool:
@@ -106,14 +109,6 @@ class Operators:
     def __rdivmod__(self, other: ArrayLike) -> tuple[Tensor, Tensor]:
         return _made("floor_divide", other, self), _made("mod", other, self)
 
-    def __eq__(self, other: object) -> Tensor:  # type: ignore[override]
-        foreign = type(other) not in _FAMILIAR and _foreign(other)
-        return NotImplemented if foreign else FUNCTIONS["equal"](self, other)
-
-    def __ne__(self, other: object) -> Tensor:  # type: ignore[override]
-        foreign = type(other) not in _FAMILIAR and _foreign(other)
-        return NotImplemented if foreign else FUNCTIONS["not_equal"](self, other)
-
     if TYPE_CHECKING:  # the binary operators are made in a loop below
 
         def __add__(self, other: ArrayLike) -> Tensor: ...
@@ -142,20 +137,46 @@ class Operators:
         def __rlshift__(self, other: ArrayLike) -> Tensor: ...
         def __rshift__(self, other: ArrayLike) -> Tensor: ...
         def __rrshift__(self, other: ArrayLike) -> Tensor: ...
+        def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]
+        def __ne__(self, other: object) -> Tensor: ...  # type: ignore[override]
         def __lt__(self, other: ArrayLike) -> Tensor: ...
         def __le__(self, other: ArrayLike) -> Tensor: ...
         def __gt__(self, other: ArrayLike) -> Tensor: ...
         def __ge__(self, other: ArrayLike) -> Tensor: ...
 
 
-def _operator(name: str, reflected: bool) -> Callable[[Any, Any], Any]:
+def _is_for(other: Any, method: str, self: Operators, error: NoOperand) -> bool:
+    """Return whether Python is to ask the other operand, of a class that no tensor holds, what it makes of a tensor;
+    NumPy's arrays, which the tensors of a trace may stand for, ask it of each element."""
+    own = type(other)
+    is_asked = own.__module__ != "builtins" and getattr(own, method, None) is not getattr(object, method, None)
+    return is_asked and error.value is other and not hasattr(self, "is_scalar")
+
+
+def _asking(name: str, method: str) -> Callable[[Any, Any], Any]:
+    """Return an operator that lets the other operand answer, by one of its methods, which no tensor can hold."""
+
     def forward(self: Operators, other: Any) -> Any:
-        return NotImplemented if type(other) not in _FAMILIAR and _foreign(other) else FUNCTIONS[name](self, other)
+        if type(other) not in _FAMILIAR and _foreign(other):
+            return NotImplemented
+        try:
+            return FUNCTIONS[name](self, other)
+        except NoOperand as error:
+            if _is_for(other, method, self, error):
+                return NotImplemented
+            raise
+
+    return forward
+
+
+def _operator(name: str, reflected: bool, dunder: str = "") -> Callable[[Any, Any], Any]:
+    if not reflected:
+        return _asking(name, f"__{_MIRRORED.get(dunder) or f'r{dunder}'}__")
 
     def backward(self: Operators, other: Any) -> Any:
         return NotImplemented if type(other) not in _FAMILIAR and _foreign(other) else FUNCTIONS[name](other, self)
 
-    return backward if reflected else forward
+    return backward
 
 
 def _is_text(other: Any) -> bool:
@@ -163,7 +184,9 @@ def _is_text(other: Any) -> bool:
 
 
 for _dunder, _name in {**BINARY, **COMPARISONS}.items():
-    setattr(Operators, f"__{_dunder}__", _operator(_name, False))
+    setattr(Operators, f"__{_dunder}__", _operator(_name, False, _dunder))
+for _dunder, _name in {"eq": "equal", "ne": "not_equal"}.items():
+    setattr(Operators, f"__{_dunder}__", _asking(_name, f"__{_dunder}__"))
 for _dunder, _name in BINARY.items():
     setattr(Operators, f"__r{_dunder}__", _operator(_name, True))
 
@@ -180,10 +203,10 @@ def _radd(self: Operators, other: Any) -> Any:
     return _radd_numbers(self, other)
 
 
-_add_numbers, _radd_numbers = _operator("add", False), _operator("add", True)
+_add_numbers, _radd_numbers = _operator("add", False, "add"), _operator("add", True)
 Operators.__add__, Operators.__radd__ = _add, _radd  # type: ignore[method-assign]
 for _dunder, _name in {"mul": "operator_multiply", "pow": "operator_pow"}.items():
-    setattr(Operators, f"__{_dunder}__", _operator(_name, False))
+    setattr(Operators, f"__{_dunder}__", _operator(_name, False, _dunder))
     setattr(Operators, f"__r{_dunder}__", _operator(_name, True))
 
 
@@ -191,5 +214,5 @@ def _pow(self: Operators, other: Any, modulus: Any = None) -> Any:
     return _pow_numbers(self, other) if modulus is None else NotImplemented  # as of NumPy's arrays
 
 
-_pow_numbers = _operator("operator_pow", False)
+_pow_numbers = _operator("operator_pow", False, "pow")
 Operators.__pow__ = _pow  # type: ignore[method-assign]
