@@ -55,7 +55,7 @@ from autoloop_runtime.control.cond import cond
 from autoloop_runtime.control.map_scan import map_fn, scan
 from autoloop_runtime.control.while_loop import while_loop
 from autoloop_runtime.dataflow import batch_step as batch_step
-from autoloop_runtime.dataflow import executable, faster_kernels, workers
+from autoloop_runtime.dataflow import executable, workers
 from autoloop_runtime.dataflow import flat_rules as flat_rules
 from autoloop_runtime.dataflow import seen_runs as seen_runs
 from autoloop_runtime.dataflow.critical_path import CriticalPaths as CriticalPaths
@@ -70,6 +70,7 @@ from autoloop_runtime.dataflow.kernels import call as call_kernel
 from autoloop_runtime.dataflow.lowering import lower
 from autoloop_runtime.dataflow.memory_limit import MemoryLimit
 from autoloop_runtime.dataflow.overlap import VERY_MANY, overlapping
+from autoloop_runtime.dataflow.pieces import pieces_of
 from autoloop_runtime.dataflow.ready_kernels import ByPath as ByPath
 from autoloop_runtime.dataflow.testing import SeededExecutor
 from autoloop_runtime.dataflow.whole_loops import light_kernels as light_kernels

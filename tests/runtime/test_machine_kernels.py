@@ -10,13 +10,12 @@ import pytest
 from api import (
     config,
     executable,
-    faster_kernels,
     forks,
-    gathered,
     linked_code,
     lower,
     machine_kernels,
     native_call,
+    pieces_of,
     single_kernels,
 )
 from executors import needs_native
@@ -47,7 +46,9 @@ def at_once(monkeypatch):
 def kernels_of(function, *args):
     """The kernels in machine code with which a decorated function now runs."""
     run = function.get_concrete_function(*args).runner.run.__self__
-    return [node.value for node in run.lowered.nodes if node.kind.name == "KERNEL" and node.value is not None]
+    alone = [node.value for node in run.lowered.nodes if node.kind.name == "KERNEL" and node.value is not None]
+    batches = [node.value._machine for node in run.plan.nodes if node.kind.name == "BATCH"]
+    return alone + [one for one in batches if one is not None]
 
 
 def beside(f, *args):
@@ -110,10 +111,45 @@ def test_runs_give_what_they_gave_before(name, at_once):
 
 def test_what_machine_code_cannot_take_is_as_it_was(at_once):
     def program(x, y):
-        return np.reshape(x, (30, 20)), x[3], y + 1, np.exp(y)  # views, and numbers
+        return np.reshape(x, (30, 20)), x[3], np.exp(y)  # views, and a number
 
     found, count = beside(program, FLOATS, np.float64(2))
     assert count == 0 and np.array_equal(found[-1][0], FLOATS.reshape(30, 20))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_batches_are_one_function_each(threads, at_once):
+    """Twelve chains that do not need each other: each batch has some whole ones, and is worth another thread."""
+    starts = [np.linspace(-1, 1, 4000) + k for k in range(12)]
+
+    def program(*xs):
+        for _ in range(8):
+            xs = [np.sin(x) * 0.5 + 1 for x in xs]
+        return xs
+
+    with config_of_threads(threads):
+        f = al.function(program, executor="dataflow")
+        found = [f(*starts) for _ in range(4)]
+    for one in found:
+        al.nest.map_structure(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-13), list(one), program(*starts))
+    plan = f.get_concrete_function(*starts).runner.run.__self__.plan
+    batches = [node.value for node in plan.nodes if node.kind.name == "BATCH"]
+    assert len(batches) > 3 and all(one._machine is not None for one in batches)
+    assert plan.parallel and all(one.is_heavy for one in batches)
+    members = [set(one.members) for one in batches]
+    assert not any(port[0] in other for one in batches for port in one.inputs for other in members)
+
+
+def test_a_batch_that_machine_code_cannot_do_is_done_in_python(at_once):
+    def program(x, y):
+        return (x + 1) * y, (x - 1) * y, np.sqrt(x) + y
+
+    f = al.function(program, executor="dataflow")
+    ordered, other = np.arange(1.0, 601).reshape(20, 30), np.arange(1.0, 601).reshape(30, 20).T
+    for x in (ordered, ordered, ordered, other, other, ordered):
+        for one, want in zip(f(x, ordered), program(x, ordered)):
+            np.testing.assert_allclose(one, want, rtol=1e-13)
+    assert kernels_of(f, ordered, ordered)
 
 
 def test_errors_are_numpys_own(at_once):
@@ -201,21 +237,22 @@ def test_nothing_is_made_before_runs_have_taken_as_long(monkeypatch):
     asked = []
     monkeypatch.setattr(machine_kernels.background, "submit", lambda job: asked.append(job) or True)
     source = machine_kernels.machine_kernels()
-    node, plain = node_of(lambda x: np.tanh(x), FLOATS)
-    assert source.due > 0 and source.kernels({node: plain}, source.due / 2) is None and not asked
-    assert source.kernels({node: plain}, 100.0) is None and len(asked) == 1
-    assert source.kernels({node: plain}, 200.0) is None and len(asked) == 1
+    piece = piece_of(lambda x: np.tanh(x), FLOATS)
+    assert source.due > 0 and source.kernels([piece], source.due / 2) is None and not asked
+    assert source.kernels([piece], 100.0) is None and len(asked) == 1
+    assert source.kernels([piece], 200.0) is None and len(asked) == 1
     monkeypatch.setattr(machine_kernels, "generation", lambda: forks.generation() + 1)  # a child has lost the job
-    assert source.kernels({node: plain}, 200.0) is None and len(asked) == 2
+    assert source.kernels([piece], 200.0) is None and len(asked) == 2
     asked[1]()
-    made = source.kernels({node: plain}, 200.0)
-    np.testing.assert_allclose(made[node].kernel(FLOATS), np.tanh(FLOATS), rtol=1e-6)
+    made = source.kernels([piece], 200.0)
+    np.testing.assert_allclose(made[piece.key](FLOATS), np.tanh(FLOATS), rtol=1e-6)
 
 
-def node_of(f, *args):
-    """The only kernel of a function, and NumPy's for it."""
+def piece_of(f, *args):
+    """The only kernel of a function."""
     graph = al.function(f, executor="dataflow").get_concrete_function(*args).graph
-    return next(iter(faster_kernels.replaceable(lower(graph, graph.outputs, graph.inputs)).items()))
+    lowered = lower(graph, graph.outputs, graph.inputs)
+    return next(pieces_of(lowered, lowered.nodes))
 
 
 @pytest.mark.parametrize("keeps", [True, False])
@@ -226,9 +263,8 @@ def test_what_is_short_keeps_the_lock(keeps, monkeypatch):
     note = lambda ir, *rest, **named: seen.append(ir) or whole(ir, *rest, **named)
     for room in (linked_code, native_call):
         monkeypatch.setattr(room, "compile_ir", note)
-    node, plain = node_of(lambda x: np.tanh(x), FLOATS)
-    graph = gathered(node.graph, [node], node.inputs, node.outputs)
-    kernel = single_kernels.single_kernel(graph, plain, keeps, 2)
+    piece = piece_of(lambda x: np.tanh(x), FLOATS)
+    kernel = single_kernels.single_kernel(piece.graph, piece.plain, keeps, 2)
     np.testing.assert_allclose(kernel(FLOATS), np.tanh(FLOATS), rtol=1e-6)
     assert any("declare ptr @PyEval_SaveThread" in ir for ir in seen) is not keeps
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from ..analysis.cost import HEAVY, estimate
 from ..analysis.ownership import Ownership
 from ..base.forks import undivided
 from ..ir.graph import Node
 from .execution_plan import MISSING
-from .flat_graph import FlatNode, Lowered, Port
+from .flat_graph import FlatNode, Kind, Lowered, Port
 
 if TYPE_CHECKING:
     from .batch_code import BatchTree, RunBatch
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 #: runs of a batch that are done item by item
 FIRST = 30
+#: nanoseconds of kernels that leave the interpreter to others for long enough
+LONG = 10_000.0
 
 
 class Batch:
@@ -27,6 +30,9 @@ class Batch:
     ----------
     later : int
         How many runs more than others it is run item by item: functions are not all to be compiled in one run.
+    machine : (callable, sequence of Port), optional
+        What does all of it with the values of these ports, or gives None and has done nothing; it leaves the other
+        threads the interpreter if it takes long.
 
     Attributes
     ----------
@@ -44,11 +50,16 @@ class Batch:
 
     def __init__(
         self, lowered: Lowered, members: Sequence[int], inputs: Sequence[Port], outputs: Sequence[Port],
-        owned: Ownership, later: int = 0,
+        owned: Ownership, later: int = 0, machine: tuple[Callable[..., Any], Sequence[Port]] | None = None,
     ) -> None:  # fmt: skip
         self.lowered, self.owned = lowered, owned
         self.members, self.inputs, self.outputs = members, inputs, outputs
         self.left = FIRST + later
+        self._machine = None if machine is None else _with_places(machine[0], [inputs.index(p) for p in machine[1]])
+        works = [node.source for node in map(lowered.nodes.__getitem__, members) if node.kind is Kind.KERNEL]
+        each = [estimate(node) for node in works if node is not None]
+        #: whether it is worth another thread, and leaves the interpreter to others while it works
+        self.is_heavy = sum(each) > HEAVY and (machine is not None or sum(each) > len(each) * LONG)
         self._tree: BatchTree | None = None
         self._walk: BatchWalk | None = None
         self._run: RunBatch | None = None
@@ -57,6 +68,11 @@ class Batch:
 
     def __call__(self, args: list[Any]) -> tuple[Any, ...]:
         """Run it; ``args`` is emptied."""
+        if self._machine is not None:
+            found: tuple[Any, ...] | None = self._machine(args)
+            if found is not None:
+                args.clear()
+                return found
         run = self._run
         return self._first(args) if run is None else run(args)
 
@@ -131,3 +147,8 @@ class Batch:
 
     def _is_walk(self, here: TracebackType | None) -> TypeGuard[TracebackType]:
         return here is not None and self._walk is not None and here.tb_frame.f_code is self._walk.walked
+
+
+def _with_places(kernel: Callable[..., Any], places: Sequence[int]) -> Callable[[list[Any]], Any]:
+    """Return what is given all arguments, and hands those at ``places`` on."""
+    return lambda args: kernel(*[args[k] for k in places])

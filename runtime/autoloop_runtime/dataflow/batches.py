@@ -12,7 +12,9 @@ on the way to it, and a batch is of one level.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 from ..analysis.cost import estimate
 from ..analysis.ownership import Ownership
@@ -28,9 +30,13 @@ MOST = 500
 LONG = 100_000.0
 #: what members of a batch have in common: frame, arrivals, branches, level
 Key = tuple[int, int, Guard, int]
+Machine = Mapping[tuple[int, ...], tuple[Callable[..., Any], Sequence[Port]]]
 
 
-def with_batches(lowered: Lowered, found: Dependence, light: Collection[int], owned: Ownership) -> Lowered:
+def with_batches(
+    lowered: Lowered, found: Dependence, light: Collection[int], owned: Ownership,
+    machine: Machine = MappingProxyType({}),
+) -> Lowered:  # fmt: skip
     """Return ``lowered`` with one node in place of each batch; itself if there is none.
 
     Parameters
@@ -42,9 +48,11 @@ def with_batches(lowered: Lowered, found: Dependence, light: Collection[int], ow
     light : collection of int
         The kernels that cost little and do nothing but compute.
     owned : Ownership
+    machine : mapping
+        What does a batch of such members otherwise, see ``Batch``.
     """
     groups = [group for group in _Grouping(lowered, found, light).groups() if len(group) > 1]
-    return _put_together(lowered, groups, owned) if groups else lowered
+    return _put_together(lowered, groups, owned, machine) if groups else lowered
 
 
 class _Grouping:
@@ -84,7 +92,30 @@ class _Grouping:
             if key[0] >= 0:
                 members.setdefault(key, []).append(k)
         for together in members.values():
-            yield from self._cut(together)
+            for part in self._apart(together):
+                yield from self._cut(part)
+
+    def _apart(self, members: list[int]) -> Iterator[list[int]]:
+        """Yield parts of a batch that do not need each other, each of which is worth another thread."""
+        times = {k: self._estimate(self._nodes[k]) for k in members}
+        if sum(times.values()) < 2 * LONG:
+            yield members
+            return
+        groups = _Groups(members)
+        for k in members:
+            for index, _ in self._nodes[k].inputs + self._nodes[k].controls:
+                groups.join(k, index)
+            for predicate, _ in self._guards[k][len(self._outer(k)) :]:
+                groups.join(k, self._branches[predicate][0])
+        part, time = list[int](), 0.0
+        for own in groups.found():
+            part += own
+            time += sum([times[k] for k in own])
+            if time >= LONG:
+                yield sorted(part)
+                part, time = [], 0.0
+        if part:
+            yield sorted(part)
 
     def _keys(self) -> list[Key]:
         """Return what each node has in common with others; of one that is in no batch the frame is -1."""
@@ -137,7 +168,10 @@ class _Grouping:
 
     def _time(self, node: FlatNode) -> float:
         """Return how long a node takes, where anything may wait for a batch to end."""
-        is_plain = self._any_heavy and node.source is not None and node.source.op is node.op
+        return self._estimate(node) if self._any_heavy else 0.0
+
+    def _estimate(self, node: FlatNode) -> float:
+        is_plain = node.source is not None and node.source.op is node.op
         return estimate(node.source) if is_plain else 0.0  # type: ignore[arg-type]
 
     # -- branches -----------------------------------------------------------------------------------------
@@ -222,7 +256,33 @@ class _Grouping:
 _THERE = (Kind.CONST, Kind.FEED)
 
 
-def _put_together(lowered: Lowered, groups: Sequence[Sequence[int]], owned: Ownership) -> Lowered:
+class _Groups:
+    """Sets of nodes that are joined step by step."""
+
+    def __init__(self, members: Iterable[int]) -> None:
+        self._of = {k: k for k in members}
+
+    def join(self, one: int, other: int) -> None:
+        """Put the sets of two nodes together, unless one of them is no member."""
+        if one in self._of and other in self._of:
+            self._of[self._first(one)] = self._first(other)
+
+    def _first(self, one: int) -> int:
+        while self._of[one] != one:
+            self._of[one] = one = self._of[self._of[one]]
+        return one
+
+    def found(self) -> Iterable[list[int]]:
+        """Return the sets, in the order of their first members."""
+        made: dict[int, list[int]] = {}
+        for one in self._of:
+            made.setdefault(self._first(one), []).append(one)
+        return made.values()
+
+
+def _put_together(
+    lowered: Lowered, groups: Sequence[Sequence[int]], owned: Ownership, machine: Machine
+) -> Lowered:  # fmt: skip
     """Return ``lowered`` with one node in place of each of ``groups``."""
     nodes = lowered.nodes
     where = [-1] * len(nodes)
@@ -246,7 +306,7 @@ def _put_together(lowered: Lowered, groups: Sequence[Sequence[int]], owned: Owne
     made = [node if here < 0 else GONE for node, here in zip(nodes, where)]
     for k, group in enumerate(groups):
         first = nodes[group[0]]
-        value = Batch(lowered, group, list(inputs[k]), list(outputs[k]), owned, k)
+        value = Batch(lowered, group, list(inputs[k]), list(outputs[k]), owned, k, machine.get(tuple(group)))
         made[group[0]] = FlatNode(
             group[0], Kind.BATCH, first.name, tuple(inputs[k]), (), first.frame, first.source, None, {},
             len(outputs[k]), False, value,

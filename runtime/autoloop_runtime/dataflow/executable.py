@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from time import perf_counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.ownership import Ownership
@@ -23,6 +24,7 @@ from .sole_holders import donate, returned
 from .whole_loops import with_joined_steps
 
 if TYPE_CHECKING:
+    from .batches import Machine
     from .faster_kernels import Source
     from .memory_limit import Budget, MemoryLimit
 
@@ -64,9 +66,9 @@ class Executable:
         self.seen = ""
         self._plan(lowered)
 
-    def _plan(self, lowered: Lowered) -> None:
-        """Let runs go by this graph from now on."""
-        joined, single = with_joined_steps(lowered, self._owned)
+    def _plan(self, lowered: Lowered, machine: Machine = MappingProxyType({})) -> None:
+        """Let runs go by this graph from now on, and do batches by what there is of ``machine``."""
+        joined, single = with_joined_steps(lowered, self._owned, machine)
         self.lowered, self.plan = lowered, Plan(joined, self._owned, single, lowered)
         #: node by node, for runs that are watched, or whose memory is counted; made by the first
         self._watched: Plan | None = None
@@ -148,15 +150,17 @@ class Executable:
         if self._spent < self._due:
             return
         with undivided():
-            from .faster_kernels import replaceable, with_kernels
+            from .faster_kernels import of_batches, with_kernels
+            from .pieces import pieces_of
 
         source = faster() if callable(faster) else faster
-        found = {} if source is None else source.kernels(replaceable(self.lowered), self._spent)
+        pieces = list(pieces_of(self.lowered, self.plan.nodes))
+        found = {} if source is None else source.kernels(pieces, self._spent)
         self._faster = source if found is None else None
         if source is not None and found is None:
             self._due = source.due
         if found:
-            self._plan(with_kernels(self.lowered, found))
+            self._plan(with_kernels(self.lowered, pieces, found), of_batches(pieces, found))
 
     def _node_by_node(self) -> Plan:
         """Return the plan in which each kernel is a step."""

@@ -120,6 +120,8 @@ class Step:
         elif joined:
             self.allocates = True
             self.blank = (None,) * self.width
+            if flat.kind is Kind.BATCH and flat.value.is_heavy:
+                self.weight = Weight.HEAVY
         self.edges: Edges
         self.otherwise: Edges | None = None
         self.outs: tuple[Edges, ...] | None = None
@@ -254,7 +256,7 @@ class Plan:
             sharing = overlapping(single or lowered, weighty)
         self.parallel = bool(sharing)
         self.makes = any(self.steps[i].makes for i in sharing)
-        self.blas = any(self.steps[i].flat.op.traits.blas for i in sharing)  # type: ignore[union-attr]
+        self.blas = any(op is not None and op.traits.blas for op in [self.steps[i].flat.op for i in sharing])
 
     def _declare(self, flat: FlatNode) -> None:
         """Make the step of a node and note who consumes what."""

@@ -5,7 +5,7 @@ Each kernel is still called by itself, in program order; what goes away is the m
 
 from __future__ import annotations
 
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.ownership import Ownership
@@ -20,6 +20,7 @@ from .loop_items import LoopTree, doors
 from .loop_walk import WALKED, LoopWalk
 
 if TYPE_CHECKING:
+    from .batches import Machine
     from .loop_code import RunLoop
 
 #: graphs for which more sets of arrivals, in bytes, would have to be kept than this are run node by node
@@ -145,11 +146,13 @@ def _is_light(flat: FlatNode) -> bool:
     return node is None or node.op is not flat.op or weigh(node) is Weight.LIGHT
 
 
-def with_joined_steps(lowered: Lowered, owned: Ownership) -> tuple[Lowered, Lowered]:
+def with_joined_steps(
+    lowered: Lowered, owned: Ownership, machine: Machine = MappingProxyType({})
+) -> tuple[Lowered, Lowered]:  # fmt: skip
     """Return ``lowered`` with one node in place of each loop that can be run as one, and of each batch; and with such
     loops only.
 
-    The nodes of those are left as they are, and nobody refers to them.
+    The nodes of those are left as they are, and nobody refers to them. ``machine``: see ``with_batches``.
     """
     light = light_kernels(lowered)
     if len(lowered.frames) == 1 and len(light) < 2:
@@ -165,4 +168,4 @@ def with_joined_steps(lowered: Lowered, owned: Ownership) -> tuple[Lowered, Lowe
     with undivided():
         from .batches import with_batches
 
-    return with_batches(whole, found, light, owned), whole
+    return with_batches(whole, found, light, owned, machine), whole

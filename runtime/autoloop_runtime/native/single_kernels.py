@@ -1,5 +1,5 @@
-"""One operation in machine code, called with arrays as NumPy's kernel of it is: for a scheduler, whose threads do the
-sharing of work, and who calls it in the midst of other kernels.
+"""One operation, or a few, in machine code, called with arrays as NumPy's kernels are: for a scheduler, whose threads
+do the sharing of work, and who calls it in the midst of other kernels.
 
 Where it cannot do a call, NumPy's kernel does it: arrays that do not lie in C order, values for which it fails (which
 is then said in NumPy's words), and more calls at the same time than there are copies of what a call works with.
@@ -20,26 +20,31 @@ from .typing.refusal import NativeRefusal
 Kernel = Callable[..., Any]
 
 
-def single_kernel(graph: Graph, plain: Kernel, is_short: bool, copies: int) -> Kernel | None:
+def single_kernel(
+    graph: Graph, plain: Kernel, is_short: bool, copies: int, several: bool = False
+) -> Kernel | None:  # fmt: skip
     """Return what does as ``plain`` does in machine code; None if there is none, or it cannot be called with objects.
 
     Parameters
     ----------
     graph : Graph
-        Of exact shapes, with one output.
+        Of exact shapes.
     plain : callable
-        Takes the inputs, and gives the output.
+        Takes the inputs, and gives what this gives.
     is_short : bool
         It keeps the interpreter's lock, which takes as long to give up and take back as it works.
     copies : int
         How many calls there may be at the same time, of those that give up the lock.
+    several : bool
+        Whether it gives a tuple of outputs, not the only one.
     """
     try:
         code = make(graph, [t.shape.as_tuple() for t in graph.inputs], among_others=True, keeps_lock=is_short)
     except NativeRefusal:
         return None
     samples = [_sample(t) for t in graph.inputs]
-    found = [code.entered(samples, (), (("output", 0),), False) for _ in range(1 if is_short else copies)]
+    results = [("output", k) for k in range(len(graph.outputs))]
+    found = [code.entered(samples, (), results, several) for _ in range(1 if is_short else copies)]
     if any(one is None or one.begin is not None for one in found):
         return None
     calls = tuple([(one.call, one.failed, one.error) for one in found])

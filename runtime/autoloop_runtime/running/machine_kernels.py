@@ -1,20 +1,22 @@
 """Kernels in machine code for the scheduler: made on the background thread once runs have taken as long as that takes.
 
-Each node is still run by itself, when and where the scheduler wants it; what is faster is the call. NumPy's own kernels
-stay where machine code has nothing to add: large products, which BLAS does, and numbers without axes.
+What the scheduler moves is as before: nodes, and batches of light ones that are ready at one time, of which each is one
+function. NumPy's own kernels stay where machine code has nothing to add: large products, which BLAS does, and single
+numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Sequence
 from math import inf
 from typing import Any
 
-from ..analysis.cost import HEAVY, estimate
+from ..analysis.cost import HEAVY
 from ..base import background, config
 from ..base.forks import generation, undivided
-from ..dataflow.faster_kernels import Faster
-from ..ir.graph import CONST, Graph, Node
+from ..dataflow.faster_kernels import Kernels
+from ..dataflow.pieces import Piece
+from ..ir.graph import Node
 from ..ir.prices import Products
 from .tier_up import is_wanted, price
 
@@ -44,105 +46,59 @@ class MachineKernels:
 
     def __init__(self) -> None:
         self.due = price(1)
-        self._made: dict[Node, Faster] | None = None
+        self._made: dict[tuple[int, ...], Kernel] | None = None
         #: the process in which they are made, see ``forks``
         self._generation = -1
 
-    def kernels(self, plain: Mapping[Node, Kernel], spent: float) -> Mapping[Node, Faster] | None:
+    def kernels(self, pieces: Sequence[Piece], spent: float) -> Kernels | None:
         """See ``Source``."""
         if self._made is not None:
             return self._made
         if self._generation == generation():
             background.give_way()
             return None
-        kinds: dict[Hashable, list[Node]] = {}
-        for node in filter(_gains, plain):
-            kinds.setdefault(_kind(node), []).append(node)
-        costs = sum([price(1) for _ in kinds])
+        kinds: dict[Hashable, list[Piece]] = {}
+        for piece in filter(_gains, pieces):
+            kinds.setdefault(piece.kind, []).append(piece)
+        costs = sum([price(len(first.nodes)) for first, *_ in kinds.values()])
         if not kinds:
             return {}
         if spent < costs:
             self.due = costs
             return None
         self._generation = generation()
-        if not background.submit(lambda: self._make(list(kinds.values()), plain)):
+        if not background.submit(lambda: self._make(list(kinds.values()))):
             self.due = inf
         return None
 
-    def _make(self, kinds: list[list[Node]], plain: Mapping[Node, Kernel]) -> None:
-        made: dict[Node, Faster] = {}
+    def _make(self, kinds: Sequence[Sequence[Piece]]) -> None:
+        made: dict[tuple[int, ...], Kernel] = {}
         try:
             with undivided():
                 from ..native.single_kernels import single_kernel
-                from ..native.toolchain.compile_ir import MissingExtra
             copies = min(config.get_num_threads(), MOST_CALLS)
-            for nodes in kinds:
-                first = nodes[0]
-                taken = _taken(first)
-                own = _with_constants(plain[first], first, taken)
-                found = single_kernel(_alone(first, taken), own, estimate(first) <= SHORT, copies)
+            for pieces in kinds:
+                first = pieces[0]
+                plain = first.plain or _not_at_all
+                found = single_kernel(first.graph, plain, first.nanoseconds <= SHORT, copies, first.plain is None)
                 if found is not None:
-                    made.update(dict.fromkeys(nodes, Faster(found, taken)))
-        except MissingExtra:  # it has gone meanwhile
+                    made.update(dict.fromkeys([one.key for one in pieces], found))
+        except Exception:  # whatever is wrong, or gone, the program runs without the rest
             pass
-        finally:
-            self._made = made
+        self._made = made
 
 
-def _gains(node: Node) -> bool:
-    """Return whether machine code may be faster than NumPy's kernel."""
-    if all(node.inputs[k].shape.rank == 0 for k in _taken(node)):
+def _not_at_all(*_: Any) -> None:
+    """Do nothing: a batch that machine code cannot do is done in Python."""
+
+
+def _gains(piece: Piece) -> bool:
+    """Return whether machine code may be faster."""
+    if len(piece.nodes) == 1 and all(t.shape.rank == 0 for t in piece.graph.inputs):
         return False
+    return not any(map(_is_for_blas, piece.nodes))
+
+
+def _is_for_blas(node: Node) -> bool:
     cost = node.op.traits.price
-    return not isinstance(cost, Products) or cost.count(*node.operands, **node.attrs) < LARGE_PRODUCT
-
-
-def _taken(node: Node) -> tuple[int, ...]:
-    """Return which inputs machine code takes: all but numbers that are known."""
-    return tuple([k for k, t in enumerate(node.inputs) if t.op.op is not CONST or t.shape.rank != 0])
-
-
-def _kind(node: Node) -> Hashable:
-    """Return what is equal for nodes that have one kernel."""
-    taken = _taken(node)
-    forms = tuple([(t.dtype, t.shape.as_tuple()) for t in (*node.inputs, *node.outputs)])
-    known = tuple([t.op.attrs["value"].tobytes() for k, t in enumerate(node.inputs) if k not in taken])
-    kind = node.op, tuple(sorted(node.attrs.items())), forms, taken, known
-    try:
-        hash(kind)
-    except TypeError:
-        return node
-    return kind
-
-
-def _alone(node: Node, taken: tuple[int, ...]) -> Graph:
-    """Return a graph of a node and the numbers that it knows, to which each other input comes by itself."""
-    made = Graph()
-    inputs = []
-    for k, tensor in enumerate(node.inputs):
-        if k in taken:
-            inputs.append(made.parameter(tensor.dtype, tensor.shape, f"x{k}"))
-        else:
-            known = tensor.op
-            made.nodes.append(Node(made, CONST, (), known.attrs, _specs(known), known.name, known.location))
-            inputs.append(made.nodes[-1].outputs[0])
-    made.nodes.append(Node(made, node.op, tuple(inputs), node.attrs, _specs(node), node.name, node.location))
-    made.outputs = list(made.nodes[-1].outputs)
-    return made
-
-
-def _specs(node: Node) -> list[Any]:
-    return [(t.dtype, t.shape) for t in node.outputs]
-
-
-def _with_constants(kernel: Kernel, node: Node, taken: tuple[int, ...]) -> Kernel:
-    """Return a kernel that is given the inputs which are ``taken``."""
-    if len(taken) == len(node.inputs):
-        return kernel
-    whole = [None if k in taken else t.op.attrs["value"] for k, t in enumerate(node.inputs)]
-
-    def called(*values: Any) -> Any:
-        given = iter(values)
-        return kernel(*[next(given) if k in taken else known for k, known in enumerate(whole)])
-
-    return called
+    return isinstance(cost, Products) and cost.count(*node.operands, **node.attrs) >= LARGE_PRODUCT
