@@ -34,7 +34,7 @@ from .given_arrays import give_back, with_copies
 from .keys import Number, call_key, class_key, kind_of_leaf, kind_of_recursion, leaf_key, magnitude, quick_key
 from .known_traces import FastPaths, KnownTraces, Trace, first_wait, inputs_of
 from .number_inputs import ChangingInputs
-from .parameters import Parameters, has_defaults_of, in_pythons_words
+from .parameters import Parameters, flattened, form_of, has_defaults_of, in_pythons_words, structure_of
 from .plain_python import Told, flattened_or_left, taken_or_left, traced_or_plain, unless_in_graph, with_graph
 from .sent_by_name import SentByName
 from .state.stateful import OtherWorld, StatefulFunction, called_again, run_or_refused
@@ -139,7 +139,7 @@ class Function(SentByName):
 
     def _call_with_memory(self, call: tuple[Any, ...], exactly: bool) -> Any:
         """Run a call with a trace that is made for how its arrays lie in memory."""
-        leaves, structure = nest.flatten_with_structure(call, expand_composites=True)
+        leaves, structure = flattened(call)
         same = same_arrays(leaves)
         key = (structure, tuple(map(leaf_key, leaves)), same, (lying_of if exactly else in_order)(leaves))
         with self._lock:
@@ -159,7 +159,7 @@ class Function(SentByName):
             return _called_followed(self._lookup, given, followed, structure)
         key, values, arrays = quick_key(given) or (None, [], [])
         if key is not None and not isinstance(structure, nest.Flat):
-            concrete = self._quick.get(key := (structure, key))
+            concrete = self._quick.get(key := (form_of(call, structure), key))
             if concrete is not None and not recorders():
                 leave_if_asked(concrete, values)
                 with contextlib.suppress(OtherWorld):
@@ -189,7 +189,7 @@ class Function(SentByName):
         """Return the trace for a call in canonical form, made if need be, and the leaves as the trace takes them."""
         if self.input_signature is not None:
             call = self._conform(call, self.input_signature, self._parameters, self.name)
-        leaves, structure = nest.flatten_with_structure(call, expand_composites=True)
+        leaves, structure = flattened(call)
         if self.input_signature is not None:
             key: Any = tuple([kind_of_leaf(leaf) for leaf in leaves])  # arrays and tensors have other results
         else:
@@ -245,8 +245,8 @@ class Function(SentByName):
         settings = _settings(leaves, self.tracing_count, self.gradient_memory)
         specs = nest.flatten(self.input_signature, True) if self.input_signature is not None else given
         request = Request(self.name, self.executor, self.python_function, self._target(), self._parameters, call,
-                          leaves, structure, specs, same or (), self._instance, settings, same is not None,
-                          self.needs_graph)  # fmt: skip
+                          leaves, structure_of(structure), specs, same or (), self._instance, settings,
+                          same is not None, self.needs_graph)  # fmt: skip
         has_numbers = given is not None or any(issubclass(type(leaf), Number) for leaf in leaves)
         with self._traces.unless_raising(key, request.raised):
             made = traced_or_plain(lambda: trace(request, *self._traces.variants(key)), self, has_numbers, size)

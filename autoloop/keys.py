@@ -2,11 +2,13 @@
 
 Two calls share a trace if their keys are equal: dtype and shape of arrays, and of tensors, whose results are others;
 type and value of Python numbers; type of random generators, which the world of a trace guards; identity of everything
-else, or equality where a class of a library defines it.
+else, or equality where a class of a library defines it. What is equal and yet told apart, two instants in two zones,
+``1`` and ``True`` in a set, dicts with their keys in another order, is so here, too.
 """
 
 from __future__ import annotations
 
+import sys
 import types
 import weakref
 from collections.abc import Sequence
@@ -122,22 +124,67 @@ def leaf_key(leaf: Any) -> Any:
         return Number, leaf.type
     if issubclass(type(leaf), TensorSpec):
         return leaf.dtype, leaf.shape, Tensor
-    if issubclass(type(leaf), SCALARS):
-        # repr tells 0.0 from -0.0 and makes nan equal to itself
-        return type(leaf), repr(leaf) if isinstance(leaf, (float, complex)) else leaf
     if is_generator(leaf):
         return "generator", type(leaf)
-    if getattr(type(leaf), "__hash__", None) not in (object.__hash__, None) and not _asks_the_user(type(leaf)):
+    return constant_key(leaf)
+
+
+def constant_key(leaf: Any) -> Any:
+    """Return what tells a constant from others, from those among them that are equal to it."""
+    kind = type(leaf)
+    if issubclass(kind, SCALARS):
+        # repr tells 0.0 from -0.0 and makes nan equal to itself
+        return kind, repr(leaf) if isinstance(leaf, (float, complex)) else leaf
+    if kind is tuple or kind is frozenset:
+        return kind, kind([constant_key(one) for one in leaf])
+    if kind is range:
+        return kind, leaf.start, leaf.stop, leaf.step
+    if (in_zone := key_in_zone(leaf)) is not None:
+        return in_zone
+    if getattr(kind, "__hash__", None) not in (object.__hash__, None) and not _asks_the_user(kind):
         try:
             hash(leaf)
         except (TypeError, ValueError):  # that of a memory which may be written to is a ValueError
             pass
         else:
-            return type(leaf), leaf
+            return (kind, leaf, repr(leaf)) if _is_shown(kind) else (kind, leaf)
     try:
         return _Identity(leaf)
     except TypeError:
         return _Place(leaf)
+
+
+#: parts of a date and of a time of a day
+_PARTS = ("year", "month", "day", "hour", "minute", "second", "microsecond", "fold")
+
+
+def key_in_zone(leaf: Any) -> Any:
+    """Return the key of a time, of a day or not, that may be one of a zone; None of anything else.
+
+    It is equal to other times, in other zones, and its hash asks the zone: where that is of a class of the user's, all
+    have one key, for plain Python runs what is given them.
+    """
+    module = sys.modules.get("datetime")
+    if module is None or not issubclass(type(leaf), (module.datetime, module.time)):
+        return None
+    zone = leaf.tzinfo
+    if zone is not None and not is_of_python(type(zone)):
+        return type(leaf), type(zone)
+    parts = [getattr(leaf, name, 0) for name in _PARTS]
+    return type(leaf), *parts, repr(zone) if type(zone) is module.timezone else constant_key(zone)
+
+
+def is_of_python(kind: type) -> bool:
+    """Return whether a class is of a module that comes with Python."""
+    return kind.__module__.partition(".")[0] in sys.stdlib_module_names
+
+
+def _is_shown(kind: type) -> bool:
+    """Return whether only their texts tell equal objects of a class apart: decimals of another number of places, and
+    what a library may say is equal, a metre and 100 centimetres."""
+    if is_of_python(kind):
+        return kind.__module__ == "decimal"
+    return is_library_file(getattr(sys.modules.get(kind.__module__), "__file__", None) or "")
 
 
 def _asks_the_user(kind: type) -> bool:
@@ -247,6 +294,6 @@ def describe_key(key: Any) -> str:
         return f"object of {key[1].__name__}"
     if isinstance(key, tuple) and len(key) == 2 and key[0] is Number:
         return f"any {key[1].__name__}"
-    if isinstance(key, tuple) and len(key) == 2:
+    if isinstance(key, tuple) and len(key) in (2, 3):
         return str(key[1]) if key[0] in (float, complex) else nest.key_text(key[1])
     return repr(key)

@@ -10,12 +10,15 @@ from __future__ import annotations
 import inspect
 import sys
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.parsing import called_as
+from autoloop_runtime.ir.tensor import Tensor
+
+from .keys import SCALARS, constant_key
 
 _MISSING = inspect.Parameter.empty
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -161,3 +164,63 @@ def has_defaults_of(converted: Any, function: Any) -> bool:
     if not isinstance(function, types.FunctionType):
         return True
     return function.__defaults__ is converted.__defaults__ and function.__kwdefaults__ is converted.__kwdefaults__
+
+
+# -- the structure of a call in its key: two dicts with the same keys have one to ``optree``, to Python an order, too --
+
+#: types of what no dict is in
+_LEAVES = frozenset({*SCALARS, np.ndarray, np.float64, np.int64, Tensor})
+
+
+class Form:
+    """The structure of a call in a key: with the keys of its dicts as they are, in their order."""
+
+    __slots__ = ("orders", "structure")
+
+    def __init__(self, structure: Any, orders: tuple[Any, ...]) -> None:
+        self.structure, self.orders = structure, orders
+
+    def __hash__(self) -> int:
+        return hash((self.structure, self.orders))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Form) and self.structure == other.structure and self.orders == other.orders
+
+    def __repr__(self) -> str:
+        return repr(self.structure)
+
+
+def flattened(call: tuple[Any, ...]) -> tuple[list[Any], Any]:
+    """Return the leaves of a call and what stands for its structure in keys."""
+    leaves, structure = nest.flatten_with_structure(call, expand_composites=True)
+    return leaves, form_of(call, structure)
+
+
+def form_of(call: Any, structure: Any) -> Any:
+    """Return what stands for the structure of a call in keys; itself where it has no dicts."""
+    if type(structure) is nest.Flat:
+        return structure
+    orders = tuple(_orders(call))
+    return Form(structure, orders) if orders else structure
+
+
+def structure_of(form: Any) -> Any:
+    """Return the structure that something stands for in keys."""
+    return form.structure if type(form) is Form else form
+
+
+def _orders(value: Any) -> Iterator[Any]:
+    """Yield the keys of each dict in a structure, in their order."""
+    kind = type(value)
+    if kind in _LEAVES:
+        return
+    if issubclass(kind, dict):
+        yield tuple([key if type(key) is str else constant_key(key) for key in dict.__iter__(value)])
+        for one in dict.values(value):
+            yield from _orders(one)
+    elif issubclass(kind, (tuple, list)):
+        for one in value:
+            yield from _orders(one)
+    elif hasattr(kind, "__dataclass_fields__"):
+        for one in getattr(value, "__dict__", {}).values():
+            yield from _orders(one)

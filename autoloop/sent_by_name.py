@@ -5,16 +5,35 @@ from __future__ import annotations
 import copy
 import operator
 import sys
+import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 _S = TypeVar("_S")
 
 
-class SentByName:
-    """What ``copy`` and ``pickle`` do with a decorated function."""
+def _of_plain(name: str) -> Any:
+    return property(operator.attrgetter(f"python_function.{name}"))
+
+
+class LooksLikeFunction:
+    """What there is of a Python function is read as that of the undecorated one, and set nowhere else.
+
+    Of a class or an object that is called there is none.
+    """
 
     python_function: Callable[..., Any]
+
+    __code__: types.CodeType = _of_plain("__code__")
+    __defaults__: tuple[Any, ...] | None = _of_plain("__defaults__")
+    __kwdefaults__: dict[str, Any] | None = _of_plain("__kwdefaults__")
+    __globals__: dict[str, Any] = _of_plain("__globals__")
+    __closure__: tuple[types.CellType, ...] | None = _of_plain("__closure__")
+
+
+class SentByName(LooksLikeFunction):
+    """What ``copy`` and ``pickle`` do with a decorated function."""
+
     input_signature: tuple[Any, ...] | None
     autograph: bool
     executor: str

@@ -8,7 +8,6 @@ import math
 import operator
 import sys
 import types
-from collections.abc import Hashable
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any
 
@@ -20,6 +19,7 @@ from .known_effects import (
     calls_later,
     factories_of,
     is_nameless,
+    is_one_of,
     is_watched,
     looks_at_arguments,
 )
@@ -159,7 +159,7 @@ def is_numpys(f: Any) -> bool:
 def asks_nobody(f: Any) -> bool:
     """Return whether a function of NumPy's or SciPy's does not ask its arguments what it means for them."""
     if not isinstance(f, types.FunctionType | types.BuiltinFunctionType):
-        named = isinstance(f, type | type(np.poly)) and f in _ASKING_NOBODY
+        named = isinstance(f, type | type(np.poly)) and is_one_of(f, _ASKING_NOBODY)
         return named or isinstance(f, np.vectorize) or (isinstance(f, type) and issubclass(f, np.generic))
     return f"{f.__module__}.".startswith(_LIBRARIES)
 
@@ -183,7 +183,7 @@ _MAKING_ARRAYS = {
 
 def is_plain(target: Any) -> bool:
     """Return whether calling ``target`` never needs an operator: nothing to convert, no staged meaning."""
-    if isinstance(target, Hashable) and (target in STAGED_FUNCTIONS or target in _REDUCE or target in _MAKING_ARRAYS):
+    if any(is_one_of(target, known) for known in (STAGED_FUNCTIONS, _REDUCE, _MAKING_ARRAYS)):
         return False
     if asks_nobody(target) or makes_generator(target) or draws(target) or is_watched(target):
         return False
@@ -196,10 +196,7 @@ def is_plain(target: Any) -> bool:
         if isinstance(target, functools.partial):
             return "out" not in target.keywords and is_plain(target.func)
         return is_plain(target.__wrapped__)
-    try:
-        if target in STAGED_BUILTINS:
-            return False
-    except TypeError:  # not hashable
+    if is_one_of(target, STAGED_BUILTINS):
         return False
     if isinstance(target, type | types.BuiltinFunctionType):
         return initializer_of(target) is None and not computes_with_values(target)
@@ -236,9 +233,10 @@ def is_written(function: types.FunctionType) -> bool:
 
 def is_users_module(module: types.ModuleType) -> bool:
     """Return whether a module is the user's, or made by a program."""
-    if module.__spec__ is None and getattr(module, "__file__", None) is None:
+    held = vars(module)  # what answers for what is not there may be the user's
+    if held.get("__spec__") is None and held.get("__file__") is None:
         return True
-    return not is_library_file(getattr(module, "__file__", None) or "<frozen ")
+    return not is_library_file(held.get("__file__") or "<frozen ")
 
 
 def is_users_class(cls: type) -> bool:

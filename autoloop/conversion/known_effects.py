@@ -22,7 +22,7 @@ import types
 import warnings
 import weakref
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -337,10 +337,14 @@ def is_watched(f: Any) -> bool:
     return has_effect(f) or (isinstance(f, type) and effect_inside(vars(f).get("__init__"), f) is not None)
 
 
+#: classes whose objects run over what they are made of
+_RUNNING_OVER = (deque, collections.OrderedDict, collections.Counter, bytes, bytearray, weakref.WeakSet)
+
+
 def consumes(f: Any) -> bool:
     """Return whether a function of C's runs over what it is given, at once."""
     if isinstance(f, type):
-        return f in (deque, collections.OrderedDict, collections.Counter, bytes, bytearray, weakref.WeakSet)
+        return any(f is one for one in _RUNNING_OVER)
     return attribute_of(f, "__module__") in ("heapq", "_heapq", "statistics", "_statistics")
 
 
@@ -386,3 +390,21 @@ def looks_at_arguments(f: Any) -> bool:
 def is_replace(f: Any) -> bool:
     """Return whether a callable is ``dataclasses.replace``, which who uses it has loaded."""
     return isinstance(f, types.FunctionType) and (f.__module__, f.__name__) == ("dataclasses", "replace")
+
+
+# -- looking callables and classes up -----------------------------------------------------------------------------
+
+
+def is_one_of(f: Any, known: Container[Any]) -> bool:
+    """Return whether a callable is one of a table's; one of the user's, with a hash of its own, is not asked."""
+    if isinstance(type(f).__hash__, types.FunctionType):
+        return False
+    try:
+        return f in known
+    except TypeError:  # it has none
+        return False
+
+
+def by_identity(classes: Iterable[type]) -> Iterable[type]:
+    """Return each class once; a metaclass of the user's may say what it is equal to, and is not asked."""
+    return {id(one): one for one in classes}.values()

@@ -19,7 +19,7 @@ from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.base.locations import is_own_file
 
 from .callables import DESCRIBING, is_asked, is_numpys, is_plain, is_users_class, is_users_module, is_written
-from .known_effects import COMPARISONS, hides_state
+from .known_effects import COMPARISONS, by_identity, hides_state
 
 OPTIONS = "set_loop_options"
 #: builtins that always give a Python bool
@@ -120,11 +120,11 @@ class Meanings:
         reach = [*self.namespace.values(), *self.enclosed]
         modules = [one for one in self.enclosed if issubclass(type(one), types.ModuleType) and is_users_module(one)]
         reach += [value for one in modules for value in vars(one).values()]
-        kinds = {one if issubclass(type(one), type) else type(one) for one in reach}
-        classes = [one for one in {base for kind in kinds for base in kind.__mro__} if is_users_class(one)]
+        kinds = by_identity(one if issubclass(type(one), type) else type(one) for one in reach)
+        classes = [one for one in by_identity(base for kind in kinds for base in kind.__mro__) if is_users_class(one)]
         members = [(name, value) for cls in classes for name, value in vars(cls).items()]
-        asked = {kind for kind in {type(value) for _, value in members} if is_asked(kind)}
-        properties = {name for name, value in members if type(value) in asked}
+        asked = {id(kind) for kind in by_identity(type(value) for _, value in members) if is_asked(kind)}
+        properties = {name for name, value in members if id(type(value)) in asked}
         special = {
             name
             for name, value in members

@@ -37,6 +37,8 @@ _GLOBALS |= codes_of("LOAD_FROM_DICT_OR_GLOBALS")
 _ATTRIBUTES = codes_of("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
 _STORED_NAMES = codes_of("STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "STORE_NAME")
 _SET = codes_of("STORE_ATTR", "DELETE_ATTR")
+#: what raises where nothing is there
+_DELETED, _DELETED_CELL = codes_of("DELETE_GLOBAL", "DELETE_NAME", "DELETE_ATTR"), codes_of("DELETE_DEREF")
 _STORE_CELL, _COPY = opmap["STORE_DEREF"], opmap["COPY"]
 _MATCH_CLASS = opmap["MATCH_CLASS"]
 _SETS_ITEMS = codes_of("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE")
@@ -68,6 +70,8 @@ class Names:
         Variables of functions and modules that are set, and attributes that are set or deleted.
     changed : set of str
         Those of which some code sets attributes, ``o.a = v`` and ``o.a += v``.
+    deleted : set of str
+        Attributes that are deleted: an object itself has to have them.
     every : bool
         Whether some code may use attributes of any name.
     computed : bool
@@ -87,6 +91,7 @@ class Names:
         self.added_to: set[str] = set()
         self.stored: set[str] = set()
         self.changed: set[str] = set()
+        self.deleted: set[str] = set()
         self.every = self.computed = False
         self.identities = self._alters = False
         self.imported: set[str] = set()
@@ -179,6 +184,9 @@ class Names:
                 self.read.add(names[argument])
             elif op in _STORED_NAMES:
                 self.stored.add(names[argument])
+                if op in _DELETED:
+                    self.read.add(names[argument])
+                    self.deleted.add(names[argument])
                 name = names[argument] if op in _GLOBALS else ""
                 if name:
                     globals_used.add(name)
@@ -190,6 +198,10 @@ class Names:
                 name = names[argument >> _SHIFTS.get(op, 0)]
                 if op in _GLOBALS:
                     globals_used.add(name)
+                if op in _DELETED:
+                    self.read.add(name)
+            elif op in _DELETED_CELL:
+                self.read.add(variables[argument])
             if loaded:
                 if op in _SET or op == _COPY:
                     self.changed.add(loaded)

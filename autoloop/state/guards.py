@@ -6,6 +6,7 @@ straight lines does all of it: a guard costs some 30 ns, an array 100.
 
 from __future__ import annotations
 
+import abc
 import operator
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +21,7 @@ from autoloop_runtime.ir.number_operators import CARRIERS
 from autoloop_runtime.ir.tensor import Tensor, value_of
 
 from ..given_arrays import is_same
-from ..keys import Number
+from ..keys import Number, constant_key
 from ..operators.mutation.heap_snapshot import contents
 from .noted import Guard
 from .places import Place, text_of
@@ -71,6 +72,10 @@ def alike(one: Any, known: Any) -> bool:
         return False
     if isinstance(known, tuple):
         return len(one) == len(known) and all(map(alike, one, known))
+    if isinstance(known, (range, slice)):
+        return alike((one.start, one.stop, one.step), (known.start, known.stop, known.step))
+    if isinstance(known, frozenset):
+        return _same_elements(one, known)
     if isinstance(known, (float, complex, np.generic)):
         return repr(one) == repr(known)
     return bool(one == known)
@@ -83,7 +88,7 @@ def _same_elements(one: Any, known: Any) -> bool:
     if isinstance(known, bytearray):
         return bool(one == known)
     if isinstance(known, (set, frozenset)):
-        return bool(one == known) and set(zip(map(type, one), one)) == set(zip(map(type, known), known))
+        return bool(one == known) and set(map(constant_key, one)) == set(map(constant_key, known))
     return len(one) == len(known) and (all(map(operator.is_, one, known)) or all(map(alike, one, known)))
 
 
@@ -176,7 +181,7 @@ class _Source:
 
 
 def _is(source: _Source, here: str, known: Any) -> str:
-    if not isinstance(known, type):
+    if not isinstance(known, type | CodeType):
         try:
             return f"{here} is {source.bind(weakref.ref(known))}() and {here} is not None"
         except TypeError:  # no weak references to it
@@ -211,7 +216,9 @@ _CONDITIONS: Mapping[str, Callable[[_Source, str, Any], str]] = {
     "held": lambda source, here, known: f"_held({here}, {source.bind(known)})",
     "missing": lambda source, here, known: f"{source.bind(known)}.isdisjoint({here}.__dict__)",
     "attributes": lambda source, here, known: f"{here}.__dict__.keys() == {source.bind(known)}",
+    "registered": lambda source, here, known: f"{source.bind(abc.get_cache_token)}() == {known!r}",
     "absent": lambda source, here, known: f"{known!r} not in {here}",
+    "holds": lambda source, here, known: f"{known!r} in {here}.__dict__",
     "unset": lambda source, here, known: f"not hasattr({here}, {known!r})",
 }
 

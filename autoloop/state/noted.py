@@ -20,9 +20,10 @@ class Guard:
     kind : str
         A row of the table in ``guards``: ``equal``, ``is``, ``type``, ``length``, ``keys``, ``elements``, ``held`` (in
         a container of a user's class), ``contents`` (of an array); ``attributes`` (all there are), ``missing``
-        (attributes), ``unset`` (attribute of a class with slots), ``absent`` (key); ``names`` (how many a class has,
-        and the last); ``same`` (as another place), ``memory`` (the same as of another place), ``part`` (of another
-        place, and which), ``apart`` (another object than at each of several places).
+        and ``holds`` (attributes), ``unset`` (attribute of a class with slots), ``absent`` (key); ``names`` (how many a
+        class has, and the last), ``registered`` (what is, with abstract classes); ``same`` (as another place),
+        ``memory`` (the same as of another place), ``part`` (of another place, and which), ``apart`` (another object
+        than at each of several places).
     place : Place
     known : object
         What it is compared with.

@@ -10,8 +10,7 @@ from typing import Any
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
 
-from ..operators.staging.container_contents import delete_item, set_item
-from ..operators.staging.own_attributes import delete_own, is_covered, own_attribute, set_own
+from ..operators.staging.container_contents import delete_item, delete_own, is_covered, own_attribute, set_item, set_own
 
 
 @dataclass(frozen=True, eq=False)

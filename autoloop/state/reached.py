@@ -28,12 +28,12 @@ from ..operators.mutation.parts_of_objects import (
     MOST_OBJECTS,
     answers_itself,
     asks_by_name,
+    changes_more,
     has_state,
     is_made_anew,
     is_wrapper,
 )
-from ..operators.staging.container_contents import instance_attributes
-from ..operators.staging.own_attributes import in_class, is_property
+from ..operators.staging.container_contents import in_class, instance_attributes
 from ..parameters import Named
 from ..sent_by_name import SentByName
 from .code_names import Names
@@ -110,9 +110,9 @@ class _Walk(CodeWalk):
                 for k, one in enumerate(value):
                     self.call(place.item(k) if place is not CALL else Place("item", CALL, k, f"argument {k}"), one)
             elif isinstance(value, dict):
-                self._without_place(place, value)
-                for key, one in value.items():
-                    self.call(place.item(key), one)
+                if self._without_place(place, value):
+                    for key, one in value.items():
+                        self.call(place.item(key), one)
             else:
                 for name, one in instance_attributes(value).items():
                     self.call(place.attribute(name), one)
@@ -229,10 +229,11 @@ class _Walk(CodeWalk):
         """Look at the elements of a tuple, which is made anew where they are: not with what a class adds to it."""
         if is_users_class(type(value)):
             held = instance_attributes(value)
-            if held or not (is_constant(value) or hasattr(type(value), "_fields")):
+            is_own = not is_followed(value) or not (is_constant(value) or hasattr(type(value), "_fields"))
+            if held or is_own:
                 self.hidden.append(f"{place.name!r} is a tuple of a class of its own")
             self.holders.append((place, value))
-            self._guard_absent(place, value, held)
+            self.guard_absent(place, value, held)
         self._elements(place, value)
 
     def _decorated(self, place: Place, value: SentByName) -> None:
@@ -255,7 +256,7 @@ class _Walk(CodeWalk):
             self.guard("elements", place, value.copy())
             self._without_place(place, value)
             return
-        parts = value.values() if isinstance(value, dict) else value
+        parts = dict.values(value) if isinstance(value, dict) else value
         plain = all(issubclass(type(one), PLAIN) for one in parts)
         if len(value) > MOST_ELEMENTS or (plain and (len(value) > 20 or isinstance(value, tuple))):
             if not all(map(is_constant, parts)):
@@ -263,21 +264,24 @@ class _Walk(CodeWalk):
             self.guard("elements", place, dict(value) if isinstance(value, dict) else tuple(value))
         elif isinstance(value, dict):
             self.guard("keys", place, tuple(value))
-            self._without_place(place, value)
-            for key, one in value.items():
-                self.visit(place.item(key), one)
+            if self._without_place(place, value):
+                for key, one in dict.items(value):
+                    self.visit(place.item(key), one)
         else:
             self.guard("length", place, len(value))
             for k, one in enumerate(value):
                 self.visit(place.item(k), one)
 
-    def _without_place(self, place: Place, values: Iterable[Any]) -> None:
-        """Look at the elements of a set, or keys of a dict: that each is the same at each call is guarded already."""
+    def _without_place(self, place: Place, values: Iterable[Any]) -> bool:
+        """Look at the elements of a set, or keys of a dict, which are guarded; return whether they can be looked up."""
+        are_known = not any(_tells_itself(type(one)) for one in values)
         for one in values:
             if not is_constant(one) or isinstance(one, Enum):
-                if in_class(type(one), "__eq__") is not object.__eq__:
-                    self.hidden.append(f"{place.name!r} holds objects that say themselves to which they are equal")
+                are_known = are_known and in_class(type(one), "__eq__") is object.__eq__
                 self.visit(Place("value", None, one, place.name), one)
+        if not are_known:
+            self.hidden.append(f"{place.name!r} holds objects that say themselves to which they are equal")
+        return are_known
 
     def _object(self, place: Place, value: Any) -> None:
         kind = type(value)
@@ -297,20 +301,16 @@ class _Walk(CodeWalk):
         for name, one in held.items():
             if self.names.use(name) or issubclass(type(one), (*LISTS, set)):
                 self.visit(held_at(place, value, name), one)
-        self._guard_absent(place, value, held)
+        self.guard_absent(place, value, held)
 
-    def _guard_absent(self, place: Place, value: Any, held: dict[str, Any]) -> None:
-        """Guard that an object has no attributes but those that it holds, of those that are asked for."""
-        if self.names.every and hasattr(value, "__dict__"):
-            self.guard("attributes", place, frozenset(vars(value)))
-        elif hasattr(value, "__dict__"):
-            absent = frozenset([name for name in self.names.read - held.keys() if not is_property(type(value), name)])
-            if absent:
-                self.guard("missing", place, absent)
-        else:
-            for name in sorted(self.names.read - held.keys()):
-                if isinstance(in_class(type(value), name), types.MemberDescriptorType):
-                    self.guard("unset", place, name)
+
+def _tells_itself(kind: type) -> bool:
+    """Return whether methods of the user's tell to what objects of a class are equal, or do more than tell a hash."""
+    classes = () if kind in EXACTLY_PLAIN else [cls for cls in kind.__mro__ if is_users_class(cls)]
+    hashes = [one for cls in classes if isinstance(one := vars(cls).get("__hash__"), types.FunctionType)]
+    return any(isinstance(vars(cls).get("__eq__"), types.FunctionType) for cls in classes) or any(
+        changes_more(one, kind) for one in hashes
+    )
 
 
 def _name(place: Place) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import builtins
 import contextlib
 import importlib.util
@@ -23,14 +24,16 @@ from ..operators.mutation.parts_of_objects import (
     own_names,
     parts_of,
 )
-from ..operators.staging.container_contents import instance_attributes
-from ..operators.staging.own_attributes import is_data_descriptor
+from ..operators.staging.container_contents import in_class, instance_attributes, is_data_descriptor, is_property
 from .noted import Reached
 from .places import CALL, Place, held_at
 from .unchanging import LISTS, is_constant
 
 #: what each member of an enumeration has
 _OF_MEMBERS = ("_name_", "__objclass__", "_sort_order_")
+#: what Python keeps of functions, and of classes, and a program may set
+_OF_FUNCTIONS = frozenset(("__annotations__", "__doc__", "__module__", "__name__", "__qualname__"))
+_OF_NAMED_CLASSES = frozenset(("__name__", "__qualname__"))
 #: what classes have that nobody asks for but by its name
 _OF_CLASSES = frozenset(
     ("__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__firstlineno__")
@@ -54,6 +57,7 @@ class CodeWalk(Reached):
         if is_library_file(file):  # a decorator's wrapper may hold a function of the user's
             self.walk_parts(place, value)
         else:
+            self.guard("is", place.attribute("__code__"), value.__code__)  # which who reloads modules sets anew
             for name in ("__defaults__", "__kwdefaults__"):
                 if (given := getattr(value, name)) is not None:
                     self.visit(place.attribute(name), given)
@@ -74,8 +78,30 @@ class CodeWalk(Reached):
         for name, one in held.items():
             if self.names.use(name) and name != "__wrapped__":
                 self.visit(place.attribute(name), one)
+        self._told_by_name(place, function, _OF_FUNCTIONS)
         if self.names.every:
             self.guard("attributes", place, frozenset(held))
+
+    def guard_absent(self, place: Place, value: Any, held: dict[str, Any]) -> None:
+        """Guard that an object has no attributes but those that it holds, of those that are asked for, and those that
+        code deletes."""
+        for name in sorted(self.names.deleted & getattr(value, "__dict__", {}).keys()):
+            self.guard("holds", place, name)
+        if self.names.every and hasattr(value, "__dict__"):
+            self.guard("attributes", place, frozenset(vars(value)))
+        elif hasattr(value, "__dict__"):
+            absent = frozenset([name for name in self.names.read - held.keys() if not is_property(type(value), name)])
+            if absent:
+                self.guard("missing", place, absent)
+        else:
+            for name in sorted(self.names.read - held.keys()):
+                if isinstance(in_class(type(value), name), types.MemberDescriptorType):
+                    self.guard("unset", place, name)
+
+    def _told_by_name(self, place: Place, value: Any, names: Set[str]) -> None:
+        """Look at what Python keeps of a function or class, where code asks for it by its name."""
+        for name in sorted(self.names.read & names):
+            self.visit(place.attribute(name), getattr(value, name))
 
     def walk_code(self, function: types.FunctionType) -> None:
         """Look at the variables of a function's code."""
@@ -132,6 +158,19 @@ class CodeWalk(Reached):
             for name in stored - held.keys():  # which perhaps are set here
                 self.variables.setdefault((id(held), name), (held, name))
             self._guard_absent_in(module)
+            self._look_at_class_of(module)
+
+    def _look_at_class_of(self, module: types.ModuleType) -> None:
+        """Look at what answers for the names that a module of the user's has not."""
+        held, key = vars(module), (id(vars(module)), "__getattr__")
+        if key in self.variables:
+            return
+        self.variables[key] = held, "__getattr__"
+        place = Place("value", None, module, module.__name__)
+        self.guard("type", place, type(module))
+        self.walk_class(type(module))
+        if "__getattr__" in held:
+            self.visit(Place("global", None, (held, "__getattr__"), "__getattr__"), held["__getattr__"])
 
     def _guard_absent_in(self, module: types.ModuleType) -> None:
         """Guard that a module of the user's has none of the names that code asks it for, and it has not."""
@@ -149,6 +188,7 @@ class CodeWalk(Reached):
             self.guard("attributes", place, frozenset(held))
             return
         if new := names - held.keys() - known:
+            new |= {"__getattr__"} - held.keys()
             known |= new
             self.guard("missing", place, frozenset(new))
 
@@ -209,9 +249,15 @@ class CodeWalk(Reached):
             self.seen.setdefault(id(cls), (cls, place))
             self.holders.append((place, cls))
             self.guard("names", place, (len(vars(cls)), next(reversed(vars(cls)))))
+            self._told_by_name(place, cls, _OF_NAMED_CLASSES)
+            if "__subclasses__" in self.names.read:
+                self.hidden.append(f"{cls.__name__!r} is asked for its subclasses")
+            if isinstance(cls, abc.ABCMeta):
+                self.guard("registered", place, abc.get_cache_token())
+            called = _named_by_libraries(cls)
             for name, one in vars(cls).items():
                 if not issubclass(cls, Enum) or isinstance(one, (types.FunctionType, *DESCRIPTORS)):
-                    self._member(place.member(name), name, one)
+                    self._member(place.member(name), name, one, name in called)
             for name, one in vars(cls).get("_member_map_", {}).items() if issubclass(cls, Enum) else ():
                 self._of_enum(Place("value", None, one, f"{cls.__name__}.{name}"), one)
             if type(cls) is not type and is_users_class(type(cls)):  # what calling the class, say, does
@@ -230,13 +276,13 @@ class CodeWalk(Reached):
             for name, one in asked.items():
                 self.visit(held_at(place, value, name), one)
 
-    def _member(self, place: Place, name: str, one: Any) -> None:
+    def _member(self, place: Place, name: str, one: Any, is_called: bool) -> None:
         special = name[:2] == "__" == name[-2:]
         if isinstance(one, types.FunctionType):
-            if special or name in self.names:
+            if special or is_called or name in self.names:
                 self.visit(place, one)
         elif isinstance(one, DESCRIPTORS):
-            if special or name in self.names or name in self.names.stored:
+            if special or is_called or name in self.names or name in self.names.stored:
                 self.guard("is", place, one)
                 self.walk_parts(Place("value", None, one, name), one)
         elif hasattr(type(one), "__set__") and not has_state(one):  # a slot, say
@@ -247,3 +293,9 @@ class CodeWalk(Reached):
                 self.visit(place, one)
         elif self.names.use(name) or (name in self.names.stored and is_data_descriptor(one)):
             self.visit(place, one)
+
+
+def _named_by_libraries(cls: type) -> set[str]:
+    """Return the names that classes of libraries, and of Python's own, have which a class of the user's extends: their
+    code calls what stands in their place, as that of ``datetime`` calls ``utcoffset``."""
+    return {name for base in cls.__mro__[1:-1] if not is_users_class(base) for name in vars(base)}

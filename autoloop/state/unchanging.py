@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 import sys
 import types
@@ -15,6 +16,7 @@ import numpy as np
 from autoloop_runtime.base.shapes import TensorShape
 
 from ..conversion.callables import is_users_class
+from ..keys import is_of_python
 from ..operators.mutation.heap_snapshot import contents
 from ..operators.mutation.parts_of_objects import OF_ARRAYS, changes_unseen, is_of_library
 
@@ -44,6 +46,8 @@ def is_hiding(value: Any) -> bool:
     """Return whether an object holds what changes unseen: such a one of a library, or an array of such."""
     if type(value) is np.ndarray:
         return value.dtype.kind == "O" and not all(map(is_constant, value.ravel().tolist()))
+    if issubclass(type(value), (dt.datetime, dt.time)):
+        return value.tzinfo is not None and not is_of_python(type(value.tzinfo))
     return changes_unseen(value)
 
 

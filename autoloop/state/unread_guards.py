@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..conversion.cells import value_in
-from ..operators.staging.own_attributes import in_class
+from ..operators.staging.container_contents import in_class
 from .noted import Guard, Reached
 from .places import Place, held_at
 from .unchanging import PLAIN

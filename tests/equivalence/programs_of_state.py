@@ -292,6 +292,9 @@ CHANGED = [
     ("function", "return h(x)", "h = lambda v: v*2", "0", "global h\nif k == 1:\n    h = lambda v: v + 100"),
     ("inner_function", "return h(x)", "g = lambda v: v*2\ndef h(v): return g(v)", "0",
      "global g\nif k == 1:\n    g = np.sin"),
+    ("code_of_a_function", "return h(x) + C().m(x)", "def h(v): return v*2\nclass C:\n    def m(self, v): return v*3",
+     "0", "if k == 1:\n    h.__code__ = (lambda v: v + 7).__code__\n"
+     "if k == 2:\n    C.m.__code__ = (lambda self, v: v * 5).__code__"),
     ("library_function", "return h(x)", "h = np.sin", "0", "global h\nh = [np.sin, np.cos, np.tan][k]"),
     ("function_of_a_type", "return x*h(x)*h('a')", "@functools.singledispatch\ndef h(v): return 1",
      "0", "if k == 1:\n    h.register(str, lambda v: 3)\nif k == 2:\n    h.register(np.ndarray, lambda v: 5)"),

@@ -154,6 +154,33 @@ def test_what_a_descriptor_keeps_under_its_own_name_is_what_the_object_holds(bod
     check(body, HELD, "(vars(c), vars(u), S.a.__get__(t), c.k, u.b, t.a)", change)
 
 
+NAMED = {
+    "global Z\ntry: del Z\nexcept NameError: return -x\nreturn x": ("Z = 1.0", "pass"),
+    "try: del o.q\nexcept AttributeError: return -x\nreturn x": ("class O: q = 1\no = O()\no.q = 2", "pass"),
+    "return x * len(h.__annotations__)": ("def h(v: int): return v", "h.__annotations__['q%d' % k] = int"),
+    "return x * len(h.__name__ + h.__doc__)": ("def h(v): 'a'", "h.__name__ = 'q' * k\nh.__doc__ = 'q' * k"),
+    "return x * len(O.__name__)": ("class O: pass", "O.__name__ = 'q' * k"),
+    "return x * cfg.zz": ("import types\ncfg = types.ModuleType('cfg')\nn = [3]\ncfg.__getattr__ = lambda q: n[0]",
+                          "n[0] = k"),
+    "try: return x * cfg.zz\nexcept AttributeError: return x": (
+        "import types\ncfg = types.ModuleType('cfg')", "if k: cfg.__getattr__ = lambda name: 7.0"),
+    "try: return x * cfg.zz\nexcept AttributeError: return -x": (
+        "import types\ncfg = types.ModuleType('cfg')\nclass Q(types.ModuleType):\n    @property\n"
+        "    def zz(self): return 9.0", "if k: cfg.__class__ = Q"),
+    "return x * m()": ("from unittest import mock\nm = mock.Mock(return_value=3)", "m.return_value = m.call_count"),
+    "return x * len(O.__subclasses__())": ("class O: pass\nmade = []", "made.append(type('P', (O,), {}))"),
+    "return x * isinstance(3, O)": ("import abc\nclass O(abc.ABC): pass", "if k == 1: O.register(int)"),
+    "return x * len(t)": ("class O(tuple): pass\nt = O([1, 2])", "if k == 1: O.__len__ = lambda s: 7"),
+    "return x * sum(v for _, v in t.items())": ("class O(dict): pass\nt = O(a=1)",
+                                                "if k == 1: O.items = lambda s: [(1, 9)]"),
+}  # fmt: skip
+
+
+@each(NAMED.items())
+def test_what_answers_by_a_name_or_for_one_is_what_there_is(body, around):
+    check(body, around[0], "", around[1])
+
+
 @each(["return x * 2 if c and p and s else x", "return x * s.m() * C().k * D().k * len(s)", "return x * t.a * Q().z"])
 def test_a_class_that_does_not_change_is_traced_once(body):
     f = al.function(world("unchanged", module(body, TOP))["f"])

@@ -24,9 +24,9 @@ from ...conversion.known_names import OF_GENERATORS, OF_NAMESPACES
 from ...conversion.pipeline import convert_callee
 from ...left_to_python import refuse_unknown
 from ..mutation.rebinding import ask_names, ask_namespace, leave_covered
+from ..staging.container_contents import in_class, is_data_descriptor
 from ..staging.maybe_numbers import MaybeNumber
 from ..staging.mixed_numbers import MixedNumber, class_of_code
-from ..staging.own_attributes import in_class, is_data_descriptor
 from ..staging.staged_values import stands_for
 from ..staging.standins import StandIn, instances_have, known_class
 from ..staging.undefined import MaybeUnset

@@ -23,6 +23,7 @@ from ...errors import mark_programs_own, programs_own
 from ...left_to_python import leave_unknown, refuse_unknown
 from ..mutation.outside_world import stays
 from ..staging.clauses import clauses_of
+from ..staging.container_contents import elements
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.moved_lists import refuse_moved
 from ..staging.raising import Raising, raise_unless
@@ -260,7 +261,7 @@ def _sum_of(values: Any, start: Any = 0) -> Any:
         return operators.used_up(sum, clauses, start)
     operators.of_one_kind(sum, values)
     refuse_moved(stays(values))
-    own = isinstance(values, list | tuple) and builtins.any(method_of(one, "__radd__") for one in values)
+    own = isinstance(values, list | tuple) and builtins.any(method_of(one, "__radd__") for one in elements(values))
     return _sum(values, start) if own or _is_staged(values) else sum(values, start)
 
 

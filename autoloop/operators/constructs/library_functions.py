@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import operators
 from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobody, is_numpys
+from ...conversion.known_effects import is_one_of
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import stays
 from ..staging.mixed_numbers import holds_mixed
@@ -27,12 +28,9 @@ _DTYPES = frozenset(("dtype", "otypes", "to"))
 
 def staged_for(f: Any) -> Any:
     """Return what takes tensors in place of a builtin or library function, None if there is nothing."""
-    try:
-        found = operators.STAGED[f] if f in STAGED_BUILTINS else None
-        if f in STAGED_FUNCTIONS:
-            found = operators.OF_LIBRARIES[f]
-    except TypeError:  # not hashable
-        return None
+    found = operators.STAGED[f] if is_one_of(f, STAGED_BUILTINS) else None
+    if is_one_of(f, STAGED_FUNCTIONS):
+        found = operators.OF_LIBRARIES[f]
     if isinstance(f, type) and issubclass(f, np.generic):
         return library(f, libraries.as_scalar(f))
     if (chosen := dispatching(f)) is not None:

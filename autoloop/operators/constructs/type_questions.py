@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import builtins
+import types
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from autoloop_runtime import ops
+from autoloop_runtime.base.locations import is_library_file
 from autoloop_runtime.base.stand_ins import UnknownWhileTracing
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_results import lacking
@@ -14,6 +17,7 @@ from autoloop_runtime.ir.tracers import TextTracer, Tracer
 
 from ...left_to_python import refuse_unknown
 from ..mutation.rebinding import ask_names, ask_namespace
+from ..staging.container_contents import in_class
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.moved_lists import refuse_moved
 from ..staging.optional import MaybeNone
@@ -24,10 +28,34 @@ from .attributes import attribute, mixed_has
 from .if_statement import if_exp
 from .mixed_operators import is_instance
 
+#: classes of what stands for values of the user's, of which there is an object to ask
+_MADE = (np.ndarray, np.generic, bool, int, float, complex, str)
+
+
+def _example(kind: Any) -> Any:
+    return np.empty(0) if kind is np.ndarray else kind()
+
+
+def _is_of_kind(kind: type, classes: Any) -> bool:
+    """Return whether objects of a class are instances of another one, or of one of several."""
+    if isinstance(classes, tuple):
+        return builtins.any(_is_of_kind(kind, one) for one in classes)
+    asked = in_class(type(classes), "__instancecheck__")
+    if isinstance(classes, type) and classes is not kind and isinstance(asked, types.FunctionType):
+        if not is_library_file(asked.__code__.co_filename):
+            refuse_unknown(
+                f"isinstance(..., {classes.__name__}) of what a run computes asks {type(classes).__name__}."
+                "__instancecheck__, which may look at more than its class",
+                "ask it of something else",
+            )
+        if getattr(classes, "_is_protocol", False) and issubclass(kind, _MADE):  # which looks for attributes
+            return isinstance(_example(kind), classes)
+    return issubclass(kind, classes)
+
 
 def _isinstance(value: Any, classes: Any) -> Any:
     if (kind := known_class(value)) is not None:
-        return issubclass(kind, classes)
+        return _is_of_kind(kind, classes)
     if isinstance(value, MaybeNone):
         there, absent = _isinstance(opened(value).value, classes), isinstance(None, classes)
         is_set = opened(value).is_set
@@ -35,7 +63,7 @@ def _isinstance(value: Any, classes: Any) -> Any:
     if isinstance(value, Maybe):
         return _isinstance(present(value), classes)
     if isinstance(value, Tracer):
-        return issubclass(stands_for(value), classes)
+        return _is_of_kind(stands_for(value), classes)
     if isinstance(value, MixedNumber):
         return is_instance(value, classes, _isinstance)
     every: Sequence[Any] = classes if isinstance(classes, tuple) else (classes,)
@@ -53,7 +81,7 @@ def is_instance_of(value: Any, classes: Any) -> Any:
     """Return ``isinstance(value, classes)``."""
     refuse_moved(value)
     if (kind := known_class(value)) is not None:
-        return issubclass(kind, classes)
+        return _is_of_kind(kind, classes)
     asks = is_staged(value) or isinstance(value, Maybe | MixedNumber)
     return _isinstance(value, classes) if asks else isinstance(value, classes)
 
@@ -86,8 +114,11 @@ def has_attribute(value: Any, name: str) -> Any:
         return mixed_has(value, name)
     if (kind := _class_of(value)) is not None:
         return instances_have(kind, name)
-    found = getattr(value, name, None)
-    return answer(opened(found).is_set) if type(found) is MaybeUnset else hasattr(value, name)
+    try:
+        found = getattr(value, name)  # once: what finds it may be the user's
+    except AttributeError:
+        return False
+    return answer(opened(found).is_set) if type(found) is MaybeUnset else True
 
 
 def is_callable(value: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.ir.tensor import Tensor
 
-from ..staging.own_attributes import in_class
+from ..staging.container_contents import in_class
 from ..staging.standins import Maybe, opened
 
 #: what gives the value of a name, and the attributes from there on: ``(lambda: node, 'next.load')``

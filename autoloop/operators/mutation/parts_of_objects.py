@@ -8,6 +8,7 @@ both, and said here.
 
 from __future__ import annotations
 
+import dis
 import functools
 import gc
 import operator
@@ -28,9 +29,10 @@ from autoloop_runtime.base.locations import is_library_file, is_own_file
 from ...bound_function import BoundFunction
 from ...conversion.callables import is_users_class, is_users_module
 from ...conversion.cells import value_in
-from ...conversion.known_effects import is_pythons_own
+from ...conversion.known_effects import effect_inside, is_pythons_own
+from ...conversion.known_names import MUTATORS
 from ...sent_by_name import SentByName
-from ..staging.own_attributes import in_class
+from ..staging.container_contents import in_class
 
 #: after so many objects nothing more is looked at
 MOST_OBJECTS = 5_000
@@ -303,6 +305,16 @@ def answers_itself(kind: type) -> str:
     return ""
 
 
+#: instructions that change more than a variable of the function's own
+_STORING = ("STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "DELETE_ATTR", "DELETE_SUBSCR")
+
+
+def changes_more(method: types.FunctionType, kind: type) -> bool:
+    """Return whether a method of the user's, which Python calls unasked, does more than to tell something."""
+    stores = any(one.opname.startswith(_STORING) for one in dis.get_instructions(method.__code__))
+    return stores or not MUTATORS.isdisjoint(method.__code__.co_names) or effect_inside(method, kind) is not None
+
+
 # -- objects that hold what converted code does not see change ---------------------------------------------------
 
 #: those of Python's own
@@ -327,7 +339,7 @@ def changes_unseen(value: Any) -> bool:
     kind: Any = type(value)
     if isinstance(value, np.ndarray):
         return kind is not np.ndarray
-    if kind in _HIDING or isinstance(value, np.void) or is_memory_of_c(value):
+    if kind in _HIDING or isinstance(value, np.void) or is_memory_of_c(value) or _is_mock(kind):
         return True
     if isinstance(value, np.generic | Enum | type) or not is_of_library(kind):
         return False
@@ -344,6 +356,12 @@ def changes_unseen(value: Any) -> bool:
 
     (sets, changes), holds = written_by(kind), _holds_values(value)
     return sets or (holds and (changes or next(parts_of(value), None) is None))
+
+
+def _is_mock(kind: type) -> bool:
+    """Return whether objects of a class stand for others in tests, and note what they are asked for."""
+    module = sys.modules.get("unittest.mock")
+    return module is not None and issubclass(kind, module.NonCallableMock)
 
 
 def has_identity(value: Any) -> bool:

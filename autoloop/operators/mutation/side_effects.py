@@ -9,7 +9,6 @@ then traced again with the variables and attributes that hold them as places. Wh
 from __future__ import annotations
 
 import copy
-import dis
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -21,11 +20,8 @@ from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.ir.array_storage import BLOCK, Storage
 from autoloop_runtime.ir.graph import current_graph
 
-from ...conversion.known_effects import effect_inside
-from ...conversion.known_names import MUTATORS
 from ...left_to_python import LeftToPython, is_followed, refuse_unknown
-from ..staging.container_contents import CONTAINERS
-from ..staging.own_attributes import in_class, is_property
+from ..staging.container_contents import CONTAINERS, in_class, is_property
 from ..staging.raising import LeftBehind
 from ..staging.staged_values import is_staged
 from ..staging.standins import Maybe, is_growing
@@ -46,7 +42,7 @@ from .held_before import (
 )
 from .named_places import Places, named_places
 from .outside_world import is_made_anew
-from .parts_of_objects import held_by, is_wrapper
+from .parts_of_objects import changes_more, held_by, is_wrapper
 from .rebinding import (
     IsOther,
     found_elsewhere,
@@ -353,12 +349,7 @@ def _is_asked_with_effect(owner: Any, name: str) -> bool:
         return False
     if name in getattr(owner, "__dict__", ()):
         return False
-    stores = any(one.opname.startswith(_STORING) for one in dis.get_instructions(asked.__code__))
-    return stores or not MUTATORS.isdisjoint(asked.__code__.co_names) or effect_inside(asked, type(owner)) is not None
-
-
-#: instructions that change more than a variable of the function's own
-_STORING = ("STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "DELETE_ATTR", "DELETE_SUBSCR")
+    return changes_more(asked, type(owner))
 
 
 def _is_property(owner: Any, name: str) -> bool:

@@ -17,7 +17,7 @@ from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tracers import ArrayTracer
 
 from ...left_to_python import refuse_unknown
-from ..staging.own_attributes import delete_own, in_class, is_covered, is_property, own_attribute, set_own
+from ..staging.container_contents import delete_own, in_class, is_covered, is_property, own_attribute, set_own
 from ..staging.standins import Maybe
 from ..staging.undefined import MaybeUnset, Undefined
 

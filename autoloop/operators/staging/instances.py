@@ -23,10 +23,10 @@ from .container_contents import (
     instance_attributes,
     is_instance,
     mapped,
+    set_own,
     whole,
 )
 from .containers_of_blocks import leave_containers
-from .own_attributes import set_own
 
 #: an object in an object in an object is taken apart, what is deeper is left as it is
 _DEEPEST = 4

@@ -18,8 +18,7 @@ from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.graph import current_graph
 
 from ...left_to_python import WORLD, is_followed, refuse_unknown
-from .container_contents import CONTAINERS, containers_in, copied, elements, fill, instance_attributes, is_as
-from .own_attributes import set_own
+from .container_contents import CONTAINERS, containers_in, copied, elements, fill, instance_attributes, is_as, set_own
 from .standins import Maybe, is_growing, opened
 
 #: what changes in place, and is another one behind a block

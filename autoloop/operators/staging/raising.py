@@ -26,8 +26,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from ...conversion.cells import value_in
 from ...errors import programs_own
 from ...left_to_python import leave_unknown, ruled, unless_left
-from .container_contents import ObjectsOfTrace, Whole, instance_attributes, is_instance, mapped
-from .own_attributes import set_own
+from .container_contents import ObjectsOfTrace, Whole, instance_attributes, is_instance, mapped, set_own
 from .standins import StandIn, opened
 from .users_methods import says_itself
 

@@ -156,8 +156,9 @@ def as_operands(*values: Any) -> list[Tensor]:
 def copied_operands(*values: Any) -> list[Tensor]:
     """Return operands of what copies them into one array: Python numbers are weak, and an int that the dtype of the
     arrays does not hold wraps."""
-    dtypes = [as_operand(value).dtype for value in values if weak_type(value) is None]
+    given = [value if weak_type(value) is not None else as_operand(value) for value in values]
+    dtypes = [one.dtype for one in given if weak_type(one) is None]
     if not dtypes or np.result_type(*dtypes).kind not in "iu":
-        return as_operands(*values)
+        return as_operands(*given)
     common = np.result_type(*dtypes)
-    return as_operands(*[as_dtype(as_operand(v), common) if weak_type(v) is int else v for v in values])
+    return as_operands(*[as_dtype(as_operand(v), common) if weak_type(v) is int else v for v in given])
