@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections import Counter
 from contextlib import contextmanager
+from functools import partial
 
 import autoloop as al
 import numpy as np
@@ -25,11 +26,12 @@ REFUSALS = (TypeError, ValueError, NotImplementedError)
 COUNTS = (np.int64(3), np.int64(3), 3, np.int64(0))
 
 
-def compiled_world(text, number):
-    """Return the names of a program, which Python finds again by its lines."""
+def compiled_world(text, number, executor=None):
+    """Return the names of a program, which Python finds again by its lines; its ``decorate`` is for the executor."""
     name = f"<random arrays {number}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    namespace = {"np": np, "__name__": "world"}  # without a name its classes were built-in ones
+    decorate = partial(al.function, executor=executor) if executor else lambda f: f
+    namespace = {"np": np, "__name__": "world", "decorate": decorate}  # without a name its classes were built-in ones
     exec(compile(text, name, "exec"), namespace)
     return namespace
 
@@ -130,7 +132,7 @@ def parts_left_out(lines, first):
 def shorter(text, is_wrong):
     """Return a program, as short as can be found, that is wrong, too."""
     lines = text.splitlines()
-    first = lines.index(HEAD.strip()) + 1
+    first = next(k for k, line in enumerate(lines) if line.startswith("def f(")) + 1
     while True:
         for fewer in parts_left_out(lines, first):
             try:

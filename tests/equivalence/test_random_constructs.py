@@ -1,11 +1,12 @@
-"""Random programs of Python's constructs, and of classes and the standard library, do under the decorator what they do
-without it, call after call."""
+"""Random programs of Python's constructs, of classes and the standard library, and of calls, do under the decorator
+what they do without it, call after call."""
 
 import random
 from collections import Counter
 from functools import partial
 
 import pytest
+import random_call_programs
 import random_construct_programs
 import random_object_programs
 from executors import EXECUTORS, needs_native
@@ -13,8 +14,12 @@ from test_random_arrays import checked as checked_of
 from test_random_state import told, verdict
 
 of_each = pytest.mark.parametrize(
-    "of", [random_construct_programs, random_object_programs], ids=["constructs", "objects"]
+    "of",
+    [random_construct_programs, random_object_programs, random_call_programs],
+    ids=["constructs", "objects", "calls"],
 )
+#: how many programs of each are tried at each run of the tests
+FEW = {random_call_programs: 8}
 
 
 def checked(of, seeds, executors):
@@ -24,7 +29,7 @@ def checked(of, seeds, executors):
 
 @of_each
 def test_random_programs(of):
-    found = checked(of, range(3_000_000, 3_000_030), ("sequential", "auto", "dataflow"))
+    found = checked(of, range(3_000_000, 3_000_000 + FEW.get(of, 30)), ("sequential", "auto", "dataflow"))
     assert found["fine"] + found["plain"] + found["raises"] > found.total() * 0.8, found.most_common()
 
 

@@ -1,6 +1,7 @@
 """Random programs with a world do to it under the decorator what they do without, call after call."""
 
 import contextlib
+import functools
 import io
 import random
 import re
@@ -10,7 +11,6 @@ import warnings
 from collections import Counter
 from functools import partial
 
-import autoloop as al
 import numpy as np
 import pytest
 from executors import EXECUTORS
@@ -26,23 +26,26 @@ CALLS = 3
 PLAIN = "runs as plain Python"
 
 
-def parts(value, seen, path=""):
+def parts(value, seen, path="", above=()):
     """Yield what a value consists of, with the way there: types, keys, numbers, arrays."""
+    inside = (*above, id(value))
     if isinstance(value, (np.ndarray, np.generic)):
         yield path, value
+    elif id(value) in above:
+        yield path, "what it is in"
     elif isinstance(value, (list, tuple)):
         yield path, (type(value).__name__, len(value))
         for k, one in enumerate(value):
-            yield from parts(one, seen, f"{path}[{k}]")
+            yield from parts(one, seen, f"{path}[{k}]", inside)
     elif isinstance(value, dict):
         yield path, (type(value).__name__, [*value])
         for key, one in value.items():
-            yield from parts(one, seen, f"{path}.{key}")
+            yield from parts(one, seen, f"{path}.{key}", inside)
     elif hasattr(value, "__dict__") and not isinstance(value, (type, types.FunctionType)):
         yield path, type(value).__name__
         if id(value) not in seen:
             seen.add(id(value))
-            yield from parts(vars(value), seen, path)
+            yield from parts(vars(value), seen, path, inside)
     else:
         yield path, value if isinstance(value, (int, float, complex, str)) else getattr(value, "__name__", value)
 
@@ -88,26 +91,69 @@ def together(ways, arrays):
     return shared | {(ways[j], "is", ways[k]) for j, k in pairs if arrays[j] is arrays[k]}
 
 
-def played(text, number, layout, count, executor=None, look=None):
+def holders(value, seen, path=""):
+    """Yield the ways to what holds other things, with its number."""
+    within = value if isinstance(value, dict) else getattr(value, "__dict__", None)
+    if isinstance(value, (type, types.FunctionType, types.MethodType, functools.partial)):
+        return
+    if isinstance(value, (list, tuple)):
+        within = dict(enumerate(value))
+    if within is None or isinstance(value, np.ndarray):
+        return
+    if not isinstance(value, tuple):
+        yield path, id(value)
+    if id(value) not in seen:
+        seen.add(id(value))
+        for key, one in within.items():
+            yield from holders(one, seen, f"{path}.{key}")
+
+
+def one_holder(value):
+    """Return the ways that lead to one list, dict or object."""
+    ways = {}
+    for path, which in holders(value, set()):
+        ways.setdefault(which, []).append(path)
+    return {tuple(some) for some in ways.values() if len(some) > 1}
+
+
+def entering(f, enter):
+    """Return a function that calls another, and what is to be done before."""
+
+    def entered(*some, **named):
+        enter()
+        return f(*some, **named)
+
+    return entered
+
+
+def played(text, number, layout, count, executor=None, look=None, enter=None):
     """Return what each call gave, raised and left, and whether it ran as plain Python.
 
-    ``look`` is told at each line which call it is, and what the arguments and the world hold.
+    ``look`` is told at each line which call it is, and what the arguments and the world hold, ``enter`` at each call of
+    the function.
     """
-    names = compiled_world(text, number)
-    f = names["f"] if executor is None else al.function(names["f"], executor=executor)
+    names = compiled_world(text, number, executor)
+    f = g = names["f"] = names["decorate"](names["f"])
     own = list(arguments("apart" if layout == "the world's" else layout, count))
+    call = names.get("call", lambda f, own, k: f(*own))
     found, is_plain = [], False
-    for k in range(CALLS):
+    for k in range(names.get("CALLS", CALLS)):
         names["change"](k)
         if layout == "the world's":
             own[0] = names["W"]
         before = described([own, names["state"]()])
+        if enter is not None:
+            f = names["f"] = entering(g, lambda k=k: enter(k, own, names["state"]()))
         value = error = None
         printed = io.StringIO()
         with warnings.catch_warnings(record=True) as told, contextlib.redirect_stdout(printed):
             warnings.simplefilter("always")
             try:
-                value = f(*own) if look is None else watched(lambda: f(*own), partial(look, k, [own, names["state"]]))
+                value = (
+                    call(f, own, k)
+                    if look is None
+                    else watched(partial(call, f, own, k), partial(look, k, [own, names["state"]]))
+                )
             except Exception as one:
                 error = one
         is_plain |= any(PLAIN in str(one.message) for one in told)
@@ -123,11 +169,19 @@ def played(text, number, layout, count, executor=None, look=None):
                 [[np.shares_memory(one, place) for place in places] for one in results],
                 together(range(len(results)), results),
                 printed.getvalue(),
+                one_holder([own, state, value]),
             )
         )
         if error is not None:
             break
     return found, is_plain
+
+
+def as_entered(text, layout, count, executor, k):
+    """Return what there was when the decorated function was called for the last time in the call ``k``."""
+    found = []
+    played(text, "entered", layout, count, executor, enter=lambda call, *held: found.append((call, described(held))))
+    return next((held for call, held in reversed(found) if call == k), None)
 
 
 def watched(call, look):
@@ -168,8 +222,8 @@ def verdict(text, layout, count, executor, number="program"):
     wanted, _ = played(text, number, layout, count)
     ours, is_plain = played(text, number, layout, count, executor)
     for k, (one, other) in enumerate(zip(wanted, ours)):
-        value, error, before, after, lie, shared, among, printed = one
-        result, refusal, given, left, lies_, held, among_, printed_ = other
+        value, error, before, after, lie, shared, among, printed, ways = one
+        result, refusal, given, left, lies_, held, among_, printed_, ways_ = other
         if differences := apart(before, given):
             return "wrong", f"call {k}: finds {differences}"
         if refusal is not None:
@@ -183,7 +237,8 @@ def verdict(text, layout, count, executor, number="program"):
             why = f"{type(refusal).__name__}: {refusal} (plain Python: {error!r})"
             if not isinstance(refusal, REFUSALS):
                 return "wrong", why
-            return ("wrong", f"{why} leaves {apart(before, left)}") if apart(before, left) else ("refused", why)
+            changed = apart(before, left) and apart(as_entered(text, layout, count, executor, k) or before, left)
+            return ("wrong", f"{why} leaves {changed}") if changed else ("refused", why)
         if error is not None:
             return "wrong", f"call {k}: does not raise {error!r}"
         if differences := apart(value, result):
@@ -192,6 +247,8 @@ def verdict(text, layout, count, executor, number="program"):
             return "wrong", f"call {k}: leaves {differences}"
         if printed != printed_:
             return "wrong", f"call {k}: prints {printed_!r}, not {printed!r}"
+        if ways != ways_:
+            return "wrong", f"call {k}: leaves as one {ways_ - ways}, not {ways - ways_}"
         if lie != lies_:
             return "wrong", f"call {k}: leaves arrays that lie so: {lies_ - lie}, not so: {lie - lies_}"
         # a part of an argument comes back as a copy, and so may what a loop or branch chooses
@@ -205,7 +262,7 @@ def told(text, layout, count, executor):
     short = shorter(text, lambda t: "def change(k)" in t and is_wrong(verdict(t, layout, count, executor)))
     held = "".join(re.findall(r"^(?:V|h) = .*\n", short, re.M))
     why = verdict(short, layout, count, executor)[1]
-    return f"{layout} {count!r} {executor}\n{held}{short[short.index(HEAD) :]}{why[:1500]}"
+    return f"{layout} {count!r} {executor}\n{held}{short[short.index('def f(') :]}{why[:1500]}"
 
 
 checked = partial(checked_of, program=program, verdict=verdict, told=told)
