@@ -159,6 +159,7 @@ class ConcreteFunction(NeverSent):
     """
 
     of_arrays: Collection[int] = ()
+    weight = 1  # how much it takes to trace it, for what it may save
     is_alike = False  # the undecorated function does the same, but for what is called once, while tracing
     may_be_plain = False  # calls may be of the undecorated function where that is faster
     heeded: Heeded | None = None  # of calls that ask for floating-point errors, made by the first

@@ -14,6 +14,7 @@ from autoloop_runtime.base.shapes import TensorShape
 
 from .concrete import CalledPlain
 from .keys import AnyExtent, Number, leaf_key
+from .plain_python import Waits
 from .trace_forms import may_stand_for
 
 #: how many shapes are traced, but for that of the first call, before one is taken for one that keeps changing
@@ -85,6 +86,8 @@ class ExtentInputs:
                 made = make(inputs, structure, key, None, specs)
                 if not may_stand_for(made, self._example[kind]):
                     made = None
+        except Waits:
+            raise
         except _ASKING:
             made = None
         if made is None:

@@ -92,6 +92,7 @@ class Function(SentByName):
         self.told = Told()  # why plain Python is called, of which it has warned
         self.needs_graph = False  # true of a gradient: the user's function does something else
         self._changing = ChangingInputs(python_function, executor, self.name, self.told)
+        self._spent = self._changing.spent
         self._retraces = 0  # how many traces there were since the last that took changing numbers as inputs
         self.traced_for: list[Any] = []  # what each trace was made for
         self.entry = entry_point(self._call, python_function)
@@ -111,6 +112,9 @@ class Function(SentByName):
         if default_graphs():
             return self._inline(args, kwargs)
         call = args if not kwargs and len(args) == self._parameters.plain else self._bind(args, kwargs)
+        spent = self._spent
+        if (spent.is_over or spent.left) and spent.leaves(self._receiver(), call):
+            return self.python_function(*self._receiver(), *args, **kwargs)
         try:
             try:
                 key, values, arrays = quick_key(call) or (None, [], [])
@@ -119,6 +123,7 @@ class Function(SentByName):
                 count = self._parameters.plain if kwargs else len(args)
                 self._paths.passed(count, concrete, call, call, self._parameters, self._instance)
                 leave_if_asked(concrete, values)
+                spent.served += 1
                 return concrete.run(values, arrays, call)
             except OtherMemory as other:
                 return called_again(call, self._call_nested, self._call_with_memory, other.exactly)
@@ -162,6 +167,7 @@ class Function(SentByName):
             concrete = self._quick.get(key := (form_of(call, structure), key))
             if concrete is not None and not recorders():
                 leave_if_asked(concrete, values)
+                self._spent.served += 1
                 with contextlib.suppress(OtherWorld):
                     return concrete.run(values, arrays, call)
         concrete, leaves = self._lookup(call, True)
@@ -203,21 +209,19 @@ class Function(SentByName):
                 if concrete is None:
                     concrete = undisturbed(self._trace, call, leaves, structure, key)
                     self._changing.traced(structure, leaves, concrete)
+        else:
+            self._spent.served += 1
         return concrete, leaves
 
     def _of_any(self, call: Any, leaves: list[Any], structure: Any, may_be_plain: bool) -> tuple[Any, list[Any]]:
         """Return the trace that takes what keeps changing as it comes, if there is such, and its leaves."""
         make = functools.partial(undisturbed, self._trace, call)
-        look = self._changing.look(self.needs_graph, may_be_plain)
+        look = self._changing.look(self.needs_graph, may_be_plain, self._receiver())
         return look(structure, leaves, lambda key, inputs: self._traces.found(key, call, inputs), make)
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Make a call from inside another trace a part of that trace."""
         return _called(self.python_function, self._target(), *self._receiver(), *args, **kwargs)
-
-    def _receiver(self) -> tuple[Any, ...]:
-        """Return the instance, as the first arguments of the Python function."""
-        return () if self._instance is None else (self._instance(),)
 
     # -- tracing ------------------------------------------------------------------------------------------
 
@@ -248,8 +252,9 @@ class Function(SentByName):
                           leaves, structure_of(structure), specs, same or (), self._instance, settings,
                           same is not None, self.needs_graph)  # fmt: skip
         has_numbers = given is not None or any(issubclass(type(leaf), Number) for leaf in leaves)
-        with self._traces.unless_raising(key, request.raised):
+        with self._traces.unless_raising(key, request.raised), self._changing.weighed() as weigh:
             made = traced_or_plain(lambda: trace(request, *self._traces.variants(key)), self, has_numbers, size)
+            weigh(getattr(made, "concrete", made), self._receiver(), call)
         concrete = self._traces.add(key, made)
         self.tracing_count += 1
         self.traced_for.append(class_key(key) or key if getattr(made, "is_shared", False) else key)
@@ -257,13 +262,6 @@ class Function(SentByName):
         if self._retraces in (RETRACE_WARNING + 1, WORLD_WARNING + 1):
             warn_of_retracing(self.name, self._parameters.names, self.traced_for)
         return concrete
-
-    def derived(self, f: Callable[..., Any], is_alike: bool = True) -> Function:
-        """Return a function of the same arguments, if it *is alike*, options and executor; ``f`` calls this one."""
-        signature = self.input_signature if is_alike else None
-        made = Function(f, signature, False, self.executor, self.name, self.gradient_memory)
-        made._parameters, made.needs_graph = self._parameters if is_alike else made._parameters, True
-        return made
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> Trace:
         """Return the trace for these arguments (``TensorSpec`` allowed), made if need be."""
@@ -295,8 +293,9 @@ class Function(SentByName):
         """Return a method with the traces of one instance."""
         made = Function(self.python_function, **self.options())
         made._instance, made._parameters, made._converted = instance, self._parameters.without_first(), self._target()
-        made._traces = KnownTraces(self.name, instance, self._traces.shared)
+        made._traces = KnownTraces(self.name, instance, self._traces)
         made._changing, made._lock, made.told = self._changing, self._lock, self.told
+        made._spent = self._spent
         return made
 
     def __repr__(self) -> str:

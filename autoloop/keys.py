@@ -106,7 +106,7 @@ class _Place:
         return f"object of {self.kind.__name__}"
 
 
-#: the classes of which objects among the arguments share traces
+#: the classes of which objects among the arguments share traces: of nothing else of them a trace knows
 SHARED: weakref.WeakSet[type] = weakref.WeakSet()
 #: what stands in keys for objects
 OBJECTS = (_Identity, _Place)
@@ -204,15 +204,20 @@ def call_key(structure: Any, leaves: Sequence[Any]) -> tuple[Any, ...]:
     return structure, tuple([leaf_key(leaf) for leaf in leaves])
 
 
-def class_key(key: Any) -> Any:
+def class_key(key: Any, of_any: bool = True) -> Any:
     """Return the key of a call with the classes of its objects in their place, and which of them are one; None if there
-    are none."""
+    are none.
+
+    Unless it is to be so *of any* object, those stay of whose classes it is not known that their objects share traces.
+    """
     if type(key) is not tuple or len(key) != 2 or type(key[1]) is not tuple:
         return None
-    first = {one: place for place, one in reversed(list(enumerate(key[1]))) if isinstance(one, OBJECTS)}
+    places = [(place, one) for place, one in enumerate(key[1]) if isinstance(one, OBJECTS)]
+    first = {one: place for place, one in reversed(places) if of_any or one.kind in SHARED}
     if not first:
         return None
-    return key[0], tuple([("object", one.kind, first[one]) if isinstance(one, OBJECTS) else one for one in key[1]])
+    is_one = [isinstance(one, OBJECTS) and one in first for one in key[1]]
+    return key[0], tuple([("object", one.kind, first[one]) if its else one for one, its in zip(key[1], is_one)])
 
 
 def kind_of_leaf(leaf: Any) -> str:

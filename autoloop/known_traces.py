@@ -16,7 +16,7 @@ from autoloop_runtime.ir.recorders import recorders
 
 from .concrete import CalledPlain, ConcreteFunction
 from .errors import let_through
-from .keys import OBJECTS, SHARED, class_key, is_input, leaf_key
+from .keys import OBJECTS, class_key, is_input, leaf_key
 from .parameters import Parameters
 from .plain_python import PlainPython
 from .state.stateful import TRACING, StatefulFunction, Variant, with_variant
@@ -57,17 +57,23 @@ class KnownTraces:
     name : str
     instance : callable or None
         Gives the instance of a method.
-    shared : dict, optional
-        Class of the instance and key of the call -> the traces that all instances may use; guarded by ``TRACING``.
+    of_class : KnownTraces, optional
+        Those of the function that is the method.
     """
 
-    def __init__(self, name: str, instance: Callable[[], Any] | None = None, shared: Any = None) -> None:
+    def __init__(
+        self, name: str, instance: Callable[[], Any] | None = None, of_class: KnownTraces | None = None
+    ) -> None:  # fmt: skip
         self._name, self._instance = name, instance
-        #: keys with the classes of objects in their place -> the traces that all of these may use; guarded likewise
-        self._of_classes: dict[Any, StatefulFunction | PlainPython] = {}
         #: only added to under the function's lock; read without (a lookup in a dict is atomic, also without a GIL)
         self._made: dict[Any, Trace] = {}
-        self.shared: dict[Any, StatefulFunction | PlainPython] = {} if shared is None else shared
+        #: class of the instance, and keys with the classes of objects in their place -> the traces that all of these
+        #: may use; guarded by ``TRACING``
+        self._shared: dict[Any, StatefulFunction] = {} if of_class is None else of_class._shared
+        #: the same -> what stands for traces where plain Python runs such calls
+        self._left: dict[Any, PlainPython] = {} if of_class is None else of_class._left
+        #: of these, those with the instance that is asked for; of no method they are the same
+        self._of_classes: dict[Any, StatefulFunction] = {}
         #: the keys of calls of which the latest has raised what the function raises: while it was traced, or in Python
         self._raising: set[Any] = set()
 
@@ -108,16 +114,18 @@ class KnownTraces:
         known = self._made.get(key)
         if known is not None and not isinstance(known, StatefulFunction):
             return known
-        of_classes = self._pool(key) if self._instance is None else None
-        if isinstance(of_classes, PlainPython) or (known is of_classes is None and self._instance is None):
-            return of_classes
+        place, alike = self._places(key)
+        left, pool = self._left.get(place), self._shared.get(alike)
+        if left is not None or known is pool is None:
+            return left
         with TRACING:
             values = inputs_of(leaves)
-            if of_classes is not None and of_classes.fits(call, values):
-                return of_classes
-            if known is not None and known.fits(call, values):
-                return known
-            return self._of_another_instance(key, call, values) if self._instance is not None else None
+            for one in (self._of_classes.get(alike), known):
+                if one is not None and one.fits(call, values):
+                    return one
+            if pool is None or self._instance is None:
+                return None
+            return self._of_another_instance(alike, pool, call, values)
 
     def is_quick(self, trace: Trace, leaves: Sequence[Any], given: Sequence[Any]) -> bool:
         """Return whether a trace takes leaves as they are given, and may be that of all calls with their ``quick_key``:
@@ -125,46 +133,39 @@ class KnownTraces:
         if not all(map(operator.is_, leaves, given)):
             return False
         has_objects = any(isinstance(leaf_key(one), OBJECTS) for one in leaves)
-        return not has_objects or any(trace is one for one in self._of_classes.values())
+        return not has_objects or any(trace is one for one in (*self._of_classes.values(), *self._left.values()))
 
-    def _pool(self, key: Any) -> StatefulFunction | PlainPython | None:
-        """Return the traces of a call with other objects of the same classes, or of another instance."""
-        if self._instance is not None:
-            return self.shared.get((type(self._instance()), key))
-        alike = class_key(key) if self._of_classes else None
-        return None if alike is None else self._of_classes.get(alike)
+    def _places(self, key: Any) -> tuple[Any, Any]:
+        """Return under which keys there is what stands for traces, and the traces, of other objects of the same classes
+        and other instances."""
+        kind = None if self._instance is None else type(self._instance())
+        every = class_key(key) if self._left or self._shared else None
+        if every is None:
+            return (kind, key), (kind, key)
+        return (kind, every), (kind, class_key(key, False) or key)
 
-    def _of_another_instance(self, key: Any, call: tuple[Any, ...], values: Sequence[Any]) -> Trace | None:
+    def _of_another_instance(
+        self, alike: Any, pool: StatefulFunction, call: tuple[Any, ...], values: Sequence[Any]
+    ) -> Trace | None:  # fmt: skip
         assert self._instance is not None
         instance = self._instance()
-        pool = self._pool(key)
-        if isinstance(pool, PlainPython):
-            return self._with(key, pool)
-        variants = pool.variants if pool is not None else ()
-        fitting = next((one for one in variants if one.found(call, instance, values) is not None), None)
-        return None if fitting is None else self._with(key, fitting)
+        fitting = next((one for one in pool.variants if one.found(call, instance, values) is not None), None)
+        return None if fitting is None else self._with_of_classes(alike, fitting)
 
     def variants(self, key: Any) -> tuple[Sequence[Variant], Sequence[Variant]]:
         """Return the traces of a key that depend on the world, and those of other instances."""
-        known = self._made.get(key)
-        pool = self._pool(key)
+        known, pool = self._made.get(key), self._shared.get(self._places(key)[1])
         return tuple([one.variants if isinstance(one, StatefulFunction) else () for one in (known, pool)])  # type: ignore[return-value]
 
     def add(self, key: Any, made: ConcreteFunction | Variant) -> Trace:
         """Take in a trace that was just made, and return what a call runs."""
-        every, place = self._of_classes, class_key(key)
-        if self._instance is not None:
-            every, place = self.shared, (type(self._instance()), key)
-        if place is not None and self._instance is None:
-            SHARED.update(one.kind for one in key[1] if isinstance(one, OBJECTS))
-        if isinstance(made, PlainPython) and place is not None:
-            every[place] = made
-        elif isinstance(made, Variant) and made.is_shared and place is not None:
-            known = every.get(place)
-            every[place] = with_variant(known if isinstance(known, StatefulFunction) else None, made, self._name, None)
-        return self._with(key, made)
-
-    def _with(self, key: Any, made: ConcreteFunction | Variant) -> Trace:
+        kind = None if self._instance is None else type(self._instance())
+        if isinstance(made, PlainPython):
+            self._left[kind, class_key(key) or key] = made
+        elif isinstance(made, Variant) and made.is_shared:
+            alike = kind, class_key(key, False) or key
+            self._shared[alike] = with_variant(self._shared.get(alike), made, self._name, None)
+            return self._with_of_classes(alike, made)
         if isinstance(made, Variant):
             known = self._made.get(key)
             known = known if isinstance(known, StatefulFunction) else None
@@ -172,6 +173,15 @@ class KnownTraces:
             return concrete
         self._made[key] = made
         return made
+
+    def _with_of_classes(self, alike: Any, variant: Variant) -> StatefulFunction:
+        """Return the traces that serve all objects of the same classes, with one more; of a method, with its
+        instance."""
+        if self._instance is None:
+            self._of_classes[alike] = self._shared[alike]
+        else:
+            self._of_classes[alike] = with_variant(self._of_classes.get(alike), variant, self._name, self._instance)
+        return self._of_classes[alike]
 
 
 class _Chain:

@@ -3,12 +3,17 @@ own, of extents of arrays see ``extent_inputs``, and of calls that are all of ot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from autoloop_runtime.base.forks import undivided
 
-from .keys import Number, call_key, leaf_key
+from .concrete import CalledPlain
+from .keys import Number, call_key, class_key, leaf_key
+from .plain_python import Spent
 
 if TYPE_CHECKING:
     from .extent_inputs import ExtentInputs
@@ -16,8 +21,10 @@ if TYPE_CHECKING:
 
 #: how many values of a number are traced before it is taken for one that keeps changing
 MOST_VALUES = 5
-#: after how many traces it is looked at whether each call is of a new kind
+#: what traces weigh together before it is looked at whether they pay
 _FEW = 8
+#: the weight of an attempt that the function itself has stopped
+_OF_STOPPED = 2
 
 
 class NumberInputs:
@@ -81,17 +88,18 @@ class ChangingInputs:
 
     def __init__(self, function: Callable[..., Any], executor: str, name: str, told: set[str]) -> None:
         self._numbers = NumberInputs()
-        #: the calls that were traced, by their keys; and there once these are many
-        self._keys: set[Any] = set()
+        self.spent = Spent()
+        #: there once the traces weigh much
         self._kinds: NewKinds | None = None
         self._about = None if executor == "native" else (function, name, told)
         #: there once a second trace was made
         self._extents: ExtentInputs | None = None
         self._has_trace = False
 
-    def look(self, needs_graph: bool, may_be_plain: bool) -> Look:
-        """Return what finds the trace of a call that keeps changing: in which way is known of the function."""
-        return self.of_numbers if needs_graph else self.of_call if may_be_plain else self.of_any
+    def look(self, needs_graph: bool, may_be_plain: bool, receiver: tuple[Any, ...]) -> Look:
+        """Return what finds the trace of a call that keeps changing: in which way is known of the function; of a method
+        with its instance."""
+        return self.of_numbers if needs_graph else partial(self.of_call, receiver) if may_be_plain else self.of_any
 
     def of_any(self, structure: Any, leaves: list[Any], found: Found, make: Make) -> tuple[Any, list[Any]]:
         """Return the trace that takes numbers or extents which keep changing as they come, if there are such, and its
@@ -101,17 +109,33 @@ class ChangingInputs:
             return trace, inputs
         return self._extents.of_extents(structure, leaves, found, make)
 
-    def of_call(self, structure: Any, leaves: list[Any], found: Found, make: Make) -> tuple[Any, list[Any]]:
+    def of_call(
+        self, receiver: tuple[Any, ...], structure: Any, leaves: list[Any], found: Found, make: Make
+    ) -> tuple[Any, list[Any]]:  # fmt: skip
         """Do as ``of_any`` for a call that may be one of plain Python.
 
         Raises
         ------
-        CalledPlain
+        Waits
             If it is to be one, see ``new_kinds``.
         """
-        trace, inputs = self.of_any(structure, leaves, found, make)
-        if trace is None and self._kinds is not None and (key := call_key(structure, leaves)) not in self._keys:
-            self._kinds.leave_first(key, leaves)
+        if self.spent.weight <= _FEW or self._about is None:
+            return self.of_any(structure, leaves, found, make)
+        if self._kinds is None:
+            with undivided():
+                from .new_kinds import NewKinds
+
+            self._kinds = NewKinds(*self._about)
+        leave_first = partial(self._kinds.leave_first, self.spent, (*receiver, *leaves))
+
+        def made(inputs: list[Any], structure: Any, key: Any, *more: Any) -> Any:
+            leave_first(class_key(key) or key)
+            return make(inputs, structure, key, *more)
+
+        trace, inputs = self.of_any(structure, leaves, found, made)
+        if trace is None:
+            key = call_key(structure, leaves)
+            leave_first(class_key(key) or key)
         return trace, inputs
 
     def of_numbers(self, structure: Any, leaves: list[Any], found: Found, make: Make) -> tuple[Any, list[Any]]:
@@ -137,18 +161,22 @@ class ChangingInputs:
         self._has_trace = True
         if self._extents is not None:
             self._extents.traced(structure, leaves, trace)
-        if self._about is not None:
-            self._traced_kind(call_key(structure, leaves), trace)
 
-    def _traced_kind(self, key: Any, trace: Any) -> None:
-        if key in self._keys:
-            return
-        self._keys.add(key)
-        if self._kinds is None and len(self._keys) > _FEW:
-            with undivided():
-                from .new_kinds import NewKinds
+    @contextmanager
+    def weighed(self) -> Iterator[Callable[[Any, tuple[Any, ...], tuple[Any, ...]], None]]:
+        """Note what an attempt to trace weighs: the function that is given here is to be given what was made, the
+        instance of a method, and the arguments."""
+        begun = time.perf_counter()
 
-            assert self._about is not None
-            self._kinds = NewKinds(*self._about, len(self._keys) - 1)
-        if self._kinds is not None:
-            self._kinds.traced(trace)
+        def weigh(made: Any, receiver: tuple[Any, ...], call: tuple[Any, ...]) -> None:
+            self.spent.add(made, time.perf_counter() - begun)
+            if self._about is not None:
+                self.spent.note_types(made, receiver, call)
+
+        try:
+            yield weigh
+        except CalledPlain:
+            self.spent.weight += _OF_STOPPED
+            raise
+        finally:
+            Spent.total += time.perf_counter() - begun

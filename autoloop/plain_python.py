@@ -9,8 +9,9 @@ from __future__ import annotations
 import functools
 import os
 import time
+import types
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NoReturn, TypeVar
 
@@ -22,15 +23,28 @@ from autoloop_runtime.base.locations import Line
 from autoloop_runtime.base.stand_ins import ShownByRun
 from autoloop_runtime.ir.recorders import recorders
 
+from .bound_function import BoundFunction
 from .concrete import CalledPlain, ConcreteFunction
 from .errors import user_stacklevel
 from .given_arrays import taken
 from .left_to_python import LeftToPython, NoGradientError, with_effort
-from .parameters import Parameters
+from .parameters import Named, Parameters
+from .sent_by_name import SentByName
 
 T = TypeVar("T")
 #: so many times as much a trace may take where plain Python takes longer than it has
 _MORE = 16
+#: for so many kinds of calls plain Python is found to run them, before it is taken for all with such arguments, or all
+_MOST_LEFT, _MOST_LEFT_OF_ALL = 2, 4
+#: so many values are looked at, of what a call gives
+_MOST_LOOKED_AT = 64
+_OURS = ("autoloop", "autoloop_runtime")
+#: what holds nothing
+_BARE = frozenset({bool, int, float, complex, str, bytes, type(None), np.ndarray, np.float64, np.int64, np.bool_})
+
+
+class Waits(CalledPlain):
+    """A call runs as plain Python: its kind has not come often enough to be traced."""
 
 
 class PlainPython(ConcreteFunction):
@@ -49,6 +63,7 @@ class PlainPython(ConcreteFunction):
     """
 
     places = ()
+    weight = 8  # for it saves nothing
 
     def __init__(self, name: str, left: LeftToPython, told: set[str]) -> None:
         self.name, self.reason, self.line, self.told = name, left.reason, left.line, told
@@ -106,8 +121,100 @@ class Told(set[str]):
                 self.recursive[kind] = made
 
 
+class Spent:
+    """What the traces of one function have taken, and what for.
+
+    Attributes
+    ----------
+    weight, count : int
+        What they weigh, see ``ConcreteFunction.weight``, and how many there are.
+    served : int
+        How many calls they have run, but for the quickest.
+    seconds : float
+        How long the latest have taken.
+    is_alike : bool
+        Whether plain Python does the same as each of them.
+    is_over : bool
+        Whether plain Python runs every call that it may run, without a look for a trace.
+    left : set
+        Else, what types the arguments of such calls have.
+    """
+
+    #: how long all attempts to trace have taken, of all functions
+    total = 0.0
+    __slots__ = ("_by_types", "count", "is_alike", "is_over", "left", "seconds", "served", "weight")
+
+    def __init__(self) -> None:
+        self.weight = self.count = self.served = 0
+        self.seconds, self.is_alike = 0.0, True
+        self.is_over = False
+        self.left: set[Any] = set()
+        #: types of arguments -> why plain Python runs calls with these, and of how many that was found
+        self._by_types: dict[Any, Any] = {}
+
+    def add(self, trace: Any, seconds: float) -> None:
+        """Take in a trace."""
+        self.weight += trace.weight
+        self.count += 1
+        self.seconds = (self.seconds + seconds) / 2
+        if not (trace.is_alike or isinstance(trace, PlainPython)):
+            self.is_alike = self.is_over = False
+            self.left.clear()
+
+    def note_types(self, trace: Any, receiver: tuple[Any, ...], call: tuple[Any, ...]) -> None:
+        """Leave calls with arguments of these types to plain Python if that was found of several, for the same reason;
+        all calls if it was of many, and for no other."""
+        kinds, why = types_of(receiver, call), (trace.reason, trace.line) if isinstance(trace, PlainPython) else None
+        for key, most in ((kinds, _MOST_LEFT), (None, _MOST_LEFT_OF_ALL)):
+            known, count = self._by_types.get(key, (why, 0))
+            self._by_types[key] = (why, count + 1) if why == known else (None, 0)
+            if why is None or self._by_types[key] != (why, max(count + 1, most)) or not self.is_alike:
+                continue
+            self.left.add(kinds)
+            self.is_over = self.is_over or key is None
+
+    def leaves(self, receiver: tuple[Any, ...], call: tuple[Any, ...]) -> bool:
+        """Return whether plain Python runs a call: unless something of this library is given or somebody records."""
+        if not (self.is_over or types_of(receiver, call) in self.left) or recorders():
+            return False
+        return not has_ours((*receiver, *call))
+
+
+def types_of(receiver: tuple[Any, ...], call: tuple[Any, ...]) -> Any:
+    """Return the types of what a call in canonical form is given."""
+    if call and type(call[-1]) is Named:
+        return *map(type, receiver), *map(type, call), tuple(call[-1]), *map(type, call[-1].values())
+    return *map(type, receiver), *map(type, call)
+
+
+def has_ours(values: Iterable[Any]) -> bool:
+    """Return whether there is something of this library among values, or in what they hold, as far as that is near."""
+    todo = list(values)
+    for count, one in enumerate(todo):  # grows as it is walked
+        kind = type(one)
+        if kind in _BARE or isinstance(one, SentByName | BoundFunction):
+            continue
+        if kind is not Named and is_ours(kind):
+            return True
+        if count > _MOST_LOOKED_AT:
+            return False
+        if isinstance(one, (list, tuple)):
+            todo += one
+        elif isinstance(one, dict):
+            todo += one.values()
+        elif type(held := getattr(one, "__dict__", None)) is dict and not isinstance(one, types.ModuleType):
+            todo += held.values()
+    return False
+
+
+def is_ours(value: Any) -> bool:
+    """Return whether something is a module, class or function of this library."""
+    module = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
+    return isinstance(module, str) and module.partition(".")[0] in _OURS
+
+
 def traced_or_plain(
-    trace: Callable[[], T], function: Named, has_numbers: bool, size: tuple[Hashable, int]
+    trace: Callable[[], T], function: NamedFunction, has_numbers: bool, size: tuple[Hashable, int]
 ) -> T | PlainPython:
     """Return a trace, or what stands for it, and all of its kind, if plain Python has to run the function.
 
@@ -144,7 +251,7 @@ def traced_or_plain(
         return made
 
 
-class Named(Protocol):
+class NamedFunction(Protocol):
     """What is known of a function whose call is left to plain Python."""
 
     name: str
@@ -154,7 +261,7 @@ class Named(Protocol):
     _parameters: Parameters
 
 
-def flattened_or_left(function: Named, call: tuple[Any, ...]) -> tuple[list[Any], Any]:
+def flattened_or_left(function: NamedFunction, call: tuple[Any, ...]) -> tuple[list[Any], Any]:
     """Return the leaves of a call and its structure; leave the call to plain Python where an argument holds itself.
 
     Raises
@@ -175,7 +282,7 @@ def flattened_or_left(function: Named, call: tuple[Any, ...]) -> tuple[list[Any]
     raise CalledPlain
 
 
-def taken_or_left(function: Named, leaves: list[Any], call: tuple[Any, ...]) -> list[Any]:
+def taken_or_left(function: NamedFunction, leaves: list[Any], call: tuple[Any, ...]) -> list[Any]:
     """Return the leaves of a call as a trace takes them, see :func:`taken`; leave the call to plain Python where an
     argument is an array of another byte order, as are its parts and copies.
 

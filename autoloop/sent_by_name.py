@@ -1,4 +1,5 @@
-"""Decorated functions are copied and pickled as functions are: by their name, so that processes may be sent them."""
+"""Decorated functions are copied and pickled as functions are: by their name, so that processes may be sent them; what
+they were decorated with, others that stand for them are given, too."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ import sys
 import types
 from collections.abc import Callable
 from typing import Any, TypeVar
+
+from .parameters import Parameters
 
 _S = TypeVar("_S")
 
@@ -40,16 +43,28 @@ class SentByName(LooksLikeFunction):
     name: str
     gradient_memory: str | int | None
     _instance: Callable[[], Any] | None
+    _parameters: Parameters
 
     @property
     def instance(self) -> Any:
         """What it is a method of; None if it is none."""
         return None if self._instance is None else self._instance()
 
+    def _receiver(self) -> tuple[Any, ...]:
+        """Return the instance, as the first arguments of the Python function."""
+        return () if self._instance is None else (self._instance(),)
+
     def options(self) -> dict[str, Any]:
         """Return what it was decorated with."""
         names = ("input_signature", "autograph", "executor", "name", "gradient_memory")
         return {name: getattr(self, name) for name in names}
+
+    def derived(self, f: Callable[..., Any], is_alike: bool = True) -> Any:
+        """Return a function of the same arguments, if it *is alike*, options and executor; ``f`` calls this one."""
+        signature = self.input_signature if is_alike else None
+        made: Any = type(self)(f, signature, False, self.executor, self.name, self.gradient_memory)  # type: ignore[call-arg]
+        made._parameters, made.needs_graph = self._parameters if is_alike else made._parameters, True
+        return made
 
     def __copy__(self: _S) -> _S:
         return self

@@ -16,7 +16,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from ..concrete import ConcreteFunction
 from ..conversion.callables import is_users_class
 from ..conversion.cells import value_in
-from ..keys import OBJECTS, leaf_key
+from ..keys import OBJECTS, SHARED, leaf_key
 from ..operators.mutation.parts_of_objects import MOST_OBJECTS, has_state
 from .noted import Reached
 from .places import Place
@@ -30,7 +30,7 @@ CLOSED = (*OPAQUE, str, bytes, int, float, complex)
 
 
 def is_shareable(request: Request, reached: Reached, made: ConcreteFunction, used: Sequence[Any]) -> bool:
-    """Return whether a trace may be used for other instances; where it is of no method, for other objects among the
+    """Return whether a trace may be used for other instances, and for other objects of their classes among the
     arguments.
 
     Parameters
@@ -45,11 +45,15 @@ def is_shareable(request: Request, reached: Reached, made: ConcreteFunction, use
     """
     if made.fresh is not None or not may_go_on(made.graph):
         return False
-    instances = [request.receiver()] if request.receiver is not None else _objects_of(request.leaves)
+    instances = _objects_of(request.leaves)
+    SHARED.update(map(type, instances))
+    roots = ["call"] if instances else []
+    if request.receiver is not None:
+        instances.append(request.receiver())
+        roots.append("receiver")
     if not instances:
         return False
-    root = "call" if request.receiver is None else "receiver"
-    objects = [*instances, *[one for place, one in reached.holders if place.path[0] == root]]
+    objects = [*instances, *[one for place, one in reached.holders if place.path[0] in roots]]
     own = set(map(id, objects))  # recipes know the ids of what they find
     if any(id(one) in own or count > MOST_OBJECTS for count, one in enumerate(held_by(used))):
         return False
@@ -57,9 +61,9 @@ def is_shareable(request: Request, reached: Reached, made: ConcreteFunction, use
 
 
 def _objects_of(leaves: Sequence[Any]) -> list[Any]:
-    """Return the objects among some arguments; none if there are some of which a trace knows more than its class."""
+    """Return the objects among some arguments of which a trace knows no more than their class."""
     objects = [one for one in leaves if isinstance(leaf_key(one), OBJECTS)]
-    return objects if all(has_state(one) and is_users_class(type(one)) for one in objects) else []
+    return [one for one in objects if has_state(one) and is_users_class(type(one))]
 
 
 def holds_any(objects: Sequence[Any], roots: Sequence[Any]) -> bool:

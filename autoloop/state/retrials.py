@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 
 #: a number of which so many values were traced is an input
 MOST_VALUES = 5
+#: so many nodes and guards of a trace weigh as much as a small trace
+_FOR_ONE = 128
 #: so often numbers that a trace changes become inputs of the next
 _MOST_ROUNDS = 4
 
@@ -173,6 +175,7 @@ def trace(request: Request, own: Sequence[Variant], others: Sequence[Variant]) -
         leaves_none = not (made.changes.writes and graph_can_fail(made.concrete.graph))
         made.concrete.is_alike = _is_alike(request, made.concrete)
         made.concrete.may_be_plain = leaves_none and _may_be_plain(request, made.concrete)
+        made.concrete.weight = _weight(made)
         return made.concrete if made.is_stateless else _variant(request, made)
 
 
@@ -192,6 +195,14 @@ def _may_be_plain(request: Request, made: ConcreteFunction) -> bool:
     """Return whether calls may be of the undecorated function: it calls each time what a trace calls once."""
     may_choose = request.executor == "auto" and made.is_alike and bool(loops_inside(made.graph))
     return may_choose and all(one.each for one in call_records(made.graph))
+
+
+def _weight(made: _Attempt) -> int:
+    """Return how much a trace has taken: one with loops, which Python is slow at, is worth whatever it takes."""
+    graph = made.concrete.graph
+    if loops_inside(graph):
+        return 1
+    return 1 + (sum(1 for _ in nodes_inside(graph)) + len(made.guards)) // _FOR_ONE
 
 
 def _changing(variants: Sequence[Variant]) -> frozenset[Any]:

@@ -115,6 +115,7 @@ def test_there_is_an_end_of_the_traces_of_machine_code_and_gradients_too():
     assert [one.tracing_count <= 9 for one in decorated.with_gradient.values()] == [True]
 
 
+@pytest.mark.filterwarnings("ignore:named was traced for 16 kinds of arguments, or of what it finds outside them")
 def test_what_others_change_is_told_of_and_traced():
     o = types.SimpleNamespace(name="")
 
@@ -126,7 +127,7 @@ def test_what_others_change_is_told_of_and_traced():
         for k in range(20):
             o.name = f"name {k}"
             assert named(np.float64(1)) == len(o.name)
-    assert named.tracing_count == 20
+    assert named.tracing_count == 16  # its budget
 
 
 SMALL = np.arange(1.0, 3.0)
