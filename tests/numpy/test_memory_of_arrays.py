@@ -298,3 +298,26 @@ def test_how_a_copy_lies_is_not_asked_of_what_memory_happens_to_hold(monkeypatch
     monkeypatch.setattr(np, "empty", left)
     f = al.function(lambda x: x.astype(int, order="F"), executor="sequential")
     assert f(np.ones((2, 3))).flags.f_contiguous
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.zeros_like(x, order="F"),
+        lambda x: np.ones_like(x, order="F"),
+        lambda x: np.full_like(x, x[0], order="F"),
+        lambda x: np.full_like(x, 2, order="F", shape=(2, 2)),
+        lambda x: np.full((2, 3), x[0], order="F"),
+        lambda x: np.asarray(x, dtype="i4", order="F"),
+        lambda x: np.asanyarray(x, dtype="f4", order="F"),
+        lambda x: np.asfortranarray(x, dtype="i4"),
+        lambda x: np.asfortranarray(x.T, dtype="i4"),
+        lambda x: np.array(x.tolist(), order="F"),
+        lambda x: np.asarray(x, order="C"),
+    ],
+)
+def test_new_arrays_lie_as_the_program_says(f):
+    plain = f(np.ones((2, 3)))
+    for executor in ("auto", "sequential", "dataflow"):
+        found = al.function(f, executor=executor)(np.ones((2, 3)))
+        assert (found.strides, found.dtype) == (plain.strides, plain.dtype), executor

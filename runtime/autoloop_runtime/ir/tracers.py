@@ -27,7 +27,7 @@ from .array_attributes import Attributes, part_setter
 from .array_methods import Methods
 from .array_references import References
 from .array_storage import Storage
-from .array_views import OF_SEVERAL, name_of_view, part_of_several
+from .array_views import OF_SEVERAL, name_of_view, new_layout, part_of_several
 from .asked_for_text import array_is_asked, hash_is_asked, text_is_asked
 from .composite import composite_of
 from .followers import is_followed
@@ -365,11 +365,31 @@ def _array_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, 
     if kind is ArrayTracer and len(values) > place and isinstance(values[place], ArrayTracer):
         views = values[place].given_views(theirs, made, _again(theirs, args, kwargs, place), is_array)
         if views is not None:
+            if type(views) is ArrayTracer and views.dtype != values[place].dtype:
+                _lay_as_said(theirs, kwargs, views)
             return views
     if isinstance(made, NumberTracer) and not any(made is one for one in values):
         return made  # a number of Python's, as the counterpart says
     made = own(theirs, args, kwargs, made)
-    return taken(values, marked(ZeroDimArray if is_array else kind, made), TextTracer, not gives_text(theirs))
+    array = taken(values, marked(ZeroDimArray if is_array else kind, made), TextTracer, not gives_text(theirs))
+    if type(array) is ArrayTracer:
+        _lay_as_said(theirs, kwargs, array)
+    return array
+
+
+def _lay_as_said(theirs: Any, kwargs: Mapping[str, Any], array: ArrayTracer) -> None:
+    """Note that an array that a function has made lies in memory by columns, if the program says so."""
+    said = theirs is np.asfortranarray or (kwargs.get("order") == "F" and theirs in _MAKING)
+    layout = new_layout(array) if said and array.shape.rank != 1 and array.view_of is None else None
+    if layout is not None:
+        array.storage.lies_as(layout.copy("F"))
+
+
+#: functions that make an array in the order that they are told
+_MAKING = frozenset((
+    np.array, np.asanyarray, np.asarray, np.asarray_chkfinite, np.empty_like, np.full, np.full_like, np.ones_like,
+    np.zeros_like,
+))  # fmt: skip
 
 
 def _place_of_viewed(theirs: Any, args: tuple[Any, ...]) -> int:
