@@ -175,3 +175,14 @@ def _imported(argument: str, leaf: Any) -> Any:
             f"{argument} is a {kind} that NumPy cannot take over ({error}); give it as an array of NumPy's"
         ) from error
     raise TypeError(f"{argument} is a {kind} on another device; move it to the CPU")
+
+
+class TakenForTwo:
+    """Which arrays a trace has compared by ``is`` and taken for two; a record of a root graph."""
+
+    def __init__(self, pairs: Sequence[tuple[Any, Any]] = ()) -> None:
+        self.pairs = [*pairs]
+
+    def copy(self) -> TakenForTwo:
+        """Return the same, which later changes of this one do not reach."""
+        return TakenForTwo(self.pairs)

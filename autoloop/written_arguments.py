@@ -23,8 +23,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer
 from autoloop_runtime.running.prepare import prepare, run_graph
 
 from .concrete import CalledPlain, ConcreteFunction, leave_unknown_errors, own
-from .given_arrays import COPIED, is_folded, is_same, overlap
-from .operators.staging.optional import TakenForTwo
+from .given_arrays import COPIED, TakenForTwo, is_folded, is_same, overlap
 from .returned_views import Returned, views_of
 
 if TYPE_CHECKING:

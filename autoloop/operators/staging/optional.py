@@ -24,6 +24,7 @@ from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Tracer
 
+from ...given_arrays import TakenForTwo
 from ...left_to_python import leave_unknown
 from .container_contents import has_objects
 from .copied_elements import leave_asked
@@ -107,17 +108,6 @@ def is_(one: Any, other: Any) -> Any:
         return True
     _note_apart(one, other)
     return False
-
-
-class TakenForTwo:
-    """Which arrays a trace has compared by ``is`` and taken for two; a record of a root graph."""
-
-    def __init__(self, pairs: Sequence[tuple[Any, Any]] = ()) -> None:
-        self.pairs = [*pairs]
-
-    def copy(self) -> TakenForTwo:
-        """Return the same, which later changes of this one do not reach."""
-        return TakenForTwo(self.pairs)
 
 
 def _note_apart(one: Any, other: Any) -> None:
