@@ -8,10 +8,12 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.callbacks import attribute_of
 from autoloop_runtime.base.locations import is_library_file
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import Tracer
 
 from ...conversion.callables import (
     draws,
@@ -219,20 +221,38 @@ def of_library(f: Callable[..., Any]) -> Callable[..., Any]:
     """Return what is called in place of ``f``, which calls a function or class of a library: it computes with values.
 
     What it raises of something that stands for them it might not raise of them: no handler of the user's gets to see
-    that, and plain Python runs the function if it can.
+    that, and plain Python runs the function if it can. So it does where it tells a constant of them, as of what
+    ``type(x)`` is: SciPy's alone know what stands for an array.
     """
 
     def call_library(*args: Any, **kwargs: Any) -> Any:
         try:
-            return f(*args, **kwargs)
+            result = f(*args, **kwargs)
         except Exception as error:
             if any(map(_knows_no_value, nest.flatten((args, kwargs)))):
                 passes_handlers(error)
-                name = f"{f.__module__}.{f.__qualname__}"
-                leave_unknown(f"{name!r} is a library's own, which computes with values, and is given one of the run")
+                _leave_to_library(f)
             raise
+        is_given = any(isinstance(one, Tracer) for one in nest.flatten((args, kwargs)))
+        if is_given and _is_told(result) and not str(f.__module__).startswith("scipy"):
+            _leave_to_library(f)
+        return result
 
     return call_library
+
+
+def _leave_to_library(f: Callable[..., Any]) -> None:
+    name = f"{f.__module__}.{f.__qualname__}"
+    leave_unknown(f"{name!r} is a library's own, which computes with values, and is given one of the run")
+
+
+def _is_told(result: Any) -> bool:
+    """Return whether all of a result are constants, which what it was made of must have told."""
+    leaves = nest.flatten(result)
+    return bool(leaves) and all(isinstance(one, _CONSTANTS) for one in leaves)
+
+
+_CONSTANTS = (bool, int, float, complex, str, bytes, types.ModuleType, type, np.dtype)
 
 
 def _knows_no_value(given: Any) -> bool:

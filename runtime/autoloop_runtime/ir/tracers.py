@@ -177,6 +177,10 @@ class Tracer(Tensor):
             raise
 
 
+#: gives what any array gives, whatever it holds
+_ANY_ARRAY: Any = np.empty(0)
+
+
 @called("array (of which only the run knows the values)")
 class ArrayTracer(Attributes, Changing, Tracer):  # type: ignore[misc]  # what tensors refuse, arrays do
     """A NumPy array or scalar of the user's: a reference to memory, see ``array_storage``."""
@@ -211,6 +215,9 @@ class ArrayTracer(Attributes, Changing, Tracer):  # type: ignore[misc]  # what t
         if self.layout is not None:
             self._layout = self.layout.view()
             self._layout.flags.writeable = not is_frozen
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        return _ANY_ARRAY.__array_namespace__(api_version=api_version)
 
     def meets_arrays(self, other: Any) -> bool:
         """Return whether what this array and ``other`` make is an array."""
