@@ -80,7 +80,7 @@ def clip(
     unsupported(np.clip, out=out)
     dtype = kwargs.pop("dtype", None)
     for argument, value in kwargs.items():
-        if not is_neutral(argument, value):
+        if argument == "keepdims" or not is_neutral(argument, value):
             refused(np.clip, argument)
     low, high = (a_min, a_max) if by_place else (min, max)
     low, high = None if low is NO_VALUE else low, None if high is NO_VALUE else high

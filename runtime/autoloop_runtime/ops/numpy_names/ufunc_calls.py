@@ -42,7 +42,7 @@ def _called(ufunc: Any, *inputs: Any, casting: Any = "same_kind", dtype: Any = N
         return NotImplemented
     own = {} if ufunc.signature is None else {k: others.pop(k) for k in _AXES if k in others}
     for argument, value in others.items():
-        if not is_neutral(argument, value):
+        if argument == "keepdims" or not is_neutral(argument, value):  # which NumPy does not take, whatever it is
             refused(ufunc, argument)
     if own:
         return _on_axes(ufunc, ours, inputs, own)
@@ -69,7 +69,7 @@ def _on_axes(ufunc: Any, ours: Any, inputs: Sequence[Any], own: dict[str, Any]) 
     """Return what a function of vectors and matrices gives of axes that are not the last."""
     parameters = signature_of(ours).parameters
     for argument, value in own.items():
-        if argument not in parameters and not is_neutral(argument, value):
+        if argument not in parameters and (argument == "keepdims" or not is_neutral(argument, value)):
             refused(ufunc, argument, "move the axes of the operands instead: numpy.moveaxis(x, axis, -1)")
     return ours(*inputs, **{argument: value for argument, value in own.items() if argument in parameters})
 
