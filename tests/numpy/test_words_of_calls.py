@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import autoloop as al
 import numpy as np
+import pytest
 from each_case import each
 from random_expressions import compiled
 
@@ -91,3 +92,21 @@ def test_wrong_calls_are_told_in_numpys_words(lines):
 
 def test_odd_calls():
     assert not _wrong(filter(None, map(str.strip, ONCE.replace("\n", ";").split(";"))))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.clip(x, 1, 2, keepdims=False),
+        lambda x: np.matmul(x, x[0], keepdims=False),
+        lambda x: np.add(x, x, keepdims=False),
+        lambda x: x.clip(1, 2, keepdims=False),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.* runs as plain Python")
+def test_keepdims_is_no_argument_of_functions_of_elements(f):
+    with pytest.raises(TypeError) as plain:
+        f(np.ones((2, 3)))
+    with pytest.raises(TypeError) as ours:
+        al.function(f)(np.ones((2, 3)))
+    assert str(ours.value) == str(plain.value)

@@ -432,21 +432,3 @@ def test_what_numpy_alone_can_tell_is_as_it_says(dtype):
                 except Exception as error:
                     outcomes.append((type(error), repr(x)))
         assert outcomes[0] == outcomes[1], line
-
-
-@pytest.mark.parametrize(
-    "f",
-    [
-        lambda x: np.clip(x, 1, 2, keepdims=False),
-        lambda x: np.matmul(x, x[0], keepdims=False),
-        lambda x: np.add(x, x, keepdims=False),
-        lambda x: x.clip(1, 2, keepdims=False),
-    ],
-)
-@pytest.mark.filterwarnings("ignore:.* runs as plain Python")
-def test_keepdims_is_no_argument_of_functions_of_elements(f):
-    with pytest.raises(TypeError) as plain:
-        f(np.ones((2, 3)))
-    with pytest.raises(TypeError) as ours:
-        al.function(f)(np.ones((2, 3)))
-    assert str(ours.value) == str(plain.value)
