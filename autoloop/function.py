@@ -112,8 +112,7 @@ class Function(SentByName):
         if default_graphs():
             return self._inline(args, kwargs)
         call = args if not kwargs and len(args) == self._parameters.plain else self._bind(args, kwargs)
-        spent = self._spent
-        if (spent.is_over or spent.left) and spent.leaves(self._receiver(), call):
+        if ((spent := self._spent).is_over or spent.left) and spent.leaves(self._receiver(), call):
             return self.python_function(*self._receiver(), *args, **kwargs)
         try:
             try:
@@ -162,7 +161,8 @@ class Function(SentByName):
             return give_back(self.name, given, arrays_taken, result)
         if (followed := as_arrays(given)) is not given:
             return _called_followed(self._lookup, given, followed, structure)
-        key, values, arrays = quick_key(given) or (None, [], [])
+        quick = self._changing.taken(structure, given)
+        key, values, arrays = quick_key(quick) or (None, [], [])
         if key is not None and not isinstance(structure, nest.Flat):
             concrete = self._quick.get(key := (form_of(call, structure), key))
             if concrete is not None and not recorders():
@@ -175,10 +175,12 @@ class Function(SentByName):
         if symbolic is not None:
             with symbolic.graph.as_default():
                 return self._inline(*self._parameters.split(call))
-        if key is not None and len(self._quick) < MOST_QUICK and self._traces.is_quick(concrete, leaves, given):
+        if key is not None and len(self._quick) < MOST_QUICK and self._traces.is_quick(concrete, leaves, quick):
             self._quick[key] = concrete
         elif isinstance(structure, nest.Flat):
             self._paths.passed(self._parameters.plain, concrete, given, leaves, self._parameters, self._instance)
+        else:
+            self._changing.take(structure, given, leaves)
         return _run_once(concrete, leaves, call)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -294,8 +296,7 @@ class Function(SentByName):
         made = Function(self.python_function, **self.options())
         made._instance, made._parameters, made._converted = instance, self._parameters.without_first(), self._target()
         made._traces = KnownTraces(self.name, instance, self._traces)
-        made._changing, made._lock, made.told = self._changing, self._lock, self.told
-        made._spent = self._spent
+        made._changing, made._spent, made._lock, made.told = self._changing, self._spent, self._lock, self.told
         return made
 
     def __repr__(self) -> str:

@@ -6,7 +6,6 @@ instance.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
@@ -16,7 +15,7 @@ from autoloop_runtime.ir.recorders import recorders
 
 from .concrete import CalledPlain, ConcreteFunction
 from .errors import let_through
-from .keys import OBJECTS, class_key, is_input, leaf_key
+from .keys import OBJECTS, Number, class_key, is_input, leaf_key
 from .parameters import Parameters
 from .plain_python import PlainPython
 from .state.stateful import TRACING, StatefulFunction, Variant, with_variant
@@ -130,7 +129,7 @@ class KnownTraces:
     def is_quick(self, trace: Trace, leaves: Sequence[Any], given: Sequence[Any]) -> bool:
         """Return whether a trace takes leaves as they are given, and may be that of all calls with their ``quick_key``:
         with objects among them, only one that these share."""
-        if not all(map(operator.is_, leaves, given)):
+        if not all(one is its or type(one) is type(its) is Number for one, its in zip(leaves, given)):
             return False
         has_objects = any(isinstance(leaf_key(one), OBJECTS) for one in leaves)
         return not has_objects or any(trace is one for one in (*self._of_classes.values(), *self._left.values()))

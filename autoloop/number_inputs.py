@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 MOST_VALUES = 5
 #: what traces weigh together before it is looked at whether they pay
 _FEW = 8
+#: of so many kinds of calls it is noted which numbers are inputs
+_MOST_TAKEN = 64
 #: the weight of an attempt that the function itself has stopped
 _OF_STOPPED = 2
 
@@ -95,6 +97,25 @@ class ChangingInputs:
         #: there once a second trace was made
         self._extents: ExtentInputs | None = None
         self._has_trace = False
+        #: structures and types of calls in which numbers were inputs -> which; only added to, by any thread
+        self._taken: dict[Any, tuple[bool, ...]] = {}
+
+    def taken(self, structure: Any, leaves: list[Any]) -> list[Any]:
+        """Return the leaves of a call with ``Number`` where the latest like it had that, of which there may be a trace
+        that is known already; the same list if there are none."""
+        places = self._taken.get((structure, tuple(map(type, leaves)))) if self._taken else None
+        if places is None:
+            return leaves
+        try:
+            return [Number(one) if its else one for one, its in zip(leaves, places)]
+        except OverflowError:
+            return leaves
+
+    def take(self, structure: Any, given: list[Any], leaves: list[Any]) -> None:
+        """Note which numbers were inputs of a call, of its leaves as they were given and as the trace takes them."""
+        places = tuple([type(one) is Number and type(its) is not Number for one, its in zip(leaves, given)])
+        if any(places) and len(self._taken) < _MOST_TAKEN:
+            self._taken[structure, tuple(map(type, given))] = places
 
     def look(self, needs_graph: bool, may_be_plain: bool, receiver: tuple[Any, ...]) -> Look:
         """Return what finds the trace of a call that keeps changing: in which way is known of the function; of a method
