@@ -32,6 +32,7 @@ from ..left_to_python import LeftToPython
 from ..operators.constructs.door import result_of
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.rebinding import LookedAt
+from ..operators.mutation.slots import SetGlobals
 from ..operators.staging.container_contents import CopiesOfTrace, ObjectsOfTrace
 from ..operators.staging.raising import leaves_behind
 from ..parameters import Parameters
@@ -304,6 +305,7 @@ def _traced_once(request: Request, by_reference: bool, numbers: frozenset[Any], 
             value = traced(request.target, (*receiver, *args), kwargs, symbolic[: len(request.leaves)])
             if objects.pairs:
                 _leave_differing(request.leaves)
+            _leave_unread_globals(graph, world)
             _leave_written(found.guards, request, receiver, world, symbolic)
             if world.is_untouched() and isinstance(value, () if CopiesOfTrace in graph.records else (Tensor, *PLAIN)):
                 changes, result = Changes([], [], [], [], set()), None
@@ -317,10 +319,12 @@ def _traced_once(request: Request, by_reference: bool, numbers: frozenset[Any], 
             try:  # who asks what is left may find that the trace has to begin anew
                 end = state.ended_by(error, request, world, graph, symbolic)
             finally:
+                graph.record(SetGlobals).put_back()
                 _put_back(world, found.guards, request, receiver)
             end()
             raise
         except BaseException:
+            graph.record(SetGlobals).put_back()
             _put_back(world, found.guards, request, receiver)
             raise
     world.put_back()
@@ -331,6 +335,12 @@ def _traced_once(request: Request, by_reference: bool, numbers: frozenset[Any], 
     roots, arguments = (request.target, *receiver, *args, *kwargs.values()), sum(map(is_input, request.leaves))
     concrete = finished(request.name, graph, symbolic, value, request.executor, roots, arguments)
     return _Attempt(concrete, world.reached, found.guards, inputs, related, changes, result, found.numbers, lending)
+
+
+def _leave_unread_globals(graph: Graph, world: World) -> None:
+    """Let plain Python run what leaves something else under a global name that no code in reach reads or sets."""
+    if (name := graph.record(SetGlobals).changed(world.reached.variables)) is not None:
+        leave(f"{name!r} is set in a loop or branch by code that is not in reach", "")
 
 
 def _leave_differing(leaves: Sequence[Any]) -> None:

@@ -120,3 +120,29 @@ def test_a_list_that_holds_containers_is_only_added_to(program, k):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert left(al.function(program, executor=executor), k) == left(program, k), executor
+
+
+def noted(x):
+    LOG.append(1)
+
+
+def by_default(x, log=LOG):
+    log.append(x[0])
+
+
+def and_by_name(x):
+    if x[1] > 2:
+        by_default(x)
+        if False:
+            noted(x)
+
+
+def test_a_list_that_is_a_default_and_a_global_stays_the_one_it_is():
+    """A name that only code out of reach says was left standing for the list of the trace."""
+    LOG.clear()
+    log, f = LOG, al.function(and_by_name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for x in (np.arange(3.0), np.arange(3.0) + 5, np.zeros(3)):
+            f(x)
+    assert LOG is log and LOG == [5.0] and by_default.__defaults__[0] is log

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dis
 import functools
 import types
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 from autoloop_runtime.ir.array_storage import Storage
@@ -73,10 +73,36 @@ class Global:
 
     def set(self, value: Any) -> None:
         """Set the value; a marker unsets it."""
+        if (graph := current_graph()) is not None:
+            first = self.namespace.get(self.name, Undefined(self.name))
+            graph.root.record(SetGlobals).first.setdefault(self.key, (self, first))
         if type(value) is Undefined:
             self.namespace.pop(self.name, None)
         else:
             self.namespace[self.name] = value
+
+
+class SetGlobals:
+    """The global names that loops and branches have set while they were traced, and what they held; a record of a
+    graph. What is known of other modules' code may name some that no code in reach does."""
+
+    def __init__(self) -> None:
+        self.first: dict[Any, tuple[Global, Any]] = {}
+
+    def copy(self) -> SetGlobals:
+        """Return the same: what is set again is put back once."""
+        return self
+
+    def put_back(self) -> None:
+        """Let the names hold what they held."""
+        for slot, first in self.first.values():
+            if slot.namespace.get(slot.name) is not first:
+                slot.set(first)
+
+    def changed(self, known: Container[Any]) -> str | None:
+        """Return a name that holds something else now and is not *known*; None if there is none."""
+        every = ((key, *one) for key, one in self.first.items() if key not in known)
+        return next((slot.name for _, slot, first in every if slot.namespace.get(slot.name, first) is not first), None)
 
 
 class AskedNamespaces:
