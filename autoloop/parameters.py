@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import sys
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -200,8 +200,9 @@ def form_of(call: Any, structure: Any) -> Any:
     """Return what stands for the structure of a call in keys; itself where it has no dicts."""
     if type(structure) is nest.Flat:
         return structure
-    orders = tuple(_orders(call))
-    return Form(structure, orders) if orders else structure
+    orders: list[Any] = []
+    _add_orders(call, orders)
+    return Form(structure, tuple(orders)) if orders else structure
 
 
 def structure_of(form: Any) -> Any:
@@ -209,18 +210,20 @@ def structure_of(form: Any) -> Any:
     return form.structure if type(form) is Form else form
 
 
-def _orders(value: Any) -> Iterator[Any]:
-    """Yield the keys of each dict in a structure, in their order."""
+def _add_orders(value: Any, orders: list[Any]) -> None:
+    """Add the keys of each dict in a structure, in their order."""
     kind = type(value)
     if kind in _LEAVES:
         return
     if issubclass(kind, dict):
-        yield tuple([key if type(key) is str else constant_key(key) for key in dict.__iter__(value)])
+        orders.append(tuple([key if type(key) is str else constant_key(key) for key in dict.__iter__(value)]))
         for one in dict.values(value):
-            yield from _orders(one)
+            _add_orders(one, orders)
     elif issubclass(kind, (tuple, list)):
         for one in value:
-            yield from _orders(one)
+            if type(one) not in _LEAVES:
+                _add_orders(one, orders)
     elif hasattr(kind, "__dataclass_fields__"):
         for one in getattr(value, "__dict__", {}).values():
-            yield from _orders(one)
+            if type(one) not in _LEAVES:
+                _add_orders(one, orders)

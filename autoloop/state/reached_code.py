@@ -15,7 +15,7 @@ from typing import Any
 
 from autoloop_runtime.base.locations import is_library_file
 
-from ..conversion.callables import is_users_class, is_users_module
+from ..conversion.callables import is_users_class, is_users_module, is_written
 from ..conversion.known_effects import BY_NAME
 from ..operators.mutation.parts_of_objects import (
     DESCRIPTORS,
@@ -52,9 +52,10 @@ class CodeWalk(Reached):
         raise NotImplementedError
 
     def walk_function(self, place: Place, value: types.FunctionType) -> None:
-        file = value.__code__.co_filename
         self.guard("is", place, value)
-        if is_library_file(file):  # a decorator's wrapper may hold a function of the user's
+        if value.__name__[:2] == "__" and not is_written(value):  # a dataclass's: another one may be put there
+            return
+        if is_library_file(value.__code__.co_filename):  # a decorator's wrapper may hold a function of the user's
             self.walk_parts(place, value)
         else:
             self.guard("is", place.attribute("__code__"), value.__code__)  # which who reloads modules sets anew
