@@ -168,3 +168,50 @@ def test_a_list_that_stays_empty_raises_what_numpy_raises_of_none(executor):
         with pytest.raises(ValueError, match=words):
             decorated(np.array([1.0, 2.0]))
         np.testing.assert_array_equal(decorated(np.array([1.0, 200.0])), f(np.array([1.0, 200.0])))
+
+
+def begun_with_another(x):
+    kept, i = [np.array([1])], 0
+    while i < x.sum():
+        kept.append(np.array([1.5]))
+        i += 4
+    return kept
+
+
+def another_at_each_turn(x):
+    one, kept, i = np.array([1]), [], 0
+    while i < x.sum():
+        kept.append(one)
+        one, i = one * 1.5, i + 4
+    return kept, one
+
+
+def of_two_lists(x):
+    kept, more, i = [], [], 0
+    while i < x.sum():
+        kept.append(np.array([1]) + i)
+        more.append(np.array([1.5]) + i)
+        i += 4
+    longer = kept + more
+    kept.extend(more)
+    return longer, kept
+
+
+def of_a_dict(x):
+    kept, i = {"a": [(1, np.array([True]))]}, 0
+    while i < x.sum():
+        kept["a"].append((2, x))
+        i += 4
+    return kept
+
+
+@pytest.mark.filterwarnings("ignore:.*runs as plain Python")
+@pytest.mark.parametrize("program", (begun_with_another, another_at_each_turn, of_two_lists, of_a_dict))
+def test_arrays_of_several_dtypes_keep_theirs(program):
+    function = al.function(program)
+    assert [repr(function(X)), repr(function(X))] == [repr(program(X))] * 2
+
+
+def test_tensors_of_several_dtypes_are_refused():
+    with pytest.raises(TypeError, match="of dtype float64: the value for .* has dtype int64; use cast"):
+        al.function(begun_with_another)(al.asarray(X))

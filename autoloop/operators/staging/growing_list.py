@@ -19,7 +19,7 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, marked, own_kind
 
-from ...left_to_python import WORLD, is_followed, refuse_unknown
+from ...left_to_python import WORLD, is_followed, leave_unknown, refuse_unknown
 from .array_elements import note_beginning, note_moved
 from .container_contents import containers_in, has_objects, objects_in
 from .copied_elements import note_begun, note_element, note_put, note_shared
@@ -87,6 +87,7 @@ class GrowingList(ListColumns):
             )
         self.admit(leaves)
         parts = self.parts_of(leaves)
+        _leave_dtypes(self, parts)
         for position, leaf in enumerate(leaves):
             kind = own_kind(inner.get(position, leaf))
             is_new = position in inner and position not in self.lists
@@ -117,6 +118,7 @@ class GrowingList(ListColumns):
         self.admit([values.like(place) for place in range(len(values.kinds))])
         values = values.with_types_of(self)
         self.kinds = [join(*kinds) for kinds in zip(self.kinds, values.kinds, strict=True)]
+        _leave_dtypes(self, values.arrays)
         rows = [(array.stack(), more.stack()) for array, more in zip(self.arrays, values.arrays, strict=True)]
         self._set_rows(ops.concat(pair) for pair in rows)
 
@@ -281,6 +283,13 @@ class GrowingList(ListColumns):
 
     def __repr__(self) -> str:
         return f"<list {self.name!r} of tensors, of unknown length>"
+
+
+def _leave_dtypes(kept: GrowingList, parts: Iterable[Any]) -> None:
+    """Let plain Python run a function whose list is given elements of another dtype: each has its own."""
+    pairs = [(getattr(part, "dtype", None), array.dtype) for part, array in zip(parts, kept.arrays, strict=True)]
+    if any(None is not one != other and not one.kind == other.kind == "U" for one, other in pairs):
+        leave_unknown(f"the elements of the list {kept.name!r} are of several dtypes, which it keeps")
 
 
 def _is_text(leaf: Any) -> bool:
