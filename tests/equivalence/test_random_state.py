@@ -102,7 +102,7 @@ def holders(value, seen, path=""):
         return
     if not isinstance(value, tuple):
         yield path, id(value)
-    if id(value) not in seen:
+    if id(value) not in seen or isinstance(value, tuple):  # of which nobody asks whether two are one
         seen.add(id(value))
         for key, one in within.items():
             yield from holders(one, seen, f"{path}.{key}")
