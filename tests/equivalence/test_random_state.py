@@ -180,7 +180,7 @@ def played(text, number, layout, count, executor=None, look=None, enter=None):
 def as_entered(text, layout, count, executor, k):
     """Return what there was when the decorated function was called for the last time in the call ``k``."""
     found = []
-    played(text, "entered", layout, count, executor, enter=lambda call, *held: found.append((call, described(held))))
+    played(text, "entered", layout, count, executor, enter=lambda call, *held: found.append((call, described([*held]))))
     return next((held for call, held in reversed(found) if call == k), None)
 
 
