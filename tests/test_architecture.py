@@ -111,6 +111,7 @@ LAZY = {
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.pieces"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.running.machine_kernels"),
     ("autoloop_runtime.dataflow.execution_plan", "autoloop_runtime.dataflow.overlap"),
+    ("autoloop_runtime.dataflow.whole_loops", "autoloop_runtime.dataflow.overlap"),
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.workers"),
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.seen_runs"),
     ("autoloop_runtime.base.profiler", "autoloop_runtime.base.trace_curves"),

@@ -9,12 +9,14 @@ import autoloop as al
 import numpy as np
 import pytest
 from api import (
+    OPAQUE,
     Dependence,
     Executable,
     Graph,
     Kind,
     MemoryLimit,
     Ownership,
+    Price,
     SeededExecutor,
     light_kernels,
     lower,
@@ -22,7 +24,7 @@ from api import (
     set_outputs,
     with_whole_loops,
 )
-from flow import call, heavy
+from flow import call, heavy, probe
 from random_programs import Program, assert_same, outcome
 
 SLOW = heavy(lambda x: x + 1, "slow")
@@ -267,3 +269,35 @@ def test_under_a_limit_to_memory_what_each_kernel_makes_is_counted():
     results = executable.run([x], memory=limit), executable.run([x])
     np.testing.assert_array_equal(*results)
     assert limit.made >= 9
+
+
+def is_one(build):
+    """Whether a loop of 5 iterations, over values that a kernel takes long for, is run as one; and what it gives."""
+    lowered = lowered_of(build, np.float64)
+    executable = Executable(lowered)
+    whole = [node for node in executable.plan.nodes if node.kind is Kind.WHOLE]
+    watched = executable.run([np.float64(2)], timeout=60.0)  # node by node
+    assert executable.run([np.float64(2)]) == executable.run([np.float64(2)], threads=2) == watched
+    return bool(whole)
+
+
+def over(*steps):
+    """A loop with one variable for each of ``steps``."""
+
+    def build(x):
+        body = lambda i, *values: (i + 1, *[step(value) for step, value in zip(steps, values)])
+        return al.while_loop(lambda i, *_: i < 5, body, [al.constant(0), *[x] * len(steps)])
+
+    return build
+
+
+def test_heavy_kernels_that_nothing_can_run_beside_are_part_of_such_a_loop():
+    """Tokens were moved for each, on the one thread that there was something to do for."""
+    op = probe(lambda v: v + 1.0, traits=OPAQUE.but(price=Price.FOREIGN))
+    foreign = lambda v: call(op, v)
+    assert is_one(over(slow)) and is_one(over(lambda v: slow(slow(v)))) and is_one(over(slow, lambda v: v * 0.5))
+    assert not is_one(over(slow, slow))  # two that can run at the same time
+    assert not is_one(over(foreign))  # who knows what it does
+    assert not is_one(lambda x: (over(slow)(x)[1], slow(x)))  # beside something after all
+    many = lambda v: sum([v * k for k in range(2, 20)], v)
+    assert not is_one(over(lambda v: slow(many(v))))  # that is for batches

@@ -5,14 +5,17 @@ Each kernel is still called by itself, in program order; what goes away is the m
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
 
+from ..analysis.observable import is_pure
 from ..analysis.ownership import Ownership
 from ..analysis.weight import Weight, weigh
 from ..base.dataclass import replace
 from ..base.forks import undivided
 from ..ir.graph import Node
+from ..ir.prices import Price
 from ..ir.run_state import RunState
 from .dependence import Dependence
 from .flat_graph import GONE, FlatNode, Kind, Lowered, Port, renamed
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from .batches import Machine
     from .loop_code import RunLoop
 
+#: so many light kernels beside each heavy one are better off in batches, which machine code may do as one
+BATCHED = 16
 #: graphs for which more sets of arrivals, in bytes, would have to be kept than this are run node by node
 MANY = 1 << 26
 
@@ -146,6 +151,29 @@ def _is_light(flat: FlatNode) -> bool:
     return node is None or node.op is not flat.op or weigh(node) is Weight.LIGHT
 
 
+def _alone(lowered: Lowered, light: Collection[int]) -> set[int]:
+    """Return the kernels that are worth another thread but can never run beside another such one.
+
+    They might as well be light: who runs ahead of them would find nothing to do that takes long. None if there is any
+    that does more than compute: it may show when others run.
+    """
+    nodes = lowered.nodes
+    heavy = [node.index for node in nodes if node.kind is Kind.KERNEL and node.index not in light]
+    if not heavy or len(lowered.frames) == 1 or len(light) > BATCHED * len(heavy):
+        return set()
+    if not all(_only_computes(nodes[k]) for k in heavy):
+        return set()
+    with undivided():
+        from .overlap import overlapping
+
+    return set(heavy) - overlapping(lowered, heavy)
+
+
+def _only_computes(flat: FlatNode) -> bool:
+    node = flat.source
+    return node is not None and node.op is flat.op and is_pure(node) and node.op.traits.price is not Price.FOREIGN
+
+
 def with_joined_steps(
     lowered: Lowered, owned: Ownership, machine: Machine = MappingProxyType({})
 ) -> tuple[Lowered, Lowered]:  # fmt: skip
@@ -155,13 +183,14 @@ def with_joined_steps(
     The nodes of those are left as they are, and nobody refers to them. ``machine``: see ``with_batches``.
     """
     light = light_kernels(lowered)
+    together = light | _alone(lowered, light)
     if len(lowered.frames) == 1 and len(light) < 2:
         return lowered, lowered
-    arrivals = sum([node.kind is Kind.MERGE or (node.kind is Kind.KERNEL and node.index not in light)
+    arrivals = sum([node.kind is Kind.MERGE or (node.kind is Kind.KERNEL and node.index not in together)
                     for node in lowered.nodes]) + len(lowered.frames)  # fmt: skip
     if len(lowered.nodes) * arrivals // 8 > MANY:
         return lowered, lowered
-    found = Dependence(lowered, light)
+    found = Dependence(lowered, together)
     whole = with_whole_loops(lowered, found, owned)
     if sum([node.index in light for node in whole.nodes]) < 2:
         return whole, whole
