@@ -6,7 +6,6 @@ While it is traced the function makes them once. Whoever gets one may change it,
 from __future__ import annotations
 
 import collections
-import copy
 import dis
 import enum
 import types
@@ -83,6 +82,8 @@ class FreshResults:
 
 def _copied(leaf: Any, seen: dict[int, Any]) -> Any:
     """Return a deep copy; a class of tuples, which may take other arguments than elements, is not called for it."""
+    import copy
+
     tuples = [one for one in inside([leaf]) if isinstance(one, tuple) and type(one) is not tuple]
     for one in reversed(tuples):  # what is inside comes first
         if id(one) not in seen:

@@ -3,7 +3,6 @@ they were decorated with, others that stand for them are given, too."""
 
 from __future__ import annotations
 
-import copy
 import operator
 import sys
 import types
@@ -71,6 +70,8 @@ class SentByName(LooksLikeFunction):
 
     def __deepcopy__(self, memo: Any) -> Any:
         # itself, as a function is; made of a method, ``self.step = function(self.slow)``, it goes with the instance
+        import copy
+
         f = copy.deepcopy(self.python_function, memo)
         return self if f is self.python_function else decorated_again(type(self), f, self.options())
 

@@ -135,7 +135,13 @@ LAZY = {
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.ufunc_methods"),
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.special_compositions"),
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.scipy_calls"),
+    ("autoloop_runtime.base.background", "threading"),
+    ("autoloop_runtime.base.forks", "threading"),
+    ("autoloop_runtime.base.locations", "bisect"),
     ("autoloop_runtime.base.nest", "dataclasses"),
+    ("autoloop_runtime.base.profiler", "threading"),
+    ("autoloop.sent_by_name", "copy"),
+    ("autoloop.fresh_results", "copy"),
     ("autoloop_runtime.base.nest", "optree"),
     ("autoloop_runtime.analysis.cost", "threadpoolctl"),
     ("autoloop_runtime.base.profiler", "json"),
@@ -557,7 +563,7 @@ def test_what_is_too_long_is_found():
 #: attributes of others that begin with an underscore and are documented, or have no other name
 FOREIGN_PRIVATE = {
     "_fields",  # of ast's nodes
-    "_getframe", "_exit", "_lru_cache_wrapper", "_is_owned", "_at_fork_reinit",  # the standard library's
+    "_getframe", "_exit", "_lru_cache_wrapper", "_is_owned", "_at_fork_reinit", "_local",  # the standard library's
     "_dispose",  # llvmlite's
 }  # fmt: skip
 

@@ -47,7 +47,7 @@ LATER = (
     "autoloop.input_signature", "autoloop_runtime.native", "autoloop_runtime.dataflow",
     "autoloop_runtime.python_code.emitted_branches", "heapq", "optree",
     "astunparse", "threadpoolctl", "llvmlite", "scipy", "numpy.fft", "numpy.random", "dataclasses", "json", "pathlib",
-    "random", "string", "sysconfig", "tempfile",
+    "bisect", "random", "string", "sysconfig", "tempfile", "threading",
 )  # fmt: skip
 
 
@@ -76,7 +76,13 @@ OF_OTHERS = {
 #: executor -> how many of our modules may be there after its first call: each costs a quarter of a millisecond
 MOST_MODULES = {"import": 99, "auto": 239, "sequential": 236, "dataflow": 239}
 #: what converts, of which a process needs nothing whose functions another one has converted
-CONVERTING = ("gast", "autoloop.conversion.converting", "autoloop.conversion.nodes", "autoloop.conversion.source")
+CONVERTING = (
+    "copy",
+    "gast",
+    "autoloop.conversion.converting",
+    "autoloop.conversion.nodes",
+    "autoloop.conversion.source",
+)
 MOST_OF_KEPT = {"import": 99, "auto": 213, "sequential": 210, "dataflow": 213}
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 import collections
-import copy
 import datetime as dt
 import dis
 import functools
@@ -382,9 +381,14 @@ _OPENING = ("inspect", "pickle", "_pickle")
 
 def looks_at_arguments(f: Any) -> bool:
     """Return whether a callable of the standard library asks what type its argument is, or for its attributes."""
-    if f is copy.copy or f is copy.deepcopy or is_replace(f) or attribute_of(f, "__module__") in _OPENING:
+    if is_replace(f) or is_copying(f) or attribute_of(f, "__module__") in _OPENING:
         return True
     return isinstance(f, operator.attrgetter | operator.methodcaller) or any(is_made_by(f, name) for name in _MADE)
+
+
+def is_copying(f: Any) -> bool:
+    """Return whether a callable is ``copy.copy`` or ``copy.deepcopy``, which who uses it has loaded."""
+    return isinstance(f, types.FunctionType) and f.__module__ == "copy" and f.__name__ in ("copy", "deepcopy")
 
 
 def is_replace(f: Any) -> bool:

@@ -6,8 +6,8 @@ They wait until the trace is over, and find the values that the places have held
 from __future__ import annotations
 
 import weakref
+from _thread import get_ident
 from collections.abc import Callable, Sequence
-from threading import get_ident
 from typing import Any, NoReturn
 
 import numpy as np

@@ -42,6 +42,8 @@ def made_outside(tree):
             names = {alias.name for alias in node.names}
             if node.module == "threading" and names & OWN:
                 yield node.lineno, f"threading: {names & OWN}"
+            if node.module == "_thread" and names == {"get_ident"}:
+                continue  # a number, as ``threading`` gives it, which takes long to load
             if (node.module or "").split(".")[0] in MODULES:
                 yield node.lineno, node.module
         elif isinstance(node, ast.Import):
@@ -55,6 +57,7 @@ def made_outside(tree):
     [
         "import threading\nx = threading.Lock()",
         "from threading import Event",
+        "from _thread import get_ident, RLock",
         "import os\nos.register_at_fork(before=print)",
         "import queue",
         "from concurrent.futures import ThreadPoolExecutor",
@@ -194,9 +197,9 @@ def traces(middle):
         return x + 1
     return lambda: f(1.0)
 def converts(middle):
-    from autoloop.conversion import pipeline
-    convert_code = pipeline.convert_code
-    pipeline.convert_code = lambda f: (middle(), convert_code(f))[1]
+    from autoloop.conversion import converting
+    convert_code = converting.convert_code
+    converting.convert_code = lambda f: (middle(), convert_code(f))[1]
     @al.function
     def f(x):
         while x < 5: x += 1

@@ -8,7 +8,6 @@ then traced again with the variables and attributes that hold them as places. Wh
 
 from __future__ import annotations
 
-import copy
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -120,8 +119,8 @@ class Outside:
 
     def given(self, values: Sequence[Any]) -> Outside:
         """Return the same of functions that take other values."""
-        made = copy.copy(self)
-        made._values = values
+        made = object.__new__(Outside)
+        vars(made).update(vars(self), _values=values)
         return made
 
     @property

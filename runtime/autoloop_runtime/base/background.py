@@ -6,13 +6,16 @@ without jobs, also without the one that was running; who asked for them sees a n
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from contextvars import Context
+from typing import TYPE_CHECKING
 
-from .forks import Kind, in_child
+from .forks import Kind, in_child, undivided
+
+if TYPE_CHECKING:
+    import threading
 
 Job = Callable[[], None]
 
@@ -26,11 +29,13 @@ BUSY, LEFT = 0.001, 0.0005
 class _Queue:
     """The jobs of one process; ``lock`` guards the rest, but for ``turn``, of which any recent value will do."""
 
+    #: of the thread, made before it
+    idle: threading.Event
+
     def __init__(self) -> None:
         self.lock = _KIND.lock()
         self.jobs: deque[Job] = deque()
         self.thread: threading.Thread | None = None
-        self.idle = _KIND.event()
         #: when a busy thread last gave way
         self.turn = 0.0
 
@@ -39,8 +44,8 @@ class _Queue:
         with self.lock:
             self.jobs.append(job)
             if self.thread is None:
+                self.idle = _KIND.event()
                 self.thread = _KIND.thread(self._work, name="autoloop background", daemon=False)
-                self.idle.clear()
                 try:
                     self.thread.start()
                 except RuntimeError:  # no threads any more: the interpreter ends, or there are too many
@@ -80,11 +85,17 @@ def give_way() -> None:
 
 def is_ending() -> bool:
     """Return true once the main thread is over: what has not begun need not be done any more."""
+    with undivided():
+        import threading
+
     return not threading.main_thread().is_alive()
 
 
 def is_here() -> bool:
     """Return true on the thread that does the jobs."""
+    with undivided():
+        import threading
+
     return threading.current_thread() is _queue.thread
 
 

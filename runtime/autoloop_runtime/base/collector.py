@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from threading import get_ident
+from _thread import get_ident
 
 from .forks import Kind, in_child
 

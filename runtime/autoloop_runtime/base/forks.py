@@ -7,19 +7,24 @@ do without what was in the middle; and there the locks are free again that the f
 Where half done would be wrong (an import, LLVM), the work stands in ``with undivided():``, and a fork waits for its
 end. Such work calls nothing of the user's and waits for no other thread.
 
+``threading`` is loaded when there is to be a thread, or one waits: most programs have only locks.
+
 All locks are re-entrant. A signal handler, or a finaliser that the collector runs, may call the very function that it
 interrupted, on the same thread: what a lock guards must bear that at every point.
 """
 
 from __future__ import annotations
 
+import _thread
 import os
 import sys
-import threading
 import time
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import threading
 
 #: seconds that a fork waits at most for work that should not be divided
 LIMIT = 10.0
@@ -51,28 +56,37 @@ class Kind:
         self._living: set[weakref.ref[Any]] = set()
         KINDS.append(self)
 
-    def lock(self) -> threading.RLock:
+    def lock(self) -> _thread.RLock:
         """Return a re-entrant lock; in a child it is free unless the thread that forked holds it."""
-        made = threading.RLock()
+        made = _thread.RLock()
         self._living.add(weakref.ref(made, self._living.discard))
         return made
 
-    def condition(self, lock: threading.RLock) -> threading.Condition:
+    def condition(self, lock: _thread.RLock) -> threading.Condition:
         """Return a condition over such a lock; nobody waits on it in a child."""
+        with undivided():
+            import threading
+
         return threading.Condition(lock)
 
     def gate(self) -> threading.Lock:
         """Return a lock that one thread takes and another releases; a child leaves it as it is."""
-        return threading.Lock()
+        return _thread.allocate_lock()
 
     def event(self) -> threading.Event:
         """Return an event; a child leaves it as it is."""
+        with undivided():
+            import threading
+
         return threading.Event()
 
     def thread(
         self, target: Callable[..., Any], args: tuple[Any, ...] = (), *, name: str | None = None, daemon: bool = True
     ) -> threading.Thread:
         """Return a thread, not started; a child does not have it, unless it has no other."""
+        with undivided():
+            import threading
+
         return threading.Thread(target=_run, args=(target, args), name=name, daemon=daemon)
 
     def living(self) -> list[Any]:
@@ -89,7 +103,7 @@ _SECTIONS = Kind(
     "undivided", "a fork waits for it, with a limit; it is a thread's own, and the thread is not in a child"
 )
 #: the lock of each thread
-_own = threading.local()
+_own = _thread._local()
 _beginning = Kind(
     "undivided, first time", "it guards the making of a lock, which a thread of the parent will not use"
 ).lock()
@@ -121,9 +135,9 @@ def is_mine(lock: Any) -> bool:
     return held
 
 
-def undivided() -> threading.RLock:
+def undivided() -> _thread.RLock:
     """Return ``with undivided():`` around what a fork must not find half done; any number of threads may be at it."""
-    found: threading.RLock | None = getattr(_own, "lock", None)
+    found: _thread.RLock | None = getattr(_own, "lock", None)
     if found is None:
         with _beginning:
             found = _own.lock = _SECTIONS.lock()

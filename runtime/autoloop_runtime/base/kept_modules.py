@@ -16,10 +16,10 @@ import contextlib
 import marshal
 import os
 import sys
+from _thread import get_ident
 from collections.abc import Iterator, Sequence
 from importlib import util
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from threading import get_ident
 from types import CodeType, ModuleType
 
 import numpy as np

@@ -10,10 +10,10 @@ import functools
 import os
 import sys
 import weakref
-from bisect import bisect_right
 from types import CodeType, FrameType, TracebackType
 
 from .dataclass import dataclass
+from .forks import undivided
 
 #: how the names of the system's own files begin, as Python spells them when it imports, and of code that it writes; the
 #: front end adds its own (set under the lock of imports)
@@ -149,6 +149,9 @@ class Places:
         if table is None:
             rows = [(start, line) for start, _, line in code.co_lines() if line is not None]
             table = self._tables[id(code)] = ([start for start, _ in rows], [line for _, line in rows])
+        with undivided():
+            from bisect import bisect_right
+
         starts, lines = table
         return lines[max(bisect_right(starts, offset) - 1, 0)]
 

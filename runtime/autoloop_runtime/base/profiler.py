@@ -8,8 +8,8 @@ how many kernels wait, and so on (``trace_curves``).
 from __future__ import annotations
 
 import os
-import threading
 import time
+from _thread import get_ident
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -50,8 +50,11 @@ class Recorder:
     def record(self, name: str, op: str, start: int, loops: Sequence[tuple[Any, int]]) -> None:
         """Note that a kernel that began at ``start`` (``perf_counter_ns``) has ended."""
         end = time.perf_counter_ns()
-        thread = threading.get_ident()
+        thread = get_ident()
         if thread not in self.threads:
+            with undivided():
+                import threading
+
             self.threads[thread] = threading.current_thread().name
         around = tuple([(loop.name, iteration) for loop, iteration in loops])
         self.slices.append((name, op, thread, start, end, around))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from threading import get_ident
+from _thread import get_ident
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ of their kernels, and a loop may go on for long.
 
 from __future__ import annotations
 
-from threading import get_ident
+from _thread import get_ident
 from typing import Any
 
 from ..base.dataclass import Protocol

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import contextvars
 import time
+from _thread import get_ident
 from collections import deque
-from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from ..base.forks import Kind, in_child, undivided

@@ -12,10 +12,10 @@ structured node threads it through. In an unordered graph (1.x) the token is a c
 
 from __future__ import annotations
 
+from _thread import get_ident
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from threading import get_ident
 from typing import Any, TypeVar
 
 import numpy as np

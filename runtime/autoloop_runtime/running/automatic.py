@@ -16,9 +16,9 @@ What machine code cannot take stays where it is; ``explain`` says why.
 from __future__ import annotations
 
 import warnings
+from _thread import get_ident
 from collections.abc import Callable, Sequence
 from math import inf
-from threading import get_ident
 from time import perf_counter
 from typing import Any
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+from _thread import get_ident
 from collections.abc import Sequence
-from threading import get_ident
 from typing import Any
 
 import numpy as np
