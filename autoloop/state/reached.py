@@ -20,9 +20,12 @@ from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.ir.array_kinds import is_plain
 from autoloop_runtime.ir.tensor import Tensor
 
+from .. import operators
 from ..conversion.callables import is_users_class, is_users_module
+from ..conversion.known_effects import BUFFERS
 from ..keys import is_generator
 from ..operators.mutation.heap_snapshot import contents, is_random
+from ..operators.mutation.outside_world import leave
 from ..operators.mutation.parts_of_objects import (
     MOST_ELEMENTS,
     MOST_OBJECTS,
@@ -371,3 +374,14 @@ def _strange(place: Place, value: Any) -> list[str]:
     """Return the reason why plain Python runs what uses a scalar or array of a dtype that graphs have not."""
     is_strange = isinstance(value, (np.ndarray, np.number)) and not is_own(value.dtype)
     return [f"{place.name!r}, of {strange_dtype(value.dtype)}, is used"] if is_strange else []
+
+
+def leave_hidden(reached: Reached) -> None:
+    """Leave a function to Python that finds what it may read, or change, unseen."""
+    for what in reached.hidden:
+        leave(what, "")
+    for value, place in reached.seen.values():
+        if isinstance(value, defaultdict) and (told := operators.told_of_effect(value.default_factory)) is not None:
+            leave(told, "")
+        if isinstance(value, BUFFERS):
+            leave(f"the {type(value).__name__}{f' {place.name!r}' if place.name else ''} is used", "")

@@ -6,7 +6,6 @@ each call. A trace that asks for what only the values of arrays tell is made aga
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +22,8 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_spec import TensorSpec
 from autoloop_runtime.ir.tracers import DecidedNumber, own_kind
 
-from .. import operators, state
+from .. import state
 from ..concrete import CalledPlain, ConcreteFunction
-from ..conversion.known_effects import BUFFERS
 from ..errors import is_of_tracing
 from ..keys import is_input
 from ..left_to_python import LeftToPython
@@ -41,7 +39,7 @@ from .foreign_attributes import given_attributes
 from .noted import Guard, Reached
 from .overlaps import Related
 from .places import RECEIVER, Place, spoken
-from .reached import reached_from
+from .reached import leave_hidden, reached_from
 from .stateful import TRACING, Variant
 from .unchanging import PLAIN
 from .unread_guards import guards_of_several, guards_of_unread
@@ -296,7 +294,7 @@ def _traced_once(request: Request, by_reference: bool, numbers: frozenset[Any], 
         args, kwargs = request.parameters.split(given)
         receiver = () if request.receiver is None else (request.receiver(),)
         try:
-            _leave_hidden(world.reached)
+            leave_hidden(world.reached)
             if found.leaves:
                 state.let_others_wait(graph, symbolic[len(request.leaves) :], found.leaves)
             world.enter(list(zip(found.places[:placed], symbolic[len(request.leaves) :])), given)
@@ -347,17 +345,6 @@ def _leave_differing(leaves: Sequence[Any]) -> None:
     with undivided():  # which few functions need
         from ..operators.staging.twins import leave_differing
     leave_differing(leaves)
-
-
-def _leave_hidden(reached: Reached) -> None:
-    """Leave a function to Python that finds what it may read, or change, unseen."""
-    for what in reached.hidden:
-        leave(what, "")
-    for value, place in reached.seen.values():
-        if isinstance(value, defaultdict) and (told := operators.told_of_effect(value.default_factory)) is not None:
-            leave(told, "")
-        if isinstance(value, BUFFERS):
-            leave(f"the {type(value).__name__}{f' {place.name!r}' if place.name else ''} is used", "")
 
 
 def _leave_strange(error: BaseException | None, request: Request) -> None:
