@@ -73,6 +73,19 @@ def test_the_messages_are_pythons():
         assert message in str(outcome(al.function(program(text, ["k"])), K["k"])), text
 
 
+@pytest.mark.parametrize("executor", INTERPRETED)
+def test_what_a_list_does_not_have_is_named_with_its_elements_as_the_run_knows_them(executor: Any) -> None:
+    """Messages named the stand-ins of the trace, and a text was asked for an item of it."""
+    for item in ("[y[1]]", "[y[:1]]", "(y[1], 1, k[:2])", "{'a': [k[0]]}", "f'{k[0]}'", "[1 if y[1] > 0 else 1.5, n]"):
+        lines = f"n = 0\nwhile n < k[0]:\n    n = n + 1 + [[9], [2, 1]].index({item})\nreturn n"
+        f = program(lines, ["k", "y"])
+        g = al.function(f, executor=executor)
+        for y in (np.array([1.5]), np.array([2.5])):
+            given = K["k"], np.append(y, y * 2)
+            told = [(type(made), str(made)) for made in (outcome(one, *given) for one in (f, g, g))]
+            assert told[1] == told[2] == told[0], item
+
+
 def test_parts_and_places_of_lists_are_for_plain_python():
     for text, message in [
         ("[[1, 2], [3]][k[0]]", "a tensor cannot choose an element of this list: its elements must be text, or"),

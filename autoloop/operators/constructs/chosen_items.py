@@ -23,7 +23,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, ZeroDimArray,
 from ...left_to_python import refuse_unknown
 from ..staging.maybe_same import may_be
 from ..staging.mixed_numbers import MixedNumber, codes_of, components, mixed
-from ..staging.raising import Raising, raise_unless
+from ..staging.raising import Raising, raise_unless, remade
 from ..staging.staged_blocks import in_staged_block
 from ..staging.staged_values import answer, check_hashable, is_staged, stands_for
 from ..staging.told_arrays import is_array
@@ -189,7 +189,8 @@ def _held(value: Any, dtype: np.dtype[Any]) -> Any:
 def _of_dict(table: dict[Any, Any], key: Any) -> Any:
     if not table:
         raise KeyError(key)
-    raise_unless(ops.any(_found(table, key)), Raising(KeyError, _missing(key)), key)
+    missing = remade(KeyError(key))
+    raise_unless(ops.any(_found(table, key)), Raising(KeyError, missing.make), *missing.tensors)
     return _value(table, key)
 
 
@@ -202,11 +203,6 @@ def _found(table: dict[Any, Any], key: Any) -> Any:
             "let the index of an array choose"
         )
     return found
-
-
-def _missing(key: Any) -> Callable[[Any], KeyError]:
-    of_python = isinstance(key, NumberTracer)
-    return lambda value: KeyError(value.item() if of_python else value[()])
 
 
 def _value(table: dict[Any, Any], key: Any) -> Any:
@@ -227,10 +223,9 @@ def _equals(sequence: Sequence[Any], item: Any) -> Any:
 
 def _place(sequence: Sequence[Any], item: Any) -> Any:
     found = _equals(sequence, item) if sequence else ops.zeros([1], dtypes.bool_)
-    given = (item.leaving() if isinstance(item, MixedNumber) else item,) if is_of_run(item) else ()
-    shown = operator.methodcaller("item") if isinstance(item, NumberTracer) else operator.itemgetter(())
-    missing = Raising(ValueError, lambda *value: _complaint(sequence, shown(value[0]) if value else item))
-    raise_unless(ops.any(found), missing, *given)
+    holder = remade(ValueError(item))  # has what is not there as the run knows it, and the elements of that
+    missing = Raising(ValueError, lambda *values: _complaint(sequence, holder.make(*values).args[0]))
+    raise_unless(ops.any(found), missing, *holder.tensors)
     return number_of((item, *sequence))(ops.argmax(found))
 
 
