@@ -12,7 +12,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any
 
 import numpy as np
-from autoloop_runtime.base.callbacks import CALLS_BACK, attribute_of
+from autoloop_runtime.base.callbacks import CALLS_BACK, attribute_of, owner_of
 from autoloop_runtime.base.locations import is_library_file, is_own_file
 
 from .known_effects import (
@@ -166,12 +166,14 @@ def asks_nobody(f: Any) -> bool:
 
 def makes_generator(f: Any) -> bool:
     """Return whether a callable makes a generator of random numbers."""
+    if isinstance(f, types.FunctionType):  # one of the user's may be named as such: functools.wraps
+        return False
     return (str(attribute_of(f, "__module__", "")).partition(".")[0], attribute_of(f, "__name__", "")) in _GENERATORS
 
 
 def draws(f: Any) -> bool:
     """Return whether a callable is a method of a generator of random numbers."""
-    return makes_generator(type(attribute_of(f, "__self__")))
+    return makes_generator(type(owner_of(f)))
 
 
 #: functions of NumPy's that make arrays of no arrays: such an array may turn out to be the graph's

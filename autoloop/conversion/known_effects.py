@@ -25,7 +25,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from autoloop_runtime.base.callbacks import attribute_of
+from autoloop_runtime.base.callbacks import attribute_of, owner_of
 from autoloop_runtime.base.locations import is_library_file
 
 from .cells import value_in
@@ -152,18 +152,20 @@ def holds_for_a_while(manager: Any) -> bool:
 
 def takes_out(f: Any) -> bool:
     """Return whether a method takes an element out of a container that only it can tell."""
-    owner = attribute_of(f, "__self__")
+    owner = owner_of(f)
     return any(isinstance(owner, kind) and f.__name__ in names for kind, names in _TAKING.items())
 
 
 def looks_outside(f: Any) -> bool:
     """Return whether a function's result, or what it does, is not told by its arguments, and is not known."""
     if isinstance(f, _CALLED):
-        owner = attribute_of(f, "__self__")
+        owner = owner_of(f)
         if isinstance(owner, type):
             return (issubclass(owner, dt.date) and f.__name__ in _NOW) or _is_of_files(owner, f.__name__)
         if owner is not None and not isinstance(owner, types.ModuleType):
             return _is_of_files(type(owner), f.__name__)
+        if isinstance(f, types.MethodType):
+            return False
         if f.__module__ == os.path.__name__ and f.__name__ in _OF_PATHS:
             return True
         return f in _NAMED or (str(f.__module__) in _OF_THE_WORLD and f.__name__ not in _PURE_OS)
@@ -291,7 +293,7 @@ def known_result(f: Any) -> type | None:
         return None
     if f is WARN or f in _FILTERS:
         return type(None)
-    owner = attribute_of(f, "__self__")
+    owner = owner_of(f)
     if _is_logger(type(owner)):
         return LOGGER.get(f.__name__)
     if owner is None or isinstance(owner, types.ModuleType):

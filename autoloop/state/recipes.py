@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 from autoloop_runtime.base import nest
-from autoloop_runtime.base.callbacks import attribute_of
+from autoloop_runtime.base.callbacks import attribute_of, owner_of
 from autoloop_runtime.ir.array_storage import as_given
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.tensor import Tensor
@@ -400,7 +400,7 @@ def _held_by_callable(value: Any) -> list[Any]:
     inner = attribute_of(value, "__func__", value)
     held = [value_in(cell) for cell in attribute_of(inner, "__closure__") or ()]
     held += [*(attribute_of(inner, "__defaults__") or ()), *(attribute_of(inner, "__kwdefaults__") or {}).values()]
-    held.append(attribute_of(value, "__self__"))
+    held.append(owner_of(value))
     return held + ([one for _, _, one in parts_of(value)] if is_wrapper(value) else [])
 
 

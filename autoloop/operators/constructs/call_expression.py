@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.base import nest
-from autoloop_runtime.base.callbacks import TRACES, attribute_of
+from autoloop_runtime.base.callbacks import TRACES, attribute_of, owner_of
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.base.parsing import signature_of
@@ -62,6 +62,8 @@ def call(f: Any) -> Any:
         raise programs_own(TypeError(f"{full_name(stands_for(f))!r} object is not callable"))
     if current_graph() is not None and (setting := setting_inside(f)) is not None:
         return setting
+    if isinstance(f, types.MethodType) and owner_of(f) is None:  # a callable object, or a partial, that is bound
+        return call(functools.partial(f.__func__, f.__self__))
     owner: Any = f.__self__ if isinstance(f, types.BuiltinMethodType) else None
     if grown_of(owner) is not None:
         owner[0].refuse()
@@ -78,7 +80,7 @@ def _may_draw(f: Any) -> bool:
         return False
     if attribute_of(f, "__module__") == "numpy.random":
         return True
-    owner = attribute_of(f, "__self__")
+    owner = owner_of(f)
     return makes_generator(f) if owner is None or isinstance(owner, type) else is_random(owner)
 
 
@@ -183,9 +185,9 @@ def _of_objects(made: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
 
 def _of_object(f: Any, made: Callable[..., Any], /, *args: Any) -> Any:
     """Ask an object for its namespace, ``object.__getattribute__(o, '__dict__')``, or for another attribute."""
-    name = getattr(attribute_of(f, "__self__"), "__name__", "") if f.__name__ == "__get__" else args[-1]
+    name = getattr(owner_of(f), "__name__", "") if f.__name__ == "__get__" else args[-1]
     if name in OF_NAMESPACES:
-        for one in (attribute_of(f, "__self__"), *args):
+        for one in (owner_of(f), *args):
             ask_namespace(one)
     return made(*args)
 

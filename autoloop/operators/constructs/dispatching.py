@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from autoloop_runtime.base.callbacks import attribute_of
+from autoloop_runtime.base.callbacks import attribute_of, owner_of
 from autoloop_runtime.ir.tracers import Tracer
 
 from ... import operators
@@ -37,7 +37,7 @@ def dispatching(f: Any) -> Callable[..., Any] | None:
         return functools.partial(_copied, f)
     if is_replace(f):
         return functools.partial(_replaced, f)
-    helper, owner = attribute_of(f, "__func__", f), attribute_of(f, "__self__")
+    helper, owner = attribute_of(f, "__func__", f), owner_of(f)
     if is_made_by(helper, MANAGER):
         made = _managing(helper)
         return made if owner is None else functools.partial(made, owner)

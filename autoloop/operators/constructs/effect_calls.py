@@ -17,7 +17,7 @@ from typing import Any
 
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes, nest
-from autoloop_runtime.base.callbacks import attribute_of
+from autoloop_runtime.base.callbacks import attribute_of, owner_of
 from autoloop_runtime.base.locations import TRACE_ENTRY, is_own_file
 from autoloop_runtime.base.parsing import parse
 from autoloop_runtime.base.shapes import SCALAR
@@ -116,7 +116,7 @@ def _timed(graph: Graph) -> list[Any]:
 
 def _found(f: Any) -> Callable[[], Any]:
     """Return what gives the function when it is called: standard streams may have been redirected."""
-    owner = attribute_of(f, "__self__")
+    owner = owner_of(f)
     for name in ("stdout", "stderr") if is_stream(owner) else ():
         if owner is getattr(sys, name):
             return lambda: getattr(getattr(sys, name), f.__name__)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
-from autoloop_runtime.base.callbacks import attribute_of
+from autoloop_runtime.base.callbacks import owner_of
 from autoloop_runtime.base.dtypes import of_numbers
 from autoloop_runtime.base.stand_ins import UnknownWhileTracing
 from autoloop_runtime.ir.convert import convert_to_tensor
@@ -115,7 +115,7 @@ def by_numpy(function: Any) -> Callable[..., Any]:
     """Return what takes a staged argument in place of a function of NumPy's that would not ask it."""
 
     def of_staged(*args: Any, **kwargs: Any) -> Any:
-        if is_random(attribute_of(function, "__self__")):  # of the function's own making: it is asked while tracing
+        if is_random(owner_of(function)):  # of the function's own making: it is asked while tracing
             refuse_unknown(
                 f"{function.__name__} of a generator that the function makes is given what only the run knows",
                 "make the generator outside, and hand it over as an argument",
@@ -148,7 +148,7 @@ def by_numpy(function: Any) -> Callable[..., Any]:
 
 def of_ufunc(function: Any) -> bool:
     """Return whether a callable is a ufunc, or a method of one."""
-    return isinstance(function, np.ufunc) or isinstance(attribute_of(function, "__self__"), np.ufunc)
+    return isinstance(function, np.ufunc) or isinstance(owner_of(function), np.ufunc)
 
 
 def giving_arrays(call: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import random
 import sys
+import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 from autoloop_runtime.base import nest
-from autoloop_runtime.base.callbacks import attribute_of
+from autoloop_runtime.base.callbacks import attribute_of, owner_of
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.ir.apply import apply_several
@@ -57,7 +58,7 @@ def drawing(f: Any) -> Callable[..., Any] | None:
     if graph is None or not graph.root.ordered:
         return None
     f = _method_of(f)
-    owner = attribute_of(f, "__self__")
+    owner = owner_of(f)
     if owner is None or isinstance(owner, type):
         return _making(f, graph.root) if makes_generator(f) else None
     if not is_random(owner) or is_users_class(type(owner)):
@@ -129,11 +130,11 @@ def unless_drawn() -> Iterator[None]:
 
 def _method_of(f: Any) -> Any:
     """Return the method behind a function of NumPy's that is none itself."""
-    if attribute_of(f, "__module__") != "numpy.random":
-        return f
+    if isinstance(f, types.FunctionType) or attribute_of(f, "__module__") != "numpy.random":
+        return f  # a function of the user's may be named as one of NumPy's: functools.wraps
     name = _FUNCTIONS.get(attribute_of(f, "__name__", ""))
     method: Any = np.random.rand
-    return f if name is None or attribute_of(f, "__self__") is not None else getattr(method.__self__, name)
+    return f if name is None or owner_of(f) is not None else getattr(method.__self__, name)
 
 
 def _making(f: Any, graph: Graph) -> Callable[..., Any]:

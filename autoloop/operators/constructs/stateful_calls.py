@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.base import nest
-from autoloop_runtime.base.callbacks import attribute_of
+from autoloop_runtime.base.callbacks import attribute_of, owner_of
 from autoloop_runtime.base.locations import is_library_file
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import Tracer
@@ -86,7 +86,7 @@ def _looked_at(f: Any) -> str | None:
         return inside
     if isinstance(f, weakref.ref):
         return "a weak reference is asked" if found_outside(f) is not None else None
-    owner = attribute_of(f, "__self__")
+    owner = owner_of(f)
     if owner is None or isinstance(owner, type | types.ModuleType):
         return None
     if isinstance(owner, functools._lru_cache_wrapper):
@@ -106,7 +106,7 @@ def _unconverted(f: Any) -> str | None:
             if (told := told_of_effect(factory)) is not None:
                 return told
     else:
-        made, kind = attribute_of(f, "__func__", f), type(attribute_of(f, "__self__"))
+        made, kind = attribute_of(f, "__func__", f), type(owner_of(f))
         if not (isinstance(made, types.FunctionType) and _runs_as_it_is(made)):
             return None
     return _told(made, kind)
@@ -121,7 +121,7 @@ def told_of_effect(f: Any) -> str | None:
     """Return what effect a function of the user's has, one inside partials too, that runs as it is, in words."""
     while isinstance(f, functools.partial):
         f = f.func
-    return _told(attribute_of(f, "__func__", f), type(attribute_of(f, "__self__")))
+    return _told(attribute_of(f, "__func__", f), type(owner_of(f)))
 
 
 def _told(function: Any, kind: type) -> str | None:

@@ -74,6 +74,25 @@ def attribute_of(value: Any, name: str, default: Any = None) -> Any:
         return default
 
 
+def owner_of(f: Any) -> Any:
+    """Return the object that a method is one of, or the module of a function in C; None for any other callable.
+
+    An object of the user's may hold anything under ``__self__``, or have a property of that name. It is no method for
+    that: nobody is to take its calls for those of what it holds there. Nor is such an object one that is bound, which
+    has no name to be called by.
+    """
+    if type(f) is types.MethodType:
+        return None if attribute_of(f.__func__, "__name__") is None else f.__self__
+    if type(f) is types.BuiltinFunctionType:
+        return f.__self__
+    for cls in type(f).__mro__:
+        if "__self__" in cls.__dict__:
+            is_kept = isinstance(cls.__dict__["__self__"], types.GetSetDescriptorType | types.MemberDescriptorType)
+            is_in_python = "__slots__" in cls.__dict__ and cls.__module__.partition(".")[0] != "autoloop"
+            return attribute_of(f, "__self__") if is_kept and not is_in_python else None
+    return None
+
+
 def code_of(value: Any) -> types.CodeType | None:
     """Return the code of a function of Python's, or of a method of such; None if it is another value."""
     code = attribute_of(value, "__code__")
