@@ -9,6 +9,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from each_case import each
+from executors import needs_native
 
 INTERPRETED = itertools.cycle(["auto", "sequential", "dataflow"])
 
@@ -161,3 +162,79 @@ def test_an_argument_without_an_end_is_plain_pythons():
         al.function(of_an_argument, executor="native")(held, np.ones(2))
     with pytest.raises(TypeError, match="holds itself"):
         al.grad(lambda x, held: x.sum())(np.ones(2), held)
+
+
+LOG = []
+
+
+def put_in_itself(x, n, held):
+    for k in range(n):
+        held.append(held)
+        x[k] += 1
+
+
+def under_its_key(x, n, held):
+    if x[0] < n:
+        held["itself"] = held
+    x[0] += 1
+
+
+def in_one_another(x, n, held):
+    while x[0] < n:
+        held.append(LOG)
+        LOG.append(held)
+        x[0] += 1
+
+
+def carried_only(x, n, held):
+    held.append((held, x))
+    for k in range(n):
+        x[k] += len(held)
+    held.clear()
+
+
+def of_the_turn(x, n, held):
+    for k in range(n):
+        made = [x[k]]
+        made.append(made)
+        held.append(made)
+        x[k] += 1
+
+
+def of_an_attribute(x, n, held):
+    for k in range(n):
+        held.value.append(held.value)
+        x[k] += 1
+
+
+IN_A_BLOCK = {
+    put_in_itself: (list, collections.deque),
+    under_its_key: (dict, collections.OrderedDict),
+    in_one_another: (list,),
+    carried_only: (list,),
+    of_the_turn: (list,),
+    of_an_attribute: (lambda: Leaf([]),),
+}
+
+
+def left_by(f, make, calls):
+    """Return what calls of ``f`` leave of what they are given."""
+    LOG.clear()
+    held, x = make(), np.zeros(3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it runs as plain Python
+        for _ in range(calls):
+            f(x, np.int64(2), held)
+    return form([x, held, LOG], {})
+
+
+@each([(f, make) for f, makes in IN_A_BLOCK.items() for make in makes], lambda f, make: f"{f.__name__}-{make.__name__}")
+def test_what_comes_to_hold_itself_in_a_loop_or_branch_is_plain_pythons(f, make):
+    decorated = al.function(f, executor=next(INTERPRETED))
+    assert left_by(decorated, make, 2) == left_by(f, make, 2)
+
+
+@needs_native
+def test_machine_code_refuses_what_comes_to_hold_itself_in_a_loop():
+    with pytest.raises(TypeError, match="'held' is a list that holds itself, .* let an object hold it"):
+        left_by(al.function(put_in_itself, executor="native"), list, 1)

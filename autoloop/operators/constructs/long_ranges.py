@@ -32,7 +32,7 @@ from ..staging.maybe_same import MovedLists
 from ..staging.raising import LeftBehind
 from ..staging.staged_blocks import Loops, WrittenOut, deciding
 from ..staging.standins import is_growing
-from ..staging.taken_containers import places_in
+from ..staging.taken_containers import leave_endless, places_in
 
 #: after how many iterations it is asked whether the rest is a loop of the graph; the rest has so many at least
 PEELED, LEAST = 3, 5
@@ -88,6 +88,7 @@ class Tried:
     def __init__(self, outside: Outside, values: Sequence[Any], names: Sequence[str]) -> None:
         graph = current_graph()
         assert graph is not None
+        leave_endless(names, values)
         self.block = Block(graph, every=True)
         self.graph, self._begun, self._loops = graph, mark(graph), loop_records(graph)
         self._left_behind = LeftBehind in graph.root.records

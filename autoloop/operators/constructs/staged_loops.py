@@ -44,7 +44,7 @@ from ..staging.numbers_or_arrays import note
 from ..staging.raising import Raising, raise_unless
 from ..staging.staged_blocks import is_run_time_error, looping, raise_at_run_time, staged_block, telling
 from ..staging.staged_values import as_maybe, asked, is_staged, truth
-from ..staging.taken_containers import ids_in
+from ..staging.taken_containers import ids_in, leave_endless
 from .asked_tests import asking_only
 
 Values = tuple[Any, ...]
@@ -149,6 +149,7 @@ def _loop(loop: Loop, values: Values, witness: Any) -> Values:
         before = loop.outside.read()
         names = (*loop.names, *loop.outside.names)
         every = (*values, *before)
+        leave_endless(names, every)
         shapes, as_before = _invariants(loop.options, names), rebound_so_far()
         try:
             with graph.as_default():

@@ -48,7 +48,7 @@ from .maybe_same import (
 )
 from .raising import is_return_value
 from .standins import Maybe, StandIn, is_growing, opened
-from .taken_containers import TAKEN, Taken, moved_to
+from .taken_containers import TAKEN, Taken, leave_endless, moved_to
 
 
 class Rebound:
@@ -106,6 +106,7 @@ class Rebound:
         placed : sequence of int, optional
             Which of the values are asked, in which order, what they have in common; all if left out.
         """
+        leave_endless(names, before)
         held = tuple(map(copied, before)) if inside is None else tuple(inside)
         with self.taken.holding(before, inside) as given:
             yield AtWork(self, names, held, given, range(len(names)) if placed is None else placed)
@@ -273,6 +274,7 @@ class AtWork:
 
     def leaves(self, left: Sequence[Any], new: Mapping[str, Any]) -> None:
         """Note what the trace leaves under the names, and what else names stand for after it."""
+        leave_endless((*self.names, *new), (*left, *new.values()))
         self._rebound.compare(self.names, self.held, self.given, left)
         self._rebound.note_places(self._begun, self._of_placed(self.names), self._of_placed(left), new)
 

@@ -24,6 +24,8 @@ from .standins import StandIn, is_growing
 
 #: the containers themselves that a block works on
 TAKEN = (list, dict, set, deque, *COPIED_DICTS)
+#: containers that stand deeper in one another are taken to have no end: no call of Python's goes down that far
+_DEEPEST = 100
 
 
 class Taken:
@@ -127,6 +129,44 @@ def places_in(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[A
     elif isinstance(value, (list, tuple, deque)):
         for k, one in enumerate(elements(value)):
             yield from places_in(one, (*place, k))
+
+
+def leave_endless(names: Iterable[str], values: Iterable[Any]) -> None:
+    """Let plain Python run the function if a container in the values of a block holds itself: nobody comes to the end
+    of what it holds, and no graph has such.
+
+    Raises
+    ------
+    LeftToPython, TypeError
+    """
+    for name, value in zip(names, values, strict=False):
+        if _holds_containers(value) and _is_endless(value):
+            refuse_unknown(
+                f"{name!r} is a {type(value).__name__} that holds itself, or what does, in a loop or branch on tensors",
+                "let an object hold it, o.held = o",
+            )
+
+
+def _holds_containers(value: Any) -> bool:
+    return (type(value) in TAKEN and type(value) is not set) or isinstance(value, tuple)
+
+
+def _is_endless(value: Any) -> bool:
+    done, around = set[int](), {id(value)}
+    todo = [(value, iter(elements(value)))]
+    while todo:
+        one, rest = todo[-1]
+        inner = next(filter(_holds_containers, rest), None)
+        if inner is None:
+            todo.pop()
+            around.discard(id(one))
+            done.add(id(one))
+        elif id(inner) in around or len(todo) == _DEEPEST:
+            return True
+        elif id(inner) not in done:
+            around.add(id(inner))
+            todo.append((inner, iter(elements(inner))))
+    return False
 
 
 def _entered(original: Any, value: Any, done: dict[int, bool]) -> Any:
