@@ -11,19 +11,23 @@ import dataclasses
 import operator
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.array_layouts import is_writeable
+from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import default_graphs
 from autoloop_runtime.ir.recorders import recorders
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import ArrayTracer
 
 from .concrete import CalledPlain
 from .errors import user_stacklevel
 from .given_arrays import is_same
 from .keys import leaf_key
+from .left_to_python import refuse_unknown
+from .operators.staging.told_arrays import chosen_from
 from .parameters import Named
 from .state.overlaps import Relations, made_parts
 from .state.places import RECEIVER
@@ -35,6 +39,13 @@ if TYPE_CHECKING:
 
 #: functions for calls of so many kinds are kept
 _MOST = 64
+
+
+class _Given(NamedTuple):
+    """A result in which there are views that are none of the arguments, be they like one or not (``a[:]``)."""
+
+    result: Any
+    views: tuple[tuple[Any, ...], ...]
 
 
 def called_joined(function: Function, parameters: Parameters, call: tuple[Any, ...], refusal: Exception) -> Any:
@@ -68,7 +79,14 @@ def called_joined(function: Function, parameters: Parameters, call: tuple[Any, .
         result = joined(*[every[k] for k in passed])
     except OverlappingArguments:
         _leave_to_python(function, every, refusal)
-    return _with_arguments(result, [leaf for leaf in leaves if isinstance(leaf, np.ndarray)], set())
+    result, views = result if type(result) is _Given else (result, ())
+    arrays = [leaf for leaf in leaves if isinstance(leaf, np.ndarray)]
+
+    def argument(value: Any, place: tuple[Any, ...]) -> Any:
+        alike = None if place in views else next((array for array in arrays if is_same(array, value)), None)
+        return value if alike is None else alike
+
+    return _with(argument, result, (), set())
 
 
 def _has_containers(call: tuple[Any, ...]) -> bool:
@@ -96,9 +114,32 @@ def _joining(
         found.make_parts(leaves)
         made_parts([leaves[k] for k in range(count) if k not in passed])
         args, kwargs = parameters.split(nest.unflatten(structure, leaves[:count]))
-        return function(*args, **kwargs)
+        result = function(*args, **kwargs)
+        views: list[tuple[Any, ...]] = []
+
+        def note(value: Any, place: tuple[Any, ...]) -> Any:
+            if not isinstance(value, ArrayTracer) or any(value is one for one in leaves[:count]):
+                return value
+            if value.view_of is not None:
+                views.append(place)
+            elif (storage := kept(value)) is not None and storage.choice is not None:
+                _check_choice(value, leaves[:count])
+            return value
+
+        _with(note, result, (), set())
+        return _Given(result, tuple(views)) if views else result
 
     return joined
+
+
+def _check_choice(value: Any, given: Sequence[Any]) -> None:
+    """Raise if a result is, for all that is known before the run, an argument or a view of it that may be like it."""
+    every = chosen_from(value)
+    if any(one.view_of is not None and not any(one is mine for mine in given) for one in every):
+        refuse_unknown(
+            "whether the function returns one of its arguments, which overlap, or a view of it is for the run to tell",
+            "return a copy, or give arrays that do not overlap",
+        )
 
 
 def _leave_to_python(function: Function, leaves: Sequence[Any], refusal: Exception) -> NoReturn:
@@ -113,22 +154,34 @@ def _leave_to_python(function: Function, leaves: Sequence[Any], refusal: Excepti
     raise CalledPlain
 
 
-def _with_arguments(value: Any, arrays: list[np.ndarray[Any, Any]], seen: set[int]) -> Any:
-    """Return a result, with the very arguments in it where it has arrays like them; what others may hold, too, stays
-    what it is."""
-    if isinstance(value, np.ndarray):
-        return next((array for array in arrays if is_same(array, value)), value)
+def _with(made: Callable[[Any, tuple[Any, ...]], Any], value: Any, place: tuple[Any, ...], seen: set[int]) -> Any:
+    """Return a result with what is *made* of each array in it, and of its place; what others may hold, too, stays what
+    it is."""
+    if isinstance(value, np.ndarray | ArrayTracer):
+        return made(value, place)
     if isinstance(value, tuple):
-        parts = [_with_arguments(one, arrays, seen) for one in value]
+        parts = [_with(made, one, (*place, k), seen) for k, one in enumerate(value)]
         return value if all(map(operator.is_, parts, value)) else nest.like(value, parts)
     if id(value) in seen:
         return value
     seen.add(id(value))
-    if type(value) is list:
-        value[:] = [_with_arguments(one, arrays, seen) for one in value]
-    elif isinstance(value, dict):
-        value.update({key: _with_arguments(one, arrays, seen) for key, one in value.items()})
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for name in [one.name for one in dataclasses.fields(value) if hasattr(value, one.name)]:
-            object.__setattr__(value, name, _with_arguments(getattr(value, name), arrays, seen))
+    for k, (key, one) in enumerate(_held_by(value)):
+        if (new := _with(made, one, (*place, k), seen)) is one:
+            continue
+        if isinstance(value, list | dict):
+            value[key] = new
+        else:
+            object.__setattr__(value, key, new)
     return value
+
+
+def _held_by(value: Any) -> list[tuple[Any, Any]]:
+    """Return what lists, dicts and dataclasses hold, and under which index, key or name."""
+    if type(value) is list:
+        return list(enumerate(value))
+    if isinstance(value, dict):
+        return list(value.items())
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return []
+    names = [one.name for one in dataclasses.fields(value)]
+    return [(name, getattr(value, name)) for name in names if hasattr(value, name)]

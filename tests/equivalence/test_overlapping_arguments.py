@@ -215,3 +215,36 @@ def test_what_is_given_beside_or_left_or_given_back_is_the_very_object(f, names)
         warnings.simplefilter("ignore")
         for executor in ("auto", "sequential"):
             assert outcomes(al.function(f, executor=executor), names.split()) == outcomes(f, names.split())
+
+
+def views_alike(x, y):
+    y += x[0]
+    return x.T, [x[:], x], {"y": y.reshape(-1), "same": np.asarray(y)}
+
+
+def either_argument(x, y):
+    y += x[0]
+    if y[0] > 0:
+        return x
+    return y
+
+
+def argument_or_view(x, y):
+    y += 1
+    if y[0] > 2:
+        return x[:]
+    return x
+
+
+@each([views_alike, either_argument, argument_or_view])
+@pytest.mark.filterwarnings("error")
+def test_views_like_arguments_are_other_objects(f):
+    """``a[:]`` is like ``a``, and was taken for it."""
+    if f is argument_or_view:
+        said = "whether the function returns one of its arguments, .* return a copy, or give arrays that do not overlap"
+        with pytest.warns(UserWarning, match=said):
+            outcomes(decorated := al.function(f), ["x", "y"])
+    else:
+        decorated = al.function(f)
+    assert outcomes(decorated, ["x", "y"]) == outcomes(f, ["x", "y"])
+    assert decorated.tracing_count < 3
