@@ -36,6 +36,7 @@ from .axes_of_numpy import rank_of
 from .checked_operands import equally_long
 from .counterparts import as_operand, cast_safely, counterpart, known
 from .library_rows import LIBRARY, library
+from .numpys_warnings import warn_as_numpy
 
 _digitize = library("digitize", lambda x, bins, right: np.digitize(x, bins, right), "same", NO_GRADIENT,
                     dtype=lambda *_, **__: dtypes.int64, code_of=calls("np.digitize", "right"))  # fmt: skip
@@ -192,6 +193,7 @@ def _histogram(theirs: Any, a: Any, bins: Any, range: Any, weights: Any) -> Any:
             raise ValueError("weights should have the same shape as a.")
         given = [array.ravel(given[0])]
     if x.dtype.kind == "b":
+        warn_as_numpy(np.histogram, np.ones(1, bool), 1)
         x = as_dtype(x, np.dtype(np.uint8))
     # Python's numbers take the dtype of the array
     attrs = {"bins": count, "range": ends, "ranged": tuple(map(weak_type, staged)), "weighted": bool(given)}

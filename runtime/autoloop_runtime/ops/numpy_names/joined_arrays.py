@@ -21,6 +21,7 @@ from .axes_of_numpy import axis_in, flat_or_along, part, rank_of
 from .counterparts import as_operand, counterpart, known
 from .data_checks import equal_extents
 from .library_rows import Library, library
+from .numpys_warnings import warn_as_numpy
 
 
 def _listed(values: Any) -> list[Tensor]:
@@ -77,10 +78,17 @@ def atleast_3d(*arys: Any) -> Any:
     return _each(arys, _at_least_three)
 
 
-@counterpart(np.vstack, getattr(np, "row_stack", None))
+@counterpart(np.vstack)
 def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """Return ``np.vstack``."""
     return _joined([at_least(x, 2) for x in _listed(tup)], 0, dtype, casting)
+
+
+@counterpart(getattr(np, "row_stack", None))
+def row_stack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
+    """Return ``np.row_stack``, which NumPy advises against."""
+    warn_as_numpy(np.row_stack, ([0],))
+    return vstack(tup, dtype=dtype, casting=casting)
 
 
 @counterpart(np.hstack)

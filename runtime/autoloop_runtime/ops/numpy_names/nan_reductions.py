@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import of_numbers
-from ...ir.graph import current_graph
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
 from .. import (
@@ -27,6 +26,7 @@ from .axes_of_numpy import axis_in
 from .counterparts import NO_VALUE, as_operand, counterpart, unsupported
 from .library_rows import library
 from .numpy_reductions import as_mask, everywhere, first_element, is_given, kept, taken_away
+from .numpys_warnings import may_warn
 
 with np.errstate(invalid="ignore"):
     #: the nan that this machine makes
@@ -76,13 +76,6 @@ def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> 
     return np.cumprod(x, axis=axis, dtype=dtype)
 
 
-def _may_warn() -> None:
-    """Note that NumPy warns of what is empty without nan."""
-    graph = current_graph()
-    if graph is not None:
-        graph.root.says_more = True
-
-
 def _counted(x: Tensor, where: Any) -> Tensor:
     """Return 1 for each element that takes part, 0 for the others."""
     taking = ~logic.isnan(x)
@@ -107,7 +100,7 @@ def _mean(x: Tensor, axis: Any, dtype: Any, keepdims: Any, where: Any) -> tuple[
     kind = x.dtype if dtype is None else of_numbers(dtype)
     if kind.kind not in "fc":
         raise TypeError("If a is inexact, then dtype must be inexact")
-    _may_warn()
+    may_warn()
     given: Any = as_dtype(selection.where(taking, x, x.dtype.type(0)), kind)
     count = reducing.sum(as_dtype(taking, np.dtype(np.int64)), axis, keepdims=kept(keepdims))
     total = np.sum(given, axis=axis, dtype=kind, keepdims=keepdims)
@@ -174,7 +167,7 @@ def nanstd(
 
 def _extreme(a: Any, axis: Any, keepdims: Any, initial: Any, where: Any, sign: float) -> Any:
     x: Any = as_operand(a)
-    _may_warn()
+    may_warn()
     reduce: Any = np.max if sign > 0 else np.min
     if x.dtype.kind not in "fc":
         return reduce(x, axis=axis, keepdims=keepdims, initial=initial, where=where)

@@ -26,6 +26,7 @@ from ..operands import as_dtype, is_tensor
 from ..shape_queries import dim
 from .counterparts import as_operand, counterpart, known, unsupported
 from .library_rows import Library, library
+from .numpys_warnings import warn_as_numpy
 
 #: the factor of a transform -> that of its transpose
 _OTHER = {"backward": "forward", None: "forward", "ortho": "ortho", "forward": "backward"}
@@ -173,6 +174,8 @@ def _turned(norm: Any) -> Any:
 def _axes_and_counts(theirs: Any, x: Tensor, s: Any, axes: Any) -> tuple[list[Any], list[Any]]:
     """Return how many elements to transform along which axes; None for all there are."""
     s, axes = known(theirs, s=s, axes=axes)
+    if isinstance(s, (list, tuple)) and (axes is None or None in s):  # which NumPy advises against
+        warn_as_numpy(theirs, np.ones([2] * len(x.shape)), s=s, axes=axes)
     if axes is None:
         axes = range(len(x.shape)) if s is None else range(-len(s), 0)
     elif not isinstance(axes, (list, tuple, range)):

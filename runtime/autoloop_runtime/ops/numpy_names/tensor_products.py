@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import builtins
 import operator
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...base.dtypes import of_numbers
-from ...base.locations import capture
 from ...base.stand_ins import UnknownExtent
 from ...ir.tensor import Tensor
 from .. import composed, contractions, dots, linalg
@@ -26,6 +24,7 @@ from ..operands import as_dtype
 from ..reducing import sum as total
 from ..shape_queries import dim, size
 from .counterparts import NO_VALUE, as_operand, as_operands, counterpart, known, refused, unsupported
+from .numpys_warnings import warn_as_numpy
 
 #: for axes that are numbers, in the order that NumPy gives the axes of a result which is not said
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -98,7 +97,7 @@ def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axi
     if not {*extents} <= {2, 3}:
         raise ValueError(f"incompatible dimensions for cross product\n(dimension must be 2 or 3), got {extents}")
     if 2 in extents:
-        _warn_as_numpy(np.cross, *[np.ones(extent) for extent in extents])
+        warn_as_numpy(np.cross, *[np.ones(extent) for extent in extents])
     a1, a2, *a3 = (a[..., i] for i in range(extents[0]))
     b1, b2, *b3 = (b[..., i] for i in range(extents[1]))
     last: Tensor = a1 * b2 - a2 * b1
@@ -111,17 +110,6 @@ def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axi
     else:
         parts = [a2 * b3[0] - a3[0] * b2, a3[0] * b1 - a1 * b3[0], last]
     return moveaxis(stack(parts, -1), -1, known(np.cross, axisc=axisc))
-
-
-def _warn_as_numpy(theirs: Any, *example: Any) -> None:
-    """Give the warnings that NumPy's function gives for arrays like these, at the user's line."""
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        theirs(*example)
-    location = capture()
-    for one in found:
-        filename, number = (location[-1].filename, location[-1].lineno) if location else (__file__, 1)
-        warnings.warn_explicit(one.message, one.category, filename, number)
 
 
 def _arrays(a: Any, b: Any) -> list[Tensor]:
