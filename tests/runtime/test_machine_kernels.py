@@ -233,6 +233,32 @@ def test_sessions_go_on_with_machine_code(at_once):
         np.testing.assert_allclose(one, (np.tanh(FLOATS) * 2).sum(axis=0), rtol=1e-5, atol=1e-5)
 
 
+def test_floating_point_errors_are_told_where_they_are_asked_for(at_once):
+    v1 = al.compat.v1
+    with v1.Graph().as_default() as graph:
+        x = v1.placeholder(np.float64, (20, 30))
+        y = v1.log(x) * 2.0
+    with v1.Session(graph=graph) as session:
+        for _ in range(3):
+            session.run(y, {x: np.ones((20, 30))})
+            with np.errstate(invalid="raise"), pytest.raises(FloatingPointError, match="invalid value"):
+                session.run(y, {x: -np.ones((20, 30))})
+
+
+def test_kernels_are_made_of_numpys_ones_where_two_threads_do_it_one_after_the_other(at_once):
+    """Of those in machine code constants are no inputs any more."""
+    program = lambda x: np.concatenate([np.arange(4.0), x])  # noqa: E731
+    f, x = al.function(program, executor="dataflow"), np.full(4, 7.0)
+    for _ in range(3):
+        f(x)
+    run = f.get_concrete_function(x).runner.run.__self__
+    assert kernels_of(f, x) and run._faster is None
+    run._faster = machine_kernels.machine_kernels
+    for _ in range(3):
+        np.testing.assert_array_equal(f(x), program(x))
+    assert run._faster is None
+
+
 def test_nothing_is_made_before_runs_have_taken_as_long(monkeypatch):
     asked = []
     monkeypatch.setattr(machine_kernels.background, "submit", lambda job: asked.append(job) or True)

@@ -64,6 +64,10 @@ class Executable:
         self._spent, self._due = 0.0, LONG
         #: what the last run was like that was traced, in one line
         self.seen = ""
+        #: with NumPy's kernels
+        self._numpys = lowered
+        #: what runs go by for which floating-point errors are asked: faster kernels do not tell them
+        self._telling: Plan | None = None
         self._plan(lowered)
 
     def _plan(self, lowered: Lowered, machine: Machine = MappingProxyType({})) -> None:
@@ -113,8 +117,8 @@ class Executable:
         """
         count = self._count(threads, len(feed_values))
         watch, budget = _watch(timeout), _budget(memory)
-        tokens = State(self.plan if watch is None and budget is None else self._node_by_node())
         is_silent, before, limit, begin = not asked(), setting(), DEADLINE.get(), perf_counter()
+        tokens = State(self._plan_of(is_silent, watch is None and budget is None))
         try:
             DEADLINE.set(limit if watch is None else watch.deadline)
             if is_silent:
@@ -154,13 +158,21 @@ class Executable:
             from .pieces import pieces_of
 
         source = faster() if callable(faster) else faster
-        pieces = list(pieces_of(self.lowered, self.plan.nodes))
+        pieces = list(pieces_of(self._numpys, self.plan.nodes))
         found = {} if source is None else source.kernels(pieces, self._spent)
         self._faster = source if found is None else None
         if source is not None and found is None:
             self._due = source.due
         if found:
-            self._plan(with_kernels(self.lowered, pieces, found), of_batches(pieces, found))
+            self._plan(with_kernels(self._numpys, pieces, found), of_batches(pieces, found))
+
+    def _plan_of(self, is_silent: bool, is_joined: bool) -> Plan:
+        """Return what a run goes by; ``is_joined``: several kernels may be a step."""
+        if not is_silent and self.lowered is not self._numpys:
+            if self._telling is None:
+                self._telling = Plan(self._numpys, self._owned)
+            return self._telling
+        return self.plan if is_joined else self._node_by_node()
 
     def _node_by_node(self) -> Plan:
         """Return the plan in which each kernel is a step."""
