@@ -55,7 +55,7 @@ from autoloop_runtime.control.cond import cond
 from autoloop_runtime.control.map_scan import map_fn, scan
 from autoloop_runtime.control.while_loop import while_loop
 from autoloop_runtime.dataflow import batch_step as batch_step
-from autoloop_runtime.dataflow import executable, workers
+from autoloop_runtime.dataflow import executable, pieces, workers
 from autoloop_runtime.dataflow import flat_rules as flat_rules
 from autoloop_runtime.dataflow import seen_runs as seen_runs
 from autoloop_runtime.dataflow.critical_path import CriticalPaths as CriticalPaths

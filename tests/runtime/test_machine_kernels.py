@@ -15,6 +15,7 @@ from api import (
     lower,
     machine_kernels,
     native_call,
+    pieces,
     pieces_of,
     single_kernels,
 )
@@ -272,6 +273,19 @@ def test_nothing_is_made_before_runs_have_taken_as_long(monkeypatch):
     asked[1]()
     made = source.kernels([piece], 200.0)
     np.testing.assert_allclose(made[piece.key](FLOATS), np.tanh(FLOATS), rtol=1e-6)
+
+
+def test_runs_do_not_look_for_pieces_again_while_kernels_are_made(at_once, monkeypatch):
+    jobs, looked = [], []
+    monkeypatch.setattr(machine_kernels.background, "submit", lambda job: jobs.append(job) or True)
+    monkeypatch.setattr(pieces, "pieces_of", lambda *given: looked.append(given) or pieces_of(*given))
+    f = al.function(lambda x: (np.tanh(x), x * 2, x.sum(axis=0)), executor="dataflow")
+    for _ in range(4):
+        f(FLOATS)
+    assert len(jobs) == 1 and len(looked) == 1
+    jobs[0]()
+    f(FLOATS)
+    assert kernels_of(f, FLOATS) and len(looked) == 1
 
 
 def piece_of(f, *args):

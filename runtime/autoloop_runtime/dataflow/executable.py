@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .batches import Machine
     from .faster_kernels import Source
     from .memory_limit import Budget, MemoryLimit
+    from .pieces import Piece
 
 
 #: seconds that runs take before it is looked for faster kernels
@@ -68,6 +69,8 @@ class Executable:
         self._numpys = lowered
         #: what runs go by for which floating-point errors are asked: faster kernels do not tell them
         self._telling: Plan | None = None
+        #: for which it is waited for faster kernels: to find them takes longer than many a run
+        self._pieces: Sequence[Piece] = ()
         self._plan(lowered)
 
     def _plan(self, lowered: Lowered, machine: Machine = MappingProxyType({})) -> None:
@@ -158,11 +161,13 @@ class Executable:
             from .pieces import pieces_of
 
         source = faster() if callable(faster) else faster
-        pieces = list(pieces_of(self._numpys, self.plan.nodes))
+        pieces = self._pieces = self._pieces or list(pieces_of(self._numpys, self.plan.nodes))
         found = {} if source is None else source.kernels(pieces, self._spent)
         self._faster = source if found is None else None
         if source is not None and found is None:
             self._due = source.due
+        else:
+            self._pieces = ()
         if found:
             self._plan(with_kernels(self._numpys, pieces, found), of_batches(pieces, found))
 
