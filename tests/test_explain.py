@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import statistics
+from typing import Any
 
 import autoloop as al
 import numpy as np
@@ -174,3 +176,19 @@ def test_a_loop_is_not_said_to_become_machine_code_that_cannot():
     assert "would call NumPy for" in report.loops[0].why and "(numpy_median) at" in report.loops[0].why
     assert "takes it over" not in report.loops[0].why
     assert "takes it over once" in report.loops[1].why
+
+
+def test_what_arguments_hold_is_called_by_the_names_of_the_parameters() -> None:
+    class Held:
+        def __init__(self) -> None:
+            self.n = np.ones(3)
+
+    def f(p: Any, *more: Any, k: Any, **named: Any) -> Any:
+        p.n = p.n + k.n + more[0].n + named["z"].n
+        return p.n
+
+    told = str(al.explain(f, Held(), Held(), k=Held(), z=Held()))
+    assert "argument" not in told.replace("arguments", "")
+    for name in ("p.n", "more_0.n", "k.n", "z.n"):
+        assert f"  {name} (float64(3,)): read" in told
+    assert re.search(r"^  p\.n +written$", told, re.MULTILINE)

@@ -70,8 +70,9 @@ _CONTAINERS = (tuple, *LISTS, *DICTS, *SETS)
 class _Walk(CodeWalk):
     """The walk that finds it."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, arguments: Sequence[str]) -> None:
         super().__init__(names)
+        self._arguments = arguments
         self._todo: deque[tuple[Place, Any]] = deque()
 
     def function(self, function: Any) -> None:
@@ -111,11 +112,11 @@ class _Walk(CodeWalk):
                 self.holders.append((place, value))
             if isinstance(value, (tuple, *LISTS)):
                 for k, one in enumerate(value):
-                    self.call(place.item(k) if place is not CALL else Place("item", CALL, k, f"argument {k}"), one)
+                    self.call(place.item(k) if place is not CALL else self._argument(k), one)
             elif isinstance(value, dict):
                 if self._without_place(place, value):
                     for key, one in value.items():
-                        self.call(place.item(key), one)
+                        self.call(place.item(key) if kind is not Named else Place("item", place, key, str(key)), one)
             else:
                 for name, one in instance_attributes(value).items():
                     self.call(place.attribute(name), one)
@@ -127,6 +128,10 @@ class _Walk(CodeWalk):
             self.visit(place, value)
         else:
             self.note_stranger(place, value)
+
+    def _argument(self, k: int) -> Place:
+        """Return the place of an argument, which messages call as the function does."""
+        return Place("item", CALL, k, self._arguments[k] if k < len(self._arguments) else f"argument {k}")
 
     def run(self) -> None:
         """Look at everything that is in reach."""
@@ -339,14 +344,18 @@ def _given(place: Place, value: Any, stored: Set[str]) -> list[str]:
 
 
 def reached_from(
-    function: Any, call: tuple[Any, ...], receiver: tuple[Place, Any] | None, more: Sequence[Any] = ()
-) -> Reached:
-    """Return what a function reaches in a call: walked until the code in reach has no new names."""
+    function: Any, call: tuple[Any, ...], receiver: tuple[Place, Any] | None, more: Sequence[Any] = (),
+    arguments: Sequence[str] = (),
+) -> Reached:  # fmt: skip
+    """Return what a function reaches in a call: walked until the code in reach has no new names.
+
+    ``arguments`` are what messages call the elements of ``call``.
+    """
     names = Names()
     if isinstance(function, types.FunctionType) and not is_own_file(function.__code__.co_filename):
         names.add(function.__code__)
     while True:
-        found = _Walk(names)
+        found = _Walk(names, arguments)
         before = names.count
         found.call(CALL, call)
         if receiver is not None:

@@ -249,7 +249,8 @@ def _has_inputs(request: Request) -> bool:
 
 def _walk(request: Request) -> Reached:
     receiver = None if request.receiver is None else (RECEIVER, request.receiver())
-    return reached_from(request.function, request.call, receiver)
+    arguments = [name for name, _ in request.parameters.named(request.call)]
+    return reached_from(request.function, request.call, receiver, arguments=arguments)
 
 
 def _attempt(request: Request, by_reference: bool, numbers: frozenset[Any]) -> _Attempt:

@@ -80,9 +80,9 @@ def played(function):
 @pytest.mark.parametrize(
     ("f", "most", "word"),
     [
-        (length, 9, "'argument 0.log', which it looks into, has another length"), (last, 9, "argument 0.log"),
-        (arrays, 9, "argument 0.log"), (items, 9, "argument 0.d"), (elements, 9, "argument 0.s"),
-        (keys, 13, "'argument 0.n', of which it needs the value, is another number at each call"),
+        (length, 9, "'o.log', which it looks into, has another length"), (last, 9, "o.log"),
+        (arrays, 9, "o.log"), (items, 9, "o.d"), (elements, 9, "o.s"),
+        (keys, 13, "'o.n', of which it needs the value, is another number at each call"),
         (bounded, 9, ""), (window, 5, ""), (only_added_to, 1, ""),
     ],
 )  # fmt: skip
