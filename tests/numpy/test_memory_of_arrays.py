@@ -215,7 +215,6 @@ def _view_opened(x):
         (lambda x: x.setflags(write=False), "of an argument would change the caller's array"),
         (_set_in_a_loop, "in a loop or branch of the graph: call it before"),
         (_view_opened, "of a read-only view: make another one"),
-        (lambda x: x.tobytes("K"), r"x.tobytes\('K'\) depends on how x lies in memory: say 'C' or 'F'"),
         (lambda x: x.tobytes() == b"", "__eq__ asks for bytes that only the run knows"),
         (lambda x: x.tobytes() or 3, "a condition asks for bytes that only the run knows"),
         (lambda x: x.tobytes().hex(), "'hex' is asked of bytes that only the run knows"),

@@ -87,8 +87,8 @@ class Attributes(Base):
         np.empty(0).tobytes(order)  # which says what is wrong
         if order in ("A", "a"):
             order = _order(self, "tobytes('A')")
-        if order in ("K", "k"):
-            raise TypeError(f"x.tobytes({order!r}) depends on how x lies in memory: say 'C' or 'F'")
+        if order in ("K", "k"):  # which here means C to NumPy, however the array lies
+            order = "C"
         return call("bytes_of", self.current(), "tobytes", order=(order or "C").upper())
 
     def dumps(self) -> Any:

@@ -373,23 +373,38 @@ def _array_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, 
         views = values[place].given_views(theirs, made, _again(theirs, args, kwargs, place), is_array)
         if views is not None:
             if type(views) is ArrayTracer and views.dtype != values[place].dtype:
-                _lay_as_said(theirs, kwargs, views)
+                _lay_as_said(theirs, args, kwargs, views)
             return views
     if isinstance(made, NumberTracer) and not any(made is one for one in values):
         return made  # a number of Python's, as the counterpart says
     made = own(theirs, args, kwargs, made)
     array = taken(values, marked(ZeroDimArray if is_array else kind, made), TextTracer, not gives_text(theirs))
     if type(array) is ArrayTracer:
-        _lay_as_said(theirs, kwargs, array)
+        _lay_as_said(theirs, args, kwargs, array)
     return array
 
 
-def _lay_as_said(theirs: Any, kwargs: Mapping[str, Any], array: ArrayTracer) -> None:
-    """Note that an array that a function has made lies in memory by columns, if the program says so."""
-    said = theirs is np.asfortranarray or (kwargs.get("order") == "F" and theirs in _MAKING)
+def _lay_as_said(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], array: ArrayTracer) -> None:
+    """Note that an array that a function has made lies in memory by columns, or by rows, if the program says so."""
+    said = _order_said(theirs, args, kwargs)
     layout = new_layout(array) if said and array.shape.rank != 1 and array.view_of is None else None
     if layout is not None:
-        array.storage.lies_as(layout.copy("F"))
+        array.storage.lies_as(layout.copy(said))
+
+
+def _order_said(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str | None:
+    """Return in which order, C or F, the program says that an array lies; None if it does not."""
+    if theirs is np.asfortranarray:
+        return "F"
+    if theirs is not np.require:
+        return "F" if kwargs.get("order") == "F" and theirs in _MAKING else None
+    given = args[2] if len(args) > 2 else kwargs.get("requirements")
+    asked = {one.upper() for one in given or () if isinstance(one, str)}
+    return next((order for order, words in _REQUIRED.items() if asked & words), None)
+
+
+#: what ``np.require`` is told -> how the array lies
+_REQUIRED = {"C": {"C", "CONTIGUOUS", "C_CONTIGUOUS"}, "F": {"F", "FORTRAN", "F_CONTIGUOUS"}}
 
 
 #: functions that make an array in the order that they are told
