@@ -97,6 +97,7 @@ class Names:
         self.imported: set[str] = set()
         self.asked: dict[str, set[str]] = {}
         self._values: set[str] | None = None
+        self._settable: tuple[tuple[int, int], set[str]] | None = None
         self._unread: list[types.CodeType] = []
         self.opened: dict[int, types.ModuleType] = {}
         self._seen: dict[int, tuple[Any, frozenset[str]]] = {}
@@ -139,7 +140,10 @@ class Names:
 
     def settable(self) -> set[str]:
         """Return the names of attributes that code may set: by ``setattr`` any that it has as a text."""
-        return self.stored if self.read.isdisjoint(_SETTING) else self.stored | self.read
+        size = len(self.stored), len(self.read)  # which only grow; each object that is reached asks
+        if self._settable is None or self._settable[0] != size:
+            self._settable = size, (self.stored if self.read.isdisjoint(_SETTING) else self.stored | self.read)
+        return self._settable[1]
 
     def ask(self, is_by_name: bool) -> None:
         """Note a value that may ask objects for attributes of names that no code has."""

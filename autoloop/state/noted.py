@@ -60,6 +60,7 @@ class Reached:
         self.numbers: list[tuple[Place, Any]] = []
         self.generators: list[tuple[Place, Any]] = []
         self.holders: list[tuple[Place, Any]] = []
+        self._held: set[int] = set()  # their ids
         self.variables: dict[tuple[int, str], tuple[dict[str, Any], str]] = {}
         self.cells: list[tuple[str, types.CellType]] = []
         #: objects by id, which stay theirs, and where they stand
@@ -85,6 +86,15 @@ class Reached:
     def guard(self, kind: str, place: Place, known: Any) -> None:
         """Note what has to hold."""
         self.guards.append(Guard(kind, place, known))
+
+    def hold(self, place: Place, value: Any) -> None:
+        """Note an object that holds others."""
+        self.holders.append((place, value))
+        self._held.add(id(value))
+
+    def is_held(self, value: Any) -> bool:
+        """Return whether an object is noted as one that holds others; of large programs, each class asks often."""
+        return id(value) in self._held
 
     def note_stranger(self, place: Place, value: Any) -> dict[str, Any]:
         """Return what attributes an object of a library has; note them where code may give it others."""

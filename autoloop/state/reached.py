@@ -109,7 +109,7 @@ class _Walk(CodeWalk):
         if is_structure or hasattr(kind, "__dataclass_fields__"):
             self.seen[id(value)] = self.given[id(value)] = value, place
             if not isinstance(value, tuple):
-                self.holders.append((place, value))
+                self.hold(place, value)
             if isinstance(value, (tuple, *LISTS)):
                 for k, one in enumerate(value):
                     self.call(place.item(k) if place is not CALL else self._argument(k), one)
@@ -194,7 +194,7 @@ class _Walk(CodeWalk):
             self._tuple(place, value)
         elif kind in LISTS or kind in DICTS or kind in SETS:
             if kind is not frozenset:
-                self.holders.append((place, value))
+                self.hold(place, value)
             if kind is defaultdict:  # which calls it by itself
                 self.visit(place.attribute("default_factory"), value.default_factory)
             if self._is_only_added_to(place, value):
@@ -240,7 +240,7 @@ class _Walk(CodeWalk):
             is_own = not is_followed(value) or not (is_constant(value) or hasattr(type(value), "_fields"))
             if held or is_own:
                 self.hidden.append(f"{place.name!r} is a tuple of a class of its own")
-            self.holders.append((place, value))
+            self.hold(place, value)
             self.guard_absent(place, value, held)
         self._elements(place, value)
 
@@ -293,7 +293,7 @@ class _Walk(CodeWalk):
 
     def _object(self, place: Place, value: Any) -> None:
         kind = type(value)
-        self.holders.append((place, value))
+        self.hold(place, value)
         self.guard("type", place, kind)
         self.walk_class(kind)
         held = instance_attributes(value)

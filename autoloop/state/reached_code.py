@@ -75,7 +75,7 @@ class CodeWalk(Reached):
     def attributes_of(self, place: Place, function: types.FunctionType) -> None:
         """Look at what a function itself holds."""
         held = vars(function)
-        self.holders.append((place, function))
+        self.hold(place, function)
         for name, one in held.items():
             if self.names.use(name) and name != "__wrapped__":
                 self.visit(place.attribute(name), one)
@@ -244,11 +244,11 @@ class CodeWalk(Reached):
         for cls in kind.__mro__:
             if not is_users_class(cls) or (id(cls) in self.seen and cls is not kind):
                 continue
-            if any(holder is cls for _, holder in self.holders):
+            if self.is_held(cls):
                 continue
             place = Place("value", None, cls, cls.__name__)
             self.seen.setdefault(id(cls), (cls, place))
-            self.holders.append((place, cls))
+            self.hold(place, cls)
             self.guard("names", place, (len(vars(cls)), next(reversed(vars(cls)))))
             self._told_by_name(place, cls, _OF_NAMED_CLASSES)
             if "__subclasses__" in self.names.read:
@@ -273,7 +273,7 @@ class CodeWalk(Reached):
         asked = {name: held[name] for name in held if name not in _OF_MEMBERS and self.names.use(name)}
         if asked and id(value) not in self.seen:
             self.seen[id(value)] = value, place
-            self.holders.append((place, value))
+            self.hold(place, value)
             for name, one in asked.items():
                 self.visit(held_at(place, value, name), one)
 
