@@ -116,12 +116,19 @@ def one_holder(value):
     return {tuple(some) for some in ways.values() if len(some) > 1}
 
 
-def entering(f, enter):
-    """Return a function that calls another, and what is to be done before."""
+def entering(f, enter, within):
+    """Return a function that calls another, and what is to be done before, if it is called ``within`` no other one."""
 
+    @functools.wraps(f)
     def entered(*some, **named):
+        if within:
+            return f(*some, **named)
         enter()
-        return f(*some, **named)
+        within.append(True)
+        try:
+            return f(*some, **named)
+        finally:
+            within.clear()
 
     return entered
 
@@ -133,7 +140,8 @@ def played(text, number, layout, count, executor=None, look=None, enter=None):
     the function.
     """
     names = compiled_world(text, number, executor)
-    f = g = names["f"] = names["decorate"](names["f"])
+    f = names["f"] = names["decorate"](names["f"])
+    decorated = {name: names[name] for name in ("f", "outer") if name in names}
     own = list(arguments("apart" if layout == "the world's" else layout, count))
     call = names.get("call", lambda f, own, k: f(*own))
     found, is_plain = [], False
@@ -143,7 +151,10 @@ def played(text, number, layout, count, executor=None, look=None, enter=None):
             own[0] = names["W"]
         before = described([own, names["state"]()])
         if enter is not None:
-            f = names["f"] = entering(g, lambda k=k: enter(k, own, names["state"]()))
+            within = []
+            for name, g in decorated.items():
+                names[name] = entering(g, lambda k=k: enter(k, own, names["state"]()), within)
+            f = names["f"]
         value = error = None
         printed = io.StringIO()
         with warnings.catch_warnings(record=True) as told, contextlib.redirect_stdout(printed):
