@@ -43,7 +43,9 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
             keyword.value = self.rewrite(keyword.value, around)
         if not plain:
             make = Maker(function)
-            function = make.call(self.operator(make, "call"), function)
+            is_starred = any(isinstance(arg, gast.Starred) for arg in node.args)
+            is_starred = is_starred or any(keyword.arg is None for keyword in node.keywords)
+            function = make.call(self.operator(make, "starred_call" if is_starred else "call"), function)
         node.func = function
         return node
 

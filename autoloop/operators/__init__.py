@@ -115,6 +115,7 @@ if TYPE_CHECKING:
     from .constructs.sorted_lists import sorted_by as sorted_by
     from .constructs.sorted_lists import sorted_tensor as sorted_tensor
     from .constructs.staged_libraries import OF_LIBRARIES as OF_LIBRARIES
+    from .constructs.starred_calls import starred_call
     from .constructs.stateful_calls import told_of_effect as told_of_effect
     from .constructs.text import formatted as formatted
     from .constructs.text import formatted_as as formatted_as
@@ -194,6 +195,7 @@ __all__ = [
     "set_item_of",
     "set_items",
     "set_loop_options",
+    "starred_call",
     "subject",
     "unary",
     "unpack",
@@ -250,6 +252,7 @@ _MODULES = {
     "autoloop.operators.constructs.side_by_side": ("staged_enumerate", "staged_reversed", "staged_zip"),
     "autoloop.operators.constructs.sorted_lists": ("sorted_by", "sorted_tensor"),
     "autoloop.operators.constructs.staged_libraries": ("OF_LIBRARIES",),
+    "autoloop.operators.constructs.starred_calls": ("starred_call",),
     "autoloop.operators.constructs.stateful_calls": ("told_of_effect",),
     "autoloop.operators.constructs.text": (
         "formatted", "formatted_as", "fstring", "holds_staged", "joined", "of_known_text",
