@@ -9,6 +9,7 @@ from autoloop_runtime.base import dtypes
 from autoloop_runtime.ir.argument_types import ArrayLike
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ops.broadcasting import broadcast_static
 from autoloop_runtime.ops.shape_queries import shape_of
 
 
@@ -22,5 +23,6 @@ def broadcast_arrays(*arrays: ArrayLike) -> list[Tensor]:
     tensors = [convert_to_tensor(array) for array in arrays]
     if not tensors:
         return []
+    broadcast_static("broadcast_arrays", *tensors)  # which says what does not fit
     common = shape_of(reduce(ops.logical_or, [ops.zeros_like(t, dtypes.bool_) for t in tensors]))
     return [ops.broadcast_to(t, common) for t in tensors]

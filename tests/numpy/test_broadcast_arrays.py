@@ -38,3 +38,9 @@ def test_nobody_is_warned(program):
                 wanted = found
             for one, other in zip(found, wanted, strict=True):
                 np.testing.assert_array_equal(one, other)
+
+
+def test_shapes_that_do_not_fit_are_said_of_the_function() -> None:
+    for f in (al.broadcast_arrays, al.function(lambda *arrays: al.broadcast_arrays(*arrays))):
+        with pytest.raises(ValueError, match=r"broadcast_arrays: shapes \(2, 3\) and \(4,\) cannot be broadcast"):
+            f(al.ones([2, 3]), al.ones([4]))
