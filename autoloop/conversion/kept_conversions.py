@@ -8,7 +8,6 @@ sources of the conversion; it is taken if every question is answered now as it w
 from __future__ import annotations
 
 import contextlib
-import functools
 import linecache
 import marshal
 import os
@@ -26,6 +25,8 @@ from .meanings import Meanings
 
 #: of the room that is for machine code
 _PART = 16
+#: file -> its lines, and their hash: a large file has many functions. Two threads put the same there
+_texts: dict[str, tuple[list[str], bytes]] = {}
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class KeptConversion:
     def store(self, made: Conversion) -> None:
         """Keep a conversion that was just made, if the text that it was made of is still the same."""
         cache = _cache()
-        if cache is None or not self._key or self._key != _key_of(self._function.__code__):
+        if cache is None or not self._key or self._key != _key_of(self._function.__code__) or _sources() != _LOADED:
             return
         meanings = made.meanings
         inner, answers = sorted(meanings.inner_members), tuple(meanings.answers.items())
@@ -111,21 +112,38 @@ def _hash(data: bytes) -> bytes:
 
 def _key_of(code: types.CodeType) -> str:
     """Return what the entry of a function is found by; empty if nothing is to be kept, or there is no text."""
-    if cache_folder("conversions") is None or (sources := _sources()) is None:
-        return ""
-    linecache.checkcache(code.co_filename)
-    text = "".join(linecache.getlines(code.co_filename))
-    if not text:
+    if cache_folder("conversions") is None or _LOADED is None or not (text := _text_of(code.co_filename)):
         return ""
     told = (
-        sources, sys.version, util.MAGIC_NUMBER, sys.flags.optimize, code.co_filename, code.co_qualname, code.co_name,
-        code.co_firstlineno, code.co_flags, code.co_freevars, code.co_varnames, code.co_argcount,
-        code.co_posonlyargcount, code.co_kwonlyargcount, code.co_linetable,
+        text, _LOADED, sys.version, util.MAGIC_NUMBER, sys.flags.optimize, _notes_columns(), code.co_filename,
+        code.co_qualname, code.co_name, code.co_firstlineno, code.co_flags, code.co_freevars, code.co_varnames,
+        code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_linetable,
     )  # fmt: skip
-    return _hash(f"{told!r}\0{text}".encode("utf-8", "surrogatepass")).hex()
+    return _hash(repr(told).encode()).hex()
 
 
-@functools.cache
+def _text_of(filename: str) -> bytes:
+    """Return the hash of the text of a file; empty if there is none, or it is no file's.
+
+    What is no file's, as a cell of a notebook or a method that was made of a text, has another name in each process:
+    nobody would find it again.
+    """
+    linecache.checkcache(filename)
+    lines = linecache.getlines(filename)
+    entry = linecache.cache.get(filename)
+    if not lines or entry is None or len(entry) < 2 or entry[1] is None:  # the time of the file
+        return b""
+    known = _texts.get(filename)
+    if known is None or known[0] is not lines:  # which are others when the file has been read again
+        known = _texts[filename] = lines, _hash("".join(lines).encode("utf-8", "surrogatepass"))
+    return known[1]
+
+
+def _notes_columns() -> bool:
+    """Return whether Python notes columns in what it compiles (not with ``-X no_debug_ranges``); what it loads may."""
+    return any(None not in position for position in compile("x", "<probe>", "eval").co_positions())
+
+
 def _sources() -> str | None:
     """Return what tells the conversion, and the trees that it works on, from other versions of them."""
     try:
@@ -143,3 +161,7 @@ def _files(folder: str) -> Iterator[tuple[str, int, int]]:
         if entry.name.endswith(".py"):
             found = entry.stat()
             yield entry.path, found.st_mtime_ns, found.st_size
+
+
+#: of the conversion that this process has: its files may be others by the time that something is converted
+_LOADED = _sources()

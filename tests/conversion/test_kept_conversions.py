@@ -132,7 +132,8 @@ def test_another_world_is_asked_again(processes, case):
 
 def test_another_version_is_another_entry(processes, monkeypatch):
     processes.run()
-    monkeypatch.setattr(kept_conversions, "_sources", lambda: "another version")
+    for name, version in (("_LOADED", "another version"), ("_sources", lambda: "another version")):
+        monkeypatch.setattr(kept_conversions, name, version)
     assert processes.run() == (9, 2)
     assert len(processes.entries()) == 4
 
@@ -145,6 +146,50 @@ def test_a_source_of_the_conversion_that_was_touched_is_another_version(tmp_path
     os.utime(tmp_path / "one.py", ns=(5, 5))
     assert list(kept_conversions._files(str(tmp_path))) != before
     assert "kept_conversions.py" in kept_conversions._sources() and "gast.py" in kept_conversions._sources()
+
+
+def test_what_is_loaded_makes_nothing_for_other_sources(processes, monkeypatch):
+    monkeypatch.setattr(kept_conversions, "_sources", lambda: "edited since this process began")
+    assert processes.run() == processes.run() == (9, 2)
+    monkeypatch.setattr(kept_conversions, "_LOADED", "edited since this process began")
+    assert processes.run() == (9, 2)
+    assert processes.run() == (9, 0)
+
+
+def test_other_columns_are_another_entry(processes, monkeypatch):
+    processes.run()
+    monkeypatch.setattr(kept_conversions, "_notes_columns", lambda: False)  # the user's own code may have them
+    assert processes.run() == (9, 2)
+
+
+def test_texts_of_no_file_are_not_kept(processes):
+    name = "<cell 1 of process 4711>"
+    linecache.cache[name] = (len(PROGRAM), None, (PROGRAM + HELPER).splitlines(True), name)
+    names = {}
+    exec(compile(PROGRAM + HELPER, name, "exec"), names)
+    assert al.function(names["f"])(np.float64(2), np.int64(3)) == 9
+    assert processes.made == 2 and not (processes.folder / "cache").exists()
+
+
+def test_a_text_is_read_once_for_all_functions_in_it(processes, monkeypatch):
+    names, hashed = processes.load(PROGRAM + HELPER), []
+    monkeypatch.setattr(kept_conversions, "_texts", {})
+    hash_of = kept_conversions._hash
+    monkeypatch.setattr(kept_conversions, "_hash", lambda data: hashed.append(data) or hash_of(data))
+    assert al.function(names["f"])(np.float64(2), np.int64(3)) == 9
+    assert processes.made == 2 and sum(b"while n" in one for one in hashed if b"autoloop" not in one) == 1
+
+
+def test_a_relative_folder_in_a_folder_that_is_gone_keeps_nothing(processes, monkeypatch, tmp_path):
+    names = processes.load(PROGRAM + HELPER)
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    monkeypatch.setenv("AUTOLOOP_CACHE_DIR", "cache")
+    try:
+        (tmp_path / "gone").rmdir()
+    except OSError:
+        pytest.skip("the folder of a process stays here")
+    assert al.function(names["f"])(np.float64(2), np.int64(3)) == 9
 
 
 @pytest.mark.parametrize("damage", [b"", b"garbage", None])

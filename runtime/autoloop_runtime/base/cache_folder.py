@@ -20,7 +20,10 @@ def cache_folder(kind: str) -> str | None:
     if os.environ.get(OPT_OUT, "1") == "0":
         return None
     if is_named():
-        return os.path.abspath(os.environ[FOLDER])
+        try:
+            return os.path.abspath(os.environ[FOLDER])
+        except OSError:  # it is relative to a folder that is not there any more
+            return None
     usual = _usual()
     return None if usual is None else os.path.join(usual, "autoloop", kind)
 
