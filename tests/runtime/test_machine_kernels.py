@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 
 import autoloop as al
 import numpy as np
@@ -17,7 +18,9 @@ from api import (
     native_call,
     pieces,
     pieces_of,
+    replace,
     single_kernels,
+    tier_up,
 )
 from executors import needs_native
 
@@ -40,7 +43,7 @@ def at_once(monkeypatch):
             return True
 
     monkeypatch.setattr(machine_kernels, "background", AtOnce)
-    monkeypatch.setattr(machine_kernels, "price", lambda nodes: 0.0)
+    monkeypatch.setattr(machine_kernels, "price", lambda *_: 0.0)
     monkeypatch.setattr(executable, "LONG", 0.0)
 
 
@@ -286,6 +289,13 @@ def test_runs_do_not_look_for_pieces_again_while_kernels_are_made(at_once, monke
     jobs[0]()
     f(FLOATS)
     assert kernels_of(f, FLOATS) and len(looked) == 1
+
+
+def test_the_compiler_is_loaded_once_for_many_kernels(monkeypatch):
+    monkeypatch.setattr(tier_up, "sys", SimpleNamespace(modules={}))  # it is not there yet
+    one, source = piece_of(lambda x: np.tanh(x), FLOATS), machine_kernels.machine_kernels()
+    assert source.kernels([replace(one, kind=k) for k in range(50)], 0.0) is None
+    assert source.due < tier_up.LOADING + 50 * (tier_up.SMALLEST + tier_up.PER_NODE) + 1e-9
 
 
 def piece_of(f, *args):

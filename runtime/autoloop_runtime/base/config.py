@@ -127,7 +127,7 @@ def tell_spare_memory(tell: Callable[[int], None]) -> None:
 
 
 def set_native(enabled: bool | None) -> None:
-    """Say whether ``executor="auto"`` may make machine code; ``None`` means the default.
+    """Say whether ``executor="auto"`` and the scheduler may make machine code; ``None`` means the default.
 
     It does by default if the extra ``native`` is installed, unless the environment has ``AUTOLOOP_NATIVE=0``. What is
     said here holds for functions that are traced from then on; ``executor="native"`` does not ask.

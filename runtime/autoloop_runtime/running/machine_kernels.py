@@ -60,9 +60,9 @@ class MachineKernels:
         kinds: dict[Hashable, list[Piece]] = {}
         for piece in filter(_gains, pieces):
             kinds.setdefault(piece.kind, []).append(piece)
-        costs = sum([price(len(first.nodes)) for first, *_ in kinds.values()])
         if not kinds:
             return {}
+        costs = price(sum([len(first.nodes) for first, *_ in kinds.values()]), len(kinds))
         if spent < costs:
             self.due = costs
             return None

@@ -81,12 +81,12 @@ def is_wanted() -> bool:
     return config.get_native() and not extra.remedy()
 
 
-def price(nodes: int) -> float:
-    """Return seconds that making code of so many nodes takes, roughly."""
+def price(nodes: int, graphs: int = 1) -> float:
+    """Return seconds that making code of so many nodes takes, in so many graphs, roughly."""
     process = sys.modules.get("autoloop_runtime.native.toolchain.process")
     is_running = getattr(process, "is_running", None)  # not there yet while another thread imports the module
     loaded = is_running is not None and is_running()
-    return (0.0 if loaded else LOADING) + SMALLEST + PER_NODE * nodes
+    return (0.0 if loaded else LOADING) + SMALLEST * graphs + PER_NODE * nodes
 
 
 class TierUp:
