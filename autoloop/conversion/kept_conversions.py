@@ -96,7 +96,8 @@ class KeptConversion:
             return
         meanings = made.meanings
         inner, answers = sorted(meanings.inner_members), tuple(meanings.answers.items())
-        cache.store(self._key, marshal.dumps((made.code, made.ops, made.mutated, made.named, inner, answers)))
+        with contextlib.suppress(ValueError):  # functions in functions, deeper than marshal goes
+            cache.store(self._key, marshal.dumps((made.code, made.ops, made.mutated, made.named, inner, answers)))
 
 
 def _cache() -> DiskCache | None:

@@ -162,6 +162,17 @@ def test_other_columns_are_another_entry(processes, monkeypatch):
     assert processes.run() == (9, 2)
 
 
+def test_what_is_too_deep_to_be_written_is_not_kept(processes):
+    function = processes.load(PROGRAM + HELPER)["f"]
+    made = converting.convert_code(function)
+    code = made.code
+    for _ in range(1200):  # as many `if ...: return` make, where the user lets Python go so deep
+        code = code.replace(co_consts=(code,))
+    kept = kept_conversions.KeptConversion(function)
+    kept.store(kept_conversions.Conversion(code, made.ops, made.meanings, made.mutated, made.named))
+    assert kept.load() is None
+
+
 def test_texts_of_no_file_are_not_kept(processes):
     name = "<cell 1 of process 4711>"
     linecache.cache[name] = (len(PROGRAM), None, (PROGRAM + HELPER).splitlines(True), name)
