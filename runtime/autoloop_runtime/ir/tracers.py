@@ -397,7 +397,9 @@ def _order_said(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -
     if theirs is np.asfortranarray:
         return "F"
     if theirs is not np.require:
-        return "F" if kwargs.get("order") == "F" and theirs in _MAKING else None
+        place = _MAKING.get(theirs)
+        order = kwargs.get("order", args[place] if place is not None and len(args) > place else None)
+        return "F" if order == "F" and theirs in _MAKING else None
     given = args[2] if len(args) > 2 else kwargs.get("requirements")
     asked = {one.upper() for one in given or () if isinstance(one, str)}
     return next((order for order, words in _REQUIRED.items() if asked & words), None)
@@ -407,11 +409,13 @@ def _order_said(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -
 _REQUIRED = {"C": {"C", "CONTIGUOUS", "C_CONTIGUOUS"}, "F": {"F", "FORTRAN", "F_CONTIGUOUS"}}
 
 
-#: functions that make an array in the order that they are told
-_MAKING = frozenset((
-    np.array, np.asanyarray, np.asarray, np.asarray_chkfinite, np.empty_like, np.full, np.full_like, np.ones_like,
-    np.zeros_like,
-))  # fmt: skip
+#: functions that make an array in the order that they are told, and the place of that among their arguments
+_MAKING: dict[Any, int | None] = {
+    np.array: None, np.full: 3, np.full_like: 3,
+    **dict.fromkeys(
+        (np.asanyarray, np.asarray, np.asarray_chkfinite, np.empty_like, np.ones_like, np.zeros_like), 2
+    ),
+}  # fmt: skip
 
 
 def _place_of_viewed(theirs: Any, args: tuple[Any, ...]) -> int:
