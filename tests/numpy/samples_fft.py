@@ -31,7 +31,7 @@ def _really(transform):
 
 def _of_several(transform, whole):
     return lambda x, y: [
-        transform(x), transform(x, (2, 5)), transform(whole(y), axes=(1, 0), norm="ortho"),
+        transform(x), transform(x, (2, 5), (0, 1)), transform(whole(y), axes=(1, 0), norm="ortho"),
         transform(whole(x), s=(4, 3), axes=(0, 1), norm="backward"), transform(whole(y), axes=(0,)),
     ]  # fmt: skip
 

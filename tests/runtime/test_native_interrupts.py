@@ -15,6 +15,7 @@ from api import (
     inv,
     lapack_calls,
     linalg_rules,
+    linked_code,
     matmul,
     native_call,
     products,
@@ -181,10 +182,11 @@ class Questions:
 def questions(monkeypatch):
     make = native_call.compile_ir
     made = Questions(make)
-    monkeypatch.setattr(
-        native_call, "compile_ir",
-        lambda ir, addresses, cache: make(ir, addresses | {"PyErr_CheckSignals": made.address}, None),
-    )  # fmt: skip
+    for room in (native_call, linked_code):
+        monkeypatch.setattr(
+            room, "compile_ir",
+            lambda ir, addresses, cache: make(ir, addresses | {"PyErr_CheckSignals": made.address}, None),
+        )  # fmt: skip
     return made
 
 

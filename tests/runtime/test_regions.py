@@ -12,6 +12,7 @@ import pytest
 from api import (
     Executable,
     Op,
+    Price,
     apply,
     call,
     compile_region,
@@ -153,7 +154,7 @@ def test_a_counter_runs_ahead_of_a_chain_that_is_blocked():
             reached.set()
         return i
 
-    blocked = Op("blocked", lambda x: (x.dtype, x.shape), slow, traits=priced(1e6))
+    blocked = Op("blocked", lambda x: (x.dtype, x.shape), slow, traits=priced(1e6).but(price=Price.FOREIGN))
     noted = Op("noted", lambda x: (x.dtype, x.shape), note)
 
     def body(i, x):

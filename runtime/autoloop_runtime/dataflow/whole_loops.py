@@ -161,12 +161,17 @@ def _alone(lowered: Lowered, light: Collection[int]) -> set[int]:
     heavy = [node.index for node in nodes if node.kind is Kind.KERNEL and node.index not in light]
     if not heavy or len(lowered.frames) == 1 or len(light) > BATCHED * len(heavy):
         return set()
-    if not all(_only_computes(nodes[k]) for k in heavy):
+    if not all(_only_computes(nodes[k]) for k in heavy) or any(_is_seen(node) for node in nodes if node.frame):
         return set()
     with undivided():
         from .overlap import overlapping
 
     return set(heavy) - overlapping(lowered, heavy)
+
+
+def _is_seen(flat: FlatNode) -> bool:
+    """Return whether it shows when a node runs: a counter that is printed runs ahead of what takes long."""
+    return flat.op is not None and (flat.op.effect or flat.op.stateful or flat.op.traits.price is Price.FOREIGN)
 
 
 def _only_computes(flat: FlatNode) -> bool:
