@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextvars
-import math
 import random
 import signal
 
@@ -11,7 +10,7 @@ import autoloop as al
 import autoloop.compat.v1 as tf
 import numpy as np
 import pytest
-from api import config, current_graph, executable
+from api import config, current_graph
 from each_case import each
 from examples import examples
 from executors import EXECUTORS
@@ -175,7 +174,6 @@ def settings(monkeypatch):
     from threadpoolctl import threadpool_limits
 
     monkeypatch.setattr(swap, "BLOCK", 40_000)
-    monkeypatch.setattr(executable, "LONG", math.inf)  # kernels in machine code have other last bits
     with threadpool_limits(2, user_api="blas"):
         yield
     config.set_num_threads(old)
