@@ -160,14 +160,15 @@ class Executable:
             from .faster_kernels import of_batches, with_kernels
             from .pieces import pieces_of
 
-        source = faster() if callable(faster) else faster
+        source = self._faster = faster() if callable(faster) else faster
+        if source is None:
+            return
         pieces = self._pieces = self._pieces or list(pieces_of(self._numpys, self.plan.nodes))
-        found = {} if source is None else source.kernels(pieces, self._spent)
-        self._faster = source if found is None else None
-        if source is not None and found is None:
+        found = source.kernels(pieces, self._spent)
+        if found is None:
             self._due = source.due
-        else:
-            self._pieces = ()
+            return
+        self._faster, self._pieces = None, ()
         if found:
             self._plan(with_kernels(self._numpys, pieces, found), of_batches(pieces, found))
 
