@@ -16,12 +16,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from types import MappingProxyType
 from typing import Any
 
-from ..analysis.cost import estimate
 from ..analysis.ownership import Ownership
 from ..base.dataclass import replace
 from .batch_step import Batch
 from .dependence import DEEP, Dependence, is_loop_merge
-from .flat_graph import GONE, FlatNode, Kind, Lowered, Port, renamed
+from .flat_graph import GONE, FlatNode, Kind, Lowered, Port, nanoseconds, renamed
 from .loop_items import Guard, common_guard
 
 #: kernels of one batch
@@ -97,7 +96,7 @@ class _Grouping:
 
     def _apart(self, members: list[int]) -> Iterator[list[int]]:
         """Yield parts of a batch that do not need each other, each of which is worth another thread."""
-        times = {k: self._estimate(self._nodes[k]) for k in members}
+        times = {k: nanoseconds(self._nodes[k]) for k in members}
         if sum(times.values()) < 2 * LONG:
             yield members
             return
@@ -168,11 +167,7 @@ class _Grouping:
 
     def _time(self, node: FlatNode) -> float:
         """Return how long a node takes, where anything may wait for a batch to end."""
-        return self._estimate(node) if self._any_heavy else 0.0
-
-    def _estimate(self, node: FlatNode) -> float:
-        is_plain = node.source is not None and node.source.op is node.op
-        return estimate(node.source) if is_plain else 0.0  # type: ignore[arg-type]
+        return nanoseconds(node) if self._any_heavy else 0.0
 
     # -- branches -----------------------------------------------------------------------------------------
 

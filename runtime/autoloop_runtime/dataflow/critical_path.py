@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analysis.cost import HEAVY, estimate, expected_trips
+from ..analysis.cost import HEAVY, expected_trips
 from ..analysis.weight import Weight
 from .execution_plan import Plan, Step
-from .flat_graph import FlatNode, Kind, Lowered
+from .flat_graph import FlatNode, Kind, Lowered, nanoseconds
 from .frames import Iteration
 
 #: iterations of a loop that are walked to see what each adds; the first half finds chains that lead to longer ones
@@ -89,9 +89,8 @@ class CriticalPaths:
         measured, times = self._measured.copy(), [0.0] * len(self._lowered.nodes)
         for k, node in enumerate(self._lowered.nodes):
             if node.kind is Kind.KERNEL:
-                plain = node.source is not None and node.source.op is node.op
                 known = k in measured and k not in self._joined  # that is the time of all of it
-                times[k] = measured[k][0] if known else estimate(node.source) if plain else 0.0  # type: ignore
+                times[k] = measured[k][0] if known else nanoseconds(node)
         return times
 
     def _trips(self) -> list[float]:
