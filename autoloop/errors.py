@@ -62,7 +62,7 @@ class ConversionError(NotImplementedError):
 
 
 class SourceNotFoundError(OSError):
-    """The source text of a function cannot be found, so it cannot be converted."""
+    """The source text of a function cannot be found, or is nested too deep, so it cannot be converted."""
 
 
 class EndlessRecursionError(RecursionError):

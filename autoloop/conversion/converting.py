@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
+import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import gast
 from autoloop_runtime.base.dataclass import dataclass
 
+from ..errors import SourceNotFoundError
 from .compiled_trees import compile_function
 from .control_flow import rewrite_function
 from .environment import Environment
@@ -55,8 +58,9 @@ def _convert_tree(function: types.FunctionType) -> _ConvertedTree:
 
 def convert_code(function: types.FunctionType) -> Conversion:
     """Convert one function: this is the whole way, in order."""
-    made = _convert_tree(function)
-    code = compile_function(made.tree, made.source, function.__code__, made.names.ops, made.names.functions)
+    with _shallow(function):
+        made = _convert_tree(function)
+        code = compile_function(made.tree, made.source, function.__code__, made.names.ops, made.names.functions)
     return Conversion(code, made.names.ops, made.environment, made.mutated, made.named)
 
 
@@ -69,12 +73,37 @@ def convert_text(function: types.FunctionType) -> str:
     """Convert one function for reading."""
     from .printing import to_text
 
-    refuse(function)
-    made = _convert_tree(function)
-    tree = to_ast(made.tree)
-    if isinstance(tree, ast.Lambda):
-        tree = ast.copy_location(ast.Expr(tree), tree)
-    return to_text(tree, made.names.ops, made.source.comments)
+    with _shallow(function):
+        refuse(function)
+        made = _convert_tree(function)
+        tree = to_ast(made.tree)
+        if isinstance(tree, ast.Lambda):
+            tree = ast.copy_location(ast.Expr(tree), tree)
+        return to_text(tree, made.names.ops, made.source.comments)
+
+
+@contextmanager
+def _shallow(function: types.FunctionType) -> Iterator[None]:
+    """Say of a function that it is nested too deep, for the passes or for Python's compiler: as plain Python it runs.
+
+    Raises
+    ------
+    SourceNotFoundError
+    """
+    try:
+        yield
+    except (RecursionError, SyntaxError) as error:
+        if _calls_around() > sys.getrecursionlimit() // 4:  # it is the calls that are nested: elsewhere it will do
+            raise
+        what = f"{function.__code__.co_qualname!r} is nested too deep to be converted: {error}"
+        raise SourceNotFoundError(what) from None
+
+
+def _calls_around() -> int:
+    frame, count = sys._getframe(), 0
+    while (around := frame.f_back) is not None:
+        frame, count = around, count + 1
+    return count
 
 
 def _inner_members(nodes: Sequence[Node]) -> frozenset[str]:

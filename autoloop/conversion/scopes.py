@@ -77,13 +77,8 @@ class Effects:
 
 def scope_of(function: Node) -> Scope:
     """Analyse the names of one function or lambda."""
-    collector = _Collector()
-    collector.parameters(function.args)
-    body = function.body if isinstance(function.body, list) else [function.body]
-    for node in body:
-        collector.visit(node)
-    outside = set(collector.global_names) | set(collector.nonlocal_names)
-    order = tuple(name for name in collector.bound if name not in outside)
+    collector = _collected(function, _Collector())
+    order = collector.order()
     own = set(order)
     return Scope(
         order=order,
@@ -92,6 +87,18 @@ def scope_of(function: Node) -> Scope:
         global_names=tuple(dict.fromkeys(collector.global_names)),
         nonlocal_names=tuple(dict.fromkeys(collector.nonlocal_names)),
     )
+
+
+def _collected(function: Node, collector: _Collector) -> _Collector:
+    collector.parameters(function.args)
+    for node in _body(function):
+        collector.visit(node)
+    return collector
+
+
+def _body(function: Node) -> list[Node]:
+    body = function.body
+    return body if isinstance(body, list) else [body]
 
 
 def parameter_names(args: Node) -> list[str]:
@@ -104,14 +111,24 @@ def parameter_names(args: Node) -> list[str]:
 
 
 class _Collector:
-    """Collects bindings, captures and declarations of one function; nested functions only for captures."""
+    """Collects bindings, captures and declarations of one function; nested functions only for captures.
 
-    def __init__(self) -> None:
+    Without ``captures`` it does not look into nested functions: what is nested n deep would be walked 2**n times by
+    those who go through them by themselves.
+    """
+
+    def __init__(self, captures: bool = True) -> None:
+        self.captures = captures
         self.bound: dict[str, None] = {}
         self.captured: set[str] = set()
         self.rebound: set[str] = set()
         self.global_names: list[str] = []
         self.nonlocal_names: list[str] = []
+
+    def order(self) -> tuple[str, ...]:
+        """Return the names that are the function's own."""
+        outside = {*self.global_names, *self.nonlocal_names}
+        return tuple(name for name in self.bound if name not in outside)
 
     def parameters(self, args: Node) -> None:
         self.bound.update(dict.fromkeys(parameter_names(args)))
@@ -128,7 +145,7 @@ class _Collector:
         elif isinstance(node, gast.ClassDef):
             for child in [*node.decorator_list, *node.bases, *node.keywords]:
                 self.visit(child)
-            self.captured |= free_names(node.body)
+            self.captured |= free_names(node.body) if self.captures else set()
         elif isinstance(node, COMPREHENSIONS):
             self._comprehension(node)
         elif consumed := consumed_generator(node):
@@ -141,11 +158,12 @@ class _Collector:
     def _nested_function(self, node: Node) -> None:
         for child in outside_parts(node):
             self.visit(child)
-        self.captured |= free_names([node])
-        self.rebound |= nonlocal_writes(node)
+        if self.captures:
+            self.captured |= free_names([node])
+            self.rebound |= nonlocal_writes(node)
 
     def _comprehension(self, node: Node, *, immediate: bool = False) -> None:
-        inner = _Collector()
+        inner = _Collector(self.captures)
         for child in children(node):
             inner.visit(child)
         targets = _comprehension_targets(node)
@@ -153,7 +171,7 @@ class _Collector:
             if name not in targets:
                 self.bound.setdefault(name)
         self.captured |= inner.captured - targets
-        if isinstance(node, gast.GeneratorExp) and not immediate:
+        if self.captures and isinstance(node, gast.GeneratorExp) and not immediate:
             self.captured |= free_names([node])
 
 
@@ -223,8 +241,8 @@ def free_names(nodes: Iterable[Node]) -> set[str]:
         if isinstance(node, gast.Name):
             names.add(node.id)
         elif isinstance(node, FUNCTIONS):
-            inside = free_names(node.body if isinstance(node.body, list) else [node.body])
-            names |= (inside - set(scope_of(node).order)) | free_names(outside_parts(node))
+            own = _collected(node, _Collector(captures=False)).order()
+            names |= free_names(_body(node)).difference(own) | free_names(outside_parts(node))
         elif isinstance(node, COMPREHENSIONS):
             names |= free_names(children(node)) - _comprehension_targets(node)
         elif isinstance(node, gast.Global | gast.Nonlocal):

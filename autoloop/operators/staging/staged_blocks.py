@@ -191,11 +191,22 @@ def endless_recursion(is_shown: bool = False) -> EndlessRecursionError:
     LeftToPython
     """
     what = "a function calls itself under a tensor condition"
+    if not (is_shown or _calls_again()):
+        what = f"{what}, or such conditions are nested too deep"
     leave_unknown(what, is_shown=is_shown)
     return EndlessRecursionError(
         f"{what}; tracing follows both branches and never ends: write the recursion as a loop, or let a Python "
         f"value stop it"
     )
+
+
+def _calls_again() -> bool:
+    """Return whether a function that is called under a condition was called again by what it calls."""
+    call, seen = _CALL.get(), set()
+    while call is not None and id(call.function) not in seen:
+        seen.add(id(call.function))
+        call = call.around
+    return call is not None
 
 
 def called(function: Any, run: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
