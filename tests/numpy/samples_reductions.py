@@ -33,6 +33,10 @@ _BEGUN = (
     "{f}(x, axis=0, where=b, initial=1)",
     "{f}(x, 0, initial=3)",
     "{f}(empty, 0, initial=7.0)",
+    "{f}(-x * 0.0, 0, initial=-0.0)",
+    "{f}(-x * 0.0, 0, where=b, initial=-0.0)",
+    "{f}([x * 1e100, x * 1e100, x * 1e100, x * 1e100], 0, initial=1e-300)",
+    "{f}([[1.0, 1.0]] * 64, 0, initial=1e16)",
 )
 _MASKED = ("{f}(x, where=b)", "{f}(x, axis=1, keepdims=True, where=b)", "{f}(x, 0, where=[True, False, True])")
 _SPREAD = (

@@ -24,6 +24,7 @@ from ..powers import length
 from ..reducing import restore
 from ..selection import where as chosen
 from ..shape_queries import size
+from .begun_reductions import MAX_FROM, MIN_FROM, PRODUCT_FROM, SUM_FROM
 from .counterparts import NO_VALUE, as_operand, cast_safely, counterpart, known, refused, unsupported
 from .library_rows import Library, library
 
@@ -121,14 +122,33 @@ def first_element(initial: Any, dtype: np.dtype[Any]) -> Tensor:
 
 
 def _accumulated(
-    theirs: Any, ours: Any, join: Any, neutral: int, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any,
+    theirs: Any, ours: Any, begun: Library, neutral: complex, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any,
     initial: Any, where: Any,
 ) -> Tensor:  # fmt: skip
     unsupported(theirs, out=out)
     x = as_operand(a)
-    x = _masked(as_dtype(x, wide(x.dtype) if dtype is None else of_numbers(dtype)), where, neutral)
-    made = as_dtype(ours(x, numpy_axes(theirs, axis, x), kept(keepdims)), x.dtype)
-    return as_dtype(join(made, first_element(initial, x.dtype)), x.dtype) if is_given(initial) else made
+    x = as_dtype(x, wide(x.dtype) if dtype is None else of_numbers(dtype))
+    axes = numpy_axes(theirs, axis, x)
+    first = first_element(initial, x.dtype) if is_given(initial) else None
+    of_sum = begun is SUM_FROM
+    if first is not None and x.dtype.kind in "fc" and not _is_usual(initial, of_sum, x.dtype):
+        # it comes first, as rounding, overflow and the sign of zeros show; what is left out adds no 0., but -0.
+        neutral = complex(-0.0, -0.0) if of_sum else neutral
+        masked = _masked(x, where, neutral if x.dtype.kind == "c" else neutral.real)
+        return as_dtype(begun(masked, first, axis=axes, keepdims=kept(keepdims)), x.dtype)
+    made: Tensor = as_dtype(ours(_masked(x, where, neutral), axes, kept(keepdims)), x.dtype)
+    if first is None or x.dtype.kind in "fc":
+        return made
+    joined: Tensor = as_dtype(made + first if of_sum else made * first, x.dtype)
+    return joined
+
+
+def _is_usual(initial: Any, of_sum: bool, dtype: np.dtype[Any]) -> bool:
+    """Return whether a known ``initial`` is what a reduction begins from where nothing is said: 0., not -0., or 1."""
+    if not isinstance(initial, (bool, int, float, np.bool, np.integer, np.floating)):
+        return False
+    usual = np.asarray(0 if of_sum else 1, dtype)
+    return np.asarray(initial).astype(dtype).tobytes() == usual.tobytes()
 
 
 @counterpart(np.sum)
@@ -137,8 +157,7 @@ def sum(
     where: Any = NO_VALUE,
 ) -> Tensor:  # fmt: skip
     """Return ``np.sum``."""
-    add: Any = lambda y, first: y + first  # noqa: E731
-    return _accumulated(np.sum, reducing.sum, add, 0, a, axis, dtype, out, keepdims, initial, where)
+    return _accumulated(np.sum, reducing.sum, SUM_FROM, 0, a, axis, dtype, out, keepdims, initial, where)
 
 
 @counterpart(np.prod)
@@ -147,20 +166,10 @@ def prod(
     where: Any = NO_VALUE,
 ) -> Tensor:  # fmt: skip
     """Return ``np.prod``."""
-    multiply: Any = lambda y, first: y * first  # noqa: E731
-    return _accumulated(np.prod, reductions.prod, multiply, 1, a, axis, dtype, out, keepdims, initial, where)
+    return _accumulated(np.prod, reductions.prod, PRODUCT_FROM, 1, a, axis, dtype, out, keepdims, initial, where)
 
 
 # -- the largest and the smallest -------------------------------------------------------------------------
-
-
-def _share(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
-    """Return the gradients of a largest element, and of the one that it began with: equal ones share."""
-    x, first = inputs
-    g, y = restore(g, x, attrs), restore(outputs[0], x, attrs)
-    hits, at_first = cast(equal(x, y), g.dtype), cast(equal(first, y), g.dtype)
-    share = g / (reducing.sum(hits, attrs["axis"], keepdims=True) + at_first)
-    return [broadcast_like(hits * share, x), as_dtype(reducing.sum(at_first * share), first.dtype)]
 
 
 def _share_alone(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
@@ -170,16 +179,10 @@ def _share_alone(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], at
     return [hits * (restore(g, x, attrs) / reducing.sum(hits, attrs["axis"], keepdims=True))]
 
 
-def _from(ufunc: Any) -> Any:
-    return lambda x, first, axis, keepdims: ufunc.reduce(x, axis=axis, keepdims=keepdims, initial=first)
-
-
 def _of_any_dtype(ufunc: Any) -> Any:
     return lambda x, axis, keepdims: ufunc.reduce(x, axis=axis, keepdims=keepdims)
 
 
-_MAX = library("max_from", _from(np.maximum), "reduced", _share)
-_MIN = library("min_from", _from(np.minimum), "reduced", _share)
 _MAX_COMPLEX = library("max_complex", _of_any_dtype(np.maximum), "reduced", _share_alone)
 _MIN_COMPLEX = library("min_complex", _of_any_dtype(np.minimum), "reduced", _share_alone)
 
@@ -219,7 +222,7 @@ def max(
     where: Any = NO_VALUE,
 ) -> Tensor:  # fmt: skip
     """Return ``np.max``."""
-    return _extreme(np.max, reductions.max, _MAX, _MAX_COMPLEX, a, axis, out, keepdims, initial, where)
+    return _extreme(np.max, reductions.max, MAX_FROM, _MAX_COMPLEX, a, axis, out, keepdims, initial, where)
 
 
 @counterpart(np.min, np.amin if np.amin is not np.min else None)
@@ -228,7 +231,7 @@ def min(
     where: Any = NO_VALUE,
 ) -> Tensor:  # fmt: skip
     """Return ``np.min``."""
-    return _extreme(np.min, reductions.min, _MIN, _MIN_COMPLEX, a, axis, out, keepdims, initial, where)
+    return _extreme(np.min, reductions.min, MIN_FROM, _MIN_COMPLEX, a, axis, out, keepdims, initial, where)
 
 
 @counterpart(np.ptp)
