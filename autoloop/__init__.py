@@ -81,6 +81,7 @@ if _typing.TYPE_CHECKING:
     from autoloop_runtime.running.session import placeholder as placeholder
 
     from . import compat as compat
+    from . import debugging as debugging
     from . import fft as fft
     from . import linalg as linalg
     from .array_api import __array_namespace_info__ as __array_namespace_info__
@@ -173,7 +174,7 @@ _LATER = {
 }  # fmt: skip
 #: the same of modules that are names themselves
 _LATER_MODULES = {
-    "compat": "autoloop.compat", "fft": "autoloop.fft", "linalg": "autoloop.linalg",
+    "compat": "autoloop.compat", "debugging": "autoloop.debugging", "fft": "autoloop.fft", "linalg": "autoloop.linalg",
     "random": "autoloop_runtime.ops.random", "sparse": "autoloop_runtime.collections.sparse",
 }  # fmt: skip
 _MODULE_OF = {

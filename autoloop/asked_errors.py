@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from autoloop_runtime.analysis.inside import loops_inside
-from autoloop_runtime.base.fp_warnings import is_asked
+from autoloop_runtime.base.fp_warnings import is_asked, is_hunted
 from autoloop_runtime.ir.run_state import EAGER, RunState
 from autoloop_runtime.running.heeding import heeding, price_of
 from autoloop_runtime.running.runner import Runner
+
+from .hunted_runs import HuntedRuns
 
 if TYPE_CHECKING:
     from .concrete import ConcreteFunction
@@ -54,6 +56,7 @@ class Heeded:
         self._trace, self._plain = trace, plain
         self._runner: Runner | None = None
         self._is_left = False
+        self._hunted = HuntedRuns(trace)
         #: seconds that plain Python took in all, and its calls; those that the first runs took
         self._spent, self._calls = 0.0, 0
         self._runs: list[float] = []
@@ -93,13 +96,15 @@ class Heeded:
         self._is_left = self._runner is None
 
     def run(self, values: list[Any], state: RunState) -> list[Any]:
-        """Return what a run gives that has had no errors.
+        """Return what a run gives that has had no errors; while nan and inf are hunted, what ``HuntedRuns`` does.
 
         Raises
         ------
         CalledPlain
             If it has, or has raised anything else; the arrays are as before then.
         """
+        if is_hunted():
+            return self._hunted.run(values, state)
         arrays = [array for k in self._trace.written if type(array := values[k]) is np.ndarray]
         if self._runner is None or not self._pays(arrays):
             raise self._plain(self._watched(values))

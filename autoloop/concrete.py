@@ -16,7 +16,7 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.dtypes import is_own
 from autoloop_runtime.base.forks import undivided
-from autoloop_runtime.base.fp_warnings import asked, is_asked, restore, setting, silence
+from autoloop_runtime.base.fp_warnings import asked, is_asked, is_hunted, restore, setting, silence
 from autoloop_runtime.ir.array_views import dense_strides
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.followers import is_followed
@@ -114,7 +114,7 @@ def leave_if_asked(trace: Any, values: Sequence[Any]) -> None:
     ------
     CalledPlain
     """
-    if asked() and trace.is_alike:
+    if asked() and trace.is_alike and not is_hunted():
         _heeded(trace if isinstance(trace, ConcreteFunction) else trace.newest).begin(values)
 
 
@@ -129,7 +129,8 @@ def _heeded(trace: ConcreteFunction) -> Heeded:
 
 def _asked(trace: ConcreteFunction) -> Runner | Heeded:
     """Return what runs a call that asks for floating-point errors, or leaves it to plain Python."""
-    return trace.checked_runner if _ALONE.get() or not trace.is_alike else _heeded(trace)
+    is_graphs = (_ALONE.get() or not trace.is_alike) and not is_hunted()
+    return trace.checked_runner if is_graphs else _heeded(trace)
 
 
 class ConcreteFunction(NeverSent):
@@ -211,8 +212,7 @@ class ConcreteFunction(NeverSent):
         ]
         self.has_tensors = DecidedNumber in kinds  # or among inputs: plain Python gives numbers where these decide
         self._told = told
-        codes = [] if told is None else told.codes
-        #: the outputs that say which arrays results are
+        codes = [] if told is None else told.codes  # outputs that say which arrays results are
         self._codes = slice(len(tensors), len(tensors) + len(codes))
         set_outputs(graph, [*tensors, *codes, *[tensor for _, tensor in written]])
         #: which inputs are written to -> the output that they hold in the end

@@ -17,6 +17,7 @@ import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.callbacks import attribute_of, named_as
 from autoloop_runtime.base.collector import NoCollection
+from autoloop_runtime.base.config import runs_as_python
 from autoloop_runtime.base.contexts import undisturbed
 from autoloop_runtime.base.forks import Kind, undivided
 from autoloop_runtime.ir.followers import as_arrays
@@ -111,6 +112,8 @@ class Function(SentByName):
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if default_graphs():
             return self._inline(args, kwargs)
+        if runs_as_python() and not self.needs_graph:
+            return self.python_function(*self._receiver(), *args, **kwargs)
         call = args if not kwargs and len(args) == self._parameters.plain else self._bind(args, kwargs)
         if ((spent := self._spent).is_over or spent.left) and spent.leaves(self._receiver(), call):
             return self.python_function(*self._receiver(), *args, **kwargs)
@@ -198,10 +201,8 @@ class Function(SentByName):
         if self.input_signature is not None:
             call = self._conform(call, self.input_signature, self._parameters, self.name)
         leaves, structure = flattened(call)
-        if self.input_signature is not None:
-            key: Any = tuple([kind_of_leaf(leaf) for leaf in leaves])  # arrays and tensors have other results
-        else:
-            key = call_key(structure, leaves)
+        # with a signature, too, arrays and tensors have other results
+        key: Any = call_key(structure, leaves) if self.input_signature is None else tuple(map(kind_of_leaf, leaves))
         concrete = self._traces.found(key, call, leaves)
         if concrete is None:
             with self._lock:
@@ -332,9 +333,8 @@ def _called_followed(
 
 def _settings(leaves: list[Any], traces: int, gradient_memory: str | int | None) -> dict[str, Any]:
     """Return what a graph is told of the trace that fills it."""
-    settings: dict[str, Any] = {
-        "strict": not any(issubclass(type(x), (Tensor, TensorSpec)) for x in leaves), "no_new_variables": bool(traces)
-    }  # fmt: skip
+    is_strict = not any(issubclass(type(x), (Tensor, TensorSpec)) for x in leaves)
+    settings: dict[str, Any] = {"strict": is_strict, "no_new_variables": bool(traces)}
     return settings if gradient_memory is None else settings | {"gradient_memory": gradient_memory}
 
 

@@ -6,10 +6,12 @@ instance.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
+from autoloop_runtime.base.config import tell_as_python
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.recorders import recorders
 
@@ -211,6 +213,11 @@ class _Chain:
         self.newest = made
 
 
+#: by id, the paths of all functions that callers take; set, and popped when they go, one item at a time, which needs no
+#: lock
+_OPEN: dict[int, weakref.ref[FastPaths]] = {}
+
+
 class FastPaths:
     """The fast paths that the calls of one function take, see ``fast_path``; races make one twice, or later.
 
@@ -238,6 +245,8 @@ class FastPaths:
         #: fronts of calls that name arguments, the last first; what these name -> how many calls there were
         self._fronts: list[Callable[..., Any]] = []
         self._named: dict[Any, int] = {}
+        #: whether callers go the usual way whatever paths there are
+        self._is_closed = False
 
     def named(self, parameters: Parameters, count: int, names: Iterable[str]) -> None:
         """Note a call with ``count`` positional arguments and others by their names, and make a front for its kind if
@@ -257,7 +266,7 @@ class FastPaths:
         made = front(self._python_function, parameters, count, sorted(kind[1]), self._placed.newest, first)
         if made is not None:
             self._fronts.insert(0, made)
-            let_through(self._entry, made)
+            self._lead(made)
 
     def passed(
         self, count: int, trace: Trace, given: Sequence[Any], leaves: Sequence[Any], parameters: Parameters,
@@ -300,7 +309,30 @@ class FastPaths:
         for front in reversed(self._fronts):
             front.__globals__.update(placed=self._placed.newest, otherwise=first)
             first = front
-        let_through(self._entry, first)
+        self._lead(first)
+
+    def _lead(self, first: Callable[..., Any]) -> None:
+        """Let callers take these paths, from now on."""
+        key = id(self)
+        if key not in _OPEN:
+            _OPEN[key] = weakref.ref(self, lambda _: _OPEN.pop(key, None) and None)
+        if not self._is_closed:
+            let_through(self._entry, first)
+
+    def close(self, is_closed: bool) -> None:
+        """Let callers go the usual way, or take the paths again."""
+        self._is_closed = is_closed
+        let_through(self._entry, self._main.usual if is_closed else (*self._fronts, self._main.newest)[0])
+
+
+def _close_all(is_closed: bool) -> None:
+    """Let the calls of all functions go the usual way, or take their fast paths again."""
+    for one in list(_OPEN.values()):
+        if (paths := one()) is not None:
+            paths.close(is_closed)
+
+
+tell_as_python(_close_all)
 
 
 def _called_in_place(

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from autoloop_runtime.analysis.inside import loops_inside
+from autoloop_runtime.base.fp_warnings import asked, is_hunted
 from autoloop_runtime.base.stand_ins import ShownByRun
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ def is_retold(trace: ConcreteFunction) -> bool:
 
 def in_plain_words(trace: ConcreteFunction, error: Exception) -> Callable[[], AbstractContextManager[None]] | None:
     """Return in what plain Python is called after a run has raised; None if it is not."""
+    if isinstance(error, FloatingPointError) and asked() and is_hunted():  # it says more than plain Python would
+        return None
     if not (trace.may_be_left if isinstance(error, ShownByRun) else is_retold(trace)):
         return None
     return partial(in_its_words, error, trace.runner.asked == "native")

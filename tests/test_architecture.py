@@ -68,6 +68,7 @@ ARROWS = {
         "fft": "array_api",
         "linalg": "array_api",
         "compat": "",
+        "debugging": "",
         "drawing": "",
         "cli": "conversion drawing bound_function concrete explanation function",
     },
@@ -81,6 +82,7 @@ ARROWS = {
 LAZY = {
     ("autoloop.concrete", "autoloop.asked_errors"),
     ("autoloop.concrete", "autoloop.retold_errors"),
+    ("autoloop.hunted_runs", "autoloop_runtime.dataflow.checked_kernels"),
     ("autoloop.state.replays", "autoloop.retold_errors"),
     ("autoloop_runtime.ir.numpy_arguments", "autoloop_runtime.ir.odd_arguments"),
     ("autoloop_runtime.ir.tracers", "autoloop_runtime.ir.numpys_faults"),

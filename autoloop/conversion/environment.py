@@ -13,7 +13,7 @@ _MAY_BE_LISTS = (gast.Name, gast.Attribute, gast.Subscript, gast.Call, gast.Star
 # Methods of texts that look at nothing else.
 _TEXTS_ALONE = frozenset(("capitalize", "casefold", "encode", "lower", "splitlines", "swapcase", "title", "upper"))
 # Builtins that must be called by the user's own frame.
-_FRAME_CALLS = set(FRAME_READERS) | {"breakpoint", "globals", "super", "__import__"}
+_FRAME_CALLS = set(FRAME_READERS) | {"globals", "super", "__import__"}
 
 
 def _path(node: Node, local_names: frozenset[str]) -> Question:

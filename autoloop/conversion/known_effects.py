@@ -53,6 +53,14 @@ WARN: Any = warnings.warn
 #: modules whose functions look at, or change, more than their arguments
 _OF_THE_WORLD = frozenset(("posix", "nt", "os", "uuid", "secrets", "subprocess", "shutil", "socket", "tempfile"))
 _OF_THE_WORLD |= {"select", "signal", "getpass", "glob", "sqlite3", "_sqlite3", "genericpath"}
+_OF_THE_WORLD |= {
+    "pdb",
+    "ipdb.__main__",
+    "pudb",
+    "IPython.terminal.embed",
+    "IPython.core.debugger",
+    "debugpy.public_api",
+}
 _NAMED: frozenset[Any] = frozenset((open, input, time.localtime, time.gmtime, time.ctime, time.asctime, time.strftime))
 #: NumPy's settings, asked for and changed
 _NAMED |= {np.geterr, np.seterr, np.geterrcall, np.seterrcall, np.getbufsize, np.setbufsize}
@@ -65,6 +73,8 @@ _OF_PATHS = frozenset(("abspath", "expanduser", "expandvars", "islink", "ismount
 #: what runs a text, or finds anything by its name: nobody tells beforehand what that reads or changes
 BY_NAME = (globals, eval, exec, __import__, importlib.import_module)
 _NAMED |= set(BY_NAME)
+#: what stops in a debugger
+_NAMED |= {breakpoint}
 #: what functions and methods are, NumPy's among them
 _CALLED = (types.BuiltinFunctionType, types.FunctionType, types.MethodType, type(np.save))
 #: modules whose classes start something, or open it

@@ -17,9 +17,17 @@ _spare_memory: int = 256 << 20
 #: are told how much memory may be kept; adding one is atomic, and who goes through them takes a copy
 _spare_tellers: list[Callable[[int], None]] = []
 _native: bool | None = None
+_as_python: bool | None = None
+#: are told whether functions run as Python, when that changes; likewise
+_python_tellers: list[Callable[[bool], None]] = []
 
 #: set to 0 it is as if ``set_native(False)`` had been called
 NATIVE_OPT_OUT = "AUTOLOOP_NATIVE"
+#: set to 1 it is as if ``run_as_python()`` had been called
+AS_PYTHON = "AUTOLOOP_AS_PYTHON"
+
+
+_FROM_ENVIRONMENT = os.environ.get(AS_PYTHON, "0") not in ("", "0")
 
 
 def set_num_threads(n: int | None) -> None:
@@ -146,6 +154,36 @@ def set_native(enabled: bool | None) -> None:
 def get_native() -> bool:
     """Return whether ``executor="auto"`` may make machine code."""
     return os.environ.get(NATIVE_OPT_OUT, "1") != "0" if _native is None else _native
+
+
+def run_as_python(enabled: bool | None = True) -> None:
+    """Let decorated functions run undecorated, as plain Python, from now on; ``None`` means the default.
+
+    For the debugger, and to tell whether something is a matter of the graph. Nothing is traced then, and nothing
+    refused. Derivatives and ``while_loop`` are as ever. By default functions do not, unless the environment has
+    ``AUTOLOOP_AS_PYTHON=1``.
+
+    Raises
+    ------
+    TypeError
+        If ``enabled`` is neither a truth value nor ``None``.
+    """
+    global _as_python
+    if enabled is not None and not isinstance(enabled, bool):
+        raise TypeError(f"run_as_python takes True, False or None, got {enabled!r}")
+    _as_python = enabled
+    for tell in list(_python_tellers):
+        tell(runs_as_python())
+
+
+def runs_as_python() -> bool:
+    """Return whether decorated functions run undecorated."""
+    return _FROM_ENVIRONMENT if _as_python is None else _as_python
+
+
+def tell_as_python(tell: Callable[[bool], None]) -> None:
+    """Call ``tell`` whenever it changes whether decorated functions run undecorated."""
+    _python_tellers.append(tell)
 
 
 @lru_cache(maxsize=1)

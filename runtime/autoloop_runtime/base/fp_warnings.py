@@ -47,6 +47,20 @@ def noting(note: Callable[[int], object]) -> np.errstate:
     return np.errstate(all="call", call=lambda _, bits: note(bits))
 
 
+class Hunter:
+    """What NumPy has to call in case of an error while nan and inf are hunted, see
+    ``autoloop.debugging.check_numerics``: so it is known that they are. Errors raise, and nothing calls it."""
+
+    def __call__(self, kind: str, bits: int) -> None:
+        """Raise that there was an error."""
+        raise FloatingPointError(f"{kind} encountered")
+
+
+def is_hunted() -> bool:
+    """Return whether nan and inf are hunted, where floating-point errors are asked for."""
+    return isinstance(np.geterrcall(), Hunter)
+
+
 def is_asked(bits: int) -> bool:
     """Return whether the setting asks for more than silence about one of the kinds of errors that were noted."""
     return bool(bits and bits & kinds_heard())
