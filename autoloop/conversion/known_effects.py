@@ -52,7 +52,7 @@ WARN: Any = warnings.warn
 
 #: modules whose functions look at, or change, more than their arguments
 _OF_THE_WORLD = frozenset(("posix", "nt", "os", "uuid", "secrets", "subprocess", "shutil", "socket", "tempfile"))
-_OF_THE_WORLD |= {"select", "signal", "getpass", "glob", "sqlite3", "_sqlite3", "genericpath"}
+_OF_THE_WORLD |= {"select", "signal", "getpass", "glob", "sqlite3", "_sqlite3", "genericpath", "atexit"}
 _OF_THE_WORLD |= {
     "pdb",
     "ipdb.__main__",

@@ -82,6 +82,8 @@ class Reached:
         self.hidden: list[str] = []
         #: objects of libraries, and what attributes each has: code may give them some
         self.strangers: list[tuple[Place, Any, dict[str, Any]]] = []
+        #: functions, classes and objects of libraries that code has names for
+        self.of_libraries: list[tuple[Place, Any]] = []
 
     def guard(self, kind: str, place: Place, known: Any) -> None:
         """Note what has to hold."""
@@ -98,6 +100,7 @@ class Reached:
 
     def note_stranger(self, place: Place, value: Any) -> dict[str, Any]:
         """Return what attributes an object of a library has; note them where code may give it others."""
+        self.of_libraries.append((place, value))
         held: Any = getattr(value, "__dict__", None)
         if type(held) is not dict:
             return {}

@@ -211,6 +211,7 @@ class _Walk(CodeWalk):
         elif isinstance(value, type):
             self.guard("is", place, value)
             self.names.ask(asks_by_name(value))
+            self.of_libraries.append((place, value))
             self.walk_class(value)
         elif has_state(value):
             self._object(place, value)

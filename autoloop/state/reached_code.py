@@ -56,6 +56,7 @@ class CodeWalk(Reached):
         if value.__name__[:2] == "__" and not is_written(value):  # a dataclass's: another one may be put there
             return
         if is_library_file(value.__code__.co_filename):  # a decorator's wrapper may hold a function of the user's
+            self.of_libraries.append((place, value))
             self.walk_parts(place, value)
         else:
             self.guard("is", place.attribute("__code__"), value.__code__)  # which who reloads modules sets anew
@@ -130,13 +131,8 @@ class CodeWalk(Reached):
     def walk_modules(self) -> bool:
         """Look at what code uses of the modules that it names or imports, once all else was looked at: thousands of
         functions name the same ones. Return whether there was more to look at than the last time."""
-        known = (
-            self.names.count,
-            len(self.names.stored),
-            len(self.names.imported),
-            len(self.modules),
-            len(self.packages),
-        )
+        names = self.names
+        known = names.count, len(names.stored), len(names.imported), len(self.modules), len(self.packages)
         if self.looked == known:
             return False
         self.looked = known

@@ -327,6 +327,7 @@ def _traced_once(request: Request, by_reference: bool, numbers: frozenset[Any], 
             _put_back(world, found.guards, request, receiver)
             raise
     world.put_back()
+    world.leave_kept(request.function, request.needs_graph or request.executor == "native")
     graph.records = {key: one for key, one in graph.records.items() if key not in (ObjectsOfTrace, CopiesOfTrace)}
     inputs = [state.input_at(place, leaf, request.exactly) for place, leaf in zip(found.places, found.leaves)]
     if changes.writes or result is not None:

@@ -22,6 +22,7 @@ from ..operators.mutation.heap_snapshot import MOST_NUMBERS, contents
 from ..operators.mutation.outside_world import leave
 from ..operators.staging.container_contents import fill, instance_attributes, put_in_order
 from ..sent_by_name import SentByName
+from .installed_packages import roots_of
 from .noted import Guard, Reached
 from .overlaps import Related, Relations, guards_of_shared
 from .places import CALL, Place, put, set_at, take_away
@@ -163,6 +164,8 @@ class World:
         self.traced_call: tuple[Any, ...] = ()
         self._known: set[int] | None = None
         self._standing = state.Standing(reached.generators) if reached.generators else None
+        roots = roots_of(reached)
+        self._libraries = state.Libraries(roots) if roots else None
 
     def leave_drawn(self) -> None:
         """Leave a function to Python of which code that no run knows has drawn random numbers while it was traced."""
@@ -279,6 +282,13 @@ class World:
                 cell.cell_contents = first
         for one in self.holders:
             one.put_back()
+        if self._libraries is not None:
+            self._libraries.put_back()
+
+    def leave_kept(self, function: Any, needs_graph: bool) -> None:
+        """Leave a function to Python of which a library has kept something while it was traced, now put back."""
+        if self._libraries is not None:
+            self._libraries.leave(function, needs_graph)
 
     def is_untouched(self) -> bool:
         """Return whether all that is in it, variables and attributes, is what it was when the trace began."""
