@@ -1,7 +1,8 @@
 """What is ours though a library has it, against the library: ``python tests/benchmarks/own_parts.py [PART ...]``.
 
-Products of matrices and factors of small ones against BLAS and LAPACK, sorting against NumPy, the linker against LLVM's
-loader, pictures against Graphviz where that is installed. One thread; each pair takes turns in one run.
+Products of matrices and factors of small ones against BLAS and LAPACK, functions against libmvec, sorting against
+NumPy, the linker against LLVM's loader, pictures against Graphviz where that is installed. One thread; each pair takes
+turns in one run.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def told(what: str, ours: float, theirs: float, unit: str = "us") -> None:
     print(f"{what:34} ours {ours:10.1f} {unit}, theirs {theirs:10.1f} {unit}: theirs / ours {ratio}", flush=True)
 
 
-def compiled(build: Callable[..., Any], values: list[Any], module: Any, **numbers: int) -> Callable[[], Any]:
+def compiled(build: Callable[..., Any], values: list[Any], module: Any, **numbers: Any) -> Callable[[], Any]:
     """Machine code made while ``module`` has other ``numbers``."""
     before = {name: getattr(module, name) for name in numbers}
     for name, value in numbers.items():
@@ -77,6 +78,21 @@ def factors() -> None:
         told(f"system, n = {n}", *fastest(*[
             compiled(api.solve, values, api.linalg_rules, LARGE=least) for least in (1 << 60, 0)
         ]))  # fmt: skip
+
+
+def tanh() -> None:
+    """Of floats, against libmvec; of all there are, how far off."""
+    for n in (8, 1000, 100_000):
+        values = [RANDOM.standard_normal(n).astype(np.float32)]
+        ours, theirs = (compiled(api.tanh, values, api.elementwise_ir, **told) for told in ({}, {"_OWN": {}}))
+        told(f"tanh of {n} floats", *fastest(ours, theirs))
+    if SECONDS:
+        run, worst = compile_native(graph_of(api.tanh, np.empty(1 << 20, np.float32))), 0.0
+        for start in range(0, 0x7F800000, 1 << 20):
+            x = np.arange(start, start + (1 << 20), dtype=np.uint32).view(np.float32)
+            want = np.tanh(x.astype(np.float64))
+            worst = max(worst, float((np.abs(run([x])[0] - want) / np.spacing(want.astype(np.float32))).max()))
+        print(f"tanh of every float: off by {worst:.2f} units in the last place at most")
 
 
 def sorting() -> None:
@@ -145,7 +161,7 @@ def pictures() -> None:
     told("picture, 20 loops", ours / 1e3, theirs / 1e3, "ms")
 
 
-PARTS = {"gemm": gemm, "factors": factors, "sorting": sorting, "linking": linking, "pictures": pictures}
+PARTS = {"gemm": gemm, "factors": factors, "tanh": tanh, "sorting": sorting, "linking": linking, "pictures": pictures}
 
 
 def main() -> None:

@@ -148,7 +148,7 @@ from autoloop_runtime.native.toolchain.cache import default_cache
 from autoloop_runtime.native.toolchain.compile_ir import compile_ir, host
 from autoloop_runtime.native.typing import told_extents
 from autoloop_runtime.native.typing.exact_shapes import infer
-from autoloop_runtime.native.writer import outlining, registry, shared_loops, storage_plan
+from autoloop_runtime.native.writer import elementwise_ir, outlining, registry, shared_loops, storage_plan
 from autoloop_runtime.native.writer.polling import polling_period
 from autoloop_runtime.native.writer.registry import entry_of
 from autoloop_runtime.native.writer.storage_plan import make_plan
@@ -165,6 +165,7 @@ from autoloop_runtime.ops import (
     searchsorted,
     solve,
     sort,
+    tanh,
 )
 from autoloop_runtime.ops import random as random_ops
 from autoloop_runtime.ops.define import primitive

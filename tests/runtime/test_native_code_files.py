@@ -82,6 +82,11 @@ def plainly(x):
     return np.sort(x)
 
 
+def functions():
+    """Of floats."""
+    return [code("float_tanh", t="float", s="f32", i="i32", f="@tanh_f.float")]
+
+
 def quotients():
     """Of complex numbers, and their powers."""
     words = [{"t": f"<2 x {part}>", "r": part, "s": s, "f": f"@divide_c.2x{part}"} for part, s in _PARTS.items()]
@@ -107,7 +112,7 @@ def called():
 _PARTS = {"float": "f32", "double": "f64"}
 MODULES = {
     "collections": collections, "threads": threads, "no threads": no_threads, "reused blocks": blocks, "pages": pages,
-    "dropping": dropping, "quotients": quotients, "matrices": matrices, "calls": calls,
+    "dropping": dropping, "functions": functions, "quotients": quotients, "matrices": matrices, "calls": calls,
     "called": called,
     "sorting": sorted_by(ops.sort, ops.argsort, plainly), "searching": sorted_by(lambda x: ops.searchsorted(x, x)),
 }  # fmt: skip

@@ -167,7 +167,7 @@ class Context:
         self.writer = Writer(beside)
         #: straight-line code at the start of the function
         self.entry = self.writer.section()
-        self.arithmetic = Arithmetic(module, libraries)
+        self.arithmetic = Arithmetic(module, libraries, types.heeds)
         self.arena = Arena()
         self.blocks: list[Block] = []
         #: all scratch memory that was handed out

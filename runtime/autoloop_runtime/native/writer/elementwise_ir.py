@@ -26,6 +26,9 @@ from ..toolchain.shared_libraries import Libraries, has_complex_function
 _SLOW = {"fdiv": 0.05, "llvm.sqrt": 0.06, "@floordiv": 3.0, "@mod": 3.0, "@pow": 0.8}
 #: the same of functions of the C library, and of all else
 _FUNCTION, _POWER, _FAST = 0.3, 0.8, 0.005
+#: Functions of the C library of which there is code of our own, by type: it becomes part of the loop that it is in, of
+#: vectors of every width, and takes half as long or less; an element has one value wherever it stands.
+_OWN = {("tanh", "float"): "tanh_f"}
 #: what is kept rather than computed twice, besides what is slow
 _ROUNDS = ("llvm.floor", "llvm.ceil", "llvm.trunc", "llvm.rint", "llvm.copysign")
 _INFINITY = {"half": "0xH7C00", "float": "0x7FF0000000000000", "double": "0x7FF0000000000000"}
@@ -123,11 +126,14 @@ class Arithmetic:
         Gets the helper functions and declarations.
     libraries : Libraries
         Which C functions there are.
+    heeds : bool
+        Whether functions have the floating-point errors that the C library's have.
     """
 
-    def __init__(self, module: Module, libraries: Libraries) -> None:
+    def __init__(self, module: Module, libraries: Libraries, heeds: bool = False) -> None:
         self.module = module
         self.libraries = libraries
+        self._heeds = heeds
 
     def apply(self, writer: Writer, op: Op, t: LType, args: Sequence[str], of_array: bool = False) -> str:
         """Return the value of ``op`` of ``args``, which are all of type ``t``; ``of_array``: elements of arrays."""
@@ -183,17 +189,19 @@ class Arithmetic:
         return joined(writer, [writer.let(f"extractvalue {form} {made}, {k}") for k in range(2)], t)
 
     def libm(self, writer: Writer, name: str, t: LType, args: Sequence[str]) -> str:
-        """Return a call of the C library, which the vectoriser may widen."""
+        """Return a call of a function of the C library, or of ours, which the vectoriser may widen."""
+        listed = ", ".join(f"{t.name} {a}" for a in args)
+        if (name, t.name) in _OWN and not self._heeds:
+            return writer.let(f"call {t.name} {self.module.helper(_OWN[name, t.name], t.name)}({listed})")
         function = self.libraries.function(name, t, len(args))
         parameters = ", ".join([t.name] * len(args))
         self.module.declare(f"{t.name} @{function.symbol}({parameters}) nounwind willreturn memory(none)")
         attributes = "nounwind willreturn memory(none)"
         if function.variants:
-            listed = ",".join(v.mapping for v in function.variants)
-            attributes += f' "vector-function-abi-variant"="{listed}"'
+            mappings = ",".join(v.mapping for v in function.variants)
+            attributes += f' "vector-function-abi-variant"="{mappings}"'
             for v in function.variants:
                 vector = f"<{v.lanes} x {t.name}>"
                 self.module.declare(f"{vector} @{v.symbol}({', '.join([vector] * len(args))})")
                 self.module.keep(v.symbol)
-        listed = ", ".join(f"{t.name} {a}" for a in args)
         return writer.let(f"call {t.name} @{function.symbol}({listed}) {self.module.attributes(attributes)}")
