@@ -23,6 +23,7 @@ OF_VALUES = [
 OF_TYPES = [
     *[f"np.fft.{name}(x, s=(2, 2))" for name in ("fftn", "ifftn", "rfftn", "irfftn")],
     "np.fft.fftn(x, s=(2, None), axes=(0, 1))", "np.fft.fft2(x, s=(2, 2))", "np.cross(x, x)", "np.histogram(x > 1)",
+    "(x + 1j).astype(float)", "np.asarray(x + 1j, 'f4')", "np.array(x + 1j, float)",
     *(["np.row_stack((x, x))"] if hasattr(np, "row_stack") else []),
 ]  # fmt: skip
 

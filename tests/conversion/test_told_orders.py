@@ -19,9 +19,17 @@ REQUIRED = [
     "np.require(x.T, 'f4', 'C')", "np.require(x.T, 'f4', ['O', 'C_CONTIGUOUS'])", "np.require(x.T, 'f4')",
     "np.require(x, 'f4', ['FORTRAN'])", "np.require(x, 'f4', [])",
 ]  # fmt: skip
+MADE = [
+    "np.asarray(x + 1, order='F')", "np.asarray(x + 1, None, 'F')", "np.asarray(x.T + 1, order='C')",
+    "np.asanyarray(x + 1, order='F')", "np.asarray_chkfinite(x + 1, order='F')", "np.ascontiguousarray(x.T + 1)",
+    "np.require(x + 1, None, 'F')", "np.require(x.T + 1, None, 'C')", "np.asarray(x * 2, float, order='F')",
+]  # fmt: skip
+COPIES = [
+    f"{part}.copy({order!r})" for part in ("x", "x.T", "x[:, ::2]", "x.T[1:]", "x[::-1].T") for order in "CFAKk"
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", [*BYTES, *REQUIRED])
+@pytest.mark.parametrize("text", [*BYTES, *REQUIRED, *MADE, *COPIES])
 def test_arrays_lie_and_give_bytes_as_they_are_told(text: str) -> None:
     f = program(text, ["x"])
     g = al.function(f)

@@ -62,6 +62,21 @@ def test_it_is_as_in_numpy(f, executor):
             assert a.flags.writeable == b.flags.writeable
 
 
+def _parts(x):
+    return x.real, np.imag(x), x.T, x.reshape(-1), x.ravel(), x[:, 1], x.view(), np.atleast_3d(x), x.copy(), x[:, :0]
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_views_of_no_elements_are_read_only_as_the_array_is(dtype, is_open):
+    x = np.zeros((0, 3), dtype)
+    x.flags.writeable = is_open
+    function, expected = al.function(_parts), _parts(x)
+    for _ in range(2):
+        for a, b in zip(function(x), expected, strict=True):
+            assert (a.dtype, a.shape, a.flags.writeable) == (b.dtype, b.shape, b.flags.writeable)
+
+
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_files_are_written_in_the_order_of_the_program(executor, tmp_path):
     def written(x, raw, text, pickled):

@@ -16,7 +16,7 @@ import numpy as np
 from ..base.stand_ins import UnknownWhileTracing
 from .array_layouts import is_writeable
 from .array_storage import BLOCK
-from .array_views import new_layout, root_of
+from .array_views import lies_as_known, new_layout, root_of
 from .numpy_arguments import ask_of_odd
 from .numpy_protocols import counterpart_of
 from .numpy_results import lacking
@@ -74,10 +74,14 @@ class Attributes(Base):
 
     def copy(self, order: Any = "C") -> Any:
         """Return an array of its own."""
-        if order != "C":
+        order = order.upper() if isinstance(order, str) else order
+        if order not in ("C", "F", "A", "K"):
             ask_of_odd(np.ndarray.copy, {"order": order}, self)
         made = type(self)(call("identity", self.current()))
-        layout = new_layout(made.current()) if order in ("C", "F") else None
+        if order in ("C", "F"):
+            layout = new_layout(made.current())
+        else:  # as this one lies, where that is known
+            layout = self.layout if lies_as_known(self) else None
         if layout is not None:
             made.storage.lies_as(layout.copy(order))
         return made

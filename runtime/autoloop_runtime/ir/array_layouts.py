@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .discarded_parts import quiet_about_discarded
 from .op import call
 
 #: the flag of NumPy's
@@ -112,6 +113,13 @@ def copied_in_order(function: Callable[[Any], Any], rank: int | None, dtype: Any
     return orders.pop() if len(orders) == 1 else ""
 
 
+def answered_in_order(function: Callable[[Any], Any], rank: int | None, dtype: Any) -> str | None:
+    """Return in which order, C or F, all lies that a function gives, however its argument does; None if in several."""
+    answers = [one for _, one in _answers(function, rank, dtype)]
+    told = [(order, f"{order.lower()}_contiguous") for order in "CF"]
+    return next((order for order, name in told if answers and all(getattr(one.flags, name) for one in answers)), None)
+
+
 def _answers(function: Callable[[Any], Any], rank: int | None, dtype: Any) -> list[tuple[Any, Any]]:
     """Return small arrays that lie in memory in C order, in Fortran's, with gaps, and backwards, each with what a
     function gives of it; none if only the run knows their rank, or an argument of the function."""
@@ -121,9 +129,15 @@ def _answers(function: Callable[[Any], Any], rank: int | None, dtype: Any) -> li
     whole = np.zeros((6, 2, *[1] * rank)[:rank], dtype)
     arrays = [np.zeros(dims, dtype), np.zeros(dims, dtype, "F"), whole[::2], whole[2::-1]] if rank else [whole]
     try:
-        return [(small, function(small)) for small in arrays]
+        with quiet_about_discarded(whole.dtype):
+            return [(small, function(small)) for small in arrays]
     except Exception:
         return []
+
+
+def is_of(answer: Any, array: Any) -> bool:
+    """Return whether an array is memory of another, be it none: those without elements are made read-only, too."""
+    return np.may_share_memory(answer, array) or (not answer.size and not answer.flags.owndata)
 
 
 def is_whole(answer: Any, layout: Any) -> bool:

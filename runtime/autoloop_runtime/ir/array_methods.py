@@ -13,6 +13,7 @@ import numpy as np
 
 from ..base.dtypes import of_numbers
 from ..base.stand_ins import cast_refused
+from .discarded_parts import warn_of_discarded
 from .numpy_arguments import ask_of_odd, refuse, refuse_none
 from .numpy_protocols import counterpart_of
 from .op import call
@@ -108,7 +109,9 @@ class Methods:
             ask_of_odd(np.ndarray.astype, {"order": order, "subok": subok}, self, dtype)
         if casting != "unsafe" and not np.can_cast(self.dtype, dtype, casting):
             raise cast_refused(self.dtype, np.dtype(dtype), casting)
-        made: Tensor = call("cast", self, of_numbers(dtype))
+        wanted = of_numbers(dtype)
+        warn_of_discarded(self.dtype, wanted)
+        made: Tensor = call("cast", self, wanted)
         return made
 
     def byteswap(self, inplace: Any = False) -> Tensor:

@@ -163,6 +163,11 @@ class Storage:
         self._in_order = array.flags.c_contiguous
         self.lying = lying(array)
 
+    def lies_in(self, order: Any, array: np.ndarray[Any, Any] | None) -> None:
+        """Note that it is like an array, but in an order, if both are known."""
+        if order and array is not None:
+            self.lies_as(np.empty_like(array, order=order, subok=False))
+
     def get(self) -> Tensor:
         """Return what the array holds now."""
         if self.elsewhere is not None and (array := self.elsewhere()) is not None:

@@ -15,7 +15,18 @@ import numpy as np
 
 from ..base.dataclass import dataclass
 from ..base.stand_ins import UnknownWhileTracing
-from .array_layouts import copied_in_order, hangs_on_order, is_reshaped, is_whole, is_writeable, of_flat, order_of_axes
+from .array_layouts import (
+    answered_in_order,
+    copied_in_order,
+    hangs_on_order,
+    is_of,
+    is_reshaped,
+    is_whole,
+    is_writeable,
+    of_flat,
+    order_of_axes,
+)  # fmt: skip
+from .discarded_parts import quiet_about_discarded
 from .numpy_protocols import counterpart_of
 from .op import call
 from .tensor import Tensor
@@ -64,24 +75,17 @@ _REARRANGING = _names(
 ) | {"T", "mT"}
 #: views where the elements lie in the right order
 _BY_LAYOUT = _names(
-    np.reshape,
-    np.ravel,
-    np.ascontiguousarray,
-    np.asfortranarray,
-    np.require,
-    np.array,
-    np.copy,
-    np.ndarray.astype,
-    np.asarray,
-    np.asanyarray,
-    np.asarray_chkfinite,
-) | {_FLAT}
+    np.reshape, np.ravel, np.ascontiguousarray, np.asfortranarray, np.require, np.array, np.copy, np.ndarray.astype,
+    np.asarray, np.asanyarray, np.asarray_chkfinite,
+) | {_FLAT}  # fmt: skip
 #: what may be a view, of a part that the elements' values tell
 _BY_VALUE = _names(np.real_if_close, np.trim_zeros, np.meshgrid, np.ix_, _window.as_strided)
 #: of these by value what gives reals themselves
 _REAL_ALREADY = _names(np.real_if_close)
 #: of those by layout what gives copies for most arguments
 _COPYING = _names(np.array, np.copy, np.ndarray.astype)
+#: of those by layout what gives all of an array, in an order that may be said
+_ORDERING = _names(np.asarray, np.asanyarray, np.asarray_chkfinite, np.ascontiguousarray, np.asfortranarray, np.require)
 #: of these the elements only change places as in a reshape
 _RESHAPED = _names(np.reshape, np.ravel, np.squeeze, np.expand_dims, np.atleast_1d, np.atleast_2d, np.atleast_3d) | {
     _FLAT
@@ -263,29 +267,29 @@ def _linked(
         and array.shape.rank is not None
         and (order := copied_in_order(again, array.shape.rank, array.dtype)) is not None
     ):
-        new, layout = kind(made), new_layout(made)
-        if order and layout is not None:
-            new.storage.lies_as(layout.copy(order))
+        new = kind(made)
+        new.storage.lies_in(order, new_layout(made))
         return new
     by_order = (is_flat or name in _BY_LAYOUT) and _hangs_on_order(array, name, made, again, is_flat)
     settled = not by_order or array.storage.contiguous or lies_as_known(array)
     layout, answer = array.layout, None
     if layout is not None and (name not in _BY_VALUE or (name in _REAL_ALREADY and array.dtype.kind != "c")):
-        answer = _answer(layout, name, made, again)
+        with quiet_about_discarded(array.dtype):
+            answer = _answer(layout, name, made, again)
     if answer is None or not settled:
         new = kind(made)
         if answer is None and made.shape.rank == 0 and not is_array:
             return new
-        if answer is None or np.may_share_memory(answer, layout) or name in _BY_LAYOUT:
+        if answer is None or is_of(answer, layout) or name in _BY_LAYOUT:
             new.storage.perhaps(array.storage)
             new.storage.is_by_order = True
-        if answer is not None and name == np.asfortranarray.__name__ and array.view_of is None:
-            new.storage.lies_as(np.empty_like(answer, order="F", subok=False))  # itself, or a copy
+        if answer is not None and name in _ORDERING and array.view_of is None:
+            new.storage.lies_in(answered_in_order(again, array.shape.rank, array.dtype), answer)
         return new
     if answer is layout:  # it is the array itself that the function gives back
         array.storage.is_copied_by_order |= by_order
         return array
-    if not np.may_share_memory(answer, layout):
+    if not is_of(answer, layout):
         new = kind(made)
         if by_order:
             array.storage.is_copied_by_order = True

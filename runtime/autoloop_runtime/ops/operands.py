@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from ..base.stand_ins import UnknownWhileTracing
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor, has_tensor, numpys_array, to_array
+from ..ir.discarded_parts import warn_of_discarded
 from ..ir.graph import current_graph
 from ..ir.number_operators import CARRIERS, number_type
 from ..ir.op import function, ruled_in
@@ -311,8 +311,7 @@ def assigned(name: str, value: Any, dtype: DType) -> Tensor:
         return fitted(tensor.plain, dtype)
     if (tensor.dtype.kind == "U") != (dtype.kind == "U"):
         raise TypeError(f"{name}: a value of dtype {tensor.dtype} cannot be stored in a tensor of dtype {dtype}")
-    if tensor.dtype.kind == "c" and dtype.kind in "iuf":
-        warnings.warn(_DISCARDED, np.exceptions.ComplexWarning, stacklevel=2)
+    warn_of_discarded(tensor.dtype, dtype)
     return as_dtype(tensor, dtype)
 
 
@@ -321,10 +320,6 @@ def _assigned_element(name: str, value: Any, dtype: DType) -> Tensor:
     if isinstance(value, Tensor) and value.shape.rank == 0 and dtype.kind == "i" and value.dtype.kind in "iuf":
         return as_dtype(value.plain, dtype) if np.can_cast(value.dtype, dtype) else fitted(value.plain, dtype)
     return assigned(name, value, dtype)
-
-
-#: what NumPy says
-_DISCARDED = "Casting complex values to real discards the imaginary part"
 
 
 ruled_in("pointwise", CAST, FITTED, FITTED_ELEMENT)

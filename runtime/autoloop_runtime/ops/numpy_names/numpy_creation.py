@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base.dtypes import of_numbers
 from ...base.stand_ins import UnknownWhileTracing
+from ...ir.discarded_parts import warn_of_discarded
 from ...ir.number_operators import number_type
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
@@ -30,6 +31,8 @@ def _made(theirs: Any, value: Any, dtype: Any, order: Any, **others: Any) -> Ten
     if others.pop("device", None) not in (None, "cpu"):
         refused(theirs, "device")
     unsupported(theirs, **others)
+    if dtype is not None and isinstance(value, Tensor):
+        warn_of_discarded(value.dtype, of_numbers(dtype))
     return as_operand(value, dtype)
 
 
