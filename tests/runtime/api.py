@@ -55,6 +55,7 @@ from autoloop_runtime.control.cond import cond
 from autoloop_runtime.control.map_scan import map_fn, scan
 from autoloop_runtime.control.while_loop import while_loop
 from autoloop_runtime.dataflow import batch_step as batch_step
+from autoloop_runtime.dataflow import batches as batches
 from autoloop_runtime.dataflow import executable, pieces, workers
 from autoloop_runtime.dataflow import flat_rules as flat_rules
 from autoloop_runtime.dataflow import seen_runs as seen_runs
@@ -65,6 +66,7 @@ from autoloop_runtime.dataflow.execution_plan import MISSING, FramePlan, Plan, S
 from autoloop_runtime.dataflow.first_failure import FirstFailure
 from autoloop_runtime.dataflow.flat_graph import FlatNode, Kind, Lowered
 from autoloop_runtime.dataflow.frames import Frame, Item, Iteration, State
+from autoloop_runtime.dataflow.independent_parts import independent_parts as independent_parts
 from autoloop_runtime.dataflow.kernels import Watch
 from autoloop_runtime.dataflow.kernels import call as call_kernel
 from autoloop_runtime.dataflow.lowering import lower

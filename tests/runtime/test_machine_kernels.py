@@ -144,6 +144,84 @@ def test_batches_are_one_function_each(threads, at_once):
     assert not any(port[0] in other for one in batches for port in one.inputs for other in members)
 
 
+def noted_kinds(monkeypatch):
+    """The graphs that kernels are made of from now on."""
+    made, real = [], single_kernels.single_kernel
+    monkeypatch.setattr(single_kernels, "single_kernel", lambda graph, *rest: made.append(graph) or real(graph, *rest))
+    return made
+
+
+def test_chains_that_differ_in_numbers_are_of_one_kind(at_once, monkeypatch):
+    """Also where something light joins them."""
+    made = noted_kinds(monkeypatch)
+    x = np.linspace(-1, 1, 4000)
+
+    def program(x):
+        ys = [x + (k + 0.5) for k in range(24)]
+        for _ in range(6):
+            ys = [np.sin(y) * (0.51 + k / 24) for k, y in enumerate(ys)]
+        return sum([y.sum() * 0.5 for y in ys])
+
+    f = al.function(program, executor="dataflow")
+    found = [f(x) for _ in range(3)]
+    np.testing.assert_allclose(found, program(x), rtol=1e-12)
+    plan = f.get_concrete_function(x).runner.run.__self__.plan
+    chains = [node.value for node in plan.nodes if node.kind.name == "BATCH" and len(node.value.members) > 24]
+    assert len(chains) >= 11 and all(one._machine is not None and one.is_heavy for one in chains)
+    batched = [graph for graph in made if len(graph.nodes) > 24]
+    assert len(batched) <= 2 and len(batched[0].inputs) > 1
+    assert plan.parallel
+
+
+NUMBERS = {
+    "zeros": (lambda x, c: (x * c, x + c), FLOATS, [np.float32(0.0), np.float32(-0.0)]),
+    "no numbers": (lambda x, c: (np.maximum(x, c), x * c), FLOATS, [np.float32(n) for n in ("nan", "inf", "-inf", 1)]),
+    "quotients": (lambda x, c: (x / c, c - x), FLOATS, [np.float32(0.0), np.float32(-0.0), np.float32(3)]),
+    "compared": (lambda x, c: (x > c, np.where(x > c, x, c)), FLOATS, [np.float32(n) for n in ("nan", 0, "inf")]),
+    "double": (lambda x, c: (x * c, x - c), FLOATS, [np.float64(1e300), np.float64(5e-324), np.float64(0.1)]),
+    "weak": (lambda x, c: (x * c, x + c), FLOATS, [1.5, 2, 1e-3]),
+    "integers": (lambda x, c: (x * c, x + c, x // c, x % c), WHOLE, [7, -(2**62), 2**63 - 1, -1]),
+    "small integers": (lambda x, c: (x * c, x ^ c), WHOLE.astype(np.int8), [np.int8(-128), np.int8(127), np.int8(3)]),
+    "truths": (lambda x, c: (x & c, x | c), WHOLE > 3, [np.True_, np.False_]),
+    "complex": (lambda x, c: (x * c, x + c), FLOATS * 1j, [2j, complex(-0.0, np.inf), 1 - 1j]),
+    "powers": (lambda x, c: (x**c, abs(x) ** (c / 2)), FLOATS.astype(float), [2, 3, 0, -1]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_that_differ_are_as_numpys(name, at_once):
+    step, x, numbers = NUMBERS[name]
+
+    def program(x):
+        return [step(x, c) for c in numbers]
+
+    with np.errstate(all="ignore"):
+        want = program(x)
+        f = al.function(program, executor="dataflow")
+        for _ in range(3):
+            found = f(x)
+            al.nest.map_structure(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-6), found, want)
+            al.nest.map_structure(lambda a, b: np.testing.assert_equal(a.dtype, b.dtype), found, want)
+            al.nest.map_structure(lambda a, b: np.testing.assert_equal(np.signbit(a.real), np.signbit(b.real))
+                                  if b.dtype.kind in "fc" and not np.isnan(b).any() else None, found, want)  # fmt: skip
+
+
+def test_only_numbers_of_arithmetic_are_inputs():
+    """Functions are simple for some numbers, and integers are divided by a known one faster."""
+    for step, x, count in [
+        (lambda x, c: x * c, FLOATS, 1), (lambda x, c: x ** float(c), FLOATS, 0), (lambda x, c: x // c, WHOLE, 0),
+        (lambda x, c: x + c, WHOLE, 1), (lambda x, c: x[c], FLOATS, 0), (lambda x, c: x > c, FLOATS, 1),
+    ]:  # fmt: skip
+        few = [pieces_in(lambda x, c=c, step=step: np.exp(step(x, c)) + x, x) for c in (3, 4)]
+        one, other = [next((p for p in those if p.numbers), those[0]) for those in few]
+        assert len(one.numbers) == count
+        if count:
+            assert one.kind == other.kind
+            places, values = pieces.differing([one, other])
+            assert places == [0] and [int(n) for row in values for n in row] == [3, 4]
+            assert len(one.graph(places).inputs) == 1 + len(one.graph().inputs)
+
+
 def test_a_batch_that_machine_code_cannot_do_is_done_in_python(at_once):
     def program(x, y):
         return (x + 1) * y, (x - 1) * y, np.sqrt(x) + y
@@ -298,11 +376,16 @@ def test_the_compiler_is_loaded_once_for_many_kernels(monkeypatch):
     assert source.due < tier_up.LOADING + 50 * (tier_up.SMALLEST + tier_up.PER_NODE) + 1e-9
 
 
-def piece_of(f, *args):
-    """The only kernel of a function."""
+def pieces_in(f, *args):
+    """The kernels of a function."""
     graph = al.function(f, executor="dataflow").get_concrete_function(*args).graph
     lowered = lower(graph, graph.outputs, graph.inputs)
-    return next(pieces_of(lowered, lowered.nodes))
+    return list(pieces_of(lowered, lowered.nodes))
+
+
+def piece_of(f, *args):
+    """The only kernel of a function."""
+    return pieces_in(f, *args)[0]
 
 
 @pytest.mark.parametrize("keeps", [True, False])
@@ -314,7 +397,7 @@ def test_what_is_short_keeps_the_lock(keeps, monkeypatch):
     for room in (linked_code, native_call):
         monkeypatch.setattr(room, "compile_ir", note)
     piece = piece_of(lambda x: np.tanh(x), FLOATS)
-    kernel = single_kernels.single_kernel(piece.graph, piece.plain, keeps, 2)
+    kernel = single_kernels.single_kernel(piece.graph(), keeps, 2)(piece.plain)
     np.testing.assert_allclose(kernel(FLOATS), np.tanh(FLOATS), rtol=1e-6)
     assert any("declare ptr @PyEval_SaveThread" in ir for ir in seen) is not keeps
 

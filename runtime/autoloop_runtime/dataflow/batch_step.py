@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from ..analysis.cost import HEAVY, estimate
+from ..analysis.cost import HEAVY
 from ..analysis.ownership import Ownership
 from ..base.forks import undivided
 from ..ir.graph import Node
 from .execution_plan import MISSING
-from .flat_graph import FlatNode, Kind, Lowered, Port
+from .flat_graph import FlatNode, Lowered, Port
 
 if TYPE_CHECKING:
     from .batch_code import BatchTree, RunBatch
@@ -28,6 +28,8 @@ class Batch:
 
     Parameters
     ----------
+    times : sequence of float
+        What each of its kernels takes.
     later : int
         How many runs more than others it is run item by item: functions are not all to be compiled in one run.
     machine : (callable, sequence of Port), optional
@@ -50,16 +52,15 @@ class Batch:
 
     def __init__(
         self, lowered: Lowered, members: Sequence[int], inputs: Sequence[Port], outputs: Sequence[Port],
-        owned: Ownership, later: int = 0, machine: tuple[Callable[..., Any], Sequence[Port]] | None = None,
+        owned: Ownership, times: Sequence[float], later: int = 0,
+        machine: tuple[Callable[..., Any], Sequence[Port]] | None = None,
     ) -> None:  # fmt: skip
         self.lowered, self.owned = lowered, owned
         self.members, self.inputs, self.outputs = members, inputs, outputs
         self.left = FIRST + later
         self._machine = None if machine is None else _with_places(machine[0], [inputs.index(p) for p in machine[1]])
-        works = [node.source for node in map(lowered.nodes.__getitem__, members) if node.kind is Kind.KERNEL]
-        each = [estimate(node) for node in works if node is not None]
         #: whether it is worth another thread, and leaves the interpreter to others while it works
-        self.is_heavy = sum(each) > HEAVY and (machine is not None or sum(each) > len(each) * LONG)
+        self.is_heavy = sum(times) > HEAVY and (machine is not None or sum(times) > len(times) * LONG)
         self._tree: BatchTree | None = None
         self._walk: BatchWalk | None = None
         self._run: RunBatch | None = None

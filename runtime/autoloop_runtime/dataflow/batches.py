@@ -21,6 +21,7 @@ from ..base.dataclass import replace
 from .batch_step import Batch
 from .dependence import DEEP, Dependence, is_loop_merge
 from .flat_graph import GONE, FlatNode, Kind, Lowered, Port, nanoseconds, renamed
+from .independent_parts import independent_parts
 from .loop_items import Guard, common_guard
 
 #: kernels of one batch
@@ -50,8 +51,9 @@ def with_batches(
     machine : mapping
         What does a batch of such members otherwise, see ``Batch``.
     """
-    groups = [group for group in _Grouping(lowered, found, light).groups() if len(group) > 1]
-    return _put_together(lowered, groups, owned, machine) if groups else lowered
+    grouping = _Grouping(lowered, found, light)
+    groups = [group for group in grouping.groups() if len(group) > 1]
+    return _put_together(lowered, groups, grouping.times, owned, machine) if groups else lowered
 
 
 class _Grouping:
@@ -59,6 +61,8 @@ class _Grouping:
 
     def __init__(self, lowered: Lowered, found: Dependence, light: Collection[int]) -> None:
         self._nodes = lowered.nodes
+        #: how long each node takes
+        self.times = list(map(nanoseconds, lowered.nodes))
         self._light = light
         self._any_heavy = found.any_heavy
         self._needs = list(found.needs)
@@ -94,27 +98,27 @@ class _Grouping:
             for part in self._apart(together):
                 yield from self._cut(part)
 
-    def _apart(self, members: list[int]) -> Iterator[list[int]]:
-        """Yield parts of a batch that do not need each other, each of which is worth another thread."""
-        times = {k: nanoseconds(self._nodes[k]) for k in members}
-        if sum(times.values()) < 2 * LONG:
-            yield members
-            return
-        groups = _Groups(members)
-        for k in members:
-            for index, _ in self._nodes[k].inputs + self._nodes[k].controls:
-                groups.join(k, index)
-            for predicate, _ in self._guards[k][len(self._outer(k)) :]:
-                groups.join(k, self._branches[predicate][0])
-        part, time = list[int](), 0.0
-        for own in groups.found():
-            part += own
-            time += sum([times[k] for k in own])
-            if time >= LONG:
-                yield sorted(part)
-                part, time = [], 0.0
-        if part:
-            yield sorted(part)
+    def _apart(self, members: list[int]) -> Iterable[list[int]]:
+        """Return parts of a batch that can run beside each other, each of which is worth another thread."""
+        if sum([self.times[k] for k in members]) < 2 * LONG:
+            return [members]
+        together = _Groups(members)
+        for nodes in self._branches.values():
+            for k in nodes:
+                together.join(k, nodes[0])
+        own = set(members)
+        before = {
+            k: [there for there, _ in self._nodes[k].inputs + self._nodes[k].controls if there in own] for k in members
+        }
+        groups = together.ordered(before) if self._branches else {k: [k] for k in members}
+        of = {k: last for last, group in groups.items() for k in group}
+        times = {last: sum([self.times[k] for k in group]) for last, group in groups.items()}
+        waits = {
+            last: list(dict.fromkeys([of[there] for k in group for there in before[k] if of[there] != last]))
+            for last, group in groups.items()
+        }
+        parts = independent_parts(list(groups), times, waits, LONG)
+        return [sorted([k for last in part for k in groups[last]]) for part in parts]
 
     def _keys(self) -> list[Key]:
         """Return what each node has in common with others; of one that is in no batch the frame is -1."""
@@ -162,12 +166,8 @@ class _Grouping:
                 yield members[start:k]
                 start, time = k, 0.0
             last = None if inside else node.kind
-            time += self._time(node)
+            time += self.times[index] if self._any_heavy else 0.0  # else nothing waits for it to end
         yield members[start:]
-
-    def _time(self, node: FlatNode) -> float:
-        """Return how long a node takes, where anything may wait for a batch to end."""
-        return nanoseconds(node) if self._any_heavy else 0.0
 
     # -- branches -----------------------------------------------------------------------------------------
 
@@ -257,26 +257,43 @@ class _Groups:
     def __init__(self, members: Iterable[int]) -> None:
         self._of = {k: k for k in members}
 
-    def join(self, one: int, other: int) -> None:
-        """Put the sets of two nodes together, unless one of them is no member."""
-        if one in self._of and other in self._of:
-            self._of[self._first(one)] = self._first(other)
+    def join(self, one: int, other: int) -> bool:
+        """Put the sets of two nodes together, unless one of them is no member; returns whether they were two."""
+        if one not in self._of or other not in self._of:
+            return False
+        one, other = self._last(one), self._last(other)
+        self._of[min(one, other)] = max(one, other)
+        return one != other
 
-    def _first(self, one: int) -> int:
+    def _last(self, one: int) -> int:
         while self._of[one] != one:
             self._of[one] = one = self._of[self._of[one]]
         return one
 
-    def found(self) -> Iterable[list[int]]:
-        """Return the sets, in the order of their first members."""
+    def ordered(self, before: Mapping[int, Sequence[int]]) -> dict[int, list[int]]:
+        """Return the sets by their last nodes, in an order in which they can be run: those are joined that wait for
+        each other.
+
+        Parameters
+        ----------
+        before : mapping
+            What each node waits for.
+        """
+        joined = True
+        while joined:
+            joined = False
+            for k, waits in before.items():
+                for there in waits:
+                    if self._last(there) > self._last(k):
+                        joined |= self.join(k, there)
         made: dict[int, list[int]] = {}
         for one in self._of:
-            made.setdefault(self._first(one), []).append(one)
-        return made.values()
+            made.setdefault(self._last(one), []).append(one)
+        return dict(sorted(made.items()))
 
 
 def _put_together(
-    lowered: Lowered, groups: Sequence[Sequence[int]], owned: Ownership, machine: Machine
+    lowered: Lowered, groups: Sequence[Sequence[int]], times: Sequence[float], owned: Ownership, machine: Machine
 ) -> Lowered:  # fmt: skip
     """Return ``lowered`` with one node in place of each of ``groups``."""
     nodes = lowered.nodes
@@ -301,7 +318,8 @@ def _put_together(
     made = [node if here < 0 else GONE for node, here in zip(nodes, where)]
     for k, group in enumerate(groups):
         first = nodes[group[0]]
-        value = Batch(lowered, group, list(inputs[k]), list(outputs[k]), owned, k, machine.get(tuple(group)))
+        each = [times[index] for index in group if nodes[index].kind is Kind.KERNEL]
+        value = Batch(lowered, group, list(inputs[k]), list(outputs[k]), owned, each, k, machine.get(tuple(group)))
         made[group[0]] = FlatNode(
             group[0], Kind.BATCH, first.name, tuple(inputs[k]), (), first.frame, first.source, None, {},
             len(outputs[k]), False, value,

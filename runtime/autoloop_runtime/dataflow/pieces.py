@@ -1,11 +1,13 @@
 """Parts of a flat graph as graphs of their own: what a source of faster kernels is asked for.
 
 A piece is one node, or a batch of light nodes that are run together. What it is called with are the values of ports;
-numbers that are known stand in it.
+constants stand in it. But pieces that differ in numbers only are of one kind: the numbers that are not the same in all
+of them may be inputs, and be handed over at each call, so that one kernel does them all.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
@@ -16,6 +18,7 @@ from ..analysis.ownership import overwritten
 from ..analysis.sizes import bytes_of
 from ..analysis.weight import is_bulky
 from ..base.dataclass import dataclass
+from ..base.shapes import TensorShape
 from ..ir.graph import CONST, Graph, Node
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
@@ -39,28 +42,63 @@ class Piece:
     ----------
     key : tuple of int
         The node, or the nodes of the batch.
-    graph : Graph
-        Of exact shapes; its inputs are the values of ``inputs``.
     inputs : tuple of Port
     nodes : tuple of Node
         What it does.
     kind : Hashable
-        Equal for pieces that do the same.
+        Equal for pieces that do the same, with other numbers.
+    numbers : tuple of scalar
+        Those, by where they are used.
     plain : callable or None
         What does it now; None for a batch.
+    graph_with : callable
+        See ``graph``.
     """
 
     key: tuple[int, ...]
-    graph: Graph
     inputs: tuple[Port, ...]
     nodes: tuple[Node, ...]
     kind: Hashable
+    numbers: tuple[Any, ...]
     plain: Kernel | None
+    graph_with: Callable[[Sequence[int]], Graph]
+
+    def graph(self, places: Sequence[int] = ()) -> Graph:
+        """Return it as a graph of exact shapes.
+
+        Its inputs are numbers, where ``places`` tells of those which input they are, not -1, and then the values of
+        ``inputs``.
+        """
+        return self.graph_with(places or [-1] * len(self.numbers))
 
     @property
     def nanoseconds(self) -> float:
         """How long it takes, roughly."""
         return sum(map(estimate, self.nodes))
+
+
+def differing(pieces: Sequence[Piece]) -> tuple[list[int], list[list[Any]]]:
+    """Return which numbers of pieces of one kind are not the same in all of them.
+
+    Returns
+    -------
+    list of int
+        For each place the number of an input, or -1.
+    list of list
+        For each piece the values of those inputs.
+    """
+    known: dict[tuple[tuple[str, bytes], ...], int] = {}
+    places, first = list[int](), list[int]()
+    for place, column in enumerate(zip(*[piece.numbers for piece in pieces])):
+        told = tuple([(one.dtype.str, one.tobytes()) for one in column])  # 0.0 and -0.0 are two, nan is one
+        if len(set(told)) == 1:
+            places.append(-1)
+            continue
+        if told not in known:
+            known[told] = len(first)
+            first.append(place)
+        places.append(known[told])
+    return places, [[piece.numbers[place] for place in first] for piece in pieces]
 
 
 def pieces_of(lowered: Lowered, joined: Sequence[FlatNode]) -> Iterator[Piece]:
@@ -96,15 +134,15 @@ def _only_gives(flat: FlatNode, node: Node) -> bool:
 
 
 def _of_node(lowered: Lowered, flat: FlatNode) -> Piece:
-    made = _Maker(lowered, KNOWN)
-    made.add(flat)
+    told = _Maker(lowered, KNOWN)
+    told.add(flat)
     kernel = kernel_of(flat)
     assert kernel is not None
-    roots = [made.root(port) for port in flat.inputs]
-    if roots != made.inputs:
-        places = [made.inputs.index(root) if root in made.inputs else -1 for root in roots]
+    roots = [told.root(port) for port in flat.inputs]
+    if roots != told.inputs:
+        places = [told.inputs.index(root) if root in told.inputs else -1 for root in roots]
         kernel = _expanded(kernel, places, [lowered.nodes[root[0]].value for root in roots])
-    return made.piece((flat.index,), [(flat.index, 0)], kernel)
+    return told.piece((flat.index,), [(flat.index, 0)], kernel)
 
 
 def _expanded(kernel: Kernel, places: Sequence[int], known: Sequence[Any]) -> Kernel:
@@ -118,81 +156,129 @@ def _expanded(kernel: Kernel, places: Sequence[int], known: Sequence[Any]) -> Ke
 
 def _of_batch(lowered: Lowered, batch: Batch) -> Piece | None:
     """Return the piece of a batch of kernels that only give arrays; None if there is anything else in it."""
-    made = _Maker(lowered, KNOWN_TO_BATCH)
+    told = _Maker(lowered, KNOWN_TO_BATCH)
     for index in batch.members:
         flat = lowered.nodes[index]
         if flat.kind is not Kind.KERNEL or flat.source is None or not _only_gives(flat, flat.source):
             return None
-        made.add(flat)
+        told.add(flat)
     given = set(batch.inputs)
-    if not batch.outputs or not all(port in given for port in made.inputs):
+    if not batch.outputs or not all(port in given for port in told.inputs):
         return None  # a constant is too large to stand in it
     if not all(is_fresh(lowered.nodes[k].source.outputs[j]) for k, j in batch.outputs):  # type: ignore[union-attr]
         return None
-    return made.piece(tuple(batch.members), batch.outputs, None)
+    return told.piece(tuple(batch.members), batch.outputs, None)
 
 
 class _Maker:
-    """Makes the graph of a piece; ``known``: bytes of a constant that stands in it, at most."""
+    """Tells what a piece does.
+
+    Parameters
+    ----------
+    lowered : Lowered
+    known : int
+        Bytes of a constant that stands in it, at most.
+    """
 
     def __init__(self, lowered: Lowered, known: int) -> None:
-        self._nodes = lowered.nodes
-        self._known = known
-        self._graph = Graph()
-        self._of: dict[Port, Tensor] = {}
+        self._flats, self._known = lowered.nodes, known
         #: what is said of each value where kinds are compared
         self._told: dict[Port, Hashable] = {}
         self._kinds: list[Hashable] = []
-        self._made: list[Node] = []
+        self._members: list[FlatNode] = []
+        self._numbers: list[Any] = []
         self.inputs: list[Port] = []
 
     def add(self, flat: FlatNode) -> None:
         """Add a kernel."""
         node = flat.source
         assert node is not None
-        inputs = [self._value(port, tensor) for port, tensor in zip(flat.inputs, node.inputs)]
-        specs = [(t.dtype, t.shape) for t in node.outputs]
-        made = Node(self._graph, node.op, tuple(inputs), node.attrs, specs, node.name, node.location)
-        self._graph.nodes.append(made)
-        self._made.append(node)
-        told = tuple([self._told[self.root(port)] for port in flat.inputs])
+        told = tuple([self._value(node, port, tensor) for port, tensor in zip(flat.inputs, node.inputs)])
+        self._members.append(flat)
         self._kinds.append((node.op, tuple(sorted(node.attrs.items())), told, *map(_form, node.outputs)))
-        self._of[flat.index, 0], self._told[flat.index, 0] = made.outputs[0], len(self._kinds)
+        self._told[flat.index, 0] = len(self._kinds)
 
     def root(self, port: Port) -> Port:
         """Return the constant that a port brings and that stands in the piece; itself if it brings none."""
-        here = self._nodes[port[0]]
+        here = self._flats[port[0]]
         while here.kind is Kind.ENTER and here.constant:
-            here = self._nodes[here.inputs[0][0]]
+            here = self._flats[here.inputs[0][0]]
         return (here.index, 0) if self._is_known(here) else port
 
     def _is_known(self, flat: FlatNode) -> bool:
         return flat.kind is Kind.CONST and getattr(flat.value, "nbytes", self._known + 1) <= self._known
 
-    def _value(self, port: Port, tensor: Tensor) -> Tensor:
-        root = self.root(port)
-        if root in self._of:
-            return self._of[root]
-        flat, form = self._nodes[root[0]], _form(tensor)
+    def _value(self, node: Node, port: Port, tensor: Tensor) -> Hashable:
+        """Return what is said of an input of ``node``."""
+        root, form = self.root(port), _form(tensor)
+        flat = self._flats[root[0]]
         if self._is_known(flat):
-            made = Node(self._graph, CONST, (), {"value": flat.value}, [(tensor.dtype, tensor.shape)], flat.name, ())
-            self._graph.nodes.append(made)
-            self._of[root], self._told[root] = made.outputs[0], (form, flat.value.tobytes())
-        else:
-            self._of[root] = self._graph.parameter(tensor.dtype, tensor.shape, f"x{len(self.inputs)}")
-            self._told[root] = (form, -1 - len(self.inputs))
+            if not _may_be_input(node, tensor):
+                return form, flat.value.tobytes()
+            self._numbers.append(flat.value[()])
+            return form, "a number"
+        if root not in self._told:
             self.inputs.append(root)
-        return self._of[root]
+            self._told[root] = (form, -len(self.inputs))
+        return self._told[root]
 
     def piece(self, key: tuple[int, ...], outputs: Sequence[Port], plain: Kernel | None) -> Piece:
         """Return it."""
-        self._graph.outputs = [self._of[port] for port in outputs]
         kind: Hashable = (tuple(self._kinds), tuple([self._told[port] for port in outputs]))
         try:
             hash(kind)
         except TypeError:
             kind = key
-        return Piece(key, self._graph, tuple(self.inputs), tuple(self._made), kind, plain)
+        nodes = tuple([flat.source for flat in self._members if flat.source is not None])
+        made = functools.partial(self._graph, outputs)
+        return Piece(key, tuple(self.inputs), nodes, kind, tuple(self._numbers), plain, made)
+
+    def _graph(self, outputs: Sequence[Port], places: Sequence[int]) -> Graph:
+        """Return what ``Piece.graph`` does."""
+        graph, of, numbers = Graph(), dict[Port, Tensor](), iter(places)
+        dtypes = dict(zip(places, [number.dtype for number in self._numbers]))
+        scalars = [graph.parameter(dtypes[k], TensorShape(()), f"n{k}") for k in range(max(places, default=-1) + 1)]
+
+        def value(node: Node, port: Port, tensor: Tensor) -> Tensor:
+            root = self.root(port)
+            flat = self._flats[root[0]]
+            is_known = self._is_known(flat)
+            number = next(numbers) if is_known and _may_be_input(node, tensor) else -1
+            if number >= 0:
+                return scalars[number]
+            if root not in of and is_known:
+                made = Node(graph, CONST, (), {"value": flat.value}, [(tensor.dtype, tensor.shape)], flat.name, ())
+                graph.nodes.append(made)
+                of[root] = made.outputs[0]
+            elif root not in of:
+                of[root] = graph.parameter(tensor.dtype, tensor.shape, f"x{len(of)}")
+            return of[root]
+
+        for flat in self._members:
+            node = flat.source
+            assert node is not None
+            inputs = tuple([value(node, port, tensor) for port, tensor in zip(flat.inputs, node.inputs)])
+            specs = [(t.dtype, t.shape) for t in node.outputs]
+            made = Node(graph, node.op, inputs, node.attrs, specs, node.name, node.location)
+            graph.nodes.append(made)
+            of[flat.index, 0] = made.outputs[0]
+        graph.outputs = [of[port] for port in outputs]
+        return graph
+
+
+def _may_be_input(node: Node, tensor: Tensor) -> bool:
+    """Return whether an operation takes no longer for a number that only a call tells.
+
+    That is so of arithmetic, and not of functions, of which some are simple for some numbers (``x ** 2``), nor of a
+    division of integers.
+    """
+    traits, kind = node.op.traits, tensor.dtype.kind
+    if tensor.shape.rank != 0 or not traits.elementwise or traits.price is not Price.ARITHMETIC:
+        return False
+    if kind in "fc":
+        return True
+    code = [text for kinds, text in (node.op.llvm or {}).items() if kind in kinds]
+    return kind in "iu" and bool(code) and "@" not in code[0].replace("@llvm.", "")
 
 
 def _form(tensor: Tensor) -> Hashable:

@@ -158,15 +158,17 @@ def _alone(lowered: Lowered, light: Collection[int]) -> set[int]:
     that does more than compute: it may show when others run.
     """
     nodes = lowered.nodes
-    heavy = [node.index for node in nodes if node.kind is Kind.KERNEL and node.index not in light]
+    heavy = {node.index for node in nodes if node.kind is Kind.KERNEL and node.index not in light}
     if not heavy or len(lowered.frames) == 1 or len(light) > BATCHED * len(heavy):
         return set()
-    if not all(_only_computes(nodes[k]) for k in heavy) or any(_is_seen(node) for node in nodes if node.frame):
+    if any(_is_seen(node) for node in nodes if node.frame or node.index in heavy):
+        return set()
+    if not all(_only_computes(nodes[k]) for k in heavy):
         return set()
     with undivided():
         from .overlap import overlapping
 
-    return set(heavy) - overlapping(lowered, heavy)
+    return heavy - overlapping(lowered, heavy)
 
 
 def _is_seen(flat: FlatNode) -> bool:
@@ -176,7 +178,7 @@ def _is_seen(flat: FlatNode) -> bool:
 
 def _only_computes(flat: FlatNode) -> bool:
     node = flat.source
-    return node is not None and node.op is flat.op and is_pure(node) and node.op.traits.price is not Price.FOREIGN
+    return node is not None and node.op is flat.op and is_pure(node)
 
 
 def with_joined_steps(

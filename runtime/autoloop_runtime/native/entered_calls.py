@@ -44,7 +44,7 @@ from .typing.facts import Shape
 from .typing.refusal import NativeRefusal
 
 #: the most words of arguments, arrays to be made, and axes
-WORDS, MADE, AXES = 64, 16, 64
+WORDS, MADE, AXES = 512, 256, 64
 #: of ``self``: words before the records, and what a record takes; an array to be made, and a result
 _HEAD, _RECORD, _RECIPE, _RESULT = 16, 8, 6, 4
 _BUSY, _CODE, _MEMORY = 2, 7, 1

@@ -7,7 +7,8 @@ is then said in NumPy's words), and more calls at the same time than there are c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,25 +19,28 @@ from .native_call import make
 from .typing.refusal import NativeRefusal
 
 Kernel = Callable[..., Any]
+Bind = Callable[..., Kernel]
 
 
-def single_kernel(
-    graph: Graph, plain: Kernel, is_short: bool, copies: int, several: bool = False
-) -> Kernel | None:  # fmt: skip
-    """Return what does as ``plain`` does in machine code; None if there is none, or it cannot be called with objects.
+def single_kernel(graph: Graph, is_short: bool, copies: int, several: bool = False) -> Bind | None:
+    """Return what makes kernels in machine code; None if there is none, or it cannot be called with objects.
 
     Parameters
     ----------
     graph : Graph
         Of exact shapes.
-    plain : callable
-        Takes the inputs, and gives what this gives.
     is_short : bool
         It keeps the interpreter's lock, which takes as long to give up and take back as it works.
     copies : int
         How many calls there may be at the same time, of those that give up the lock.
     several : bool
         Whether it gives a tuple of outputs, not the only one.
+
+    Returns
+    -------
+    callable
+        ``bind(plain, numbers)`` gives a kernel. ``plain`` takes what it takes, and gives what it gives; ``numbers`` are
+        its first inputs.
     """
     try:
         code = make(graph, [t.shape.as_tuple() for t in graph.inputs], among_others=True, keeps_lock=is_short)
@@ -47,8 +51,15 @@ def single_kernel(
     found = [code.entered(samples, (), results, several) for _ in range(1 if is_short else copies)]
     if any(one is None or one.begin is not None for one in found):
         return None
-    calls = tuple([(one.call, one.failed, one.error) for one in found])
-    return _alone(*calls[0], plain) if len(calls) == 1 else _first_free(calls, plain)
+
+    def bind(plain: Kernel, numbers: Sequence[Any] = ()) -> Kernel:
+        kernel = plain
+        for one in reversed(found):
+            call = partial(one.call, *numbers) if numbers else one.call
+            kernel = _kernel(call, one.failed, one.error, kernel, plain)
+        return kernel
+
+    return bind
 
 
 def _sample(tensor: Tensor) -> Any:
@@ -57,28 +68,17 @@ def _sample(tensor: Tensor) -> Any:
     return made if made.ndim else made[()]
 
 
-def _alone(call: Kernel, failed: Any, error: Kernel, plain: Kernel) -> Kernel:
+def _kernel(call: Kernel, failed: Any, error: Kernel, otherwise: Kernel, plain: Kernel) -> Kernel:
+    """Return a kernel; ``otherwise``: what is called where another call is in this one, or it cannot take the values;
+    ``plain``: where it has failed."""
+
     def kernel(*values: Any) -> Any:
         result = call(*values)
         if result is NotImplemented:
-            return plain(*values)
+            return otherwise(*values)
         if result is failed:
             error(values)  # what it worked with is given back
             return plain(*values)
         return result
-
-    return kernel
-
-
-def _first_free(calls: tuple[tuple[Kernel, Any, Kernel], ...], plain: Kernel) -> Kernel:
-    def kernel(*values: Any) -> Any:
-        for call, failed, error in calls:
-            result = call(*values)
-            if result is failed:
-                error(values)
-                break
-            if result is not NotImplemented:
-                return result
-        return plain(*values)
 
     return kernel

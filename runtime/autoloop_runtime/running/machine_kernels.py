@@ -15,7 +15,7 @@ from ..analysis.cost import HEAVY
 from ..base import background, config
 from ..base.forks import generation, undivided
 from ..dataflow.faster_kernels import Kernels
-from ..dataflow.pieces import Piece
+from ..dataflow.pieces import Piece, differing
 from ..ir.graph import Node
 from ..ir.prices import Products
 from .tier_up import is_wanted, price
@@ -78,11 +78,10 @@ class MachineKernels:
                 from ..native.single_kernels import single_kernel
             copies = min(config.get_num_threads(), MOST_CALLS)
             for pieces in kinds:
-                first = pieces[0]
-                plain = first.plain or _not_at_all
-                found = single_kernel(first.graph, plain, first.nanoseconds <= SHORT, copies, first.plain is None)
-                if found is not None:
-                    made.update(dict.fromkeys([one.key for one in pieces], found))
+                first, (places, numbers) = pieces[0], differing(pieces)
+                bind = single_kernel(first.graph(places), first.nanoseconds <= SHORT, copies, first.plain is None)
+                if bind is not None:
+                    made.update([(one.key, bind(one.plain or _not_at_all, own)) for one, own in zip(pieces, numbers)])
         except Exception:  # whatever is wrong, or gone, the program runs without the rest
             pass
         self._made = made
@@ -94,7 +93,7 @@ def _not_at_all(*_: Any) -> None:
 
 def _gains(piece: Piece) -> bool:
     """Return whether machine code may be faster."""
-    if len(piece.nodes) == 1 and all(t.shape.rank == 0 for t in piece.graph.inputs):
+    if len(piece.nodes) == 1 and all(t.shape.rank == 0 for t in piece.nodes[0].inputs):
         return False
     return not any(map(_is_for_blas, piece.nodes))
 
