@@ -169,7 +169,8 @@ def test_chains_that_differ_in_numbers_are_of_one_kind(at_once, monkeypatch):
     chains = [node.value for node in plan.nodes if node.kind.name == "BATCH" and len(node.value.members) > 24]
     assert len(chains) >= 11 and all(one._machine is not None and one.is_heavy for one in chains)
     batched = [graph for graph in made if len(graph.nodes) > 24]
-    assert len(batched) <= 2 and len(batched[0].inputs) > 1
+    assert len(batched) <= 3, "one more for what begins, or ends, the sum"
+    assert max(len(graph.inputs) for graph in batched) > 1
     assert plan.parallel
 
 
