@@ -41,6 +41,8 @@ _SET = codes_of("STORE_ATTR", "DELETE_ATTR")
 _DELETED, _DELETED_CELL = codes_of("DELETE_GLOBAL", "DELETE_NAME", "DELETE_ATTR"), codes_of("DELETE_DEREF")
 _STORE_CELL, _COPY = opmap["STORE_DEREF"], opmap["COPY"]
 _MATCH_CLASS = opmap["MATCH_CLASS"]
+#: what handlers of exceptions begin with, those of all exceptions by throwing it away
+_MATCHES, _CAUGHT, _POP = codes_of("CHECK_EXC_MATCH", "CHECK_EG_MATCH"), opmap["PUSH_EXC_INFO"], opmap["POP_TOP"]
 _SETS_ITEMS = codes_of("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE")
 #: the arguments of operations in place begin there
 _OPERATE, _IN_PLACE = opmap["BINARY_OP"], 13
@@ -66,6 +68,8 @@ class Names:
     added_to : set of str
         Variables and attributes that are asked for a method of the name of one that adds to a container: of a container
         nothing but its end matters then, of any other object everything.
+    texts : set of str
+        Those of ``read`` that stand in texts alone, where code asks for attributes by their names.
     stored : set of str
         Variables of functions and modules that are set, and attributes that are set or deleted.
     changed : set of str
@@ -76,6 +80,8 @@ class Names:
         Whether some code may use attributes of any name.
     computed : bool
         Whether some code may ask for attributes of names that no code has.
+    catches : bool
+        Whether some code goes on where an attribute is asked for that is not there.
     imported : set of str
         Modules that code imports when it runs; relative names without their dots.
     identities : bool
@@ -89,10 +95,11 @@ class Names:
     def __init__(self) -> None:
         self.read: set[str] = set()
         self.added_to: set[str] = set()
+        self.texts: set[str] = set()
         self.stored: set[str] = set()
         self.changed: set[str] = set()
         self.deleted: set[str] = set()
-        self.every = self.computed = False
+        self.every = self.computed = self.catches = False
         self.identities = self._alters = False
         self.imported: set[str] = set()
         self.asked: dict[str, set[str]] = {}
@@ -111,6 +118,7 @@ class Names:
             len(self.stored),
             len(self.changed),
             self.every,
+            self.catches,
             len(self.values) if self._values is not None else 0,
             len(self.opened),
         )
@@ -158,8 +166,10 @@ class Names:
         globals_used: set[str] = set()
         for one in _nested(code):
             self._scan(one, globals_used)
-            self.read.update(names_by_text(one))
+            self.catches = self.catches or one.co_name == "__exit__" or "suppress" in one.co_names
+            self.texts.update(names_by_text(one))
             self._unread.append(one)
+        self.read |= self.texts
         self.ask(not self.read.isdisjoint(_COMPUTED))
         self.every = self.every or not self.read.isdisjoint(_ANY_NAME)
         found = frozenset(globals_used)
@@ -183,7 +193,9 @@ class Names:
             elif op in _SETS_ITEMS or (op == _OPERATE and argument >= _IN_PLACE):
                 self._alters = True
             elif op == _MATCH_CLASS:  # its names are constants, or stand in the class
-                self.every = True
+                self.every = self.computed = True
+            elif op in _MATCHES or (before == _CAUGHT and op == _POP):
+                self.catches = True
             elif op == _IMPORT_FROM:
                 self.read.add(names[argument])
             elif op in _STORED_NAMES:

@@ -194,6 +194,12 @@ def _equal(source: _Source, here: str, known: Any) -> str:
     return f"{here} is {name} or _alike({here}, {name})"
 
 
+def _missing(source: _Source, here: str, known: Any) -> str:
+    if len(known) > 2:  # the shorter is gone through
+        return f"{here}.__dict__.keys().isdisjoint({source.bind(known)})"
+    return " and ".join(f"{name!r} not in {here}.__dict__" for name in sorted(known))
+
+
 def _apart(source: _Source, here: str, places: Any) -> str:
     every = [here, *map(source.read, places)]
     return f"len({{{', '.join(f'id({name})' for name in every)}}}) == {len(every)}"
@@ -214,7 +220,8 @@ _CONDITIONS: Mapping[str, Callable[[_Source, str, Any], str]] = {
     "elements": lambda source, here, known: f"_elements({here}, {source.bind(known)})",
     "contents": lambda source, here, known: f"_contents({here}, {source.bind(known)})",
     "held": lambda source, here, known: f"_held({here}, {source.bind(known)})",
-    "missing": lambda source, here, known: f"{source.bind(known)}.isdisjoint({here}.__dict__)",
+    "bare": lambda source, here, known: f"not {here}.__dict__",
+    "missing": _missing,
     "attributes": lambda source, here, known: f"{here}.__dict__.keys() == {source.bind(known)}",
     "registered": lambda source, here, known: f"{source.bind(abc.get_cache_token)}() == {known!r}",
     "absent": lambda source, here, known: f"{known!r} not in {here}",

@@ -19,11 +19,11 @@ class Guard:
     ----------
     kind : str
         A row of the table in ``guards``: ``equal``, ``is``, ``type``, ``length``, ``keys``, ``elements``, ``held`` (in
-        a container of a user's class), ``contents`` (of an array); ``attributes`` (all there are), ``missing``
-        and ``holds`` (attributes), ``unset`` (attribute of a class with slots), ``absent`` (key); ``names`` (how many a
-        class has, and the last), ``registered`` (what is, with abstract classes); ``same`` (as another place),
-        ``memory`` (the same as of another place), ``part`` (of another place, and which), ``apart`` (another object
-        than at each of several places).
+        a container of a user's class), ``contents`` (of an array); ``attributes`` (all there are), ``bare`` (none),
+        ``missing`` and ``holds`` (attributes), ``unset`` (attribute of a class with slots), ``absent`` (key);
+        ``names`` (how many a class has, and the last), ``registered`` (what is, with abstract classes); ``same`` (as
+        another place), ``memory`` (the same as of another place), ``part`` (of another place, and which), ``apart``
+        (another object than at each of several places).
     place : Place
     known : object
         What it is compared with.
@@ -80,10 +80,16 @@ class Reached:
         self.looked: Any = None
         #: what cannot be read and written as places, in words
         self.hidden: list[str] = []
+        #: classes of libraries that were looked at, by id
+        self.libraries: dict[int, type] = {}
         #: objects of libraries, and what attributes each has: code may give them some
         self.strangers: list[tuple[Place, Any, dict[str, Any]]] = []
         #: functions, classes and objects of libraries that code has names for
         self.of_libraries: list[tuple[Place, Any]] = []
+
+    def visit(self, place: Place, value: Any) -> None:
+        """Look at a place later, when all before it were."""
+        raise NotImplementedError
 
     def guard(self, kind: str, place: Place, known: Any) -> None:
         """Note what has to hold."""
@@ -102,8 +108,9 @@ class Reached:
         """Return what attributes an object of a library has; note them where code may give it others."""
         self.of_libraries.append((place, value))
         held: Any = getattr(value, "__dict__", None)
-        if type(held) is not dict:
+        if type(held) is not dict and not isinstance(value, type):
             return {}
+        found: dict[str, Any] = dict(held) if isinstance(value, type) else held
         if self.names.settable():
-            self.strangers.append((place, value, held.copy()))
-        return held
+            self.strangers.append((place, value, found.copy()))
+        return found

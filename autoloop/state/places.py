@@ -74,8 +74,16 @@ class Place:
         return Place("member", self, name, f"{self.name}.{name}")
 
 
+#: kinds of places that code has a name for
+NAMED = ("global", "cell", "attribute", "own", "member")
 CALL = Place("call", None, None, "")
 RECEIVER = Place("receiver", None, None, "self")
+
+
+def name_at(place: Place) -> str:
+    """Return the name that code has for a place of one of these kinds."""
+    name: str = place.key[1] if place.kind == "global" else place.name if place.kind == "cell" else place.key
+    return name
 
 
 def put(owner: Any, name: str, value: Any) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import types
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any
 
@@ -40,9 +40,9 @@ from ..operators.staging.container_contents import in_class, instance_attributes
 from ..parameters import Named
 from ..sent_by_name import SentByName
 from .code_names import Names
-from .foreign_attributes import foreign
+from .foreign_attributes import changed, foreign, guard_ungiven, look_at_attributes, look_at_class
 from .noted import Reached
-from .places import CALL, Place, held_at
+from .places import CALL, NAMED, Place, held_at, name_at
 from .reached_code import CodeWalk
 from .unchanging import (
     DICTS,
@@ -58,9 +58,6 @@ from .unchanging import (
     is_shown_by_library,
 )
 
-#: kinds of places that code has a name for
-_SET = "an attribute of the {} {!r}, which is not the user's, is set"
-_NAMED = ("global", "cell", "attribute", "own", "member")
 #: what is no object with attributes, and may be of a class of the user's with methods
 _WITH_METHODS = (*PLAIN, Enum, tuple, np.ndarray)
 _STRUCTURES = frozenset((tuple, *LISTS, *DICTS)) - {Counter}
@@ -124,6 +121,7 @@ class _Walk(CodeWalk):
         elif not (isinstance(value, np.ndarray) or hasattr(kind, "__dlpack__")) and (
             isinstance(value, (tuple, *LISTS, *DICTS, *SETS)) or foreign(value, self.names.settable())
             or callable(value) or has_state(value) or is_hiding(value) or is_generator(value)
+            or isinstance(value, types.ModuleType)
         ):  # fmt: skip
             self.visit(place, value)
         else:
@@ -158,13 +156,15 @@ class _Walk(CodeWalk):
                 self.guard("is" if isinstance(value, Enum) else "equal", place, value)
             return
         if isinstance(value, types.ModuleType):
-            self.open_module(value, _name(place) if place.kind in _NAMED and _name(place)[:2] != "__" else None)
+            self.open_module(value, name_at(place) if place.kind in NAMED and name_at(place)[:2] != "__" else None)
             if id(value) not in self.seen and is_users_module(value):
                 self.seen[id(value)] = value, place
                 self.guard("is", place, value)
                 self.walk_module(value)
             self.modules.setdefault(id(value), value)
-            self.hidden += _changed(place, value, self.names.changed)
+            self.hidden += changed(place, value, self.names.changed)
+            if not is_users_module(value):
+                self.note_stranger(place, value)
             return
         if (isinstance(value, np.ndarray) and is_plain(value)) or (type(value) is Tensor and value.node is None):
             self.arrays.append((place, value))
@@ -207,12 +207,17 @@ class _Walk(CodeWalk):
             self.names.ask(asks_by_name(value))
             self.guard("type" if is_made_anew(value) else "is", place, kind if is_made_anew(value) else value)
             self.walk_parts(place, value)
-            (self._decorated if isinstance(value, SentByName) else self._attributes)(place, value)
+            if isinstance(value, SentByName):
+                self._decorated(place, value)
+            else:
+                look_at_attributes(self, place, value)
         elif isinstance(value, type):
             self.guard("is", place, value)
             self.names.ask(asks_by_name(value))
             self.of_libraries.append((place, value))
             self.walk_class(value)
+            if not is_users_class(value):
+                look_at_class(self, place, value)
         elif has_state(value):
             self._object(place, value)
         elif is_hiding(value):
@@ -225,14 +230,7 @@ class _Walk(CodeWalk):
                 self.guard("is", place, value)
                 self.names.ask(asks_by_name(value))
                 self.walk_parts(place, value)
-            self._attributes(place, value)
-
-    def _attributes(self, place: Place, value: Any) -> None:
-        """Look at the attributes of an object of a library, or of Python's own."""
-        self.hidden += _changed(place, value, self.names.changed) or _given(place, value, self.names.settable())
-        held = self.note_stranger(place, value)
-        for name in sorted(self.names.read & held.keys()):
-            self.visit(place.attribute(name), held[name])
+            look_at_attributes(self, place, value)
 
     def _tuple(self, place: Place, value: tuple[Any, ...]) -> None:
         """Look at the elements of a tuple, which is made anew where they are: not with what a class adds to it."""
@@ -250,13 +248,16 @@ class _Walk(CodeWalk):
         for name in vars(value).keys() & self.names.read:
             if name not in own and name[:2] != "__":
                 self.hidden.append(f"{name!r}, an attribute of the decorated function {place.name!r}, is used")
+        self.hidden += changed(place, value, self.names.changed)
+        self.note_stranger(place, value)
+        guard_ungiven(self, place, value)
 
     def _is_only_added_to(self, place: Place, value: Any) -> bool:
         # What is added to a full deque moves what it holds; what a set holds already is not added.
         if getattr(value, "maxlen", None) is not None or isinstance(value, SETS):
             return False
-        is_used = place.path in self.unnamed or place.kind not in _NAMED or _name(place) in self.names
-        return not is_used and _name(place)[:2] != "__"
+        is_used = place.path in self.unnamed or place.kind not in NAMED or name_at(place) in self.names
+        return not is_used and name_at(place)[:2] != "__"
 
     def _elements(self, place: Place, value: Any) -> None:
         """Guard a container, and look at its elements."""
@@ -320,28 +321,6 @@ def _tells_itself(kind: type) -> bool:
     return any(isinstance(vars(cls).get("__eq__"), types.FunctionType) for cls in classes) or any(
         changes_more(one, kind) for one in hashes
     )
-
-
-def _name(place: Place) -> str:
-    name: str = place.key[1] if place.kind == "global" else place.name if place.kind == "cell" else place.key
-    return name
-
-
-def _changed(place: Place, value: Any, names: set[str]) -> list[str]:
-    """Return what is to be said of an object of a library, or of Python's own, of which code sets attributes.
-
-    Nobody watches those. ``names`` are those of what code sets attributes of.
-    """
-    if place.kind not in _NAMED or _name(place) not in names:
-        return []
-    if isinstance(value, types.ModuleType) and is_users_module(value):
-        return []
-    return [_SET.format(type(value).__name__, place.name)]
-
-
-def _given(place: Place, value: Any, stored: Set[str]) -> list[str]:
-    """Return what is to be said of one that has attributes of a program's, if code sets such of one of these names."""
-    return [_SET.format(type(value).__name__, place.name)] if foreign(value, stored) else []
 
 
 def reached_from(

@@ -25,6 +25,7 @@ from ..operators.mutation.parts_of_objects import (
     parts_of,
 )
 from ..operators.staging.container_contents import in_class, instance_attributes, is_data_descriptor, is_property
+from .foreign_attributes import guard_ungiven, look_at_attributes, look_at_settings, look_into_module
 from .noted import Reached
 from .places import CALL, Place, held_at
 from .unchanging import LISTS, is_constant
@@ -47,10 +48,6 @@ _OF_CLASSES = frozenset(
 class CodeWalk(Reached):
     """The part of the walk that looks at functions, modules and classes."""
 
-    def visit(self, place: Place, value: Any) -> None:
-        """Look at a place later, when all before it were."""
-        raise NotImplementedError
-
     def walk_function(self, place: Place, value: types.FunctionType) -> None:
         self.guard("is", place, value)
         if value.__name__[:2] == "__" and not is_written(value):  # a dataclass's: another one may be put there
@@ -58,6 +55,7 @@ class CodeWalk(Reached):
         if is_library_file(value.__code__.co_filename):  # a decorator's wrapper may hold a function of the user's
             self.of_libraries.append((place, value))
             self.walk_parts(place, value)
+            look_at_attributes(self, place, value)
         else:
             self.guard("is", place.attribute("__code__"), value.__code__)  # which who reloads modules sets anew
             for name in ("__defaults__", "__kwdefaults__"):
@@ -81,8 +79,7 @@ class CodeWalk(Reached):
             if self.names.use(name) and name != "__wrapped__":
                 self.visit(place.attribute(name), one)
         self._told_by_name(place, function, _OF_FUNCTIONS)
-        if self.names.every:
-            self.guard("attributes", place, frozenset(held))
+        guard_ungiven(self, place, function)
 
     def guard_absent(self, place: Place, value: Any, held: dict[str, Any]) -> None:
         """Guard that an object has no attributes but those that it holds, of those that are asked for, and those that
@@ -136,8 +133,10 @@ class CodeWalk(Reached):
         if self.looked == known:
             return False
         self.looked = known
-        for one in list(self.modules.values()):
-            self.walk_module(one)
+        count = 0
+        while count < len(self.modules):  # to which those in others come
+            self.walk_module(list(self.modules.values())[count])
+            count += 1
         for one, name in ((sys, "modules"), (os, "environ")):
             if id(one) in self.modules and name in self.names.read:
                 self.hidden.append(f"{one.__name__}.{name} is used")
@@ -156,6 +155,8 @@ class CodeWalk(Reached):
                 self.variables.setdefault((id(held), name), (held, name))
             self._guard_absent_in(module)
             self._look_at_class_of(module)
+        else:
+            look_into_module(self, module)
 
     def _look_at_class_of(self, module: types.ModuleType) -> None:
         """Look at what answers for the names that a module of the user's has not."""
@@ -214,19 +215,12 @@ class CodeWalk(Reached):
             key = id(namespace), name
             self.variables[key] = namespace, name
             value = namespace.get(name, self)
-            self._by_name(name, vars(builtins).get(name) if value is self else value)
+            self.hidden += _finding(name, vars(builtins).get(name) if value is self else value)
             if value is self and name in self.names and not hasattr(builtins, name):
                 self.guard("absent", Place("value", None, namespace, name), name)
             is_used = self.names.use(name) or id(namespace) in self.names.opened
             if value is not self and (is_used or issubclass(type(value), (*LISTS, set))):
                 self.visit(Place("global", None, (namespace, name), name), value)
-
-    def _by_name(self, name: str, value: Any) -> None:
-        """Note a variable by which code finds anything; what leads there by other ways is found when it is called."""
-        if issubclass(type(value), types.BuiltinFunctionType | types.FunctionType) and value in BY_NAME:
-            self.hidden.append(f"{name}() is used")
-        elif value is os.environ or value is sys.modules:
-            self.hidden.append(f"{name!r}, the {type(value).__name__} of the process, is used")
 
     def walk_class(self, kind: type) -> None:
         """Look at what the user's classes that a class is made of hold, and guard that they get nothing new.
@@ -238,7 +232,10 @@ class CodeWalk(Reached):
             self.seen[id(kind.__mro__)] = kind.__mro__, place
             self.guard("is", place, kind.__mro__)
         for cls in kind.__mro__:
-            if not is_users_class(cls) or (id(cls) in self.seen and cls is not kind):
+            if not is_users_class(cls):
+                look_at_settings(self, cls)
+                continue
+            if id(cls) in self.seen and cls is not kind:
                 continue
             if self.is_held(cls):
                 continue
@@ -290,6 +287,18 @@ class CodeWalk(Reached):
                 self.visit(place, one)
         elif self.names.use(name) or (name in self.names.stored and is_data_descriptor(one)):
             self.visit(place, one)
+
+
+def _finding(name: str, value: Any) -> list[str]:
+    """Return what is to be said of a variable by which code finds anything.
+
+    What leads there by other ways is found when it is called.
+    """
+    if issubclass(type(value), types.BuiltinFunctionType | types.FunctionType) and value in BY_NAME:
+        return [f"{name}() is used"]
+    if value is os.environ or value is sys.modules:
+        return [f"{name!r}, the {type(value).__name__} of the process, is used"]
+    return []
 
 
 def _named_by_libraries(cls: type) -> set[str]:

@@ -65,7 +65,7 @@ _MADE_ANEW = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType
 #: what asks other objects for attributes of certain names
 _BY_NAME = (operator.attrgetter, operator.methodcaller)
 _ASKING: tuple[Any, ...] = (*_BY_NAME, getattr, hasattr, setattr, delattr, vars)
-_BY_TEXT = frozenset(("getattr", "vars", "__dict__", "attrgetter", "methodcaller"))
+_BY_TEXT = frozenset(("getattr", "hasattr", "setattr", "delattr", "vars", "__dict__", "attrgetter", "methodcaller"))
 #: so many steps inside a library lead to something of the user's
 _MOST_STEPS = 4
 #: what is given, and holds nothing: asked first, for most values are such
@@ -232,7 +232,12 @@ def _is_state(module: types.ModuleType, name: str, value: Any) -> bool:
         return False
     if type(value) in _SET_THERE:
         return module.__name__ not in _OF_CONSTANTS
-    return type(value) in _CHANGED_THERE or (has_state(value) and not isinstance(value, type))
+    return is_setting(name, value) or (has_state(value) and not isinstance(value, type))
+
+
+def is_setting(name: str, value: Any) -> bool:
+    """Return whether something in a module or class of a library is what a program may set there, or change."""
+    return not name[:2] == "__" == name[-2:] and type(value) in _SET_THERE | _CHANGED_THERE
 
 
 @functools.lru_cache(maxsize=4096)
