@@ -4,42 +4,35 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import sys
 import types
-from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextvars import ContextVar
+from collections import Counter, deque
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from autoloop_runtime.base.locations import is_own_file
-from autoloop_runtime.ir.tensor import Tensor
 
 from ..conversion.cells import value_in
-from ..operators.mutation.parts_of_objects import MOST_ELEMENTS
+from ..operators.constructs.asked_generators import noted
+from ..operators.mutation.heap_snapshot import random_state
 from ..operators.staging.container_contents import dict_class, fill
-from .installed_packages import KEEPING_NOTHING, is_installed, package_of
 
-#: so many objects are looked at before a trace, the nearest first
-_MOST_OBJECTS = 2_000
-#: larger containers are not copied
-_MOST_COPIED = 10_000
-_MADE_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
-_NOTHING: Any = object()
-_BARE = frozenset(
+#: of a class that was made while a program ran: Py_TPFLAGS_HEAPTYPE
+MADE_IN_PYTHON = 1 << 9
+#: no value stands there
+NOTHING: Any = object()
+#: what holds nothing that is looked at
+BARE = frozenset(
     (type(None), bool, int, float, complex, str, bytes, range, slice, np.ufunc, types.CodeType, types.ModuleType)
     + (np.float64, np.int64, np.bool_, types.GetSetDescriptorType, types.MemberDescriptorType)
     + (types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType, type(...))
 )
-#: code with one of these names may set any name of its module
-_BY_TEXT = frozenset(("globals", "setattr", "delattr", "vars", "__dict__", "exec", "eval", "modules"))
-_CONTAINERS = (list, dict, set, deque)
+CONTAINERS = (list, dict, set, deque)
 
 
 def inside(value: Any) -> Iterable[Any]:
     """Return what something holds that nobody else can get at by a name: not what a function's module holds."""
     kind = type(value)
-    if kind in _BARE or isinstance(value, type):
+    if kind in BARE or isinstance(value, type):
         return ()
     if isinstance(value, types.FunctionType):
         cells = [value_in(cell) for cell in value.__closure__ or ()]
@@ -80,9 +73,9 @@ class Held:
     def changed(self, now: Any) -> list[tuple[str, Any, Any]] | None:
         """Return names of places in it, what stands there now, and what stood there; None if nothing has changed."""
         before = self.before
-        if len(now) == len(before) and all(before.get(key, _NOTHING) is one for key, one in now.items()):
+        if len(now) == len(before) and all(before.get(key, NOTHING) is one for key, one in now.items()):
             return None
-        pairs = [(key, one, before.get(key, _NOTHING)) for key, one in now.items()]
+        pairs = [(key, one, before.get(key, NOTHING)) for key, one in now.items()]
         return [(self.called(key), one, old) for key, one, old in pairs if one is not old]
 
     def called(self, key: Any) -> str:
@@ -90,34 +83,40 @@ class Held:
         return self.name
 
     def has_grown(self, now: Any) -> bool:
-        """Return whether it is a list that has another length."""
+        """Return whether it is a list that has another length, or something else has been counted in it."""
         return False
 
     def hold(self, wanted: Any, now: Any) -> None:
         """Let it hold what it held at another time, in place of what it holds now; both as ``now`` gives it."""
         for key in now.keys() - wanted.keys():
-            self.set(key, _NOTHING)
+            self.set(key, NOTHING)
         for key, one in wanted.items():
-            if now.get(key, _NOTHING) is not one:
+            if now.get(key, NOTHING) is not one:
                 self.set(key, one)
 
 
-class _Dict(Held):
+class Dict(Held):
+    """A dict, that of an object's attributes too."""
+
     __slots__ = ()
 
     def now(self) -> Any:
         value = self.value
         return dict.copy(value) if type(value) is dict else dict(dict.items(value))
 
+    def has_grown(self, now: Any) -> bool:
+        factory = getattr(self.value, "default_factory", None)
+        return isinstance(self.value, Counter) or factory is int or factory is float
+
     def set(self, key: Any, value: Any) -> None:
         kind = dict_class(self.value)
-        if value is _NOTHING:
+        if value is NOTHING:
             kind.pop(self.value, key, None)
         else:
             kind.__setitem__(self.value, key, value)
 
 
-class _Variables(Held):
+class Variables(Held):
     """Global names of a module: the value is its namespace, and the names."""
 
     __slots__ = ()
@@ -130,27 +129,31 @@ class _Variables(Held):
         return f"{self.name}.{key}"
 
     def set(self, key: Any, value: Any) -> None:
-        if value is _NOTHING:
+        if value is NOTHING:
             self.value[0].pop(key, None)
         else:
             self.value[0][key] = value
 
 
-class _Cell(Held):
+class Cell(Held):
+    """A variable that functions share."""
+
     __slots__ = ()
 
     def now(self) -> Any:
-        found = value_in(self.value, _NOTHING)
-        return {} if found is _NOTHING else {"": found}
+        found = value_in(self.value, NOTHING)
+        return {} if found is NOTHING else {"": found}
 
     def set(self, key: Any, value: Any) -> None:
-        if value is _NOTHING:
+        if value is NOTHING:
             del self.value.cell_contents
         else:
             self.value.cell_contents = value
 
 
-class _Class(Held):
+class Class(Held):
+    """The attributes of a class."""
+
     __slots__ = ()
 
     def now(self) -> Any:
@@ -158,13 +161,13 @@ class _Class(Held):
 
     def set(self, key: Any, value: Any) -> None:
         with contextlib.suppress(AttributeError, TypeError):
-            if value is _NOTHING:
+            if value is NOTHING:
                 type.__delattr__(self.value, key)
             else:
                 type.__setattr__(self.value, key, value)
 
 
-class _Slots(Held):
+class Slots(Held):
     """An object with slots: the value is that and their descriptors."""
 
     __slots__ = ()
@@ -178,24 +181,26 @@ class _Slots(Held):
         return found
 
     def set(self, key: Any, value: Any) -> None:
-        if value is _NOTHING:
+        if value is NOTHING:
             key.__delete__(self.value[0])
         else:
             key.__set__(self.value[0], value)
 
 
-class _Context(Held):
+class Context(Held):
+    """A context variable."""
+
     __slots__ = ()
 
     def now(self) -> Any:
-        found = self.value.get(_NOTHING)
-        return {} if found is _NOTHING else {"": found}
+        found = self.value.get(NOTHING)
+        return {} if found is NOTHING else {"": found}
 
     def set(self, key: Any, value: Any) -> None:
-        self.value.set(None if value is _NOTHING else value)
+        self.value.set(None if value is NOTHING else value)
 
 
-class _Elements(Held):
+class Elements(Held):
     """A list, a deque, a set or a queue, or an array of objects."""
 
     __slots__ = ()
@@ -212,11 +217,12 @@ class _Elements(Held):
 
     def changed(self, now: Any) -> list[tuple[str, Any, Any]] | None:
         before = self.before
-        if len(now) == len(before):
+        if len(now) == len(before) and not isinstance(self.value, set):
             found = [(self.name, one, old) for one, old in zip(now, before) if one is not old]
             return found or None
         known = set(map(id, before))
-        return [(self.name, one, _NOTHING) for one in now if id(one) not in known]
+        found = [(self.name, one, NOTHING) for one in now if id(one) not in known]
+        return found if found or len(now) != len(before) else None
 
     def has_grown(self, now: Any) -> bool:
         return len(now) != len(self.before) and not isinstance(self.value, set)
@@ -225,7 +231,7 @@ class _Elements(Held):
         if isinstance(self.value, np.ndarray):
             for place, one in enumerate(wanted):
                 self.value.flat[place] = one
-        elif isinstance(self.value, _CONTAINERS):
+        elif isinstance(self.value, CONTAINERS):
             fill(self.value, wanted)
         else:
             while not self.value.empty():
@@ -234,172 +240,39 @@ class _Elements(Held):
                 self.value.put(one)
 
 
+class Cache(Elements):
+    """What a function keeps by ``functools.lru_cache``."""
+
+    __slots__ = ()
+
+    def now(self) -> Any:
+        return gc.get_referents(self.value)
+
+    def has_grown(self, now: Any) -> bool:
+        return False
+
+    def hold(self, wanted: Any, now: Any) -> None:
+        self.value.cache_clear()
+
+
+class Random(Held):
+    """A generator of random numbers, and where it stands."""
+
+    __slots__ = ()
+
+    def now(self) -> Any:
+        return [random_state(self.value), noted(self.value)]
+
+    def changed(self, now: Any) -> list[tuple[str, Any, Any]] | None:
+        return None if now[0] == self.before[0] else []
+
+    def has_grown(self, now: Any) -> bool:
+        return True
+
+    def hold(self, wanted: Any, now: Any) -> None:
+        wanted[1]()
+
+
 def _queued(value: Any) -> list[Any]:
     """Return the elements of a ``SimpleQueue``, which has no other way to tell them."""
     return [one for one in gc.get_referents(value) if one is not type(value)]
-
-
-def slots_of(kind: type) -> tuple[Any, ...]:
-    """Return the descriptors of the slots that the objects of a class written in Python have."""
-    found = [one for cls in kind.__mro__ if cls.__flags__ & _MADE_IN_PYTHON for one in vars(cls).values()]
-    return tuple([one for one in found if type(one) is types.MemberDescriptorType])
-
-
-def walked(roots: Iterable[tuple[str, Any]]) -> list[Held]:
-    """Return the places that libraries may get at.
-
-    Parameters
-    ----------
-    roots : iterable of (str, object)
-        Names and objects, or a module and the names in it that are used.
-    """
-    walk = _Walk()
-    for name, value in roots:
-        if type(value) is tuple and isinstance(value[0], types.ModuleType):
-            walk.module(*value)
-        else:
-            walk.visit(name, value)
-    return walk.run()
-
-
-class _Walk:
-    """The walk through libraries."""
-
-    def __init__(self) -> None:
-        self.found: list[Held] = []
-        self._seen: dict[int, Any] = {}
-        self._variables: dict[int, set[str]] = {}
-        self._todo: deque[tuple[str, Any]] = deque()
-
-    def visit(self, name: str, value: Any) -> None:
-        """Look at an object later."""
-        if type(value) in _BARE or id(value) in self._seen or len(self._seen) > _MOST_OBJECTS:
-            return
-        if isinstance(value, Tensor) or (isinstance(value, np.ndarray) and not value.dtype.hasobject):
-            return
-        self._seen[id(value)] = value
-        self._todo.append((name, value))
-
-    def run(self) -> list[Held]:
-        """Look at all that there is; return the places."""
-        while self._todo:
-            self._open(*self._todo.popleft())
-        return self.found
-
-    def module(self, module: types.ModuleType, names: Collection[str]) -> None:
-        """Look at what a module of an installed package holds under names."""
-        if is_installed(module.__name__):
-            self._globals(vars(module), names)
-
-    def _globals(self, namespace: dict[str, Any], names: Collection[str]) -> None:
-        known = self._variables.setdefault(id(namespace), set())
-        new = [name for name in names if name not in known and name[:2] != "__"]
-        if not new:
-            return
-        known.update(new)
-        package = namespace.get("__name__", "")
-        self.found.append(_Variables(package, (namespace, new)))
-        if not _BY_TEXT.isdisjoint(new) or not _BY_TEXT.isdisjoint(names):
-            self.found.append(_Dict(package, namespace))
-        for name in new:
-            value = namespace.get(name)
-            if isinstance(value, types.ModuleType):
-                self.module(value, [one for one in names if one in vars(value)])
-            else:
-                self.visit(f"{package}.{name}", value)
-
-    def _open(self, name: str, value: Any) -> None:
-        if isinstance(value, types.FunctionType):
-            self._function(name, value)
-        elif isinstance(value, type):
-            self._class(value)
-        elif isinstance(value, _CONTAINERS):
-            self._container(name, value)
-            self._object(name, value)
-        elif isinstance(value, ContextVar):
-            self._note(_Context(name, value))
-        elif isinstance(value, np.ndarray) or (
-            type(value).__name__ == "SimpleQueue" and type(value).__module__ == "_queue"
-        ):
-            self._note(_Elements(name, value))
-        elif _is_local(type(value)) or (
-            type(value).__flags__ & _MADE_IN_PYTHON and type(value).__module__ != "builtins"
-        ):
-            self._object(name, value)
-        else:  # methods, partials, properties, tuples, iterators
-            for one in gc.get_referents(value):
-                self.visit(name, one)
-
-    def _note(self, held: Held) -> None:
-        self.found.append(held)
-        for one in held.before.values() if isinstance(held.before, dict) else held.before:
-            self.visit(held.name, one)
-
-    def _function(self, name: str, value: types.FunctionType) -> None:
-        if is_own_file(value.__code__.co_filename) or package_of(value.__globals__) in KEEPING_NOTHING:
-            return
-        self._note(_Dict(name, vars(value)))
-        for free, cell in zip(value.__code__.co_freevars, value.__closure__ or ()):
-            self._note(_Cell(f"{name}.{free}", cell))
-        self.visit(name, value.__defaults__)
-        self.visit(name, value.__kwdefaults__)
-        if package_of(value.__globals__) not in sys.stdlib_module_names:
-            self._globals(value.__globals__, dict.fromkeys(_names_in(value.__code__)))
-
-    def _class(self, kind: type) -> None:
-        package = kind.__module__.partition(".")[0]
-        if not kind.__flags__ & _MADE_IN_PYTHON or package in KEEPING_NOTHING or package in sys.stdlib_module_names:
-            return
-        self._note(_Class(kind.__qualname__, kind))
-        for base in kind.__mro__[1:]:
-            self.visit(base.__qualname__, base)
-
-    def _container(self, name: str, value: Any) -> None:
-        if len(value) > _MOST_COPIED or (isinstance(value, dict) and "__builtins__" in value):
-            return
-        held = _Dict(name, value) if isinstance(value, dict) else _Elements(name, value)
-        self.found.append(held)
-        if len(value) <= MOST_ELEMENTS:
-            parts: Sequence[Any] = list(held.before.values()) if isinstance(value, dict) else held.before
-            for one in parts:
-                self.visit(name, one)
-
-    def _object(self, name: str, value: Any) -> None:
-        kind = type(value)
-        if kind.__module__.partition(".")[0] in KEEPING_NOTHING:
-            return
-        if slots := slots_of(kind):
-            self._note(_Slots(name, (value, slots)))
-        if (own := _attributes_of(value)) is not None and id(own) not in self._seen:
-            self._seen[id(own)] = own
-            self._note(_Dict(name, own))
-        elif own is None and not slots and not isinstance(value, _CONTAINERS):  # of C
-            for one in gc.get_referents(value):
-                self.visit(name, one)
-        self.visit(kind.__qualname__, kind)
-
-
-def _attributes_of(value: Any) -> dict[str, Any] | None:
-    """Return what holds the attributes of an object; None if it has none."""
-    kind: Any = type(value) if _is_local(type(value)) else object  # no code of a class is run
-    with contextlib.suppress(AttributeError):
-        found = kind.__getattribute__(value, "__dict__")
-        return found if type(found) is dict else None
-    return None
-
-
-def _is_local(kind: type) -> bool:
-    """Return whether a class is ``threading.local``, whose objects hold other attributes in each thread."""
-    return _is_of(kind, "_thread", "_local")
-
-
-def _is_of(kind: type, module: str, name: str) -> bool:
-    """Return whether a class is one of C's, which who uses it has loaded."""
-    return kind.__module__ == module and kind.__name__ == name
-
-
-def _names_in(code: types.CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for one in code.co_consts:
-        if isinstance(one, types.CodeType):
-            yield from _names_in(one)

@@ -12,10 +12,13 @@ makes something when it is first needed, does so once in plain Python, too.
 
 from __future__ import annotations
 
+import ast
+import itertools
 import types
 import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from autoloop_runtime.base.callbacks import code_of
@@ -25,7 +28,8 @@ from autoloop_runtime.ir.tensor import Tensor
 from ..conversion.callables import is_converted
 from ..left_to_python import LeftToPython
 from ..operators.staging.standins import StandIn
-from .held_in_libraries import Held, inside, walked
+from .held_in_libraries import Held, inside
+from .walked_libraries import walked
 
 #: so many objects are looked at for a value of the run, of what has changed in one place
 _MOST_LOOKED_AT = 20_000
@@ -47,11 +51,17 @@ class Libraries:
     def __init__(self, roots: Sequence[tuple[str, Any]]) -> None:
         self._held = walked(roots)
         self._left: tuple[str, Line | None] | None = None
-        #: where a list or a number has changed, and what was there at the end of the trace
-        self._moved: list[tuple[str, Held, Any]] = []
+        #: where a list or a number has changed, and what lets it be as at the end of the trace
+        self._moved: list[tuple[str, Callable[[], None]]] = []
+        self._lent = list(_lent(self._held))
 
     def put_back(self) -> None:
         """Let libraries hold no value of the run, and have done nothing that plain Python does again."""
+        for one, key, counter, lent in self._lent:
+            if one.now().get(key) is lent:
+                one.set(key, counter)
+                if _count(lent) != _count(counter):
+                    self._moved.append((one.called(key), partial(one.set, key, lent)))
         for one in self._held:
             now = one.now()
             if (changed := one.changed(now)) is None:
@@ -60,7 +70,7 @@ class Libraries:
             if kept is not None:
                 self._left = self._left or (kept[0], _line_of(kept[1]))
             elif (name := _moved(one, now, changed)) is not None:
-                self._moved.append((name, one, now))
+                self._moved.append((name, partial(one.hold, now, one.before)))
             else:
                 continue
             one.hold(one.before, now)
@@ -80,14 +90,36 @@ class Libraries:
         if not self._moved:
             return
         if needs_graph:
-            for _, one, now in self._moved:
-                one.hold(now, one.before)
+            for _, move in self._moved:
+                move()
             return
         code = code_of(function)
         is_once = code is not None and code not in _ONCE
         if code is not None:
             _ONCE.add(code)
         raise LeftToPython(f"{self._moved[0][0]!r}, of an installed library, changes", is_once=is_once)
+
+
+def _lent(held: Sequence[Held]) -> Iterator[tuple[Held, Any, Any, Any]]:
+    """Let copies stand in the places of counters, ``itertools.count()``, which nobody can put back; yield where, and
+    both. One may stand there by its method: ``itertools.count().__next__``."""
+    copies: dict[int, Any] = {}
+    for one in held:
+        for key, value in one.before.items() if isinstance(one.before, dict) else ():
+            is_method = isinstance(value, types.MethodWrapperType) and value.__name__ == "__next__"
+            counter = value.__self__ if is_method else value
+            if type(counter) is itertools.count:
+                parts = ast.literal_eval(repr(counter).removeprefix("count"))
+                copy = itertools.count(*(parts if isinstance(parts, tuple) else (parts,)))
+                copy = copies.setdefault(id(counter), copy)
+                lent = copy.__next__ if is_method else copy
+                one.set(key, lent)
+                yield one, key, value, lent
+
+
+def _count(value: Any) -> str:
+    """Return where a counter, which may stand there by its method, is."""
+    return repr(getattr(value, "__self__", value))
 
 
 def _value_of_run(value: Any) -> Any:

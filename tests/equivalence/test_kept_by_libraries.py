@@ -12,7 +12,7 @@ from executors import INTERPRETED
 pytestmark = pytest.mark.filterwarnings("ignore:.*runs as plain Python:UserWarning")
 
 LIBRARY = """
-import collections, contextlib, contextvars, functools, heapq, logging, queue, threading
+import collections, contextlib, contextvars, functools, heapq, itertools, logging, queue, random, threading, weakref
 import numpy as np
 
 KEPT, NAMED, HEAP, LAST, COUNT, TABLE, MADE, LATE = [], {}, [], None, 0, {}, None, None
@@ -102,6 +102,22 @@ def made():
     global MADE
     if MADE is None: MADE = {"scale": 2}
     return MADE["scale"]
+class Key: pass
+KEY, WEAK, COUNTER, DRAWN = Key(), weakref.WeakKeyDictionary(), collections.Counter(), random.Random(3)
+NUMBERED, NEXT = itertools.count(), itertools.count(5).__next__
+class Meta(type):
+    def add(cls, v): cls.all.append(v); Meta.last = v
+class OfMeta(metaclass=Meta): all = []
+cached = functools.lru_cache(lambda n: [n])
+def weak(v): WEAK[KEY] = v
+def of_class(v): OfMeta.add(v)
+def in_cache(v): cached(3).append(v)
+def counted(v): COUNTER["v"] += 1
+def drawn(v): return v * DRAWN.random()
+def numbered(v): return v * next(NUMBERED) + NEXT()
+def by_import(v):
+    import keeping_more
+    keeping_more.KEPT.append(v)
 def passed(v): return {"v": [v, v]}
 """
 
@@ -110,6 +126,8 @@ K = sys.modules["keeping"] = types.ModuleType("keeping")
 K.__file__ = "/site-packages/keeping.py"
 CODE = compile(LIBRARY, K.__file__, "exec")
 exec(CODE, vars(K))
+MORE = sys.modules["keeping_more"] = types.ModuleType("keeping_more")
+MORE.__file__, MORE.KEPT = "/site-packages/keeping_more.py", []
 
 
 def shown(value):
@@ -133,11 +151,13 @@ def world():
     simple = [K.SIMPLE.get() for _ in range(K.SIMPLE.qsize())]
     for one in simple:
         K.SIMPLE.put(one)
-    held = {name: one for name, one in vars(K).items() if name.isupper() and not isinstance(one, K.queue.SimpleQueue)}
-    held |= {"SIMPLE": simple, "QUEUE": list(K.QUEUE.queue), "CONTEXT": K.CONTEXT.get(), "put": K.put.__closure__[0]}
-    held |= {"OF_THREAD": vars(K.OF_THREAD), "SLOTS": getattr(K.SLOTS, "v", None), "put": K.put, "LOG": None}
+    apart = ("SIMPLE", "QUEUE", "LOG", "KEY", "DRAWN", "NEXT")
+    held = {name: one for name, one in vars(K).items() if name.isupper() and name not in apart}
+    held |= {"simple": simple, "queue": list(K.QUEUE.queue), "CONTEXT": K.CONTEXT.get(), "put": K.put}
+    held |= {"OF_THREAD": vars(K.OF_THREAD), "SLOTS": getattr(K.SLOTS, "v", None), "records": K.Handler.records}
     held |= {"items": K.Register.items, "kept": K.default.__defaults__, "attribute": vars(K.attribute)}
-    return shown(held | {"records": K.Handler.records})
+    held |= {"WEAK": list(K.WEAK.values()), "OfMeta": K.OfMeta.all, "Meta": vars(K.Meta).get("last")}
+    return shown(held | {"cached": K.cached(3), "more": MORE.KEPT})
 
 
 def holds(x):
@@ -186,11 +206,12 @@ def decorated(x):
 
 NAMES = (
     "keep last late name attribute default put partial caught instance later queued pushed of_thread in_context "
-    "ordered of_objects logged dispatched"
+    "ordered of_objects logged dispatched weak of_class in_cache counted by_import"
 )
 KEEPING = [
     *[lambda x, name=name: (getattr(K, name)(x * 2), x + 1)[1] for name in NAMES.split()],
     *(holds, sets, appends, in_a_loop, in_a_branch, imported, counts, decorated),
+    lambda x: K.drawn(x), lambda x: K.numbered(x),
     lambda x: K.BOX.put(x * 2), lambda x: K.BOX(x * 2), lambda x: K.BOX @ (x * 2), lambda x: K.SLOTS.put(x * 2),
     lambda x: K.Register.add(x * 2), lambda x: K.keep(x), lambda x: K.keep([x + 1]), lambda x: K.keep(float(x[0])),
     lambda x: x + sum(K.generated(x * 2)), lambda x: (K.Register(x * 2), x)[1], lambda x: (K.SIMPLE.put(x * 2), x)[1],
@@ -201,6 +222,7 @@ KEEPING = [
 def outcome(function):
     """Return what a function gives and what is kept at each call, beginning with the library as it is at first."""
     exec(CODE, vars(K))
+    MORE.KEPT.clear()
     return [(shown(function(np.ones(2) + k)), world()) for k in range(2)]
 
 
