@@ -48,6 +48,7 @@ with _NoCollection():  # NumPy comes with the first of these, where it is not th
     from autoloop_runtime.ir.convert import constant as constant
     from autoloop_runtime.ir.convert import convert_to_tensor as convert_to_tensor
     from autoloop_runtime.ir.graph import Graph as Graph
+    from autoloop_runtime.ir.op import function as _named_function
     from autoloop_runtime.ir.standard_protocols import offer_namespace as _offer_namespace
     from autoloop_runtime.ir.tensor import Tensor as Tensor
     from autoloop_runtime.ir.tensor_spec import TensorSpec as TensorSpec
@@ -122,14 +123,22 @@ if _typing.TYPE_CHECKING:
     from .explanation import explain as explain
     from .operators import set_loop_options as set_loop_options
     from .spellings import *  # noqa: F403
+    from .viewing import Drawing as Drawing
+    from .viewing import draw as draw
+    from .viewing.magics import load_ipython_extension as load_ipython_extension
 else:
     globals().update({_name: vars(_ops)[_name] for _name in _ops.AT_ONCE})
 
-#: what watches functions that are called with tensors: few programs need it at once
+#: what watches functions that are called with tensors, and what shows values: few programs need these at once
 _watching: dict[str, _typing.Any] = {"__name__": __name__}
 _WATCHER = "no_tensors_left"
-_watcher = _door(_watching, {_WATCHER: "autoloop.operators.mutation.left_tensors"})
+_SHOWER = "html_of"  # of notebooks
+_watcher = _door(
+    _watching, {_WATCHER: "autoloop.operators.mutation.left_tensors", _SHOWER: "autoloop.viewing.notebook"}
+)
 _WATCHES.append(lambda *given: (_watching.get(_WATCHER) or _watcher(_WATCHER))(*given))
+
+_named_function(_SHOWER, lambda value: (_watching.get(_SHOWER) or _watcher(_SHOWER))(value))
 
 _locations.mark_internal(_os.path.dirname(__file__))
 bool = bool_  # the dtype, under the name the field uses
@@ -163,6 +172,8 @@ _LATER = {
     ),
     "autoloop.explanation": ("explain",),
     "autoloop.operators": ("set_loop_options",),
+    "autoloop.viewing": ("Drawing", "draw"),
+    "autoloop.viewing.magics": ("load_ipython_extension",),
     "autoloop_runtime.collections.sparse": ("IndexedSlices", "IndexedSlicesSpec", "SparseTensor", "SparseTensorSpec"),
     "autoloop_runtime.collections.tensor_array": ("TensorArray",),
     "autoloop_runtime.collections.variables": ("Variable",),

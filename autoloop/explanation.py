@@ -11,6 +11,7 @@ from typing import Any
 from autoloop_runtime.analysis.inside import loops_inside
 from autoloop_runtime.base.locations import Line
 from autoloop_runtime.ir.graph import Graph, Node
+from autoloop_runtime.ir.op import ShownInNotebooks
 from autoloop_runtime.ir.records import CallRecord, LoopRecord, call_records, loop_records
 from autoloop_runtime.running.runner import Runner
 from autoloop_runtime.running.standing import Standing
@@ -18,7 +19,7 @@ from autoloop_runtime.running.standing import Standing
 from .bound_function import BoundFunction
 from .explained_arguments import ArgumentReport, explained_arguments
 from .function import Function
-from .keys import describe_key
+from .keys import describe_trace
 from .plain_python import PlainPython, what_and_where
 
 PLAIN = "plain Python"
@@ -89,8 +90,18 @@ class LoopReport:
     count: int = 0
     nodes: int = 0
 
+    @property
+    def place(self) -> str:
+        """The file and line."""
+        return _place(self.line)
+
+    @property
+    def source(self) -> str:
+        """That line."""
+        return _source(self.line)
+
     def __str__(self) -> str:
-        text = f"{_place(self.line)}  {_source(self.line)}".rstrip()
+        text = f"{self.place}  {self.source}".rstrip()
         lines = [text, f"  {'converted' if self.converted else 'unrolled'}: {self.reason}"]
         if self.count:
             would = "about " if self.converted else ""
@@ -111,7 +122,7 @@ class LoopReport:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(ShownInNotebooks):
     """What ``explain`` gives; its ``str`` is the report.
 
     Attributes
@@ -157,15 +168,23 @@ class Explanation:
             lines += ["", "no loop was reached"]
         for loop in self.loops:
             lines += ["", str(loop)]
-        for each, title in ((True, "called in every run:"), (False, "called once, while tracing:")):
-            made = [one for one in self.calls if one.each == each]
-            rows = [(one.name, _place(one.line, "somewhere"), _source(one.line)) for one in made]
-            lines += ["", title, *[f"  {row}" for row in _table(rows)]] if rows else []
+        for title, rows in described_calls(self):
+            lines += ["", f"{title}:", *[f"  {row}" for row in _table(rows)]]
         if self.places:
             lines += ["", "state:", *[f"  {row}" for row in _table(self.places)]]
         return "\n".join(lines)
 
     __repr__ = __str__
+
+
+def described_calls(explanation: Explanation) -> list[tuple[str, list[tuple[str, str, str]]]]:
+    """Return the calls of each kind, if there are any, with a title: function, line and source."""
+    found = []
+    for each, title in ((True, "called in every run"), (False, "called once, while tracing")):
+        made = [one for one in explanation.calls if one.each == each]
+        if made:
+            found.append((title, [(one.name, _place(one.line, "somewhere"), _source(one.line)) for one in made]))
+    return found
 
 
 def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
@@ -187,10 +206,10 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     concrete = function.trace_for(*args, **kwargs)
     keys = (function.function if isinstance(function, BoundFunction) else function).traced_for
     if isinstance(concrete, PlainPython):
-        return Explanation(function.name, PLAIN, what_and_where(concrete), (), tuple(map(_trace, keys)))
+        return Explanation(function.name, PLAIN, what_and_where(concrete), (), tuple(map(describe_trace, keys)))
     standing = concrete.runner.standing
     loops, calls = _loops(concrete.graph, concrete.runner), call_records(concrete.graph)
-    traces, arguments = tuple(map(_trace, keys)), explained_arguments(concrete)
+    traces, arguments = tuple(map(describe_trace, keys)), explained_arguments(concrete)
     return Explanation(function.name, standing.executor, standing.reason, loops, traces, calls, arguments,
                        tuple(concrete.places), _scheduler(concrete.runner))  # fmt: skip
 
@@ -198,12 +217,6 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
 def _scheduler(runner: Runner) -> str:
     seen = runner.seen
     return "" if seen is None else seen or "no run was traced; one inside of profiler.trace() is told of here"
-
-
-def _trace(key: Any) -> str:
-    if not isinstance(key, tuple):
-        return "its input_signature"
-    return ", ".join(map(describe_key, key[1])) or "no arguments"
 
 
 def _loops(graph: Graph, runner: Runner) -> tuple[LoopReport, ...]:

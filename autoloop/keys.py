@@ -291,6 +291,13 @@ def quick_key(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any], list[n
     return tuple(key), values, arrays
 
 
+def describe_trace(key: Any) -> str:
+    """Return what a trace was made for, in words."""
+    if not isinstance(key, tuple):
+        return "its input_signature"
+    return ", ".join(map(describe_key, key[1])) or "no arguments"
+
+
 def describe_key(key: Any) -> str:
     """Return a ``leaf_key`` for people."""
     if isinstance(key, tuple) and isinstance(key[0], np.dtype):

@@ -9,6 +9,8 @@ import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from autoloop_runtime.ir.op import ShownInNotebooks
+
 from .parameters import Parameters
 
 _S = TypeVar("_S")
@@ -33,7 +35,7 @@ class LooksLikeFunction:
     __closure__: tuple[types.CellType, ...] | None = _of_plain("__closure__")
 
 
-class SentByName(LooksLikeFunction):
+class SentByName(LooksLikeFunction, ShownInNotebooks):
     """What ``copy`` and ``pickle`` do with a decorated function."""
 
     input_signature: tuple[Any, ...] | None
@@ -86,7 +88,7 @@ class SentByName(LooksLikeFunction):
         return decorated_again, (type(self), f, self.options())  # ``g = function(f)``, where ``f`` is what has a name
 
 
-class NeverSent:
+class NeverSent(ShownInNotebooks):
     """What ``copy`` and ``pickle`` do with one trace of a function."""
 
     name: str

@@ -70,7 +70,8 @@ ARROWS = {
         "compat": "",
         "debugging": "",
         "drawing": "",
-        "cli": "conversion drawing bound_function concrete explanation function",
+        "viewing": "conversion drawing bound_function concrete explanation function keys",
+        "cli": "conversion drawing viewing bound_function concrete explanation function",
     },
     "autoloop.operators": {
         "staging": "the package",  # numbers of which only the run tells the type load the operators they have
@@ -131,6 +132,8 @@ LAZY = {
     ("autoloop_runtime.running.runner", "autoloop_runtime.native"),
     ("autoloop_runtime.running.heeding", "autoloop_runtime.native"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.lying_arguments"),
+    ("autoloop.viewing.stage_texts", "autoloop_runtime.native"),
+    ("autoloop.viewing.stage_texts", "autoloop_runtime.native.toolchain.compile_ir"),
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.main_namespace"),
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.numpy_linalg"),
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.numpy_fft"),

@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from api import TensorSpec
-from autoloop.cli import highlight, main, show
+from autoloop.cli import main, show
 from autoloop.cli.arguments import ArgumentError, parse_arguments
 from autoloop.cli.problems import UsageError
 from autoloop.cli.target import Target
+from autoloop.viewing import highlight
 
 SOURCE = '''
 import autoloop as al

@@ -13,11 +13,14 @@ from typing import Any, NoReturn
 
 from autoloop_runtime.running.prepare import EXECUTORS
 
+from ..viewing.stage_texts import STAGES as TEXTS
 from .graph_command import FORMATS, STAGES, draw
 from .problems import UsageError, report_failure
 from .run_command import COMMANDS
 from .show import print_source
 
+#: what stages were called -> what they are called
+OLD_NAMES = {"sequential": "python"}
 _ARGS_HELP = (
     "arguments as in a call: Python literals, and arrays made by zeros, ones, full, eye, arange, linspace, random, "
     'normal, tensor, array, with a dtype last if wanted: "10, zeros(3, 3), x=ones(5, float64)"; np.zeros(3) and '
@@ -110,8 +113,8 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--side-by-side", action="store_true", help="the original to the left")
     parser.add_argument("--html", action="store_true", help="a page with both")
     parser.add_argument(
-        "--stage", choices=("converted", "sequential"), default="converted",
-        help="converted: what the function became; sequential: the Python that runs its graph for --args",
+        "--stage", choices=tuple(TEXTS), type=lambda name: OLD_NAMES.get(name, name), default="converted",
+        help="; ".join(f"{name}: {words}" for name, words in TEXTS.items()),
     )  # fmt: skip
     parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of printing")
 

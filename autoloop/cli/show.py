@@ -6,16 +6,16 @@ import argparse
 import shutil
 import sys
 
-from autoloop_runtime.python_code.compile_python import emit
-
 from ..conversion.pipeline import to_code
-from .highlight import Span, spans_of, to_terminal, wants_colour, wrap
+from ..viewing.highlight import Span, spans_of, to_terminal, wants_colour, wrap
+from ..viewing.page import listing, page
+from ..viewing.stage_texts import OF_SOURCE, text_of
 from .output import write
-from .page import listing, page
 from .run_command import trace_of
 from .target import Target, load_target
 
 _GUTTER = 5
+HEADINGS = {"python": "generated Python", "llvm": "LLVM IR", "asm": "machine code"}
 
 
 def print_source(options: argparse.Namespace) -> None:
@@ -39,10 +39,9 @@ def print_source(options: argparse.Namespace) -> None:
 
 def _text(target: Target, options: argparse.Namespace) -> tuple[str, str]:
     """Return the text to show, and its heading."""
-    if options.stage == "sequential":
-        graph = trace_of(target, options).runner.graph
-        return emit(graph).source, "generated Python"
-    return to_code(target.found), "converted"
+    if options.stage in OF_SOURCE:
+        return (target.source()[0] if options.stage == "source" else to_code(target.found)), options.stage
+    return text_of(trace_of(target, options), options.stage), HEADINGS.get(options.stage, options.stage)
 
 
 def _side_by_side(original: tuple[str, int], made: tuple[str, str], colour: bool, columns: int | None) -> str:

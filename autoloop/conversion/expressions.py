@@ -147,6 +147,7 @@ ASKED = OF_NAMESPACES | frozenset((
     "dtype", "nbytes", "ndim", "shape", "size", "__class__",
     "__array_finalize__", "__array_interface__", "__array_struct__", "__array_wrap__", "__class_getitem__",
     "__getformat__", "__getnewargs__", "__setstate__",
+    "_repr_html_",
     "constant_value", "eval", "get_shape", "graph", "is_symbolic", "name", "node", "numpy", "op", "set_shape",
     *OF_GENERATORS,
     "absorb", "admit", "advice", "alike", "arrays", "asked_for", "assign", "assign_each", "at", "awaited", "become",

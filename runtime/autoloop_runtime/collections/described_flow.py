@@ -10,12 +10,13 @@ from ..base.dataclass import replace
 from ..base.dtypes import DType
 from ..base.shapes import UNKNOWN, TensorShape
 from ..ir.convert import convert_to_tensor, is_number
+from ..ir.op import ShownInNotebooks
 from ..ir.tensor import Tensor
 from ..ops.extents import known_int
 from .array_buffer import ArraySpec
 
 
-class DescribedFlow:
+class DescribedFlow(ShownInNotebooks):
     """A flow and the description of its elements."""
 
     __slots__ = ("_count", "_spec", "flow", "name")

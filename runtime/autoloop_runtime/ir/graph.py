@@ -30,7 +30,7 @@ from .naming import NamedLookup, Names
 from .node import Node as Node
 from .op import CONST as CONST
 from .op import PARAMETER as PARAMETER
-from .op import Op, inferred
+from .op import Op, ShownInNotebooks, inferred
 from .tensor import Tensor
 
 
@@ -72,7 +72,7 @@ class _Seldom:
     _entered: Entered[Graph] | None = None
 
 
-class Graph(_Seldom, NamedLookup):
+class Graph(_Seldom, NamedLookup, ShownInNotebooks):
     """A dataflow graph under construction, or finished.
 
     Parameters

@@ -335,6 +335,15 @@ def call(name: str, /, *args: Any, **kwargs: Any) -> Any:
     return FUNCTIONS[name](*args, **kwargs)
 
 
+class ShownInNotebooks:
+    """Notebooks show its objects as the front end has it."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return str(call("html_of", self))
+
+
 #: kernels may copy what they are given
 _MOST_ELEMENTS = 1 << 20
 

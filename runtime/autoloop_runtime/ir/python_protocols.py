@@ -12,7 +12,7 @@ import numpy as np
 
 from .asked_for_text import value_is_asked
 from .followers import refuse_leaving
-from .op import call
+from .op import ShownInNotebooks, call
 
 if TYPE_CHECKING:
     from ..base.dtypes import DType
@@ -40,7 +40,7 @@ def _refuse_complex(tensor: Any, wanted: str) -> None:
         raise TypeError(f"a tensor of dtype {tensor.dtype} is no Python {wanted}; use autoloop.real(x) or complex(x)")
 
 
-class PythonProtocols:
+class PythonProtocols(ShownInNotebooks):
     """What Python asks of a value by a function or statement of its own."""
 
     __slots__ = ()

@@ -207,6 +207,14 @@ def _compiled(ir: str, as_written: bool) -> bytes:
     return _ask({"ir": ir, "machine": machine, "level": compiler.LEVEL, "as_written": as_written})[1]
 
 
+def text_of_code(ir: str, as_assembly: bool) -> str:
+    """Return what LLVM makes of ``ir`` for this machine, for a person to read: optimised IR, or assembly."""
+    form = "asm" if as_assembly else "llvm"
+    named = ir.replace("{name}", "run")
+    request = {"ir": named, "machine": host().described(), "level": compiler.LEVEL, "text": form}
+    return _ask(request)[1].decode()
+
+
 def callable_of(code: Code) -> Any:
     """Return the function as something Python can call; it is called with the interpreter's lock,
     which it gives up itself."""

@@ -5,7 +5,8 @@ ends when nothing was asked for a while. It imports nothing of this package.
 
 The program reads requests, one JSON object per line: ``{"greet": folder}``, once, to which it says what interpreter it
 is; ``folder`` is where llvmlite lies, and comes behind all that the interpreter has itself. Then ``{"describe": true}``
-or ``{"ir": ..., "machine": ..., "level": ..., "as_written": ...}``. Each answer is a line of JSON, ``{"error": ...}``
+or ``{"ir": ..., "machine": ..., "level": ..., "as_written": ...}``, or the same with ``"text"``: the form that a person
+is to read. Each answer is a line of JSON, ``{"error": ...}``
 or ``{"answer": ..., "size": n}``, and n bytes.
 """
 
@@ -85,17 +86,32 @@ def _optimise(module: Any, target: Any, level: int) -> None:
     passes.detach()
 
 
-def to_object(ir: str, machine: dict[str, Any], level: int, as_written: bool = False) -> bytes:
-    """Return the object file of a module of IR, optimised as ``level`` says; ``as_written``: its IR stays as it is."""
-    binding, target = _binding(), target_machine(machine, level)
+def _parsed(ir: str, machine: dict[str, Any], target: Any) -> Any:
+    """Return a module of IR."""
+    binding = _binding()
     head = f'target triple = "{machine["triple"]}"\ntarget datalayout = "{target.target_data}"\n'
     # in a context of its own: what LLVM remembers of a module it would otherwise remember for ever
     module = binding.parse_assembly(head + ir, binding.create_context())
     module.verify()
+    return module
+
+
+def to_object(ir: str, machine: dict[str, Any], level: int, as_written: bool = False) -> bytes:
+    """Return the object file of a module of IR, optimised as ``level`` says; ``as_written``: its IR stays as it is."""
+    target = target_machine(machine, level)
+    module = _parsed(ir, machine, target)
     if not as_written:
         _optimise(module, target, level)
     image: bytes = target.emit_object(module)
     return image
+
+
+def to_text(ir: str, machine: dict[str, Any], level: int, form: str) -> str:
+    """Return a module of IR for a person to read, optimised as ``level`` says: as ``"llvm"``, or ``"asm"``."""
+    target = target_machine(machine, level)
+    module = _parsed(ir, machine, target)
+    _optimise(module, target, level)
+    return str(target.emit_assembly(module)) if form == "asm" else str(module)
 
 
 def link_in_process(image: bytes, addresses: dict[str, int], name: str, machine: dict[str, Any]) -> tuple[Any, int]:
@@ -113,7 +129,10 @@ def answer(request: dict[str, Any]) -> tuple[Any, bytes]:
     """Return the answer to a request, and the bytes that come with it."""
     if "describe" in request:
         return describe(), b""
-    return None, to_object(request["ir"], request["machine"], request["level"], request.get("as_written", False))
+    given = request["ir"], request["machine"], request["level"]
+    if "text" in request:
+        return None, to_text(*given, request["text"]).encode()
+    return None, to_object(*given, request.get("as_written", False))
 
 
 def _greeted(folder: str | None) -> list[Any]:

@@ -1,0 +1,130 @@
+"""``draw``: the graph of a function as a picture."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.passes.regions import form_regions
+from autoloop_runtime.python_code.compile_python import compile_region
+
+from ..bound_function import BoundFunction
+from ..concrete import ConcreteFunction
+from ..drawing import Picture, dataflow_picture, structured_picture, to_dot, to_svg
+from ..drawing.labels import type_text
+from ..function import Function
+
+STAGES = {
+    "structured": "as traced: loops and branches with their sub-graphs",
+    "optimized": "the same after the passes",
+    "regions": "the same with cheap nodes gathered, as `auto` gives it to the scheduler",
+    "lowered": "Enter, Merge, LoopCond, Switch, NextIteration, Exit",
+    "scheduled": "the lowered graph as `dataflow` runs it: after the passes, unchanging variables enter as invariants",
+}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture of a graph; notebooks show it.
+
+    Attributes
+    ----------
+    picture : Picture
+        Its boxes and arrows.
+    """
+
+    picture: Picture
+
+    @property
+    def svg(self) -> str:
+        """The picture as a standalone svg."""
+        return to_svg(self.picture)
+
+    @property
+    def dot(self) -> str:
+        """The picture as Graphviz text."""
+        return to_dot(self.picture)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture to a file: ``.svg``, or ``.dot`` or ``.gv``.
+
+        Raises
+        ------
+        ValueError
+            If the name ends otherwise.
+        """
+        suffix = Path(path).suffix.lower()
+        if suffix not in (".svg", ".dot", ".gv"):
+            raise ValueError(f"a drawing is saved as .svg, .dot or .gv, not as {os.fspath(path)!r}")
+        Path(path).write_text(self.svg if suffix == ".svg" else self.dot, encoding="utf-8")
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"<Drawing of {self.picture.title}: {len(self.picture.boxes)} boxes>"
+
+
+def draw(f: Callable[..., Any] | Graph, *args: Any, stage: str = "lowered", **kwargs: Any) -> Drawing:
+    """Draw the graph of a function; a notebook shows what this gives.
+
+    Parameters
+    ----------
+    f : callable, ConcreteFunction or Graph
+        What ``autoloop.function`` made, or a plain function; or a graph, or trace, that is there.
+    *args, **kwargs
+        Arguments (or ``TensorSpec``) for which it is drawn; it is traced for them if it was not before.
+    stage : {"structured", "optimized", "regions", "lowered", "scheduled"}
+        As traced; after the passes; with cheap nodes gathered; with Enter, Merge, Switch and the like as textbooks have
+        them; as the scheduler runs it.
+
+    Returns
+    -------
+    Drawing
+
+    Examples
+    --------
+    >>> import autoloop as al
+    >>> draw(lambda x: x + 1, al.ones([2]))
+    <Drawing of <lambda>(x): 3 boxes>
+    """
+    if stage not in STAGES:
+        raise ValueError(f"stage must be one of {', '.join(STAGES)}, got {stage!r}")
+    if isinstance(f, Graph):
+        return Drawing(_of_graph(f, stage))
+    if isinstance(f, ConcreteFunction):
+        return Drawing(picture_of(f, stage, f.name))
+    function = f if isinstance(f, (Function, BoundFunction)) else Function(f)
+    made = function.get_concrete_function(*args, **kwargs)
+    concrete = made if isinstance(made, ConcreteFunction) else made.newest
+    return Drawing(picture_of(concrete, stage, function.name))
+
+
+def picture_of(concrete: ConcreteFunction, stage: str, name: str, place: str = "") -> Picture:
+    """Return the picture of a trace of the function ``name``, which stands at ``place``."""
+    inputs = ", ".join(f"{t.op.name}: {type_text(t.dtype, t.shape)}" for t in concrete.inputs)
+    note = " · ".join(filter(None, (place, stage, inputs)))
+    title = f"{name}({', '.join(t.op.name for t in concrete.inputs)})"
+    return _of_graph(
+        concrete.graph if stage in ("structured", "lowered") else concrete.runner.graph, stage, title, note
+    )
+
+
+def _of_graph(graph: Graph, stage: str, title: str = "a graph", note: str = "") -> Picture:
+    if stage == "regions":
+        graph = form_regions(graph, compile_region)
+    outputs = graph.outputs or _ends(graph)
+    if stage in ("structured", "optimized", "regions"):
+        return structured_picture(graph, outputs, title=title, note=note)
+    keep = stage == "lowered"
+    return dataflow_picture(graph, outputs, graph.inputs, title=title, note=note, keep_variables=keep)
+
+
+def _ends(graph: Graph) -> list[Any]:
+    """Return what no node uses: the results of a graph that says nothing of them."""
+    used = {id(tensor) for node in graph.nodes for tensor in node.inputs}
+    return [tensor for node in graph.nodes for tensor in node.outputs if id(tensor) not in used]

@@ -1,0 +1,125 @@
+"""The texts of a function's stages: its source, what that was converted to, its graph before and after the passes, the
+lowered graph, generated Python, and machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from autoloop_runtime.base.forks import undivided
+from autoloop_runtime.dataflow.flat_graph import Kind
+from autoloop_runtime.dataflow.lowering import lower
+from autoloop_runtime.ir.graph import CONST, PARAMETER, Graph, Node
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.python_code.compile_python import emit
+
+from ..concrete import ConcreteFunction
+from ..drawing.labels import PortTypes, place_text, type_text, value_text
+
+STAGES = {
+    "source": "as it stands in the file",
+    "converted": "what the function became",
+    "structured": "the graph as traced, loops and branches with what is inside them",
+    "optimized": "the same after the passes",
+    "lowered": "Enter, Merge, LoopCond, Switch, NextIteration, Exit, one a line",
+    "python": "the generated Python that runs the graph",
+    "llvm": "the LLVM IR that machine code is made of",
+    "asm": "machine code",
+}
+#: of these no trace is needed
+OF_SOURCE = ("source", "converted")
+
+
+def text_of(concrete: ConcreteFunction, stage: str) -> str:
+    """Return the text of a stage of a trace.
+
+    Raises
+    ------
+    ValueError
+        If there is no such stage, or machine code needs shapes that the trace leaves open.
+    NotImplementedError
+        If machine code cannot take the graph; ``ImportError`` without the extra ``native``.
+    """
+    if stage == "structured":
+        return graph_text(concrete.graph)
+    if stage == "optimized":
+        return graph_text(concrete.runner.graph)
+    if stage == "lowered":
+        return _lowered_text(concrete.graph)
+    if stage == "python":
+        return emit(concrete.runner.graph).source
+    if stage in ("llvm", "asm"):
+        return _machine_text(concrete.runner.graph, stage == "asm")
+    raise ValueError(f"stage must be one of {', '.join(STAGES)}, got {stage!r}")
+
+
+def graph_text(graph: Graph) -> str:
+    """Return a structured graph, a node a line, what is inside of loops and branches below them."""
+    lines = list(_lines(graph, 0))
+    lines.append((0, f"return {', '.join(map(_name, graph.outputs)) or 'nothing'}", ""))
+    width = max((2 * depth + len(text) for depth, text, _ in lines), default=0)
+    return "\n".join(f"{'  ' * depth + text:<{width}}  {note}".rstrip() for depth, text, note in lines) + "\n"
+
+
+def _lines(graph: Graph, depth: int) -> Iterator[tuple[int, str, str]]:
+    for node in graph.nodes:
+        if node.op is CONST:
+            continue
+        types = ", ".join(type_text(t.dtype, t.shape) for t in node.outputs)
+        made = ", ".join(map(_name, node.outputs)) or node.name
+        if node.op is PARAMETER:
+            yield depth, f"{made} = parameter", f"# {types}"
+            continue
+        given = ", ".join(map(_name, node.inputs))
+        yield (
+            depth,
+            f"{made} = {node.op.name}({given})",
+            " ".join(filter(None, ("#", types, place_text(node.location)))),
+        )
+        for name, inner in zip(node.op.graphs, node.subgraphs):
+            yield depth + 1, f"{name}:", ""
+            yield from _lines(inner, depth + 2)
+            yield depth + 2, f"return {', '.join(map(_name, inner.outputs))}", ""
+
+
+def _name(tensor: Tensor) -> str:
+    """Return a constant's value, else the name of a tensor, without the path of the loops around it."""
+    source = tensor.source
+    if source.node is None or source.node.op is CONST:
+        value = source.constant_value()
+        return value_text(value)
+    node: Node = tensor.op
+    name = node.name.rpartition("/")[2]
+    return name if len(node.outputs) == 1 else f"{name}.{tensor.index}"
+
+
+def _lowered_text(graph: Graph) -> str:
+    lowered = lower(graph, graph.outputs, graph.inputs, keep_variables=True)
+    types, nodes = PortTypes(lowered, tuple(graph.inputs)), lowered.nodes
+    rows = []
+    for node in nodes:
+        given = [_port(nodes, port) for port in node.inputs]
+        given += [f"^{nodes[port[0]].name}" for port in node.controls]
+        what = node.op.name if node.op is not None else node.kind.value
+        frame = lowered.frames[node.frame].name if node.frame else ""
+        given = given or ([value_text(node.value)] if node.kind is Kind.CONST else [])
+        rows.append((node.name, f"{what}({', '.join(given)})", types.text((node.index, 0)), frame))
+    widths = [max(map(len, column), default=0) for column in zip(*rows)]
+    return "".join("  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths)).rstrip() + "\n" for row in rows)
+
+
+def _port(nodes: Sequence[Any], port: tuple[int, int]) -> str:
+    node = nodes[port[0]]
+    return node.name if node.outputs < 2 and port[1] == 0 else f"{node.name}:{port[1]}"
+
+
+def _machine_text(graph: Graph, as_assembly: bool) -> str:
+    open_ones = [t.op.name for t in graph.inputs if not t.shape.is_fully_defined()]
+    if open_ones:
+        raise ValueError(f"machine code is shown of exact shapes: give an array for {', '.join(open_ones)}")
+    with undivided():
+        from autoloop_runtime.native import write_function
+        from autoloop_runtime.native.toolchain.compile_ir import host, text_of_code
+
+    made = write_function(graph, [t.shape.as_tuple() for t in graph.inputs], host().features)
+    return text_of_code(made.ir, as_assembly)

@@ -1,0 +1,159 @@
+"""What people see of a function: pictures, texts of its stages, and what notebooks show."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+import autoloop as al
+import numpy as np
+import pytest
+from autoloop.cli import main
+from autoloop.drawing import Picture
+from autoloop.viewing.stage_texts import STAGES, text_of
+from executors import needs_native
+
+SOURCE = """
+import autoloop as al
+
+@al.function
+def newton(x, tolerance):
+    turns = 0
+    while abs(x * x - 2) > tolerance:  # "</script>" & <b>
+        x = x - (x * x - 2) / (2 * x)
+        if turns > 10:
+            x = x + 1.0
+        turns += 1
+    return x, turns
+"""
+
+
+@al.function
+def newton(x, tolerance):
+    turns = 0
+    while abs(x * x - 2) > tolerance:  # "</script>" & <b>
+        x = x - (x * x - 2) / (2 * x)
+        if turns > 10:
+            x = x + 1.0
+        turns += 1
+    return x, turns
+
+
+ARGS = np.float64(1.0), np.float64(1e-6)
+
+
+def whole(html):
+    """Return html as a tree: so it is well formed, and everything in it is escaped."""
+    return ET.fromstring(f"<div>{re.sub('&(?!amp;|lt;|gt;|quot;|#)', '!', html)}</div>")
+
+
+def test_a_notebook_shows_each_of_our_values():
+    newton(*ARGS)
+    trace = newton.get_concrete_function(*ARGS)
+    with al.Graph().as_default() as graph:
+        al.constant(1.0) + 2
+    shown = {
+        "converted": newton, "svg": trace, "While": trace.graph, "Add": graph, "loops": al.explain(newton, *ARGS),
+        "Tensor float32[2,3]": al.ones([2, 3]), "…": al.arange(100), "3": al.constant(3.0),
+        "TensorArray": al.TensorArray(al.float32, 3), "dtype=": trace.graph.outputs[0],
+    }  # fmt: skip
+    for word, value in shown.items():
+        html = value._repr_html_()
+        whole(html)
+        assert word.lower() in html.lower(), (word, html[:200])
+    assert "&lt;/script&gt;" in newton._repr_html_() and "</script>" not in newton._repr_html_()
+    assert al.arange(100)._repr_html_().count("<td") == 11
+
+
+def test_of_a_method_and_of_what_has_no_source():
+    class Model:
+        @al.function
+        def step(self, x):
+            return x + 1
+
+    assert "def step(self, x)" in re.sub("<[^>]*>", "", Model().step._repr_html_())
+    made = eval("lambda x: x + 1")
+    whole(al.function(made)._repr_html_())
+
+
+@pytest.mark.parametrize("stage", ["structured", "optimized", "regions", "lowered", "scheduled"])
+def test_draw(stage, tmp_path):
+    drawing = al.draw(newton, *ARGS, stage=stage)
+    assert isinstance(drawing.picture, Picture) and drawing.picture.title == "newton(x, tolerance)"
+    ET.fromstring(drawing._repr_svg_())
+    drawing.save(tmp_path / "a.svg")
+    drawing.save(tmp_path / "a.dot")
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8") == drawing.svg
+    assert (tmp_path / "a.dot").read_text(encoding="utf-8").startswith("digraph")
+    with pytest.raises(ValueError, match="a drawing is saved as .svg, .dot or .gv, not as "):
+        drawing.save(tmp_path / "a.jpg")
+
+
+def test_draw_of_plain_functions_traces_and_graphs():
+    assert "boxes" in repr(al.draw(lambda x: x + 1, al.ones([2])))
+    assert al.draw(newton.get_concrete_function(*ARGS)).svg == al.draw(newton, *ARGS).svg
+    graph = newton.get_concrete_function(*ARGS).graph
+    assert al.draw(graph, stage="structured").picture.boxes
+    with pytest.raises(ValueError, match="stage must be one of structured"):
+        al.draw(newton, *ARGS, stage="python")
+
+
+def test_every_stage_on_the_command_line(tmp_path, capsys):
+    path = tmp_path / "job.py"
+    path.write_text(SOURCE)
+    words = {
+        "source": "while abs", "converted": "ops.while_stmt", "structured": "= While(", "optimized": "= While(",
+        "lowered": "NextIteration(", "python": "def run(x, tolerance):", "sequential": "def run(x, tolerance):",
+    }  # fmt: skip
+    for stage, word in words.items():
+        assert main(["show", f"{path}:newton", "--stage", stage, "--args", "tensor(1.0), tensor(1e-6)"]) == 0
+        assert word in capsys.readouterr().out, stage
+    assert set(words) == {*STAGES, "sequential"} - {"llvm", "asm"}
+
+
+@needs_native
+def test_machine_code_is_shown_of_exact_shapes(tmp_path, capsys):
+    trace = newton.get_concrete_function(*ARGS)
+    assert "define" in text_of(trace, "llvm") and "fmul double" in text_of(trace, "llvm")
+    assert ".globl" in text_of(trace, "asm") or "global" in text_of(trace, "asm")
+    open_one = al.function(lambda x: x + 1).get_concrete_function(al.TensorSpec([None], al.float32))
+    with pytest.raises(ValueError, match="give an array for x"):
+        text_of(open_one, "llvm")
+
+
+@pytest.fixture
+def shell():
+    interactive = pytest.importorskip("IPython.core.interactiveshell")
+    yield interactive.InteractiveShell.instance()
+    interactive.InteractiveShell.clear_instance()
+
+
+def test_cells_of_a_notebook(shell):
+    from IPython.utils.capture import capture_output
+
+    cell = "@al.function\ndef f(x):\n    while x.sum() < 10:\n        x = x * 2\n    return x\n\nprint(f(np.ones(2)))"
+    with capture_output() as out:
+        shell.run_cell("import numpy as np, autoloop as al\n%load_ext autoloop")
+        shell.run_cell_magic("autoloop", "", cell)
+        shell.run_cell_magic("autoloop", "g", "g = 3")
+        again = cell.replace("x * 2", "x * 3")
+        for _ in range(3):
+            shell.run_cell(again)
+        shell.run_cell("%timeit -n 2 -r 1 f(np.ones(2))")
+    assert out.stdout.startswith("[8. 8.]\n") and "[9. 9.]\n[9. 9.]\n[9. 9.]\n" in out.stdout
+    assert "the cell defines no function 'g'" in out.stdout
+    assert "ops.while_stmt" in out.outputs[0].data["text/plain"]
+    assert al.load_ipython_extension is not None
+
+
+def test_the_lines_of_a_traceback_in_a_notebook(shell):
+    from IPython.utils.capture import capture_output
+
+    shell.run_cell("import numpy as np, autoloop as al")
+    loop = "    while i < x[0]:\n        i += 1\n        assert i < 3, 'many'\n"
+    cell = f"@al.function\ndef f(x):\n    i = 0\n{loop}    return i"
+    with capture_output() as out:
+        shell.run_cell(f"{cell}\n\nf(np.array([10.0]))")
+    text = re.sub(r"\x1b\[[0-9;]*m", "", out.stdout)
+    assert re.search(r"-+> 6 +assert i < 3, 'many'", text) and re.search(r"-+> 9 f\(np", text), text
+    assert "in iteration 2 of the loop" in text and "autoloop/" not in text.replace("<autoloop", "")
