@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import sys
 import xml.etree.ElementTree as ET
 
 import autoloop as al
+import autoloop.compat.v1 as v1
 import numpy as np
 import pytest
 from autoloop.cli import main
 from autoloop.drawing import Picture
 from autoloop.viewing.stage_texts import STAGES, text_of
+from autoloop.viewing.tensorboard_graph import _MODULES, described
 from executors import needs_native
 
 SOURCE = """
@@ -157,3 +160,49 @@ def test_the_lines_of_a_traceback_in_a_notebook(shell):
     text = re.sub(r"\x1b\[[0-9;]*m", "", out.stdout)
     assert re.search(r"-+> 6 +assert i < 3, 'many'", text) and re.search(r"-+> 9 f\(np", text), text
     assert "in iteration 2 of the loop" in text and "autoloop/" not in text.replace("<autoloop", "")
+
+
+def graph_of_1x():
+    graph = v1.Graph()
+    with graph.as_default():
+        x = v1.placeholder(v1.float32, [None, 3], name="x")
+        v1.while_loop(lambda i, s: i < 5, lambda i, s: (i + 1, s + v1.reduce_sum(x)), [0, v1.constant(0.0)])
+    return graph
+
+
+def test_a_graph_with_placeholders_as_a_picture_and_as_tensorboard_has_it():
+    graph = graph_of_1x()
+    assert "LoopCond" in al.draw(graph).svg
+    nodes = {name: (op, inputs, attrs) for name, op, inputs, attrs in described(graph)}
+    assert nodes["x"][0] == "Placeholder" and nodes["x"][2]["dtype"] == ("type", 1)
+    assert nodes["while/body/add"][:2] == ("add", ["while/Switch:1", "while/body/Const"])
+    assert "^while/pivot" in nodes["while/body/sum"][1]
+    assert nodes["while/Enter"][2]["frame_name"] == ("s", b"while")
+    given = [one.lstrip("^").partition(":")[0] for _, inputs, _ in nodes.values() for one in inputs]
+    assert set(given) <= set(nodes)
+
+
+def test_tensorboard_reads_what_is_written(tmp_path, capsys):
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    with v1.summary.FileWriter(str(tmp_path / "a"), graph_of_1x()) as writer:
+        writer.flush()
+    assert writer.get_logdir() == str(tmp_path / "a")
+    path = tmp_path / "job.py"
+    path.write_text(SOURCE)
+    call = ["graph", f"{path}:newton", "--args", "tensor(1.0), tensor(1e-6)", "--format", "tensorboard"]
+    assert main([*call, "-o", str(tmp_path / "b")]) == 0
+    assert main(call) == 2 and "give it with -o DIR" in capsys.readouterr().err
+    for folder, count in (("a", 22), ("b", 30)):
+        read = EventAccumulator(str(tmp_path / folder))
+        read.Reload()
+        nodes = read.Graph().node
+        assert len(nodes) >= count and "NextIteration" in {node.op for node in nodes}
+
+
+def test_without_tensorboard_it_is_said_what_to_install(monkeypatch, tmp_path):
+    for name in _MODULES:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match=r"TensorBoard's files are written by its library .*autoloop\[viewer\]"):
+        v1.summary.FileWriter(str(tmp_path), graph_of_1x())

@@ -120,7 +120,9 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_graph(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", choices=FORMATS, help="by default after the name of FILE, or dot")
+    parser.add_argument(
+        "--format", choices=FORMATS, help="by default after the name of FILE, or dot; tensorboard: FILE is a folder"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of printing")
     parser.add_argument(
         "--stage", choices=tuple(STAGES), default="lowered",

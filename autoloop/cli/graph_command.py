@@ -12,12 +12,13 @@ from ..concrete import ConcreteFunction
 from ..drawing import Picture, to_dot, to_svg
 from ..viewing.page import listing, page
 from ..viewing.pictures import STAGES, picture_of
+from ..viewing.tensorboard_graph import write_graph
 from .output import write
 from .problems import UsageError
 from .run_command import trace_of
 from .target import Target, load_target
 
-FORMATS = ("dot", "svg", "html")
+FORMATS = ("dot", "svg", "html", "tensorboard")
 __all__ = ["FORMATS", "STAGES", "draw"]
 
 
@@ -26,6 +27,11 @@ def draw(options: argparse.Namespace) -> None:
     form = options.format or _format_of(options.output)
     target = load_target(options.target)
     concrete = trace_of(target, options)
+    if form == "tensorboard":
+        if options.output is None:
+            raise UsageError("--format tensorboard writes into a folder: give it with -o DIR")
+        write_graph(options.output, concrete.graph)
+        return
     picture = picture_of(concrete, options.stage, target.name, f"{target.path.name}:{target.source()[1]}")
     if form == "dot":
         write(options.output, to_dot(picture))

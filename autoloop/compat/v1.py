@@ -126,6 +126,55 @@ def while_loop(
     return type(made)(result)
 
 
+class FileWriter:
+    """Writes graphs where TensorBoard finds them: ``tensorboard --logdir DIR``. It needs the extra ``viewer``.
+
+    Parameters
+    ----------
+    logdir : path
+        A folder, made if it is not there; each writer writes a new file in it.
+    graph : Graph, optional
+        Written at once.
+
+    Raises
+    ------
+    ImportError
+        If TensorBoard is not installed.
+    """
+
+    def __init__(self, logdir: str, graph: Graph | None = None) -> None:
+        from ..viewing.tensorboard_graph import EventFile
+
+        self._logdir, self._file = logdir, EventFile(logdir)
+        if graph is not None:
+            self.add_graph(graph)
+
+    def add_graph(self, graph: Graph) -> None:
+        """Write a graph."""
+        self._file.add(graph)
+
+    def get_logdir(self) -> str:
+        """Return the folder."""
+        return self._logdir
+
+    def flush(self) -> None:
+        """Write what there is to the file."""
+        self._file.flush()
+
+    def close(self) -> None:
+        """Write what there is, and close the file."""
+        self._file.close()
+
+    def __enter__(self) -> FileWriter:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+summary = types.SimpleNamespace(FileWriter=FileWriter)
+
+
 # -- variables --------------------------------------------------------------------------------------------
 
 

@@ -17,6 +17,7 @@ from ..concrete import ConcreteFunction
 from ..drawing import Picture, dataflow_picture, structured_picture, to_dot, to_svg
 from ..drawing.labels import type_text
 from ..function import Function
+from .whole_graphs import feeds_of, fetches_of
 
 STAGES = {
     "structured": "as traced: loops and branches with their sub-graphs",
@@ -117,14 +118,8 @@ def picture_of(concrete: ConcreteFunction, stage: str, name: str, place: str = "
 def _of_graph(graph: Graph, stage: str, title: str = "a graph", note: str = "") -> Picture:
     if stage == "regions":
         graph = form_regions(graph, compile_region)
-    outputs = graph.outputs or _ends(graph)
+    outputs = fetches_of(graph)
     if stage in ("structured", "optimized", "regions"):
         return structured_picture(graph, outputs, title=title, note=note)
     keep = stage == "lowered"
-    return dataflow_picture(graph, outputs, graph.inputs, title=title, note=note, keep_variables=keep)
-
-
-def _ends(graph: Graph) -> list[Any]:
-    """Return what no node uses: the results of a graph that says nothing of them."""
-    used = {id(tensor) for node in graph.nodes for tensor in node.inputs}
-    return [tensor for node in graph.nodes for tensor in node.outputs if id(tensor) not in used]
+    return dataflow_picture(graph, outputs, feeds_of(graph), title=title, note=note, keep_variables=keep)
