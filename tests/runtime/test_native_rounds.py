@@ -58,3 +58,27 @@ def test_every_loop_is_told_something_of_its_own():
     assert len(told) == len(set(told)) > 2
     for number in told:
         assert re.search(rf"^!{number} = distinct !{{!{number}, !\d+", text, re.M)
+
+
+def chained(depth):
+    def step(a):
+        for _ in range(depth):
+            a = tanh(a) * 0.9
+        return a
+
+    return step
+
+
+def text_of(f, a):
+    return write_function(graph_of(f, a), [a.shape], host().features).ir
+
+
+def test_functions_that_wait_for_each_other_are_computed_for_several_rounds_at_once():
+    """Each element is what it is where they are not."""
+    told = "llvm.loop.interleave.count"
+    for dtype in (np.float32, np.float64):
+        a = np.linspace(-2, 2, 1003, dtype=dtype)
+        assert told in text_of(chained(2), a) and told not in text_of(chained(1), a)
+        assert told not in text_of(chained(2), a[:200])  # the rest of the rounds would be many
+        assert told not in text_of(lambda a: total(chained(3)(a)), a)  # in another order it is another sum
+    check(chained(3), a)

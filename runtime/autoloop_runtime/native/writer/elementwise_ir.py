@@ -43,6 +43,11 @@ _SHORT, _WRITTEN_OUT, _FEW = 8, 64, 16
 #: Elements further apart than this are gathered and scattered by vectors, which takes longer than one after the other
 #: unless what is computed of one takes so many nanoseconds.
 _CLOSE, _LONG = 8, 0.09
+#: Of functions one after the other each waits for the one before, and a processor looks no further ahead than it can
+#: hold: elements of several rounds are computed beside each other, which takes half as long for ten functions.
+_ROUNDS_BESIDE = '!{!"llvm.loop.interleave.count", i32 4}'
+#: nanoseconds of what waits for each other from which on it does so, and in loops of how many rounds
+_WAITING, MANY = 0.55, 256
 
 
 def vectors_pay(steps: Sequence[int], written: Sequence[int], cost: float) -> bool:
@@ -60,6 +65,11 @@ def loop_hints(steps: Sequence[int], written: Sequence[int], cost: float, rounds
     if rounds is None or not _SHORT <= rounds <= _WRITTEN_OUT:
         return []
     return [AS_LOOP, VECTORS] if rounds < _FEW else [AS_LOOP]
+
+
+def beside_each_other(waiting: float) -> list[str]:
+    """Return what LLVM is told of a loop; ``waiting``: nanoseconds of what waits for each other, of four bytes."""
+    return [_ROUNDS_BESIDE] if waiting >= _WAITING else []
 
 
 def _templates(op: Op) -> Mapping[str, str]:

@@ -18,9 +18,9 @@ from ..ir.elements import BOOL, LType
 from ..ir.moving import Extent, is_moving
 from ..ir.writer import Loop, Writer
 from .context import Context
-from .elementwise_ir import loop_hints
+from .elementwise_ir import MANY, beside_each_other, loop_hints
 from .memory_order import memory_order
-from .outlining import element_cost, outlined, piece_of, registers_of, share
+from .outlining import element_cost, longest_chain, outlined, piece_of, registers_of, share
 from .values import Array, Buffer, Count, Expr, Pending, Scalar, Shape, Splat, Value, fills, leaves, resolve
 
 
@@ -136,7 +136,10 @@ class Nest:
         k, every = self.depth, self._steps
         written, cost = [every[id(array)][k] for array in self.written], element_cost(self._kept, moved=False)
         inside = 0 < k == len(self.extents) - 1 and written and not isinstance(self.extents[k], Extent)
-        return loop_hints([s[k] for s in every.values()], written, cost, self.extents[k] if inside else None)
+        hints = loop_hints([s[k] for s in every.values()], written, cost, self.extents[k] if inside else None)
+        if written and not hints and k == len(self.extents) - 1 and not self.reduces[k] and self.extents[k] >= MANY:
+            hints += beside_each_other(longest_chain(self._kept))
+        return hints
 
     def _rounds(self) -> str:
         depth = len(self._indices)

@@ -48,6 +48,25 @@ def element_cost(values: Sequence[Value], moved: bool = True) -> float:
     return cost
 
 
+def longest_chain(values: Sequence[Value]) -> float:
+    """Return nanoseconds of the operations that wait for each other for an element of ``values``, roughly, of four
+    bytes each."""
+    known: dict[int, float] = {}
+    pending = [resolve(value) for value in values]
+    while pending:
+        value = pending[-1]
+        before = [value.expr] if isinstance(value, Pending) else value.args if isinstance(value, Expr) else ()
+        args = [resolve(one) for one in before]
+        left = [one for one in args if id(one) not in known]
+        if left:
+            pending += left
+            continue
+        pending.pop()
+        own = cost_of(value.op, value.t) * 4 / max(value.t.size, 2) if isinstance(value, Expr) else 0.0
+        known[id(value)] = own + max([known[id(one)] for one in args], default=0.0)
+    return max(known.values(), default=0.0)
+
+
 def _bytes_of_element(array: Array) -> int:
     """Return how many bytes are read for the next element: a cache line, if the elements lie apart."""
     step = next((abs(s) for n, s in zip(array.shape[::-1], array.strides[::-1]) if n != 1), 0)
