@@ -20,7 +20,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from autoloop_runtime.base import dtypes, stand_ins
-from autoloop_runtime.base.callbacks import code_of
+from autoloop_runtime.base.callbacks import code_of, origin_of
 from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.base.parsing import parse
 
@@ -186,7 +186,7 @@ def is_programs_own(error: BaseException) -> bool:
         )
         is_rule = is_rule and (is_of_types or file.startswith(_RULES) or is_of_bounds(error))
         is_lacking = isinstance(error, AttributeError) and isinstance(error.obj, type)  # which a tracer stands for
-        is_numpys = type(error).__module__.partition(".")[0] == "numpy"  # nothing of our own is said in its types
+        is_numpys = origin_of(type(error)) == "numpy"  # nothing of our own is said in its types
         found = is_rule or is_lacking or is_numpys or _is_said_of_values(error, link) or not is_own_file(file)
         with suppress(AttributeError, TypeError):  # exceptions with __slots__
             setattr(error, stand_ins.PROGRAMS, found)  # its traceback will not tell any more

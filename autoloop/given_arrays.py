@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.base import dtypes, nest
+from autoloop_runtime.base.callbacks import module_of
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.dtypes import is_own
 from autoloop_runtime.ir.array_kinds import is_plain, strangeness
@@ -166,7 +167,7 @@ def _of_our_dtype(leaf: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def _imported(argument: str, leaf: Any) -> Any:
     """Return an array of another library as NumPy's, in the same memory."""
-    kind = f"{type(leaf).__module__}.{type(leaf).__qualname__}"
+    kind = f"{module_of(type(leaf))}.{type(leaf).__qualname__}"
     try:
         if int(leaf.__dlpack_device__()[0]) == _CPU:
             return np.from_dlpack(leaf)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.callbacks import file_of, module_of, origin_of
 from autoloop_runtime.base.dtypes import is_own
 from autoloop_runtime.base.locations import is_library_file
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type
@@ -64,7 +65,7 @@ def is_input(leaf: Any) -> bool:
 def is_generator(value: Any) -> bool:
     """Return whether something is a generator of random numbers, and of no class that extends one."""
     kind = type(value)
-    return (kind.__module__, kind.__qualname__) in _GENERATORS
+    return (module_of(kind), kind.__qualname__) in _GENERATORS
 
 
 class _Identity:
@@ -176,7 +177,7 @@ def key_in_zone(leaf: Any) -> Any:
 
 def is_of_python(kind: type) -> bool:
     """Return whether a class is of a module that comes with Python."""
-    return kind.__module__.partition(".")[0] in sys.stdlib_module_names
+    return origin_of(kind) in sys.stdlib_module_names
 
 
 def _is_shown(kind: type) -> bool:
@@ -184,7 +185,7 @@ def _is_shown(kind: type) -> bool:
     what a library may say is equal, a metre and 100 centimetres."""
     if is_of_python(kind):
         return kind.__module__ == "decimal"
-    return is_library_file(getattr(sys.modules.get(kind.__module__), "__file__", None) or "")
+    return is_library_file(file_of(kind))
 
 
 def _asks_the_user(kind: type) -> bool:

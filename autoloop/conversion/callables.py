@@ -12,7 +12,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any
 
 import numpy as np
-from autoloop_runtime.base.callbacks import CALLS_BACK, attribute_of, owner_of
+from autoloop_runtime.base.callbacks import CALLS_BACK, attribute_of, file_of, module_of, origin_of, owner_of
 from autoloop_runtime.base.locations import is_library_file, is_own_file
 
 from .known_effects import (
@@ -131,7 +131,7 @@ def is_foreign(f: Any) -> bool:
     function = attribute_of(f, "__func__", f)
     if not isinstance(function, types.FunctionType) or is_own_file(function.__code__.co_filename):
         return False
-    module = str(function.__module__).partition(".")[0]
+    module = origin_of(function)
     return module not in _HANDS_ON and is_library_file(function.__code__.co_filename)
 
 
@@ -141,7 +141,7 @@ def computes_with_values(f: Any) -> bool:
     Python's own classes and functions are not: what they say of such values they say by its name. Nor is what hands on
     what it is given.
     """
-    module = str(attribute_of(f, "__module__") or "builtins").partition(".")[0]
+    module = origin_of(f) or "builtins"
     if module in _KNOWN or (isinstance(f, type) and (issubclass(f, BaseException) or is_users_class(f))):
         return False
     if isinstance(f, type | types.BuiltinFunctionType):
@@ -153,7 +153,7 @@ def is_numpys(f: Any) -> bool:
     """Return whether a callable is a function of NumPy's, or one of SciPy's that is known."""
     if isinstance(f, np.ufunc):
         return True
-    return not isinstance(f, type) and f"{getattr(f, '__module__', '')}.".startswith(_LIBRARIES)
+    return not isinstance(f, type) and f"{module_of(f)}.".startswith(_LIBRARIES)
 
 
 def asks_nobody(f: Any) -> bool:
@@ -168,7 +168,8 @@ def makes_generator(f: Any) -> bool:
     """Return whether a callable makes a generator of random numbers."""
     if isinstance(f, types.FunctionType):  # one of the user's may be named as such: functools.wraps
         return False
-    return (str(attribute_of(f, "__module__", "")).partition(".")[0], attribute_of(f, "__name__", "")) in _GENERATORS
+    name = attribute_of(f, "__name__")
+    return isinstance(name, str) and (origin_of(f), name) in _GENERATORS
 
 
 def draws(f: Any) -> bool:
@@ -202,8 +203,7 @@ def is_plain(target: Any) -> bool:
         return False
     if isinstance(target, type | types.BuiltinFunctionType):
         return initializer_of(target) is None and not computes_with_values(target)
-    module = sys.modules.get(type(target).__module__)
-    return is_library_file(getattr(module, "__file__", None) or "")
+    return is_library_file(file_of(type(target)))
 
 
 def initializer_of(kind: Any) -> types.FunctionType | None:
@@ -245,6 +245,6 @@ def is_users_class(cls: type) -> bool:
     """Return whether a class is the user's, in Python: not one of a library, of autoloop itself, or compiled."""
     if cls.__module__ == "builtins":
         return is_nameless(cls)
-    file = getattr(sys.modules.get(cls.__module__), "__file__", None) or "<unknown>"
-    is_compiled = cls.__module__ in sys.builtin_module_names or file.endswith(tuple(EXTENSION_SUFFIXES))
+    file = file_of(cls) or "<unknown>"
+    is_compiled = module_of(cls) in sys.builtin_module_names or file.endswith(tuple(EXTENSION_SUFFIXES))
     return not (is_compiled or is_library_file(file))

@@ -25,7 +25,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from autoloop_runtime.base.callbacks import attribute_of, owner_of
+from autoloop_runtime.base.callbacks import attribute_of, module_of, origin_of, owner_of
 from autoloop_runtime.base.locations import is_library_file
 
 from .cells import value_in
@@ -134,7 +134,7 @@ def hides_state(value: Any) -> bool:
         return False
     if hasattr(kind, "__next__") or isinstance(value, BUFFERS) or kind.__module__ == "array":
         return kind.__module__ != "numpy.random"
-    return is_pythons_own(kind) and kind.__module__.partition(".")[0] not in (*_PURE, "builtins")
+    return is_pythons_own(kind) and origin_of(kind) not in (*_PURE, "builtins")
 
 
 def is_nameless(cls: type) -> bool:
@@ -145,19 +145,19 @@ def is_nameless(cls: type) -> bool:
 
 def is_pythons_own(kind: type) -> bool:
     """Return whether a class comes with Python."""
-    return kind.__module__.partition(".")[0] in sys.stdlib_module_names and not is_nameless(kind)
+    return origin_of(kind) in sys.stdlib_module_names and not is_nameless(kind)
 
 
 def is_of_the_process(value: Any) -> bool:
     """Return whether an object with hidden state is there whatever a function makes."""
     return any(value is getattr(sys, name, None) for name in ("stdin", "stdout", "stderr")) or (
-        type(value).__module__ == "os"
+        module_of(type(value)) == "os"
     )
 
 
 def holds_for_a_while(manager: Any) -> bool:
     """Return whether a manager changes what is done with prints or warnings."""
-    return f"{type(manager).__module__}.{type(manager).__qualname__}" in _MANAGERS
+    return f"{module_of(type(manager))}.{type(manager).__qualname__}" in _MANAGERS
 
 
 def takes_out(f: Any) -> bool:
@@ -181,18 +181,14 @@ def looks_outside(f: Any) -> bool:
         return f in _NAMED or (str(f.__module__) in _OF_THE_WORLD and f.__name__ not in _PURE_OS)
     if not isinstance(f, type):
         return False
-    return (
-        f is np.memmap
-        or f.__module__.partition(".")[0] in _MAKERS
-        or (f.__module__ == "threading" and f.__name__ in _THREADS)
-    )
+    return f is np.memmap or origin_of(f) in _MAKERS or (f.__module__ == "threading" and f.__name__ in _THREADS)
 
 
 def _is_of_files(kind: type, name: str) -> bool:
     """Return whether a method of a class, an array's or a path's, looks at files."""
     if kind is np.ndarray:
         return name in ("tofile", "dump")
-    if not any(cls.__module__.partition(".")[0] == "pathlib" and cls.__name__ == "Path" for cls in kind.__mro__):
+    if not any(origin_of(cls) == "pathlib" and cls.__name__ == "Path" for cls in kind.__mro__):
         return False
     return not any(name in vars(cls) for cls in kind.__mro__ if cls.__name__.startswith("PurePath"))
 
@@ -205,7 +201,7 @@ def shows_progress(f: Any) -> bool:
     """Return whether a callable makes an iterable that shows how far a loop over it is, as those of ``tqdm`` do."""
     if isinstance(f, type):
         return hasattr(f, "__iter__") and all(hasattr(f, one) for one in ("update", "close", "set_description"))
-    return isinstance(f, types.FunctionType) and str(f.__module__).partition(".")[0] in _BARS
+    return isinstance(f, types.FunctionType) and origin_of(f) in _BARS
 
 
 def effect_inside(function: Any, kind: type | None = None) -> str | None:
@@ -356,7 +352,7 @@ def consumes(f: Any) -> bool:
     """Return whether a function of C's runs over what it is given, at once."""
     if isinstance(f, type):
         return any(f is one for one in _RUNNING_OVER)
-    return attribute_of(f, "__module__") in ("heapq", "_heapq", "statistics", "_statistics")
+    return module_of(f) in ("heapq", "_heapq", "statistics", "_statistics")
 
 
 # -- callables of the standard library that look at what they are given, or call it ---------------------------
@@ -393,7 +389,7 @@ _OPENING = ("inspect", "pickle", "_pickle")
 
 def looks_at_arguments(f: Any) -> bool:
     """Return whether a callable of the standard library asks what type its argument is, or for its attributes."""
-    if is_replace(f) or is_copying(f) or attribute_of(f, "__module__") in _OPENING:
+    if is_replace(f) or is_copying(f) or module_of(f) in _OPENING:
         return True
     return isinstance(f, operator.attrgetter | operator.methodcaller) or any(is_made_by(f, name) for name in _MADE)
 
@@ -413,7 +409,8 @@ def is_replace(f: Any) -> bool:
 
 def is_one_of(f: Any, known: Container[Any]) -> bool:
     """Return whether a callable is one of a table's; one of the user's, with a hash of its own, is not asked."""
-    if isinstance(type(f).__hash__, types.FunctionType):
+    own = next((vars(cls)["__hash__"] for cls in type(f).__mro__ if "__hash__" in vars(cls)), None)
+    if own is not None and not isinstance(own, types.WrapperDescriptorType):
         return False
     try:
         return f in known

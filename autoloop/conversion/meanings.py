@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from autoloop_runtime.base.callbacks import attribute_of, code_of
+from autoloop_runtime.base.callbacks import attribute_of, code_of, module_of
 from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.base.locations import is_own_file
 
@@ -154,7 +154,7 @@ def _lets_through(manager: Any) -> bool:
     """Return whether what makes a context manager makes one that swallows no exception; unknown ones may."""
     if manager is MISSING:
         return False
-    return str(attribute_of(manager, "__module__") or type(manager).__module__).split(".")[0] in _LETTING_THROUGH
+    return str(attribute_of(manager, "__module__") or module_of(type(manager))).split(".")[0] in _LETTING_THROUGH
 
 
 def _is_property(meanings: Meanings, about: Question) -> bool:

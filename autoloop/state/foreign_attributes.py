@@ -12,7 +12,7 @@ import types
 from collections.abc import Iterator, Set
 from typing import Any
 
-from autoloop_runtime.base.callbacks import attribute_of
+from autoloop_runtime.base.callbacks import attribute_of, file_of, module_of
 from autoloop_runtime.base.locations import is_own_file
 
 from ..conversion.callables import is_users_class, is_users_module
@@ -121,7 +121,7 @@ def _stands_in(kind: type, name: str) -> bool:
 
 
 def _is_own(kind: type) -> bool:
-    return is_own_file(getattr(sys.modules.get(kind.__module__), "__file__", None) or "")
+    return is_own_file(file_of(kind))
 
 
 def _given(place: Place, value: Any, stored: Set[str]) -> list[str]:
@@ -161,7 +161,7 @@ def given_attributes(reached: Reached) -> list[str]:
 @functools.lru_cache(maxsize=1024)
 def _spoken_of(kind: type) -> frozenset[str]:
     """Return the names in the code of a class, of those that it extends and of others in their modules."""
-    modules = [sys.modules.get(cls.__module__) for cls in kind.__mro__]
+    modules = [sys.modules.get(module_of(cls)) for cls in kind.__mro__]
     held = [one for module in modules for one in getattr(module, "__dict__", {}).values()]
     found: set[str] = set()
     for one in (*kind.__mro__, *(other for other in held if isinstance(other, type))):

@@ -6,6 +6,7 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any
 
+from autoloop_runtime.base.callbacks import module_of
 from autoloop_runtime.base.locations import is_library_file
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ def is_installed(module: Any) -> bool:
     package = str(module).partition(".")[0]
     if package in KEEPING_NOTHING or package in sys.stdlib_module_names:
         return False
-    return is_library_file(getattr(sys.modules.get(str(module)), "__file__", None) or "")
+    file = getattr(sys.modules.get(str(module)), "__file__", None)
+    return isinstance(file, str) and is_library_file(file)
 
 
 def roots_of(reached: Reached) -> list[tuple[str, Any]]:
@@ -40,12 +42,12 @@ def roots_of(reached: Reached) -> list[tuple[str, Any]]:
             )
         else:
             kind = value if isinstance(value, type) else type(value)
-            is_one = is_installed(kind.__module__)
+            is_one = is_installed(module_of(kind))
         if is_one:
             found.append((place.name, value))
     for place, value in reached.holders:
         if isinstance(value, type):  # of the user's, which may extend one of a library
-            found += [(place.name, base) for base in value.__mro__[1:-1] if is_installed(base.__module__)]
+            found += [(place.name, base) for base in value.__mro__[1:-1] if is_installed(module_of(base))]
     names = reached.names
     for module in [*reached.modules.values(), *[sys.modules.get(name) for name in names.imported]]:
         if isinstance(module, types.ModuleType) and is_installed(module.__name__):

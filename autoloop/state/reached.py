@@ -298,6 +298,8 @@ class _Walk(CodeWalk):
         self.hold(place, value)
         self.guard("type", place, kind)
         self.walk_class(kind)
+        if _says_what_it_holds(kind):
+            return self.hidden.append(f"{place.name!r} is of a class that says itself what its objects hold")
         held = instance_attributes(value)
         if is_shown_by_library(value, self.names.read - held.keys()):
             self.hidden.append(f"{place.name!r} is of a class that extends a library's, which may change it unseen")
@@ -312,6 +314,11 @@ class _Walk(CodeWalk):
             if self.names.use(name) or issubclass(type(one), (*LISTS, set)):
                 self.visit(held_at(place, value, name), one)
         self.guard_absent(place, value, held)
+
+
+def _says_what_it_holds(kind: type) -> bool:
+    told = [vars(cls)["__dict__"] for cls in kind.__mro__ if "__dict__" in vars(cls)]
+    return bool(told) and not isinstance(told[0], types.GetSetDescriptorType)
 
 
 def _tells_itself(kind: type) -> bool:

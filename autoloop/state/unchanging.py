@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-import sys
 import types
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterable
@@ -13,6 +12,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base.callbacks import file_of
 from autoloop_runtime.base.shapes import TensorShape
 
 from ..conversion.callables import is_users_class
@@ -72,7 +72,7 @@ def is_shown_by_library(value: Any, names: Iterable[str]) -> bool:
 
 def _is_compiled(kind: type) -> bool:
     """Return whether a class is of compiled code, which changes its objects where nobody sees it."""
-    file = getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
+    file = file_of(kind)
     return not kind.__flags__ & _OF_PYTHON or file.endswith(tuple(EXTENSION_SUFFIXES))
 
 

@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base.callbacks import module_of, origin_of
 from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.ir.tensor import Tensor
 
@@ -132,11 +133,11 @@ class _Walk:
         elif isinstance(value, ContextVar):
             self._note(Context(name, value))
         elif isinstance(value, np.ndarray) or (
-            type(value).__name__ == "SimpleQueue" and type(value).__module__ == "_queue"
+            type(value).__name__ == "SimpleQueue" and module_of(type(value)) == "_queue"
         ):
             self._note(Elements(name, value))
         elif _is_local(type(value)) or (
-            type(value).__flags__ & MADE_IN_PYTHON and type(value).__module__ != "builtins"
+            type(value).__flags__ & MADE_IN_PYTHON and module_of(type(value)) != "builtins"
         ):
             self._object(name, value)
         else:  # methods, partials, properties, tuples, iterators
@@ -160,7 +161,7 @@ class _Walk:
             self._globals(value.__globals__, dict.fromkeys(_names_in(value.__code__)))
 
     def _class(self, kind: type) -> None:
-        package = kind.__module__.partition(".")[0]
+        package = origin_of(kind)
         if not kind.__flags__ & MADE_IN_PYTHON or package in KEEPING_NOTHING or package in sys.stdlib_module_names:
             return
         self._note(Class(kind.__qualname__, kind))
@@ -179,7 +180,7 @@ class _Walk:
 
     def _object(self, name: str, value: Any) -> None:
         kind = type(value)
-        if kind.__module__.partition(".")[0] in KEEPING_NOTHING:
+        if origin_of(kind) in KEEPING_NOTHING:
             return
         if slots := _slots_of(kind):
             self._note(Slots(name, (value, slots)))

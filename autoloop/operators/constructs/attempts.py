@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.analysis.failure import can_fail
 from autoloop_runtime.analysis.inside import Made
-from autoloop_runtime.base.callbacks import attribute_of
+from autoloop_runtime.base.callbacks import module_of
 from autoloop_runtime.base.locations import is_library_file
 from autoloop_runtime.ir.array_storage import Block
 from autoloop_runtime.ir.graph import Node, current_graph
@@ -243,7 +243,7 @@ def _may_have_no_text(node: Node) -> bool:
     function = node.attrs.get("function")
     if isinstance(function, type):
         return function in (int, float, complex)
-    if attribute_of(function, "__module__") == "numpy":  # it may call what the user has written
+    if module_of(function) == "numpy":  # it may call what the user has written
         return False
     kinds = [_EXAMPLES.get(one.dtype.kind) for one in node.inputs]
     for k in range(_MOST_EXAMPLES if all(kinds) else 0):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.base import nest
-from autoloop_runtime.base.callbacks import TRACES, attribute_of, owner_of
+from autoloop_runtime.base.callbacks import TRACES, attribute_of, module_of, origin_of, owner_of
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.base.parsing import signature_of
@@ -78,7 +78,7 @@ def _may_draw(f: Any) -> bool:
     graph = current_graph()
     if graph is None or not graph.root.ordered:
         return False
-    if attribute_of(f, "__module__") == "numpy.random":
+    if module_of(f) == "numpy.random":
         return True
     owner = owner_of(f)
     return makes_generator(f) if owner is None or isinstance(owner, type) else is_random(owner)
@@ -166,7 +166,7 @@ def _looking(f: Any, made: Callable[..., Any]) -> Callable[..., Any]:
     is_pythons = isinstance(f, types.BuiltinFunctionType) and f.__module__ in (None, "builtins")
     is_function = isinstance(f, types.FunctionType | types.BuiltinFunctionType) and not (is_ours or is_pythons)
     # a method of SciPy's hands on what it is given, and draws random numbers besides: stats.norm.rvs
-    is_method = isinstance(f, types.MethodType) and (is_foreign(f) or str(f.__module__).partition(".")[0] == "scipy")
+    is_method = isinstance(f, types.MethodType) and (is_foreign(f) or origin_of(f) == "scipy")
     if is_function or is_method:
         return functools.wraps(f)(functools.partial(_of_objects, made))
     return made

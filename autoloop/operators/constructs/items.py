@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime import ops
+from autoloop_runtime.base.callbacks import module_of
 from autoloop_runtime.base.stand_ins import UnknownWhileTracing
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import current_graph
@@ -130,7 +131,7 @@ def _chosen_from(holder: Any, index: Any) -> Any:
         operators.hashed(index)
     if is_growing(holder) and not isinstance(index, slice):
         index = operators.place_in([], index)
-    if type(holder).__module__.startswith("numpy.lib"):  # np.r_ and the like
+    if module_of(type(holder)).startswith("numpy.lib"):  # np.r_ and the like
         written = type(holder).__getitem__
         if counterpart_of(written) is not None:
             return by_numpy(written)(holder, index)

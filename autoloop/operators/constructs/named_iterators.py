@@ -12,6 +12,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+from autoloop_runtime.base.callbacks import module_of
 from autoloop_runtime.base.locations import TRACE_ENTRY, is_own_file
 
 from ...errors import passes_handlers
@@ -82,5 +83,5 @@ def _iterators(value: Any) -> Iterator[Any]:
         yield one
         if isinstance(one, types.GeneratorType):
             todo += one.gi_frame.f_locals.values() if one.gi_frame is not None else ()
-        elif type(one).__module__ in ("builtins", "itertools"):
+        elif module_of(type(one)) in ("builtins", "itertools"):
             todo += [part for held in gc.get_referents(one) for part in (held if isinstance(held, tuple) else (held,))]

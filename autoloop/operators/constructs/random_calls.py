@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 from autoloop_runtime.base import nest
-from autoloop_runtime.base.callbacks import attribute_of, owner_of
+from autoloop_runtime.base.callbacks import attribute_of, module_of, owner_of
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.ir.apply import apply_several
@@ -130,7 +130,7 @@ def unless_drawn() -> Iterator[None]:
 
 def _method_of(f: Any) -> Any:
     """Return the method behind a function of NumPy's that is none itself."""
-    if isinstance(f, types.FunctionType) or attribute_of(f, "__module__") != "numpy.random":
+    if isinstance(f, types.FunctionType) or module_of(f) != "numpy.random":
         return f  # a function of the user's may be named as one of NumPy's: functools.wraps
     name = _FUNCTIONS.get(attribute_of(f, "__name__", ""))
     method: Any = np.random.rand

@@ -14,6 +14,7 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
+from autoloop_runtime.base.callbacks import module_of
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import current_graph
 
@@ -162,7 +163,7 @@ def _roots(value: Any, depth: int) -> list[Any]:
         closure = tuple([types.CellType(found.get(name)) for name in code.co_freevars])
         roots: list[Any] = [types.FunctionType(code, value.gi_frame.f_globals, closure=closure)]
         inner = [*found.values(), value.gi_yieldfrom]
-    elif type(value).__module__ in ("builtins", "itertools") and hasattr(type(value), "__next__"):
+    elif module_of(type(value)) in ("builtins", "itertools") and hasattr(type(value), "__next__"):
         inner = [part for held in gc.get_referents(value) for part in (held if isinstance(held, tuple) else (held,))]
         roots, given = [], list(filter(callable, inner))
     else:

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.callbacks import module_of
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.locations import is_library_file
@@ -210,7 +211,7 @@ class _Walker:
             self._elements([value.start, value.stop, value.step], name, None)
         elif isinstance(value, ChainMap):
             self._elements(list(vars(value).values()), name, None)
-        elif type(value).__module__ in ("builtins", "itertools") and hasattr(value, "__next__"):
+        elif module_of(type(value)) in ("builtins", "itertools") and hasattr(value, "__next__"):
             self._elements(gc.get_referents(value), name, None)
         elif isinstance(value, types.FunctionType):
             self._function(value, name)
@@ -367,7 +368,7 @@ def contents(value: Any) -> Any:
         return _state_of(value)
     if is_random(value):
         return (random_state(value),)
-    if type(value).__module__ == "builtins" and hasattr(value, "__length_hint__"):
+    if module_of(type(value)) == "builtins" and hasattr(value, "__length_hint__"):
         return operator.length_hint(value)
     if isinstance(value, itertools.count):
         return repr(value)
@@ -396,7 +397,7 @@ def is_random(value: Any) -> bool:
 
 def random_state(generator: Any) -> Any:
     """Return where a generator of random numbers stands, as what compares and what the generator takes back."""
-    if type(generator).__module__ == "random":  # numbers, which are many
+    if module_of(type(generator)) == "random":  # numbers, which are many
         return generator.getstate()
     if hasattr(generator, "getstate"):  # of a class of the user's
         state = generator.getstate()

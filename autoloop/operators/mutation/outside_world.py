@@ -11,6 +11,7 @@ import types
 from collections.abc import Collection, Sequence
 from typing import Any, NoReturn
 
+from autoloop_runtime.base.callbacks import module_of
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.locations import capture, users_line
 from autoloop_runtime.ir.graph import current_graph
@@ -96,7 +97,7 @@ def moving(value: Any, depth: int = 0) -> tuple[Any, str] | None:
     if isinstance(value, types.GeneratorType):
         inner: Sequence[Any] = [] if value.gi_frame is None else [*value.gi_frame.f_locals.values()]
     else:
-        inner = gc.get_referents(value) if type(value).__module__ in _LAZY_MODULES else []
+        inner = gc.get_referents(value) if module_of(type(value)) in _LAZY_MODULES else []
     return next((found for one in inner if (found := moving(one, depth + 1)) is not None), None)
 
 

@@ -23,6 +23,7 @@ from opcode import opmap
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base.callbacks import file_of, module_of, origin_of
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.locations import is_library_file, is_own_file
 
@@ -138,7 +139,7 @@ def _inside_library(value: Any) -> Iterator[Part]:
         if type(held) is dict:
             for name, one in held.items():
                 yield "attribute", name, one
-        elif type(value).__module__ in ("functools", "operator"):
+        elif module_of(type(value)) in ("functools", "operator"):
             for one in gc.get_referents(value):
                 yield "value", "", one
 
@@ -350,9 +351,9 @@ def changes_unseen(value: Any) -> bool:
         return False
     if kind.__hash__ is None or any(hasattr(kind, name) for name in OF_ARRAYS):
         return True
-    if in_class(kind, "__hash__") is not _OF_IDENTITY or kind.__module__.partition(".")[0] == "numpy":
+    if in_class(kind, "__hash__") is not _OF_IDENTITY or origin_of(kind) == "numpy":
         return False
-    if any(one is value for one in getattr(sys.modules.get(kind.__module__), "__dict__", {}).values()):
+    if any(one is value for one in getattr(sys.modules.get(module_of(kind)), "__dict__", {}).values()):
         return False
     if not callable(value):
         return True
@@ -399,7 +400,7 @@ def is_of_library(kind: type) -> bool:
 
 
 def _is_own(kind: type) -> bool:
-    return is_own_file(getattr(sys.modules.get(kind.__module__), "__file__", None) or "")
+    return is_own_file(file_of(kind))
 
 
 def _holds_values(value: Any) -> bool:

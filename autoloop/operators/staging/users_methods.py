@@ -6,6 +6,7 @@ import types
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base.callbacks import origin_of
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, DecidedNumber, NumberTracer, TextTracer, ZeroDimArray
@@ -51,7 +52,7 @@ def says_itself(value: Any) -> bool:
         return False
     if issubclass(kind, (str, int, float, complex, np.ndarray, np.generic, type, Tensor, StandIn)):
         return False
-    if kind.__module__.partition(".")[0] in ("autoloop", "autoloop_runtime"):
+    if origin_of(kind) in ("autoloop", "autoloop_runtime"):
         return False
     written = any(isinstance(getattr(kind, name), types.FunctionType) for name in TEXTS)
     return written or shows_attributes(kind)

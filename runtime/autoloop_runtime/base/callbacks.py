@@ -4,6 +4,7 @@ what a callable of any kind has, looked up behind the user's back: nothing of th
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -62,16 +63,46 @@ def attribute_of(value: Any, name: str, default: Any = None) -> Any:
 
     ``getattr`` asks ``__getattr__`` and ``__getattribute__`` of the user's for what is not there. These may change
     something, print, give anything, or raise another error than ``AttributeError``, as that of a dict does that gives
-    its items as attributes.
+    its items as attributes. So may properties of the user's.
     """
     kind = type(value)
-    if kind in _PLAIN or not _is_answered(kind):
+    if kind in _PLAIN:
+        return getattr(value, name, default)
+    if _is_computed(kind, name):
+        return default
+    if not _is_answered(kind):
         return getattr(value, name, default)
     plain: Any = type if isinstance(value, type) else object
     try:
         return plain.__getattribute__(value, name)
     except AttributeError:
         return default
+
+
+def _is_computed(kind: type, name: str) -> bool:
+    """Return whether an attribute of objects of a class is what a function of the user's gives, as of a property."""
+    for cls in kind.__mro__:
+        if name in cls.__dict__:
+            given = type(cls.__dict__[name])
+            return given is property or isinstance(getattr(given, "__get__", None), types.FunctionType)
+    return False
+
+
+def module_of(value: Any) -> str:
+    """Return the name of the module that a class or function says it is of; "" where it says anything else."""
+    name = attribute_of(value, "__module__")
+    return name if isinstance(name, str) else ""
+
+
+def origin_of(value: Any) -> str:
+    """Return the name of the outermost package that a class or function says it is of."""
+    return module_of(value).partition(".")[0]
+
+
+def file_of(value: Any) -> str:
+    """Return the file of the module that a class or function says it is of; "" where there is none."""
+    file = getattr(sys.modules.get(module_of(value)), "__dict__", {}).get("__file__")
+    return file if isinstance(file, str) else ""
 
 
 def owner_of(f: Any) -> Any:
@@ -88,7 +119,7 @@ def owner_of(f: Any) -> Any:
     for cls in type(f).__mro__:
         if "__self__" in cls.__dict__:
             is_kept = isinstance(cls.__dict__["__self__"], types.GetSetDescriptorType | types.MemberDescriptorType)
-            is_in_python = "__slots__" in cls.__dict__ and cls.__module__.partition(".")[0] != "autoloop"
+            is_in_python = "__slots__" in cls.__dict__ and origin_of(cls) != "autoloop"
             return attribute_of(f, "__self__") if is_kept and not is_in_python else None
     return None
 
@@ -112,5 +143,5 @@ def named_as(made: T, function: Any) -> T:
 def _is_answered(kind: type) -> bool:
     for cls in kind.__mro__:
         if "__getattr__" in cls.__dict__:
-            return cls.__module__.partition(".")[0] not in ("autoloop", "autoloop_runtime")
+            return origin_of(cls) not in ("autoloop", "autoloop_runtime")
     return isinstance(kind.__getattribute__, types.FunctionType)

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..base.callbacks import origin_of
+
 #: kinds of dtypes that tensors have
 NUMBERS = frozenset("biufc")
 _BY_KIND = {
@@ -37,7 +39,7 @@ def strangeness(value: Any) -> str | None:
         kind = value.dtype.kind
         return None if kind in NUMBERS or kind in "SU" else _of_dtype(value.dtype)
     if _is_labelled(value):
-        name = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
+        name = f"{origin_of(type(value))}.{type(value).__name__}"
         if not hasattr(value, "to_numpy"):  # as a Dataset of xarray's
             return f"a {name}, which holds several arrays with labels; give those that are needed, x['name'].to_numpy()"
         return f"a {name}, whose labels would be lost; give its values, x.to_numpy()"
@@ -45,7 +47,7 @@ def strangeness(value: Any) -> str | None:
 
 
 def _is_labelled(value: Any) -> bool:
-    return type(value).__module__.partition(".")[0] in _LABELLED and hasattr(value, "__array__")
+    return origin_of(type(value)) in _LABELLED and hasattr(value, "__array__")
 
 
 def _of_array(value: np.ndarray[Any, Any]) -> str | None:
