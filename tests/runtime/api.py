@@ -133,6 +133,7 @@ from autoloop_runtime.native.kernels import (
     block_reuse,
     called_kernel,
     elimination,
+    gemm,
     ll_files,
     quick_sort,
     stack_code,

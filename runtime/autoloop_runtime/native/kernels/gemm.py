@@ -2,10 +2,13 @@
 
 For each tile, ``rows`` x ``columns`` vectors of the result are accumulated over the inner extent; an element of the
 left matrix is broadcast, a row of the right one is loaded as vectors. Because all extents are known, nothing is
-packed or tested at run time; leftover columns are masked, and the rows are cut so that all tiles are nearly equal.
+tested at run time; leftover columns are masked, and the rows are cut so that all tiles are nearly equal. Where there
+are few registers, and so tiles are narrow, the columns of the right matrix that a tile needs are copied next to each
+other for all of them.
 
 It stays beside BLAS because it is as fast or faster up to some hundreds of rows, and is there without SciPy: on one
-thread against OpenBLAS 0.3.30 (AVX-512), as fast for n = 8 to 64, and 1.1 to 1.5 times as fast for n = 128 to 512
+thread against OpenBLAS 0.3.30 (AVX-512), as fast for n = 8 to 64, and 1.1 to 1.5 times as fast for n = 128 to 512;
+with AVX2 1.2 times as fast for n = 32 to 128, as fast to 512, 1.2 times as slow for 1024
 (``python tests/benchmarks/own_parts.py gemm``).
 """
 
@@ -16,8 +19,12 @@ from ..ir.elements import LType
 from ..ir.writer import Module, Writer
 from ..toolchain.compile_ir import OLD_MASKS
 
+#: bytes of a line of the cache
+_LINE = 64
 #: how much of the inner extent is done at once: a panel of the right matrix then stays in the cache
 INNER = 512
+#: rows from which on columns of the right matrix are copied: fewer tiles read them too seldom
+COPIED = 32
 
 
 @dataclass(frozen=True)
@@ -59,12 +66,12 @@ def machine_of(features: frozenset[str]) -> Machine:
 def panel(p: Problem, machine: Machine) -> int:
     """Return how many columns of the result are made together."""
     lanes = _lanes(p, machine)
-    return _columns(p, lanes) * lanes
+    return _columns(p, lanes, machine) * lanes
 
 
 def tile_rows(p: Problem, machine: Machine) -> int:
     """Return how many rows of the result are made together, at most."""
-    columns = _columns(p, _lanes(p, machine))
+    columns = _columns(p, _lanes(p, machine), machine)
     return max(1, (machine.registers - columns - 2) // columns)
 
 
@@ -75,9 +82,13 @@ def _lanes(p: Problem, machine: Machine) -> int:
     return lanes
 
 
-def _columns(p: Problem, lanes: int) -> int:
-    """Return how many vectors wide a tile is."""
-    return min(-(-p.n // lanes), 8 if p.m <= 2 else 4)
+def _columns(p: Problem, lanes: int, machine: Machine) -> int:
+    """Return how many vectors wide a tile is: so that of as few registers as possible most are of the result."""
+    wide = 4 if machine.registers > _FEW_REGISTERS else 3 if p.m == 3 else 2
+    return min(-(-p.n // lanes), 8 if p.m <= 2 else wide)
+
+
+_FEW_REGISTERS = 16
 
 
 def define(module: Module, name: str, problem: Problem, machine: Machine) -> None:
@@ -91,13 +102,19 @@ class _Kernel:
         # a tile keeps the multipliers busy as it is; more of it would only take longer to compile
         self._once = module.loop_id('!{!"llvm.loop.unroll.disable"}')
         self.lanes = _lanes(p, machine)
-        self.columns = _columns(p, self.lanes)
+        self.columns = _columns(p, self.lanes, machine)
+        #: elements of the copied columns, 0 if they are read where they are
+        self.copied = 0
+        if p.m >= COPIED and machine.registers <= _FEW_REGISTERS and p.n >= self.columns * self.lanes:
+            self.copied = min(INNER, p.k) * self.columns * self.lanes
         tiles = -(-p.m // tile_rows(p, machine))
         #: (rows of a tile, how many tiles of that many rows), the larger ones first
         self.heights = [(p.m // tiles + 1, p.m % tiles), (p.m // tiles, tiles - p.m % tiles)]
 
     def text(self, name: str) -> str:
         writer = self.writer
+        if self.copied:
+            writer.do(f"%columns = alloca [{self.copied} x {self.p.t.name}], align {_LINE}")
         for start in range(0, self.p.k, INNER):
             self._panels(start, min(INNER, self.p.k - start))
         writer.do("ret void")
@@ -115,12 +132,27 @@ class _Kernel:
         if whole:
             with self._loop(whole) as j:
                 offset = self.writer.let(f"mul nuw nsw i64 {j}, {width}")
-                self._tiles(a, self._at(b, offset), self._at("%c", offset), width, depth, start > 0)
+                right, step = self._at(b, offset), p.b
+                if self.copied:
+                    right, step = self._copy(right, width, depth), width
+                self._tiles(a, (right, step), self._at("%c", offset), width, depth, start > 0)
         if rest:
-            self._tiles(a, self._at(b, whole * width), self._at("%c", whole * width), rest, depth, start > 0)
+            right = self._at(b, whole * width)
+            self._tiles(a, (right, p.b), self._at("%c", whole * width), rest, depth, start > 0)
 
-    def _tiles(self, a: str, b: str, c: str, width: int, depth: int, add: bool) -> None:
-        """Write all tiles of one panel, ``width`` columns wide."""
+    def _copy(self, b: str, width: int, depth: int) -> str:
+        """Write a copy of ``width`` columns of the right matrix, row behind row."""
+        writer = self.writer
+        with writer.loop(depth, self._once) as loop:
+            row = self._at(b, writer.let(f"mul nsw i64 {loop.index}, {self.p.b}"))
+            place = self._at("%columns", writer.let(f"mul nuw nsw i64 {loop.index}, {width}"))
+            for at in range(0, width, self.lanes):
+                value = self._load(self._at(row, at), self.lanes)
+                writer.do(f"store {self._vector} {value}, ptr {self._at(place, at)}, align {self.p.t.size}")
+        return "%columns"
+
+    def _tiles(self, a: str, b: tuple[str, int], c: str, width: int, depth: int, add: bool) -> None:
+        """Write all tiles of one panel, ``width`` columns wide; ``b``: where it is, and how far its rows are apart."""
         row = 0
         for height, count in self.heights:
             if not count or not height:
@@ -133,13 +165,15 @@ class _Kernel:
                 self._tile(left, b, out, height, width, depth, add)
             row += height * count
 
-    def _tile(self, a: str, b: str, c: str, height: int, width: int, depth: int, add: bool) -> None:
+    def _tile(
+        self, a: str, b: tuple[str, int], c: str, height: int, width: int, depth: int, add: bool
+    ) -> None:  # fmt: skip
         p, writer = self.p, self.writer
         spans = [min(self.lanes, width - at) for at in range(0, width, self.lanes)]
         cells = [(i, j) for i in range(height) for j in range(len(spans))]
         with writer.loop(depth, self._once) as loop:
             sums = [loop.carry(writer, self._vector, "zeroinitializer") for _ in cells]
-            right = self._at(b, writer.let(f"mul nsw i64 {loop.index}, {p.b}"))
+            right = self._at(b[0], writer.let(f"mul nsw i64 {loop.index}, {b[1]}"))
             left = self._at(a, writer.let(f"mul nsw i64 {loop.index}, {p.a[1]}"))
             columns = [self._load(self._at(right, j * self.lanes), span) for j, span in enumerate(spans)]
             following = []

@@ -210,7 +210,7 @@ def _short_product(ctx: Context, a: Array, b: Array, out: Array, work: int) -> N
     if out.t.kind == "c":
         _complex_product(ctx, a, b, out, work)
         return
-    if _by_blas(ctx, a, b, out, work):
+    if _by_blas(ctx, a, b, out, work, BLAS_WORK):
         return
     if b.strides[1] != 1 or _few(m, n):
         _sums(ctx, a, b, out)
@@ -287,8 +287,7 @@ def _complex_product(ctx: Context, a: Array, b: Array, out: Array, work: int) ->
 
 
 def _by_blas(
-    ctx: Context, a: Array, b: Array, out: Array, work: int, least: int = BLAS_WORK,
-    least_of_vectors: int = BLAS_VECTOR_WORK,
+    ctx: Context, a: Array, b: Array, out: Array, work: int, least: int, least_of_vectors: int = BLAS_VECTOR_WORK
 ) -> bool:  # fmt: skip
     """Let BLAS do it, if it is there, if it pays, and if it takes the operands as they lie in memory.
 
