@@ -80,6 +80,8 @@ class Reached:
         self.looked: Any = None
         #: what cannot be read and written as places, in words
         self.hidden: list[str] = []
+        #: functions of libraries and, by their ids, variables of these, what each holds, and what is in there
+        self.closures: dict[int, tuple[types.CellType | None, Any, Any]] = {}
         #: classes of libraries that were looked at, by id
         self.libraries: dict[int, type] = {}
         #: objects of libraries, and what attributes each has: code may give them some

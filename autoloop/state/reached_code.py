@@ -25,6 +25,7 @@ from ..operators.mutation.parts_of_objects import (
     parts_of,
 )
 from ..operators.staging.container_contents import in_class, instance_attributes, is_data_descriptor, is_property
+from .closures_of_libraries import note_closure
 from .foreign_attributes import guard_ungiven, look_at_attributes, look_at_settings, look_into_module
 from .noted import Reached
 from .places import CALL, Place, held_at
@@ -56,6 +57,7 @@ class CodeWalk(Reached):
             self.of_libraries.append((place, value))
             self.walk_parts(place, value)
             look_at_attributes(self, place, value)
+            note_closure(self, place.name, value)
         else:
             self.guard("is", place.attribute("__code__"), value.__code__)  # which who reloads modules sets anew
             for name in ("__defaults__", "__kwdefaults__"):

@@ -35,7 +35,7 @@ from ..operators.staging.container_contents import CopiesOfTrace, ObjectsOfTrace
 from ..operators.staging.raising import leaves_behind
 from ..parameters import Parameters
 from ..tracing import attempted, finished, placeholders, tell_doubtful, traced
-from .foreign_attributes import given_attributes
+from .closures_of_libraries import left_in_libraries
 from .noted import Guard, Reached
 from .overlaps import Related
 from .places import RECEIVER, Place, spoken
@@ -365,7 +365,7 @@ def _leave_written(
     others have drawn random numbers."""
     world.leave_drawn()
     written = [f"{name!r} is written to" for name in _put_back_constants(guards, request, receiver)]
-    for said in (*given_attributes(world.reached), *written):
+    for said in (*left_in_libraries(world.reached), *written):
         leave(said, "")
     _leave_written_parts(guards, request, world.reached, symbolic)
 
@@ -388,7 +388,7 @@ def _is_constant(guard: Guard) -> bool:
 def _put_back(world: World, guards: Sequence[Guard], request: Request, receiver: tuple[Any, ...]) -> None:
     """Let the world be as it was before a trace that is given up."""
     world.put_back()
-    given_attributes(world.reached)
+    left_in_libraries(world.reached)
     _put_back_constants(guards, request, receiver)
 
 
