@@ -137,7 +137,7 @@ class Nest:
         written, cost = [every[id(array)][k] for array in self.written], element_cost(self._kept, moved=False)
         inside = 0 < k == len(self.extents) - 1 and written and not isinstance(self.extents[k], Extent)
         hints = loop_hints([s[k] for s in every.values()], written, cost, self.extents[k] if inside else None)
-        if written and not hints and k == len(self.extents) - 1 and not self.reduces[k] and self.extents[k] >= MANY:
+        if not hints and k == len(self.extents) - 1 and self.extents[k] >= MANY:
             hints += beside_each_other(longest_chain(self._kept))
         return hints
 
