@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from autoloop_runtime.base.doors import door
 
 if TYPE_CHECKING:
+    from ..operators.mutation.kept_by_libraries import Libraries as Libraries
     from .changes import changes_of as changes_of
     from .endless import check_ends as check_ends
     from .endless import lengths_of as lengths_of
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from .guards import reader as reader
     from .guards import same_contents as same_contents
     from .held_instances import is_shareable as is_shareable
-    from .kept_by_libraries import Libraries as Libraries
     from .lent_generators import Standing as Standing
     from .lent_generators import lending as lending
     from .other_threads import let_others_wait as let_others_wait
@@ -35,7 +35,7 @@ _MODULES = {
     "reader": "autoloop.state.guards",
     "same_contents": "autoloop.state.guards",
     "is_shareable": "autoloop.state.held_instances",
-    "Libraries": "autoloop.state.kept_by_libraries",
+    "Libraries": "autoloop.operators.mutation.kept_by_libraries",
     "Standing": "autoloop.state.lent_generators",
     "lending": "autoloop.state.lent_generators",
     "let_others_wait": "autoloop.state.other_threads",

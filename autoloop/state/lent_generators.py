@@ -11,8 +11,8 @@ from typing import Any
 
 from autoloop_runtime.ir.graph import Graph
 
-from ..operators.constructs.asked_generators import LentGenerators, Slot, noted
-from ..operators.mutation.heap_snapshot import random_state
+from ..operators.constructs.asked_generators import LentGenerators, Slot
+from ..operators.mutation.heap_snapshot import noted, random_state
 from .held_instances import attributes_of, holds_any
 from .noted import Guard, Reached
 from .places import Place

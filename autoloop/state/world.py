@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import types
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -19,10 +20,10 @@ from ..conversion.cells import value_in
 from ..conversion.known_effects import is_nameless
 from ..keys import Number, is_input
 from ..operators.mutation.heap_snapshot import MOST_NUMBERS, contents
+from ..operators.mutation.installed_packages import roots_of
 from ..operators.mutation.outside_world import leave
 from ..operators.staging.container_contents import fill, instance_attributes, put_in_order
 from ..sent_by_name import SentByName
-from .installed_packages import roots_of
 from .noted import Guard, Reached
 from .overlaps import Related, Relations, guards_of_shared
 from .places import CALL, Place, put, set_at, take_away
@@ -164,7 +165,7 @@ class World:
         self.traced_call: tuple[Any, ...] = ()
         self._known: set[int] | None = None
         self._standing = state.Standing(reached.generators) if reached.generators else None
-        roots = roots_of(reached)
+        roots = _roots_of(reached)
         self._libraries = state.Libraries(roots) if roots else None
 
     def leave_drawn(self) -> None:
@@ -301,6 +302,15 @@ class World:
     def owner_of(self, place: Place) -> Any:
         """Return what a place is in the trace."""
         return self._traced(place, place.find(self.call, self.receiver))
+
+
+def _roots_of(reached: Reached) -> list[tuple[str, Any]]:
+    """Return where installed packages begin, see ``installed_packages``."""
+    values = [(place.name, value) for place, value in reached.of_libraries]
+    classes = [value for _, value in reached.holders if isinstance(value, type)]
+    names = reached.names
+    modules = [*reached.modules.values(), *map(sys.modules.get, names.imported)]
+    return roots_of(values, classes, modules, lambda name: names.use(name) or name in names.stored)
 
 
 def _joined(value: Any, traced: Any, known: dict[int, Any]) -> Any:

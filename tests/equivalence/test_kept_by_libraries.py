@@ -304,3 +304,22 @@ def test_an_error_in_the_middle_leaves_what_plain_python_leaves():
             called(np.ones(2))
         told.append(shown(K.KEPT))
     assert told[0] == told[1]
+
+
+def test_a_function_that_nobody_has_decorated_leaves_values_or_is_refused():
+    def f(x):
+        K.keep((x * 2, 1))
+        K.last(x)
+        return (x * x).sum()
+
+    exec(CODE, vars(K))
+    assert (al.grad(f)(np.ones(2)) == 2).all()
+    assert shown([K.KEPT, K.LAST]) == shown([[(np.full(2, 2.0), 1)], np.ones(2)])
+    exec(CODE, vars(K))
+    for call in (
+        lambda: al.map_fn(lambda v: K.keep(v), np.ones(2)),
+        lambda: al.while_loop(lambda i: i < 3, lambda i: (K.BOX.put(i), K.count(i) + 1)[1], [al.constant(0)]),
+    ):
+        with pytest.raises(TypeError, match=r"(KEPT|BOX)', which the function finds, would hold a symbolic tensor"):
+            call()
+    assert (K.KEPT, K.BOX.v, K.COUNT) == ([], None, 0)

@@ -6,13 +6,14 @@ stands for it in the trace, and has the methods of the generator of the present 
 
 from __future__ import annotations
 
-import functools
 import types
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.graph import Graph
+
+from ..mutation.heap_snapshot import noted
 
 #: the globals and the name by which a generator is reached
 _Holder: TypeAlias = tuple[dict[str, Any], str]
@@ -119,12 +120,3 @@ def _followed(method: Any, holder: _Holder) -> Callable[[], Any]:
         return method if now is generator else getattr(now, method.__name__)
 
     return found
-
-
-def noted(generator: Any) -> Callable[[], None]:
-    """Return what puts a generator back to where it stands now."""
-    if hasattr(generator, "getstate"):
-        return functools.partial(generator.setstate, generator.getstate())
-    if hasattr(generator, "bit_generator"):
-        return functools.partial(setattr, generator.bit_generator, "state", generator.bit_generator.state)
-    return functools.partial(generator.set_state, generator.get_state(legacy=False))

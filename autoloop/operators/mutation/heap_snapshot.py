@@ -9,13 +9,14 @@ must be noticed: it is put back, and either carried by the graph (a slot can be 
 
 from __future__ import annotations
 
+import functools
 import gc
 import itertools
 import operator
 import sys
 import types
 from collections import ChainMap, defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -30,6 +31,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from ...conversion.callables import is_users_class, is_users_module
 from ..staging.container_contents import dict_class, instance_attributes
 from ..staging.standins import StandIn, is_growing, opened
+from .installed_packages import roots_of
 from .parts_of_objects import (
     DESCRIPTORS,
     MOST_ELEMENTS,
@@ -107,12 +109,11 @@ def snapshots(
     return walker.found, walker.variables
 
 
-def without_arrays(roots: Sequence[Any]) -> tuple[list[Snapshot], list[tuple[Slot, Any]], dict[int, tuple[Any, str]]]:
-    """Return what ``snapshots`` does, but for what arrays hold, and what ``reached_from`` does, of the same walk."""
+def without_arrays(roots: Sequence[Any]) -> _Walker:
+    """Return the walk of ``snapshots``, but for what arrays hold, begun at some objects."""
     walker = _Walker(of_arrays=False)
     _walk(walker, roots)
-    known = {key: (value, walker.names[key]) for key, value in walker.seen.items()}
-    return walker.found, walker.variables, known
+    return walker
 
 
 def stand_ins(roots: Sequence[Any]) -> tuple[list[tuple[StandIn, str]], list[tuple[Tensor, str]]]:
@@ -124,8 +125,7 @@ def stand_ins(roots: Sequence[Any]) -> tuple[list[tuple[StandIn, str]], list[tup
 
 def reached_from(roots: Sequence[Any]) -> dict[int, tuple[Any, str]]:
     """Return by id the objects that can be got at from some, with a name for messages of what holds each."""
-    walker = _walked(roots)
-    return {key: (value, walker.names[key]) for key, value in walker.seen.items()}
+    return _walked(roots).known()
 
 
 def _walked(roots: Sequence[Any]) -> _Walker:
@@ -160,6 +160,16 @@ class _Walker:
         self._opened: set[int] = set()
         self._looked = (0, 0, 0, 0)
         self._slots: set[Any] = set()
+
+    def known(self) -> dict[int, tuple[Any, str]]:
+        """Return what ``reached_from`` does."""
+        return {key: (value, self.names[key]) for key, value in self.seen.items()}
+
+    def libraries(self) -> list[tuple[str, Any]]:
+        """Return where installed packages begin, see ``installed_packages``."""
+        classes = [one for one in self.seen.values() if isinstance(one, type)]
+        values = [(self.names[key], value) for key, value in self.seen.items()]
+        return roots_of(values, classes, self._modules.values(), self._names.__contains__)
 
     def visit(self, value: Any, name: str, slot: Slot | None) -> None:
         kind = type(value)
@@ -405,6 +415,15 @@ def random_state(generator: Any) -> Any:
         is_new = hasattr(generator, "bit_generator")
         state = generator.bit_generator.state if is_new else generator.get_state(legacy=False)
     return nest.map_structure(lambda one: one.tolist() if isinstance(one, np.ndarray) else one, state)
+
+
+def noted(generator: Any) -> Callable[[], None]:
+    """Return what puts a generator back to where it stands now."""
+    if hasattr(generator, "getstate"):
+        return functools.partial(generator.setstate, generator.getstate())
+    if hasattr(generator, "bit_generator"):
+        return functools.partial(setattr, generator.bit_generator, "state", generator.bit_generator.state)
+    return functools.partial(generator.set_state, generator.get_state(legacy=False))
 
 
 def _attributes_of_class(value: type) -> dict[str, Any]:

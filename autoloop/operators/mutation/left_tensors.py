@@ -23,6 +23,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, Kind, kind_of, marked
 
 from .heap_snapshot import Snapshot, without_arrays
 from .held_before import has_attributes, has_changed, restore
+from .kept_by_libraries import Libraries
 from .slots import Attribute, Slot
 
 Known = dict[int, tuple[Any, str]]
@@ -57,7 +58,9 @@ def no_tensors_left(roots: Sequence[Any], same: Sequence[tuple[Tensor, Any]] = (
         yield
         return
     every = list(same)
-    before, variables, known = without_arrays(roots)
+    walk = without_arrays(roots)
+    before, variables, known = walk.found, walk.variables, walk.known()
+    libraries = Libraries(walk.libraries(), is_traced=False)
 
     def name_of(value: Any) -> str | None:
         found = known.get(id(value))
@@ -69,15 +72,18 @@ def no_tensors_left(roots: Sequence[Any], same: Sequence[tuple[Tensor, Any]] = (
             yield
         raised = False
     finally:
-        if any(map(has_changed, before)) or any(slot.get() is not value for slot, value in variables):
+        kept = next(libraries.changed(), None)
+        if kept or any(map(has_changed, before)) or any(slot.get() is not value for slot, value in variables):
             left = _Left(roots, known, every)
-            if left.symbolic is not None:
+            symbolic = left.symbolic or libraries.symbolic()
+            if symbolic is not None:
                 restore(before, variables)
+                libraries.put_back()
                 if not raised:
-                    _refuse(left.symbolic)
+                    _refuse(symbolic)
             else:
                 given = nest.flatten(list(roots[1:]))
-                left.put_values(kind_of(given, ArrayTracer) if given else Tensor)
+                left.put_values(kind_of(given, ArrayTracer) if given else Tensor, libraries)
 
 
 def _refuse(name: str) -> None:
@@ -93,7 +99,8 @@ class _Left:
 
     def __init__(self, roots: Sequence[Any], known: Known, same: Sequence[tuple[Tensor, Any]]) -> None:
         self._known = known
-        self._found, self._variables, _ = without_arrays(roots)
+        walk = without_arrays(roots)
+        self._found, self._variables = walk.found, walk.variables
         self._is_trace = False
         self._values = {id(one): (one, given) for one, given in same}
         self.symbolic = next((name for name, one in self._held() if one.is_symbolic), None)
@@ -106,8 +113,13 @@ class _Left:
                 if id(leaf) not in self._known:
                     yield name, leaf
 
-    def put_values(self, kind: Kind) -> None:
+    def put_values(self, kind: Kind, libraries: Libraries | None = None) -> None:
         """Put values where tensors were left that have one."""
+        for held, now in () if libraries is None else libraries.changed():
+            is_dict = isinstance(now, dict)
+            made = [self._plain(one, kind) for one in (now.values() if is_dict else now)]
+            if not all(map(operator.is_, made, now.values() if is_dict else now)):
+                held.hold(dict(zip(now, made, strict=True)) if is_dict else made, now)
         for slot, value in self._variables:
             self._put(slot, value, kind)
         for one in self._found:

@@ -25,9 +25,9 @@ from autoloop_runtime.base.callbacks import code_of
 from autoloop_runtime.base.locations import Line, users_line
 from autoloop_runtime.ir.tensor import Tensor
 
-from ..conversion.callables import is_converted
-from ..left_to_python import LeftToPython
-from ..operators.staging.standins import StandIn
+from ...conversion.callables import is_converted
+from ...left_to_python import LeftToPython
+from ..staging.standins import StandIn
 from .held_in_libraries import Held, inside
 from .walked_libraries import walked
 
@@ -46,14 +46,16 @@ class Libraries:
     ----------
     roots : sequence of (str, object)
         What of them the function reaches, see ``installed_packages``.
+    is_traced : bool
+        Whether the function is: counters are lent to a trace.
     """
 
-    def __init__(self, roots: Sequence[tuple[str, Any]]) -> None:
+    def __init__(self, roots: Sequence[tuple[str, Any]], is_traced: bool = True) -> None:
         self._held = walked(roots)
         self._left: tuple[str, Line | None] | None = None
         #: where a list or a number has changed, and what lets it be as at the end of the trace
         self._moved: list[tuple[str, Callable[[], None]]] = []
-        self._lent = list(_lent(self._held))
+        self._lent = list(_lent(self._held)) if is_traced else []
 
     def put_back(self) -> None:
         """Let libraries hold no value of the run, and have done nothing that plain Python does again."""
@@ -74,6 +76,21 @@ class Libraries:
             else:
                 continue
             one.hold(one.before, now)
+
+    def changed(self) -> Iterator[tuple[Held, Any]]:
+        """Yield the places that hold something else now, and what that is."""
+        for one in self._held:
+            now = one.now()
+            if one.changed(now) is not None:
+                yield one, now
+
+    def symbolic(self) -> str | None:
+        """Return the name of a place that holds a value of the run now; None if there is none."""
+        for one, now in self.changed():
+            for name, new, _ in one.changed(now) or ():
+                if _value_of_run(new) is not None:
+                    return name
+        return None
 
     def leave(self, function: Any, needs_graph: bool) -> None:
         """Let plain Python run a function of which a trace has left something in a library, which is put back by now.

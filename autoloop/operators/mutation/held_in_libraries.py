@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..conversion.cells import value_in
-from ..operators.constructs.asked_generators import noted
-from ..operators.mutation.heap_snapshot import random_state
-from ..operators.staging.container_contents import dict_class, fill
+from ...conversion.cells import value_in
+from ..staging.container_contents import dict_class, fill
+from .heap_snapshot import noted, random_state
 
 #: of a class that was made while a program ran: Py_TPFLAGS_HEAPTYPE
 MADE_IN_PYTHON = 1 << 9

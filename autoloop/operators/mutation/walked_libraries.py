@@ -17,8 +17,7 @@ from autoloop_runtime.base.callbacks import module_of, origin_of
 from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.ir.tensor import Tensor
 
-from ..operators.mutation.heap_snapshot import is_random
-from ..operators.mutation.parts_of_objects import MOST_ELEMENTS
+from .heap_snapshot import is_random
 from .held_in_libraries import (
     BARE,
     CONTAINERS,
@@ -36,6 +35,7 @@ from .held_in_libraries import (
     Variables,
 )
 from .installed_packages import KEEPING_NOTHING, is_installed, package_of
+from .parts_of_objects import MOST_ELEMENTS
 
 #: so many objects are looked at before a trace, the nearest first
 _MOST_OBJECTS = 2_000
