@@ -132,13 +132,9 @@ class _Walk:
             self._note(Cache(name, value))
         elif isinstance(value, ContextVar):
             self._note(Context(name, value))
-        elif isinstance(value, np.ndarray) or (
-            type(value).__name__ == "SimpleQueue" and module_of(type(value)) == "_queue"
-        ):
+        elif isinstance(value, np.ndarray) or _is_of(type(value), "_queue", "SimpleQueue"):
             self._note(Elements(name, value))
-        elif _is_local(type(value)) or (
-            type(value).__flags__ & MADE_IN_PYTHON and module_of(type(value)) != "builtins"
-        ):
+        elif _is_local(type(value)) or type(value).__flags__ & MADE_IN_PYTHON:
             self._object(name, value)
         else:  # methods, partials, properties, tuples, iterators
             for one in gc.get_referents(value):
@@ -215,7 +211,7 @@ def _is_local(kind: type) -> bool:
 
 def _is_of(kind: type, module: str, name: str) -> bool:
     """Return whether a class is one of C's, which who uses it has loaded."""
-    return kind.__module__ == module and kind.__name__ == name
+    return kind.__name__ == name and module_of(kind) == module
 
 
 def _names_in(code: types.CodeType) -> Iterator[str]:
