@@ -88,7 +88,7 @@ def test_draw(stage, tmp_path):
     drawing.save(tmp_path / "a.dot")
     assert (tmp_path / "a.svg").read_text(encoding="utf-8") == drawing.svg
     assert (tmp_path / "a.dot").read_text(encoding="utf-8").startswith("digraph")
-    with pytest.raises(ValueError, match="a drawing is saved as .svg, .dot or .gv, not as "):
+    with pytest.raises(ValueError, match="a drawing is saved as .svg, .png, .dot or .gv, not as "):
         drawing.save(tmp_path / "a.jpg")
 
 
@@ -206,3 +206,45 @@ def test_without_tensorboard_it_is_said_what_to_install(monkeypatch, tmp_path):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError, match=r"TensorBoard's files are written by its library .*autoloop\[viewer\]"):
         v1.summary.FileWriter(str(tmp_path), graph_of_1x())
+
+
+@al.function
+def nested(a, n):
+    s = a
+    for i in range(n):
+        j = 0
+        while j < i:
+            s = np.tanh(s @ a) + j
+            j += 1
+    return s
+
+
+def test_lines_end_in_a_direction_titles_stand_free_and_shared_enters_are_named():
+    drawing = al.draw(nested, np.ones((3, 3)), np.int64(4))
+    for path in re.findall(r'<path class="edge"[^>]* d="([^"]*)"', drawing.svg):
+        points = [tuple(map(float, pair)) for pair in re.findall(r"(-?[\d.]+) (-?[\d.]+)(?= [LC]|$)", path)]
+        assert all(one != other for one, other in zip(points, points[1:])), path
+    titles = re.findall(r'<text x="([\d.]+)" y="[\d.]+" font-weight="bold" fill="#3b5578"', drawing.svg)
+    assert len(titles) == 2
+    named = {box.note for box in drawing.picture.boxes if box.style == "invariant"}
+    assert named == {"a", "n", "iteration"}
+
+
+def test_regions_show_their_code_when_the_mouse_rests_on_them():
+    assert "def run(x, tolerance):" in al.draw(newton, *ARGS, stage="regions").svg
+
+
+def test_pixels(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "job.py"
+    path.write_text(SOURCE)
+    call = ["graph", f"{path}:newton", "--args", "tensor(1.0), tensor(1e-6)", "--format", "png"]
+    assert main(call) == 2 and "name it with -o FILE" in capsys.readouterr().err
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "resvg_py", None)
+        with pytest.raises(ImportError, match=r"pixels are drawn by resvg-py .*autoloop\[viewer\]"):
+            al.draw(newton, *ARGS).save(tmp_path / "a.png")
+    pytest.importorskip("resvg_py")
+    assert main([*call, "-o", str(tmp_path / "a.png")]) == 0
+    al.draw(newton, *ARGS).save(tmp_path / "b.png")
+    for name in ("a.png", "b.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")

@@ -6,19 +6,20 @@ import argparse
 import sys
 from pathlib import Path
 
+from autoloop_runtime.base.dataclass import replace
 from autoloop_runtime.ir.records import loop_records
 
 from ..concrete import ConcreteFunction
 from ..drawing import Picture, to_dot, to_svg
 from ..viewing.page import listing, page
-from ..viewing.pictures import STAGES, picture_of
+from ..viewing.pictures import STAGES, picture_of, to_png
 from ..viewing.tensorboard_graph import write_graph
 from .output import write
 from .problems import UsageError
 from .run_command import trace_of
 from .target import Target, load_target
 
-FORMATS = ("dot", "svg", "html", "tensorboard")
+FORMATS = ("dot", "svg", "png", "html", "tensorboard")
 __all__ = ["FORMATS", "STAGES", "draw"]
 
 
@@ -35,6 +36,10 @@ def draw(options: argparse.Namespace) -> None:
     picture = picture_of(concrete, options.stage, target.name, f"{target.path.name}:{target.source()[1]}")
     if form == "dot":
         write(options.output, to_dot(picture))
+    elif form == "png":
+        if options.output is None:
+            raise UsageError("--format png writes a file: name it with -o FILE")
+        Path(options.output).write_bytes(to_png(to_svg(picture)))
     elif form == "svg":
         write(options.output, to_svg(picture))
     else:
@@ -64,7 +69,7 @@ def _hint(concrete: ConcreteFunction) -> None:
 
 
 def _page(target: Target, picture: Picture) -> str:
-    svg = to_svg(picture)
+    svg = to_svg(replace(picture, title="", note=""))  # the page has its own
     text, first = target.source()
     source = listing(f"{target.path.name}:{first}", text, first)
     return page(picture.title, picture.note, [source, f"<section>{svg}</section>"], linked=True)

@@ -146,7 +146,7 @@ class _Drawer:
         elif node.kind is Kind.FEED:
             label = node.name
         elif node.constant:
-            style = "invariant"
+            style, note = "invariant", self._name_of(node.inputs[0])
         elif node.kind is Kind.IDENTITY:
             label = "id"
         elif node.kind is Kind.SWITCH and node.name.rpartition("/")[2].startswith("pivot"):
@@ -154,6 +154,17 @@ class _Drawer:
         location = node.source.location if node.source is not None else ()
         tip = "\n".join(filter(None, [node.name, self.types.text((node.index, 0)), source_text(location)]))
         return Box(node.name, style, label, note, node.frame, tip, location[-1] if location else None)
+
+    def _name_of(self, port: Port) -> str:
+        """Return what a value is called: an argument, a loop variable, or the operation that makes it."""
+        node = self.lowered.nodes[port[0]]
+        if node.kind is Kind.FEED:
+            return node.name
+        if node.constant:
+            return self._name_of(node.inputs[0])
+        if node.kind is Kind.CONST:
+            return value_text(node.value)
+        return self.variables.names.get(node.index, "") or (node.op.name if node.op is not None else "")
 
     def _inputs(self, node: FlatNode) -> None:
         inputs = list(node.inputs)

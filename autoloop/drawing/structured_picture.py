@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.graph import CONST, PARAMETER, Graph, Node
@@ -14,7 +14,10 @@ from .labels import type_text, value_text
 from .picture import Box, Cluster, Edge, EdgeStyle, Picture, Port
 
 
-def structured_picture(graph: Graph, fetches: Sequence[Tensor], *, title: str = "", note: str = "") -> Picture:
+def structured_picture(
+    graph: Graph, fetches: Sequence[Tensor], *, title: str = "", note: str = "",
+    code_of: Callable[[Node], str] = lambda _: "",
+) -> Picture:  # fmt: skip
     """Return the picture of ``graph`` as it was traced, or as the passes left it.
 
     Parameters
@@ -24,8 +27,10 @@ def structured_picture(graph: Graph, fetches: Sequence[Tensor], *, title: str = 
         Drawn as results.
     title, note : str
         The heading, and a line below it.
+    code_of : callable
+        Gives the code that a node runs, which is shown when the mouse rests on it; nothing where there is none.
     """
-    drawer = _Drawer()
+    drawer = _Drawer(code_of)
     drawer.graph(graph, 0)
     drawer.results(fetches)
     return Picture(title, note, tuple(drawer.boxes), tuple(drawer.edges), tuple(drawer.clusters))
@@ -42,7 +47,8 @@ class _Value:
 
 
 class _Drawer:
-    def __init__(self) -> None:
+    def __init__(self, code_of: Callable[[Node], str]) -> None:
+        self._code_of = code_of
         self.boxes: list[Box] = []
         self.edges: list[Edge] = []
         self.clusters: list[Cluster] = [Cluster(0, -1)]
@@ -78,7 +84,7 @@ class _Drawer:
 
     def _box(self, node: Node, style: str, label: str, cluster: int) -> None:
         types = ", ".join(_type(t) for t in node.outputs)
-        tip = "\n".join(filter(None, [node.name, types, source_text(node.location)]))
+        tip = "\n".join(filter(None, [node.name, types, source_text(node.location), self._code_of(node)]))
         line = node.location[-1] if node.location else None
         note = node.op.doc if node.op.culprit is not None else ""  # an op that stands for several says for which
         self.boxes.append(Box(node.name, style, label, note, cluster, tip, line))

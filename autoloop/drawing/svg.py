@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from html import escape
 
 from .layers import SWING, Route
@@ -98,16 +99,30 @@ def _cluster_titles(picture: Picture, layout: Layout) -> list[str]:
         rect = layout.clusters[cluster.index]
         width = text_width(cluster.title, 12) + text_width(cluster.note, 10) + 8.0
         crossings = [x for route in layout.routes for x, y, _ in route if abs(y - rect.y) < 1.0]
-        free = rect.width - 24.0 - width
-        starts = [rect.x + 12.0 + free * step / 24 for step in range(25)]
-        # as far to the left as no line, or as few as possible, run behind it
-        x = min(starts, key=lambda start: sum(start - 3 < c < start + width + 3 for c in crossings))
-        note = f'<tspan dx="8" font-size="10" font-weight="normal" fill="{GREY}">{escape(cluster.note)}</tspan>'
+        x, room = _free_place(rect, crossings, width)
+        words = _shortened(cluster.note, room - text_width(cluster.title, 12) - 8.0)
+        note = f'<tspan dx="8" font-size="10" font-weight="normal" fill="{GREY}">{escape(words)}</tspan>'
         lines.append(
             f'<text x="{x:.1f}" y="{rect.y + 17:.1f}" font-weight="bold" fill="#3b5578" {_HALO}>'
-            f"{escape(cluster.title)}{note if cluster.note else ''}</text>"
+            f"{escape(cluster.title)}{note if words else ''}</text>"
         )
     return lines
+
+
+def _free_place(rect: Rect, crossings: Sequence[float], width: float) -> tuple[float, float]:
+    """Return where in the top of a cluster a text begins, and the room that it has: the place farthest to the left that
+    no line crosses, else the widest."""
+    ends = [rect.x + 6.0, *sorted(x for x in crossings if rect.x < x < rect.x + rect.width), rect.x + rect.width - 6.0]
+    places = [(left + 6.0, right - left - 12.0) for left, right in itertools.pairwise(ends)]
+    return next((one for one in places if one[1] >= width), max(places, key=lambda one: one[1]))
+
+
+def _shortened(text: str, room: float) -> str:
+    """Return a text, or its beginning, that fits; nothing where that says nothing."""
+    if not text or text_width(text, 10) <= room:
+        return text
+    kept = text[: max(0, int(len(text) * (room - 10.0) / text_width(text, 10)))]
+    return f"{kept.rstrip()}…" if len(kept) > 8 else ""
 
 
 #: keeps text legible where a line passes behind it
@@ -138,10 +153,14 @@ def path_of(route: Route) -> str:
     x, y, way = route[0]
     parts = [f"M{x:.1f} {y:.1f}"]
     for x1, y1, way1 in route[1:]:
+        if abs(x1 - x) < 0.5 and abs(y1 - y) < 0.5:
+            continue  # the arrowhead of a line that ends in a point twice has no direction
         if abs(x1 - x) < 0.5 and way == way1:
             parts.append(f"L{x1:.1f} {y1:.1f}")
         else:
-            bend = abs(y1 - y) * 0.5 if way == way1 else SWING * 1.2
+            # lines that turn back around each other turn at heights of their own
+            turn = SWING * (0.8 + min(0.5, abs(x1 - x) / 240))
+            bend = abs(y1 - y) * 0.5 if way == way1 else turn
             parts.append(f"C{x:.1f} {y + way * bend:.1f} {x1:.1f} {y1 - way1 * bend:.1f} {x1:.1f} {y1:.1f}")
         x, y, way = x1, y1, way1
     return " ".join(parts)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.passes.regions import form_regions
-from autoloop_runtime.python_code.compile_python import compile_region
+from autoloop_runtime.python_code.compile_python import compile_region, emit
 
 from ..bound_function import BoundFunction
 from ..concrete import ConcreteFunction
@@ -51,16 +53,21 @@ class Drawing:
         return to_dot(self.picture)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the picture to a file: ``.svg``, or ``.dot`` or ``.gv``.
+        """Write the picture to a file: ``.svg``, ``.png`` (with the extra ``viewer``), or ``.dot`` or ``.gv``.
 
         Raises
         ------
         ValueError
             If the name ends otherwise.
+        ImportError
+            If the extra is not installed.
         """
         suffix = Path(path).suffix.lower()
-        if suffix not in (".svg", ".dot", ".gv"):
-            raise ValueError(f"a drawing is saved as .svg, .dot or .gv, not as {os.fspath(path)!r}")
+        if suffix not in (".svg", ".png", ".dot", ".gv"):
+            raise ValueError(f"a drawing is saved as .svg, .png, .dot or .gv, not as {os.fspath(path)!r}")
+        if suffix == ".png":
+            Path(path).write_bytes(to_png(self.svg))
+            return
         Path(path).write_text(self.svg if suffix == ".svg" else self.dot, encoding="utf-8")
 
     def _repr_svg_(self) -> str:
@@ -68,6 +75,21 @@ class Drawing:
 
     def __repr__(self) -> str:
         return f"<Drawing of {self.picture.title}: {len(self.picture.boxes)} boxes>"
+
+
+def to_png(svg: str) -> bytes:
+    """Return an svg as pixels, two for each of its units.
+
+    Raises
+    ------
+    ImportError
+        If the extra ``viewer`` is not installed.
+    """
+    try:
+        resvg = importlib.import_module("resvg_py")
+    except ImportError as error:
+        raise ImportError(f"pixels are drawn by resvg-py ({error}): pip install 'autoloop[viewer]'") from error
+    return bytes(resvg.svg_to_bytes(svg_string=svg, zoom=2, background="white"))
 
 
 def draw(f: Callable[..., Any] | Graph, *args: Any, stage: str = "lowered", **kwargs: Any) -> Drawing:
@@ -116,10 +138,19 @@ def picture_of(concrete: ConcreteFunction, stage: str, name: str, place: str = "
 
 
 def _of_graph(graph: Graph, stage: str, title: str = "a graph", note: str = "") -> Picture:
+    codes: dict[Any, str] = {}
     if stage == "regions":
-        graph = form_regions(graph, compile_region)
+        graph = form_regions(graph, partial(_noting, codes))
     outputs = fetches_of(graph)
     if stage in ("structured", "optimized", "regions"):
-        return structured_picture(graph, outputs, title=title, note=note)
+        code_of = lambda node: codes.get(node.op.taking.kernel if node.op.taking else node.op.kernel, "")  # noqa: E731
+        return structured_picture(graph, outputs, title=title, note=note, code_of=code_of)
     keep = stage == "lowered"
     return dataflow_picture(graph, outputs, feeds_of(graph), title=title, note=note, keep_variables=keep)
+
+
+def _noting(codes: dict[Any, str], graph: Graph) -> Any:
+    """Compile a region, and note the code that its kernel runs."""
+    taking, culprit = compile_region(graph)
+    codes[taking.kernel] = emit(graph).source
+    return taking, culprit
