@@ -318,7 +318,7 @@ class _Walk(CodeWalk):
 
 def _says_what_it_holds(kind: type) -> bool:
     told = [vars(cls)["__dict__"] for cls in kind.__mro__ if "__dict__" in vars(cls)]
-    return bool(told) and not isinstance(told[0], types.GetSetDescriptorType)
+    return bool(told) and not isinstance(told[0], types.GetSetDescriptorType | types.MemberDescriptorType)
 
 
 def _tells_itself(kind: type) -> bool:
