@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from autoloop_runtime.analysis.inside import loops_inside
@@ -175,6 +175,21 @@ class Explanation(ShownInNotebooks):
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the same as dicts, lists, texts and numbers, for ``json``."""
+        made = _plainly(self)
+        assert isinstance(made, dict)
+        return made
+
+
+def _plainly(value: Any) -> Any:
+    """Return reports as dicts; of a line its file, number and function."""
+    if is_dataclass(value):
+        return {one.name: _plainly(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, Line):
+        return {"file": value.filename, "line": value.lineno, "function": value.function}
+    return [_plainly(one) for one in value] if isinstance(value, tuple) else value
 
 
 def described_calls(explanation: Explanation) -> list[tuple[str, list[tuple[str, str, str]]]]:

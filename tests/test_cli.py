@@ -227,7 +227,7 @@ def test_explain(file, capsys):
         (["run", "job.py:collatz", "--args", "float32[]"], "is a kind of tensor, not a value"),
         (["run", "job.py:collatz", "--args", "tensor(1)", "--repeat", "0"], "positive integer"),
         (["run", "job.py:collatz", "--executor", "gpu"], "invalid choice"),
-        (["graph", "job.py:collatz", "--args", "1", "-o", "g.png"], "the format of 'g.png' is not clear from its name"),
+        (["graph", "job.py:collatz", "--args", "1", "-o", "g.jpg"], "the format of 'g.jpg' is not clear from its name"),
         (["graph", "job.py:collatz", "--args", "1", "-o", "no/where.svg"], "cannot write"),
         (["trace", "job.py:collatz", "--args", "tensor(1)", "-o", "no/where.json"], "cannot write"),
         (['run', 'job.py:pair', '--args', '1', '2'], "are one text: --args 'zeros(3), 1e-6'"),
@@ -399,3 +399,36 @@ def test_what_is_no_python(file, tmp_path, capsys):
     assert code == 2 and "the parentheses do not match" in err
     with pytest.raises(UsageError, match="the source of 'len' cannot be found"):
         Target("len", Path("job.py"), len, None).source()
+
+
+def test_explain_as_json(file, capsys):
+    assert main(["explain", f"{file}:collatz", "--args", "tensor(7)", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["name"] == "collatz" and report["loops"][0]["line"]["line"] == 9
+    assert [one["name"] for one in report["loops"][0]["variables"]] == ["n", "steps"]
+
+
+def test_a_module_is_named_instead_of_a_file(file, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "job", None)
+    del sys.modules["job"]
+    assert main(["run", "job:count", "--args", "3"]) == 0
+    assert capsys.readouterr().out == "3\n"
+    assert main(["show", "job"]) == 2
+    assert "which function of job? It has collatz, count" in capsys.readouterr().err
+    assert main(["show", "no_such_module:f"]) == 2
+    assert "there is no file 'no_such_module'" in capsys.readouterr().err
+
+
+def test_functions_of_notebooks(file, capsys):
+    up = "@al.function\ndef up(n):\n    i = 0\n    while i < n:\n        i += 1\n        assert i < 5\n    return i"
+    texts = ["%load_ext autoloop\n!ls\nimport autoloop as al", "%%bash\nls -l", up]
+    cells = [("markdown", "# *a title*"), *(("code", text) for text in texts)]
+    book = {"cells": [{"cell_type": kind, "source": text.splitlines(True)} for kind, text in cells], "nbformat": 4}
+    Path("book.ipynb").write_text(json.dumps(book))
+    assert main(["show", "book.ipynb:up"]) == 0
+    assert "ops.while_stmt" in capsys.readouterr().out
+    assert main(["run", "book.ipynb:up", "--args", "tensor(9)"]) == 2
+    assert "assert i < 5" in (said := capsys.readouterr().err) and "book.ipynb[3]" in said
+    Path("empty.ipynb").write_text("[]")
+    assert main(["show", "empty.ipynb:up"]) == 2
+    assert "empty.ipynb is not a notebook" in capsys.readouterr().err

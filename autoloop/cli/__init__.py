@@ -83,7 +83,8 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="autoloop",
-        description="See what autoloop makes of a function: FILE.py:FUNC, where FUNC may be Class.method.",
+        description="See what autoloop makes of a function: FILE.py:FUNC, MODULE:FUNC or FILE.ipynb:FUNC, where FUNC "
+        "may be Class.method.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -97,13 +98,14 @@ def _parser() -> argparse.ArgumentParser:
     _add_running(one, "dataflow")
     one.add_argument("-o", "--output", required=True, metavar="FILE", help="for ui.perfetto.dev or chrome://tracing")
     one = _command(commands, "explain", COMMANDS["explain"], "say for each loop what became of it and why")
+    one.add_argument("--json", action="store_true", help="as JSON")
     _add_executor(one)
     return parser
 
 
 def _command(commands: Any, name: str, action: Callable[[argparse.Namespace], None], text: str) -> _Parser:
     parser: _Parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
-    parser.add_argument("target", metavar="FILE.py:FUNC", help="the function; its file is imported")
+    parser.add_argument("target", metavar="FILE.py:FUNC", help="the function; its file, module or notebook is imported")
     parser.add_argument("--args", metavar="ARGS", help=_ARGS_HELP)
     parser.set_defaults(command=action)
     return parser

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 import sys
 import time
@@ -131,7 +132,8 @@ def _check_writable(path: str) -> None:
 def explain_command(options: argparse.Namespace) -> None:
     """Print the report on the function's loops."""
     function, args, kwargs = call_of(load_target(options.target), options)
-    print(explain(function, *args, **kwargs))
+    report = explain(function, *args, **kwargs)
+    print(json.dumps(report.as_dict(), indent=2, ensure_ascii=False) if options.json else report)
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {"run": run, "trace": trace, "explain": explain_command}

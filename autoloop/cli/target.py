@@ -1,16 +1,20 @@
-"""``FILE.py:FUNC``: importing the file and finding the function."""
+"""``FILE.py:FUNC``, ``MODULE:FUNC`` and ``FILE.ipynb:FUNC``: importing the file and finding the function."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
 import inspect
+import json
+import linecache
+import os
+import re
 import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.parsing import signature_of
@@ -18,6 +22,9 @@ from autoloop_runtime.base.parsing import signature_of
 from ..bound_function import BoundFunction
 from ..function import Function
 from .problems import UsageError, did_you_mean
+
+#: what may be the name of a module
+_NAMES = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 @dataclass(frozen=True)
@@ -90,9 +97,10 @@ class Target:
 
 
 def load_target(spec: str) -> Target:
-    """Import the file of ``FILE.py:FUNC`` and look the function up.
+    """Import the file of ``FILE.py:FUNC``, or the module of ``MODULE:FUNC``, and look the function up.
 
-    The file is imported, so what stands under ``if __name__ == "__main__":`` does not run.
+    The file is imported, so what stands under ``if __name__ == "__main__":`` does not run. Of a notebook the cells are
+    run, without what is IPython's own.
 
     Raises
     ------
@@ -103,12 +111,47 @@ def load_target(spec: str) -> Target:
     if not colon or not name or name.endswith(".py"):
         file, name = spec.rstrip(":"), ""
     path = Path(file)
+    if not path.is_file() and _NAMES.fullmatch(file) and (found := _module_of(file)) is not None:
+        return _find(found, Path(found.__file__ or file), name) if name else _asked_which(file, found)
     if not path.is_file():
         raise UsageError(f"there is no file {file!r}" + ("" if name else "; a function is named as FILE.py:FUNC"))
-    module = _import(path)
-    if not name:
-        raise UsageError(f"which function of {file}? It has {', '.join(_names(module)) or 'none'}: {file}:NAME")
-    return _find(module, path, name)
+    module = _of_notebook(path) if path.suffix == ".ipynb" else _import(path)
+    return _find(module, path, name) if name else _asked_which(file, module)
+
+
+def _asked_which(file: str, module: ModuleType) -> NoReturn:
+    raise UsageError(f"which function of {file}? It has {', '.join(_names(module)) or 'none'}: {file}:NAME")
+
+
+def _module_of(name: str) -> ModuleType | None:
+    """Import a module by its name, as a script in this folder would; None if there is none."""
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
+            return None
+        raise
+
+
+def _of_notebook(path: Path) -> ModuleType:
+    """Run the cells of a notebook, each as a file of its own, that tracebacks and conversion find the lines of."""
+    try:
+        book = json.loads(path.read_text(encoding="utf-8"))
+        cells = ["".join(cell["source"]) for cell in book["cells"] if cell["cell_type"] == "code"]
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(f"{path} is not a notebook") from None
+    module = ModuleType(path.stem)
+    sys.modules[module.__name__] = module
+    for number, cell in enumerate(cells, 1):
+        if cell.startswith("%%"):  # another language, or another way to run it
+            continue
+        text = re.sub(r"^([ \t]*)[%!?].*", r"\1pass", cell, flags=re.MULTILINE)
+        filename = f"{path}[{number}]"
+        linecache.cache[filename] = len(text), None, text.splitlines(True), filename
+        exec(compile(text, filename, "exec"), vars(module))
+    return module
 
 
 def _import(path: Path) -> ModuleType:
