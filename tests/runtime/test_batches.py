@@ -129,6 +129,15 @@ def test_long_ones_are_cut_but_not_within_a_branch():
     assert Executable(lowered).run([np.int32(4)]) == SeededExecutor(lowered).run([np.int32(4)])
 
 
+def test_what_is_cut_is_cut_into_equal_parts():
+    def program(x):
+        for _ in range(1002):
+            x = x * 2
+        return x
+
+    assert steps_of(lowered_of(program, "float32"))[0] == [334] * 3
+
+
 def test_one_ends_after_a_while_where_a_heavy_kernel_may_wait():
     def program(x, with_heavy):
         late = slow(x) if with_heavy else x

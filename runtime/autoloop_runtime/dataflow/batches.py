@@ -158,11 +158,12 @@ class _Grouping:
     def _cut(self, members: list[int]) -> Iterator[list[int]]:
         """Yield parts of a batch that are not too long, none of which has only a part of a branch."""
         start, last, time = 0, None, 0.0
+        most = -(-len(members) // -(-len(members) // MOST))  # the last is not to be a short one
         for k, index in enumerate(members):
             node = self._nodes[index]
             inside = self._guards[index] != self._outer(index)
             free = not inside and node.kind in (Kind.KERNEL, Kind.IDENTITY)
-            if (k - start >= MOST or time >= LONG) and free and last in (Kind.KERNEL, Kind.IDENTITY, Kind.MERGE):
+            if (k - start >= most or time >= LONG) and free and last in (Kind.KERNEL, Kind.IDENTITY, Kind.MERGE):
                 yield members[start:k]
                 start, time = k, 0.0
             last = None if inside else node.kind
