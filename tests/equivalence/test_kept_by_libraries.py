@@ -12,7 +12,8 @@ from executors import INTERPRETED
 pytestmark = pytest.mark.filterwarnings("ignore:.*runs as plain Python:UserWarning")
 
 LIBRARY = """
-import collections, contextlib, contextvars, functools, heapq, itertools, logging, queue, random, threading, weakref
+import collections, contextlib, contextvars, fractions, functools, heapq, itertools, logging, queue, random
+import threading, weakref
 import numpy as np
 
 KEPT, NAMED, HEAP, LAST, COUNT, TABLE, MADE, LATE = [], {}, [], None, 0, {}, None, None
@@ -118,6 +119,20 @@ def numbered(v): return v * next(NUMBERED) + NEXT()
 def by_import(v):
     import keeping_more
     keeping_more.KEPT.append(v)
+class Proxy:
+    @property
+    def __class__(self): raise RuntimeError("no context")
+    @property
+    def __dict__(self): raise RuntimeError("no context")
+class Sized(list):
+    def __len__(self): raise RuntimeError("no context")
+class Unhashable(type):
+    def __eq__(cls, other): raise RuntimeError("no context")
+class Odd(metaclass=Unhashable): __slots__ = ("v",)
+PROXY, SIZED, ODD, STEPS = Proxy(), Sized([Proxy()]), [Odd(), Odd], itertools.count(fractions.Fraction(1, 2))
+LARGE = [0] * 20_000
+def beside(v):
+    (PROXY, SIZED, ODD, STEPS, LARGE.append(v))
 def passed(v): return {"v": [v, v]}
 """
 
@@ -151,13 +166,13 @@ def world():
     simple = [K.SIMPLE.get() for _ in range(K.SIMPLE.qsize())]
     for one in simple:
         K.SIMPLE.put(one)
-    apart = ("SIMPLE", "QUEUE", "LOG", "KEY", "DRAWN", "NEXT")
+    apart = ("SIMPLE", "QUEUE", "LOG", "KEY", "DRAWN", "NEXT", "PROXY", "SIZED", "ODD", "STEPS", "LARGE")
     held = {name: one for name, one in vars(K).items() if name.isupper() and name not in apart}
     held |= {"simple": simple, "queue": list(K.QUEUE.queue), "CONTEXT": K.CONTEXT.get(), "put": K.put}
     held |= {"OF_THREAD": vars(K.OF_THREAD), "SLOTS": getattr(K.SLOTS, "v", None), "records": K.Handler.records}
     held |= {"items": K.Register.items, "kept": K.default.__defaults__, "attribute": vars(K.attribute)}
     held |= {"WEAK": list(K.WEAK.values()), "OfMeta": K.OfMeta.all, "Meta": vars(K.Meta).get("last")}
-    return shown(held | {"cached": K.cached(3), "more": MORE.KEPT})
+    return shown(held | {"cached": K.cached(3), "more": MORE.KEPT, "large": K.LARGE[20_000:]})
 
 
 def holds(x):
@@ -206,7 +221,7 @@ def decorated(x):
 
 NAMES = (
     "keep last late name attribute default put partial caught instance later queued pushed of_thread in_context "
-    "ordered of_objects logged dispatched weak of_class in_cache counted by_import"
+    "ordered of_objects logged dispatched weak of_class in_cache counted by_import beside"
 )
 KEEPING = [
     *[lambda x, name=name: (getattr(K, name)(x * 2), x + 1)[1] for name in NAMES.split()],

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import operator
 import types
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,27 +21,34 @@ MADE_IN_PYTHON = 1 << 9
 #: no value stands there
 NOTHING: Any = object()
 #: what holds nothing that is looked at
-BARE = frozenset(
+_BARE = (
     (type(None), bool, int, float, complex, str, bytes, range, slice, np.ufunc, types.CodeType, types.ModuleType)
     + (np.float64, np.int64, np.bool_, types.GetSetDescriptorType, types.MemberDescriptorType)
     + (types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType, type(...))
 )
+#: by id: a class may have a hash of its own, or none
+_IDS_OF_BARE = frozenset(map(id, _BARE))
 CONTAINERS = (list, dict, set, deque)
+
+
+def is_bare(kind: type) -> bool:
+    """Return whether what is of a class holds nothing that is looked at."""
+    return id(kind) in _IDS_OF_BARE
 
 
 def inside(value: Any) -> Iterable[Any]:
     """Return what something holds that nobody else can get at by a name: not what a function's module holds."""
     kind = type(value)
-    if kind in BARE or isinstance(value, type):
+    if is_bare(kind) or issubclass(kind, type):
         return ()
-    if isinstance(value, types.FunctionType):
+    if kind is types.FunctionType:
         cells = [value_in(cell) for cell in value.__closure__ or ()]
         return (*cells, value.__defaults__, value.__kwdefaults__, vars(value))
-    if isinstance(value, types.FrameType):
+    if kind is types.FrameType:
         return list(value.f_locals.values())
-    if isinstance(value, np.ndarray):
-        return value.ravel().tolist() if value.dtype.hasobject else ()
-    if isinstance(value, dict) and "__builtins__" in value:  # of a module
+    if issubclass(kind, np.ndarray):
+        return np.ndarray.tolist(np.ndarray.ravel(value)) if value.dtype.hasobject else ()
+    if kind is dict and "__builtins__" in value:  # of a module
         return ()
     return gc.get_referents(value)
 
@@ -72,7 +80,7 @@ class Held:
     def changed(self, now: Any) -> list[tuple[str, Any, Any]] | None:
         """Return names of places in it, what stands there now, and what stood there; None if nothing has changed."""
         before = self.before
-        if len(now) == len(before) and all(before.get(key, NOTHING) is one for key, one in now.items()):
+        if now.keys() == before.keys() and all(map(operator.is_, now.values(), map(before.__getitem__, now))):
             return None
         pairs = [(key, one, before.get(key, NOTHING)) for key, one in now.items()]
         return [(self.called(key), one, old) for key, one, old in pairs if one is not old]
@@ -104,8 +112,9 @@ class Dict(Held):
         return dict.copy(value) if type(value) is dict else dict(dict.items(value))
 
     def has_grown(self, now: Any) -> bool:
-        factory = getattr(self.value, "default_factory", None)
-        return isinstance(self.value, Counter) or factory is int or factory is float
+        kind = type(self.value)
+        is_counted = issubclass(kind, defaultdict) and self.value.default_factory in (int, float)
+        return is_counted or issubclass(kind, Counter)
 
     def set(self, key: Any, value: Any) -> None:
         kind = dict_class(self.value)
@@ -180,10 +189,11 @@ class Slots(Held):
         return found
 
     def set(self, key: Any, value: Any) -> None:
-        if value is NOTHING:
-            key.__delete__(self.value[0])
-        else:
-            key.__set__(self.value[0], value)
+        with contextlib.suppress(AttributeError, TypeError):  # nobody can
+            if value is NOTHING:
+                key.__delete__(self.value[0])
+            else:
+                key.__set__(self.value[0], value)
 
 
 class Context(Held):
@@ -206,31 +216,32 @@ class Elements(Held):
 
     def now(self) -> Any:
         value = self.value
-        if isinstance(value, np.ndarray):
-            return value.ravel().tolist()
-        if isinstance(value, list):
+        if issubclass(type(value), np.ndarray):
+            return np.ndarray.tolist(np.ndarray.ravel(value))
+        if issubclass(type(value), list):
             return list.copy(value)
-        if isinstance(value, set):
+        if issubclass(type(value), set):
             return list(set.copy(value))
-        return list(deque.__iter__(value)) if isinstance(value, deque) else _queued(value)
+        return list(deque.__iter__(value)) if issubclass(type(value), deque) else _queued(value)
 
     def changed(self, now: Any) -> list[tuple[str, Any, Any]] | None:
         before = self.before
-        if len(now) == len(before) and not isinstance(self.value, set):
-            found = [(self.name, one, old) for one, old in zip(now, before) if one is not old]
-            return found or None
+        if len(now) == len(before) and not issubclass(type(self.value), set):
+            if all(map(operator.is_, now, before)):
+                return None
+            return [(self.name, one, old) for one, old in zip(now, before) if one is not old]
         known = set(map(id, before))
         found = [(self.name, one, NOTHING) for one in now if id(one) not in known]
         return found if found or len(now) != len(before) else None
 
     def has_grown(self, now: Any) -> bool:
-        return len(now) != len(self.before) and not isinstance(self.value, set)
+        return len(now) != len(self.before) and not issubclass(type(self.value), set)
 
     def hold(self, wanted: Any, now: Any) -> None:
-        if isinstance(self.value, np.ndarray):
+        if issubclass(type(self.value), np.ndarray):
             for place, one in enumerate(wanted):
                 self.value.flat[place] = one
-        elif isinstance(self.value, CONTAINERS):
+        elif issubclass(type(self.value), CONTAINERS):
             fill(self.value, wanted)
         else:
             while not self.value.empty():

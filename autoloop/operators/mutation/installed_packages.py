@@ -51,17 +51,19 @@ def roots_of(
     """
     found = [(name, value) for name, value in values if _is_of_package(value)]
     for kind in classes:
-        found += [(kind.__qualname__, base) for base in kind.__mro__[1:-1] if is_installed(module_of(base))]
+        found += [(kind.__name__, base) for base in kind.__mro__[1:-1] if is_installed(module_of(base))]
     for module in modules:
-        if isinstance(module, types.ModuleType) and is_installed(module.__name__):
-            found.append((module.__name__, (module, [name for name in vars(module) if is_used(name)])))
+        name = vars(module).get("__name__") if issubclass(type(module), types.ModuleType) else None
+        if is_installed(name):
+            found.append((str(name), (module, [one for one in vars(module) if is_used(one)])))
     return found
 
 
 def _is_of_package(value: Any) -> bool:
     """Return whether something is a function, class or object of a package; a wrapper of Python's may hold such."""
-    if not isinstance(value, types.FunctionType):
-        return is_installed(module_of(value if isinstance(value, type) else type(value)))
+    kind = type(value)
+    if kind is not types.FunctionType:
+        return is_installed(module_of(value if issubclass(kind, type) else kind))
     package = package_of(value.__globals__)
     if package in sys.stdlib_module_names:
         return bool(value.__closure__)

@@ -12,8 +12,8 @@ makes something when it is first needed, does so once in plain Python, too.
 
 from __future__ import annotations
 
-import ast
 import itertools
+import re
 import types
 import weakref
 from collections import deque
@@ -33,6 +33,7 @@ from .walked_libraries import walked
 
 #: so many objects are looked at for a value of the run, of what has changed in one place
 _MOST_LOOKED_AT = 20_000
+_OF_NUMBERS = re.compile(r"count\(-?\d+(, -?\d+)?\)")
 _NUMBERS = (int, float, complex)
 #: the code of functions of which a call was once left to Python, for what a library does besides; adding is
 #: atomic
@@ -123,12 +124,11 @@ def _lent(held: Sequence[Held]) -> Iterator[tuple[Held, Any, Any, Any]]:
     copies: dict[int, Any] = {}
     for one in held:
         for key, value in one.before.items() if isinstance(one.before, dict) else ():
-            is_method = isinstance(value, types.MethodWrapperType) and value.__name__ == "__next__"
+            is_method = type(value) is types.MethodWrapperType and value.__name__ == "__next__"
             counter = value.__self__ if is_method else value
-            if type(counter) is itertools.count:
-                parts = ast.literal_eval(repr(counter).removeprefix("count"))
-                copy = itertools.count(*(parts if isinstance(parts, tuple) else (parts,)))
-                copy = copies.setdefault(id(counter), copy)
+            if type(counter) is itertools.count and _OF_NUMBERS.fullmatch(repr(counter)):
+                numbers = map(int, re.findall(r"-?\d+", repr(counter)))
+                copy = copies.setdefault(id(counter), itertools.count(*numbers))
                 lent = copy.__next__ if is_method else copy
                 one.set(key, lent)
                 yield one, key, value, lent
@@ -136,7 +136,7 @@ def _lent(held: Sequence[Held]) -> Iterator[tuple[Held, Any, Any, Any]]:
 
 def _count(value: Any) -> str:
     """Return where a counter, which may stand there by its method, is."""
-    return repr(getattr(value, "__self__", value))
+    return repr(value.__self__ if type(value) is types.MethodWrapperType else value)
 
 
 def _value_of_run(value: Any) -> Any:
@@ -144,12 +144,13 @@ def _value_of_run(value: Any) -> Any:
     todo, seen = deque([value]), set[int]()
     while todo and len(seen) < _MOST_LOOKED_AT:
         one = todo.popleft()
-        if isinstance(one, Tensor | StandIn):
-            if not isinstance(one, Tensor) or one.is_symbolic:
+        kind = type(one)
+        if issubclass(kind, Tensor | StandIn):
+            if not issubclass(kind, Tensor) or one.is_symbolic:
                 return one
         elif id(one) not in seen:
             seen.add(id(one))
-            if isinstance(one, types.FunctionType) and is_converted(one.__code__):
+            if kind is types.FunctionType and is_converted(one.__code__):
                 return one
             todo += inside(one)
     return None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import gc
 import sys
 import types
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
@@ -17,9 +16,9 @@ from autoloop_runtime.base.callbacks import module_of, origin_of
 from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.ir.tensor import Tensor
 
+from ..staging.container_contents import in_class
 from .heap_snapshot import is_random
 from .held_in_libraries import (
-    BARE,
     CONTAINERS,
     MADE_IN_PYTHON,
     NOTHING,
@@ -33,6 +32,7 @@ from .held_in_libraries import (
     Random,
     Slots,
     Variables,
+    is_bare,
 )
 from .installed_packages import KEEPING_NOTHING, is_installed, package_of
 from .parts_of_objects import MOST_ELEMENTS
@@ -40,7 +40,7 @@ from .parts_of_objects import MOST_ELEMENTS
 #: so many objects are looked at before a trace, the nearest first
 _MOST_OBJECTS = 2_000
 #: larger containers are not copied
-_MOST_COPIED = 10_000
+_MOST_COPIED = 1_000_000
 #: code with one of these names may set any name of its module
 _BY_TEXT = frozenset(("globals", "setattr", "delattr", "vars", "__dict__", "exec", "eval", "modules"))
 
@@ -73,9 +73,10 @@ class _Walk:
 
     def visit(self, name: str, value: Any) -> None:
         """Look at an object later."""
-        if type(value) in BARE or id(value) in self._seen or len(self._seen) > _MOST_OBJECTS:
+        kind = type(value)  # objects may say that they are of another, by code of their own
+        if is_bare(kind) or id(value) in self._seen or len(self._seen) > _MOST_OBJECTS:
             return
-        if isinstance(value, Tensor) or (isinstance(value, np.ndarray) and not value.dtype.hasobject):
+        if issubclass(kind, Tensor) or (issubclass(kind, np.ndarray) and not value.dtype.hasobject):
             return
         self._seen[id(value)] = value
         self._todo.append((name, value))
@@ -88,7 +89,7 @@ class _Walk:
 
     def module(self, module: types.ModuleType, names: Collection[str]) -> None:
         """Look at what a module of an installed package holds under names."""
-        if is_installed(module.__name__):
+        if is_installed(vars(module).get("__name__")):
             self._globals(vars(module), names)
 
     def _globals(self, namespace: dict[str, Any], names: Collection[str]) -> None:
@@ -99,13 +100,14 @@ class _Walk:
         known.update(new)
         package = namespace.get("__name__", "")
         self.found.append(Variables(package, (namespace, new)))
-        if not _BY_TEXT.isdisjoint(new) or not _BY_TEXT.isdisjoint(names):
+        if id(namespace) not in self._seen and not (_BY_TEXT.isdisjoint(new) and _BY_TEXT.isdisjoint(names)):
+            self._seen[id(namespace)] = namespace
             self.found.append(Dict(package, namespace))
         for name in new:
             value = namespace.get(name, NOTHING)
             if value is NOTHING:  # perhaps of a module that a function imports
                 value = sys.modules.get(name) or sys.modules.get(f"{namespace.get('__package__')}.{name}")
-            if isinstance(value, types.ModuleType):
+            if issubclass(type(value), types.ModuleType):
                 self.module(value, [one for one in names if one in vars(value)])
                 self._random(value, names)
             else:
@@ -113,28 +115,30 @@ class _Walk:
 
     def _random(self, module: types.ModuleType, names: Collection[str]) -> None:
         """Look at the generator behind the functions of ``random``, or ``np.random``."""
-        if module.__name__ == "random":
+        name = vars(module).get("__name__")
+        if name == "random":
             self.visit("random", vars(module).get("_inst"))
-        elif module.__name__ == "numpy.random" or (module is np and "random" in names):
+        elif name == "numpy.random" or (module is np and "random" in names):
             self.visit("np.random", vars(np.random.mtrand).get("_rand"))
 
     def _open(self, name: str, value: Any) -> None:
-        if isinstance(value, types.FunctionType):
+        kind = type(value)
+        if kind is types.FunctionType:
             self._function(name, value)
-        elif isinstance(value, type):
+        elif issubclass(kind, type):
             self._class(value)
-        elif isinstance(value, CONTAINERS):
+        elif issubclass(kind, CONTAINERS):
             self._container(name, value)
             self._object(name, value)
         elif is_random(value):
             self.found.append(Random(name, value))
-        elif isinstance(value, functools._lru_cache_wrapper):
+        elif issubclass(kind, functools._lru_cache_wrapper):
             self._note(Cache(name, value))
-        elif isinstance(value, ContextVar):
+        elif issubclass(kind, ContextVar):
             self._note(Context(name, value))
-        elif isinstance(value, np.ndarray) or _is_of(type(value), "_queue", "SimpleQueue"):
+        elif issubclass(kind, np.ndarray) or _is_of(kind, "_queue", "SimpleQueue"):
             self._note(Elements(name, value))
-        elif _is_local(type(value)) or type(value).__flags__ & MADE_IN_PYTHON:
+        elif _is_local(kind) or kind.__flags__ & MADE_IN_PYTHON:
             self._object(name, value)
         else:  # methods, partials, properties, tuples, iterators
             for one in gc.get_referents(value):
@@ -160,17 +164,18 @@ class _Walk:
         package = origin_of(kind)
         if not kind.__flags__ & MADE_IN_PYTHON or package in KEEPING_NOTHING or package in sys.stdlib_module_names:
             return
-        self._note(Class(kind.__qualname__, kind))
+        self._note(Class(kind.__name__, kind))
         for base in (*kind.__mro__[1:], type(kind)):
-            self.visit(base.__qualname__, base)
+            self.visit(base.__name__, base)
 
     def _container(self, name: str, value: Any) -> None:
-        if len(value) > _MOST_COPIED or (isinstance(value, dict) and "__builtins__" in value):
+        base: Any = next(one for one in CONTAINERS if issubclass(type(value), one))
+        if base.__len__(value) > _MOST_COPIED or (type(value) is dict and "__builtins__" in value):  # of a module
             return
-        held = Dict(name, value) if isinstance(value, dict) else Elements(name, value)
+        held: Held = Dict(name, value) if base is dict else Elements(name, value)
         self.found.append(held)
-        if len(value) <= MOST_ELEMENTS:
-            parts: Sequence[Any] = list(held.before.values()) if isinstance(value, dict) else held.before
+        parts = held.before.values() if isinstance(held.before, dict) else held.before
+        if len(parts) <= MOST_ELEMENTS:
             for one in parts:
                 self.visit(name, one)
 
@@ -180,13 +185,14 @@ class _Walk:
             return
         if slots := _slots_of(kind):
             self._note(Slots(name, (value, slots)))
-        if (own := _attributes_of(value)) is not None and id(own) not in self._seen:
+        own = _attributes_of(value)
+        if own is not None and id(own) not in self._seen:
             self._seen[id(own)] = own
             self._note(Dict(name, own))
-        elif own is None and not slots and not isinstance(value, CONTAINERS):  # of C
+        elif own is None and not slots and not issubclass(kind, CONTAINERS):  # of C
             for one in gc.get_referents(value):
                 self.visit(name, one)
-        self.visit(kind.__qualname__, kind)
+        self.visit(kind.__name__, kind)
 
 
 def _slots_of(kind: type) -> tuple[Any, ...]:
@@ -196,12 +202,10 @@ def _slots_of(kind: type) -> tuple[Any, ...]:
 
 
 def _attributes_of(value: Any) -> dict[str, Any] | None:
-    """Return what holds the attributes of an object; None if it has none."""
-    kind: Any = type(value) if _is_local(type(value)) else object  # no code of a class is run
-    with contextlib.suppress(AttributeError):
-        found = kind.__getattribute__(value, "__dict__")
-        return found if type(found) is dict else None
-    return None
+    """Return what holds the attributes of an object, of which no code is run; None if it has none."""
+    slot = in_class(type(value), "__dict__")
+    found = slot.__get__(value) if type(slot) is types.GetSetDescriptorType else None
+    return found if type(found) is dict else None
 
 
 def _is_local(kind: type) -> bool:
