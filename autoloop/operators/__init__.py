@@ -42,6 +42,7 @@ from autoloop_runtime.base.doors import door
 from ..errors import hide_own_frames, refusals
 
 if TYPE_CHECKING:
+    from .constructs.answers_of_methods import accepted_answer as accepted_answer
     from .constructs.attempts import attempt, managed
     from .constructs.attributes import attribute, delete_attribute, set_attribute, update_attribute
     from .constructs.attributes import getter as getter
@@ -210,6 +211,7 @@ __all__ = [
 
 #: a construct is loaded by the first code that holds it
 _MODULES = {
+    "autoloop.operators.constructs.answers_of_methods": ("accepted_answer",),
     "autoloop.operators.constructs.attempts": ("attempt", "managed"),
     "autoloop.operators.constructs.attributes": (
         "attribute", "delete_attribute", "getter", "set_attribute", "update_attribute",

@@ -374,3 +374,14 @@ def test_long_doubles_beside_pythons_numbers():
         for n in (0, 2, 5):
             given = np.longdouble("3.1"), np.int64(n)
             assert repr(decorated(*given)) == repr(f(*given))
+
+
+def test_one_of_several_types_is_compared_with_an_int_of_the_run():
+    @al.function(executor="sequential")
+    def largest(x):
+        return max(int(x[0]), float(x[1]), int(x[2]))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # plain Python does not run it
+        found = [largest(np.array(values)) for values in ([1.0, 2.5, 3.0], [3.0, 2.5, 1.0], [1.0, 2.5, 0.0])]
+    assert repr(found) == "[3, 3, 2.5]"

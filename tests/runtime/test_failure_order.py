@@ -38,3 +38,25 @@ def test_what_was_printed_before_it_is_there(executor, capsys):
     with pytest.raises(IndexError):
         total(np.ones(3, np.float32), al.constant(8))
     assert capsys.readouterr().out.split("\n")[:3] == ["at 0", "at 1", "at 2"]
+
+
+@each(["auto", "dataflow", "sequential"])
+def test_of_two_failures_in_an_iteration_the_first_line_is_told_of(executor):
+    @al.function(executor=executor)
+    def quotients(x, i, k, j, n):
+        s, pairs = 0.0, []
+        for _ in range(n):
+            picked = x[i]
+            whole = k // j
+            s += whole + picked
+            pairs.append((int(x[1] * 1e300), x[i + 1]))
+            j = j - 1
+        return s, pairs
+
+    three = np.int64(3)
+    with pytest.raises(IndexError):
+        quotients(np.ones(3), np.int64(7), 5, 0, three)
+    with pytest.raises(ZeroDivisionError):
+        quotients(np.zeros(3), np.int64(1), 5, 0, three)
+    with pytest.raises(OverflowError):
+        quotients(np.full(3, 1e300), np.int64(2), 5, 1, three)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +14,7 @@ from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, DecidedNumber, NumberTracer, TextTracer, ZeroDimArray
 
-from ... import conversion
+from ... import conversion, operators
 from ...conversion.callables import is_convertible_function, is_written
 from ...conversion.pipeline import convert_callee
 from .standins import StandIn
@@ -21,10 +24,30 @@ TENSORS = (Tensor, ArrayTracer, ZeroDimArray, TextTracer, NumberTracer, DecidedN
 _BUILT_IN = (bool, int, float, complex, str, list, tuple, dict, set, type(None), *TENSORS)
 #: what says how an object is shown
 TEXTS = ("__str__", "__repr__", "__format__")
+#: what Python looks at before it gives it to who asks -> who asks
+CHECKED: dict[str, Callable[[Any], Any]] = {
+    "__bool__": bool, "__complex__": complex, "__float__": float, "__index__": operator.index, "__int__": int,
+    "__iter__": iter, "__len__": len,
+}  # fmt: skip
 
 
 def method_of(value: Any, name: str) -> Any:
-    """Return a special method of the user's, converted and bound; None if there is none to convert."""
+    """Return a special method of the user's, converted and bound; None if there is none to convert.
+
+    What it gives is what Python gives to who asks: an int of ``__len__``, for one.
+    """
+    method = _converted_method(value, name)
+    return method if method is None or name not in CHECKED else functools.partial(_checked, name, method)
+
+
+def _checked(name: str, method: types.MethodType, *args: Any, **kwargs: Any) -> Any:
+    made = method(*args, **kwargs)
+    if type(made) is bool and name == "__bool__":
+        return made
+    return operators.accepted_answer(name, method.__self__, made)
+
+
+def _converted_method(value: Any, name: str) -> Any:
     kind = type(value)
     if kind in _BUILT_IN or current_graph() is None:
         return None

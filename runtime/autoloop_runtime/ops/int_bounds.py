@@ -76,7 +76,7 @@ def _asked_once(rule: Callable[[Tensor, int, Callable[[Tensor, int], R]], R], te
             seen[tensor, depth] = rule(tensor, depth, found)
         return seen[tensor, depth]
 
-    return found(tensor, _DEPTH)
+    return found(tensor.plain, _DEPTH)
 
 
 def is_step(tensor: Tensor) -> bool:

@@ -83,6 +83,7 @@ def analyse(
     overwritten = {n.inputs[in_place[n]] for n in graph.nodes if n in in_place}
     writing = {chains[t.op].nodes[-1] for t in over} | in_place.keys()
     writes = _epochs(graph, writing.__contains__) if writing else epochs
+    order = _Failures(graph)
     overwritten.update(over.values())
     changing = with_views(graph, with_bases(overwritten))
     asked = {graph.outputs[0]} if predicate else set()
@@ -100,6 +101,7 @@ def analyse(
             told = bool(graph.root.donated) and can_fail(node)  # the caller sees which writes came before it
             if told or (changing and any(t in changing for t in node.inputs)):
                 still = still and writes[position] == writes[target]
+            still = still and order.is_kept(node, position, target, reading, uses)
             if still and node.outputs[0] not in overwritten:
                 uses.inline.add(node)
                 at[node] = there
@@ -116,6 +118,32 @@ def analyse(
     for tensor, position in uses.last_read.items():
         uses.dying.setdefault(position, []).append(tensor)
     return uses
+
+
+class _Failures:
+    """Which nodes of a graph can fail, in order: of two that do the first one is told of, as in plain Python."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.before = _epochs(graph, can_fail)
+        #: those that can fail among the nodes that are written where ``node`` is, around it
+        self._around: dict[Node, int] = {}
+
+    def is_kept(self, node: Node, position: int, target: int, reading: Readers, uses: Uses) -> bool:
+        """Return whether no other failure comes before that of ``node`` if that is written at ``target``.
+
+        Those between the two places may be computed at their own, also if they are inline: long ones are. But those
+        that ``node`` is an operand of come after it wherever they are.
+        """
+        read = reading.only(node.outputs[0])
+        reader = None if read is None else read[0]
+        around = 0
+        if reader is not None and reader in uses.inline:
+            around = self._around.get(reader, 0) + self._fails(reading.place[reader])
+        self._around[node] = around
+        return not self._fails(position) or self.before[target] - self.before[position + 1] == around
+
+    def _fails(self, position: int) -> int:
+        return self.before[position + 1] - self.before[position]
 
 
 def _stays(updated: tuple[Node, int], uses: Uses, node: Node) -> bool:
