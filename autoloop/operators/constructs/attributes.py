@@ -24,6 +24,7 @@ from ...conversion.known_names import OF_GENERATORS, OF_NAMESPACES
 from ...conversion.pipeline import convert_callee
 from ...left_to_python import refuse_unknown
 from ..mutation.rebinding import ask_names, ask_namespace, leave_covered
+from ..mutation.what_objects_are import leave_what_it_is
 from ..staging.container_contents import in_class, is_data_descriptor
 from ..staging.maybe_numbers import MaybeNumber
 from ..staging.mixed_numbers import MixedNumber, class_of_code
@@ -124,6 +125,7 @@ def set_attribute(owner: Any, name: str, value: Any) -> None:
     """
     if isinstance(owner, type):
         leave_covered(owner, name)
+    leave_what_it_is(owner, name)
     method = _changing(owner, name, "__setattr__", "__set__", "fset")
     if method is None:
         setattr(owner, name, value)
@@ -140,6 +142,7 @@ def delete_attribute(owner: Any, name: str) -> None:
     """Do ``del owner.name``."""
     if isinstance(owner, type):
         leave_covered(owner, name)
+    leave_what_it_is(owner, name)
     method = _changing(owner, name, "__delattr__", "__delete__", "fdel")
     if method is None:
         delattr(owner, name)

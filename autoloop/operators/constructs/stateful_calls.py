@@ -40,6 +40,7 @@ from ...conversion.known_effects import (
 from ...errors import passes_handlers
 from ...left_to_python import is_followed, leave_unknown
 from ..mutation.outside_world import found_outside, leave, stays
+from ..mutation.what_objects_are import set_by_name, sets_attributes
 from ..staging.staged_blocks import in_staged_block
 from ..staging.standins import Rows, StandIn
 from ..staging.users_methods import method_of
@@ -59,6 +60,8 @@ def left_to_python(f: Any) -> Callable[..., Any] | None:
         return advanced
     if calls_later(f):
         return functools.partial(_calling_later, f)
+    if sets_attributes(f):
+        return functools.partial(set_by_name, f)
     what = _looked_at(f)
     return None if what is None else lambda *args, **kwargs: leave(what, _ONCE)
 

@@ -114,7 +114,7 @@ class Tracer(Tensor):
     def __hash__(self) -> int:
         hash_is_asked(self)
         raise UnknownWhileTracing(
-            f"which key or element of a set {self.plain.name!r} is, only the run knows: use arrays, or choose by `if`"
+            "which key, element of a set or name of an attribute this is, only the run knows: use arrays, or an `if`"
         )
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
