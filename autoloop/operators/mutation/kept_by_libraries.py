@@ -8,6 +8,11 @@ functions, objects and modules of installed packages that the user's code names,
 Where a value of the run was left there, or a list has another length, or a number another value, plain Python makes
 the call: all that is put back before. What else has changed stays, for a library that fills a table of its own, or
 makes something when it is first needed, does so once in plain Python, too.
+
+To find out by its code what a library may keep would be to follow it, and to count who refers to a value, or to search
+all objects for who does, tells no more than the walk, nothing of what has to be put back, and takes as long as all that
+the process holds. The walk takes some hundredths of a millisecond for a small function, and ends after so many objects,
+the nearest first.
 """
 
 from __future__ import annotations
