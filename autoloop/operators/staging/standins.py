@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 from autoloop_runtime import ops
-from autoloop_runtime.base.stand_ins import missing
+from autoloop_runtime.base.stand_ins import UnknownWhileTracing, missing
 from autoloop_runtime.ir.asked_for_text import hash_is_asked
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_results import lacking
@@ -69,8 +69,8 @@ class StandIn:
         raise TypeError(f"an element of a set, or a key of a dict, would be {self.described()}: use a list")
 
     def refuse_leaving(self, what: str) -> NoReturn:
-        """Raise the error that tells who would get this object."""
-        raise TypeError(f"{what} {self.described()}: {self.advice}")
+        """Raise the error that tells who would get this object; where plain Python can, it runs the function then."""
+        raise UnknownWhileTracing(f"{what} {self.described()}: {self.advice}")
 
     def asked_for(self, name: str) -> Any:
         """Return what the class that it stands for has under a name."""

@@ -20,7 +20,7 @@ from autoloop_runtime.base.forks import undivided
 from ...left_to_python import refuse_unknown
 from .container_contents import COPIED_DICTS, copied, elements, fill, mapped
 from .maybe_same import begin_block, drop, end_block
-from .standins import StandIn, is_growing
+from .standins import StandIn, is_growing, opened
 
 #: the containers themselves that a block works on
 TAKEN = (list, dict, set, deque, *COPIED_DICTS)
@@ -245,7 +245,7 @@ def grown_of(value: Any) -> Any:
     if type(value) is not list or len(value) != 1 or not isinstance(value[0], StandIn):
         return None
     # another list may hold what was taken out of that one: it is neither
-    first: Any = value[0]
+    first: Any = opened(value[0])  # what may be None would have to be there, were it asked itself
     return getattr(first, "grown", None) if getattr(first, "holder", None) is value else None
 
 
