@@ -17,6 +17,7 @@ from autoloop_runtime.base.collector import NoCollection as _NoCollection
 
 with _NoCollection():  # NumPy comes with the first of these, where it is not there yet
     from autoloop_runtime.base.kept_modules import find_kept as _find_kept
+    from autoloop_runtime.base.kept_modules import named as _named
 
     _kept = _find_kept()
 
@@ -140,6 +141,7 @@ _WATCHES.append(lambda *given: (_watching.get(_WATCHER) or _watcher(_WATCHER))(*
 
 _named_function(_SHOWER, lambda value: (_watching.get(_SHOWER) or _watcher(_SHOWER))(value))
 
+_named(config, nest, profiler)
 _locations.mark_internal(_os.path.dirname(__file__))
 bool = bool_  # the dtype, under the name the field uses
 for _alias, _name in _ops.ALIASES.items():
@@ -198,7 +200,7 @@ if not _typing.TYPE_CHECKING:  # checkers take every public name of this file, w
     # importing any module of the package puts its name here: only those listed are public
     _MODULES = {"config", "nest", "profiler"}
     _type = type(_os)
-    __all__ = [n for n, v in globals().items() if n[0] != "_" and (n in _MODULES or type(v) is not _type)]
+    __all__ = [n for n, v in globals().items() if n[0] != "_" and (n in _MODULES or not isinstance(v, _type))]
     __all__ = sorted({*__all__, *_MODULE_OF} - {"annotations"})  # noqa: PLE0605
 
     __getattr__ = _door(globals(), _MODULE_OF, _LATER_MODULES, _later_rows.SPELLED)

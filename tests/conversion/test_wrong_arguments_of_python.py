@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import inspect
 import math
 import re
 import warnings
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 import autoloop as al
 import numpy as np
 import pytest
+from autoloop.operators.constructs import pythons_words
 from each_case import each
 from random_expressions import compiled
 
@@ -96,3 +98,36 @@ def test_of_tensors_python_says_what_parameters_it_has():
         _, said = _outcome(f)
         with pytest.raises(TypeError, match=f"^{re.escape(said)}"):
             al.function(f)(al.constant([2.0, 0.5]), al.constant(2.5), 3)
+
+
+def test_parameters_are_those_that_inspect_reads(monkeypatch):
+    """Of nearly all of Python's functions, without what that takes."""
+    asked = []
+    monkeypatch.setattr(pythons_words, "signature_of", lambda f: asked.append(f) or inspect.signature(f))
+    methods = [
+        getattr(of, name) for of in ([], {}) for name in ("append", "get", "clear", "index", "pop") if hasattr(of, name)
+    ]
+    functions = [eval(name) for name in FUNCTIONS if "." not in name] + methods
+    for f in functions:
+        if f in pythons_words._PARAMETERS or (said := _signature(f)) is None:
+            continue
+        taken = pythons_words._parameters_of(f)
+        for count in range(5):
+            for names in ({}, {"foo": 1}, *({one: 1} for one in said.parameters)):
+                assert _fits(taken, count, names) == _fits(said.bind, count, names), (f, count, names)
+    assert {f.__name__ for f in asked} <= {"index", "pop"}  # with defaults that only C has
+
+
+def _signature(f):
+    try:
+        return inspect.signature(f)
+    except ValueError:
+        return None
+
+
+def _fits(f, count, names):
+    try:
+        f(*[None] * count, **names)
+    except TypeError:
+        return False
+    return True

@@ -13,6 +13,7 @@ from typing import Any
 
 from .collector import NoCollection
 from .forks import undivided
+from .kept_modules import named
 
 
 def door(
@@ -41,6 +42,8 @@ def door(
             raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
         with undivided(), NoCollection():
             found = importlib.import_module(module)
+        if name in modules:
+            named(found)
         value = namespace[name] = found if name in modules else getattr(found, spelled.get(name, name))
         return value
 

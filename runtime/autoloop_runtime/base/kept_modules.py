@@ -42,6 +42,28 @@ _WORD = 8
 Entry = tuple[int, int, str, bool, int, int, str | None]
 
 
+class _QuickModule(ModuleType):
+    """A module that Python 3.11 is quickly told of what it has not.
+
+    Each ``from`` asks the module for ``__path__``, and of a module that 3.11 takes for one an error is made twice, and
+    thrown away: as long as all the rest of the statement takes. Later versions do not make it.
+    """
+
+    __getattribute__ = object.__getattribute__
+
+
+def named(*modules: ModuleType) -> None:
+    """Have modules that users have under a name be what a module is to anybody."""
+    for module in modules:
+        module.__class__ = ModuleType
+
+
+def _kind_of(name: str, is_package: bool) -> type[ModuleType]:
+    """Return what a module is made as; a package has what it is asked for, and may have more by a function."""
+    is_inner = name.count(".") > 1 and not is_package
+    return _QuickModule if is_inner and sys.version_info < (3, 12) else ModuleType
+
+
 class _Loader(SourceFileLoader):
     """Loads a module as Python does, but may have its code already, and notes it if it has not."""
 
@@ -61,7 +83,7 @@ class _Loader(SourceFileLoader):
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Return a module that has what Python asks it for: for each thing that it lacks an error is made first."""
-        module = ModuleType(spec.name)
+        module = _kind_of(spec.name, spec.submodule_search_locations is not None)(spec.name)
         vars(module).update(__file__=spec.origin, __cached__=spec.cached)
         return module
 

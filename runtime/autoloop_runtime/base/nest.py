@@ -379,7 +379,7 @@ def map_structure(func: Callable[..., Any], *structures: Any, expand_composites:
 
 
 #: how optree begins what it says of an object: its type, and its static data
-_OBJECT = re.compile(r"CustomTreeNode\((\w+)\[([^\[\]]*)\], ")
+_OBJECT = r"CustomTreeNode\((\w+)\[([^\[\]]*)\], "
 
 
 def _type_of_object(found: re.Match[str]) -> str:
@@ -398,7 +398,7 @@ def key_text(key: Any) -> str:
 def describe(value: Any) -> str:
     """Return a structure in words a person can compare: ``(*, [*, *])``."""
     text = str(structure_of(value)).removeprefix("PyTreeSpec(").split(", NoneIsLeaf")[0]
-    return _OBJECT.sub(_type_of_object, text)
+    return re.sub(_OBJECT, _type_of_object, text)
 
 
 def describe_composite(structure: Structure) -> str:

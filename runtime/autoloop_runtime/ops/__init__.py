@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 else:  # checkers take every public name of this file, which is the same
     _OTHERS = {"TYPE_CHECKING", "ModuleType", "annotations"}
     #: the public names whose modules an import loads
-    AT_ONCE = [n for n, v in globals().items() if n[0] != "_" and n not in _OTHERS and type(v) is not ModuleType]
+    AT_ONCE = [n for n, v in globals().items() if n[0] != "_" and n not in _OTHERS and not isinstance(v, ModuleType)]
     __all__ = [*AT_ONCE, *later_rows.MODULE_OF, "random"]  # noqa: PLE0604
 
     __getattr__ = doors.door(globals(), {**later_rows.MODULE_OF, "random": f"{__name__}.random"}, modules=("random",))

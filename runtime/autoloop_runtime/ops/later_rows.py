@@ -7,7 +7,8 @@ templates name other rows, says ``load_all()``.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..base.collector import NoCollection
 from ..base.doors import door
 from ..base.forks import undivided
 from ..ir.numpy_protocols import NUMPY_UFUNCS, UFUNC_OPERATORS
-from ..ir.op import FUNCTIONS, OPS, Op, function
+from ..ir.op import FUNCTIONS, OPS, Op
 
 if TYPE_CHECKING:  # what rows of every start call in gradients, and of rare values
     from .complex_numbers import complex as complex
@@ -115,19 +116,15 @@ def load_all() -> None:
             importlib.import_module(f".{module}", __package__)
 
 
-def _announced(name: str, module: str) -> Callable[..., Any]:
-    def later(*args: Any, **kwargs: Any) -> Any:
-        with undivided(), NoCollection():
-            importlib.import_module(f".{module}", __package__)  # which puts the function in the place of this one
-        return FUNCTIONS[name](*args, **kwargs)
-
-    return later
+def _announced(name: str, module: str, /, *args: Any, **kwargs: Any) -> Any:
+    with undivided(), NoCollection():
+        importlib.import_module(f".{module}", __package__)  # which puts the function in the place of this one
+    return FUNCTIONS[name](*args, **kwargs)
 
 
 for _table in (PUBLIC, CALLED):
     for _module, _names in _table.items():
-        for _name in _names.split():
-            function(_name, _announced(_name, _module))
+        FUNCTIONS.update({name: partial(_announced, name, _module) for name in _names.split()})
 for _name, _ours in UFUNCS.items():
     NUMPY_UFUNCS[getattr(np, _name)] = FUNCTIONS[_ours]
 UFUNC_OPERATORS[np.power] = FUNCTIONS["operator_pow"]

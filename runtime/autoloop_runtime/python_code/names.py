@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import keyword
-import re
 
 import numpy as np
 
@@ -13,12 +12,13 @@ from ..base.dtypes import dtype_name
 #: names with a meaning of their own in generated code
 RESERVED = frozenset({*dir(builtins), *keyword.kwlist, *keyword.softkwlist, "np", "state", "run", "_"})
 _MAX = 40
+_LETTERS = frozenset("_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 def identifier(text: str) -> str:
     """Return ``text`` made a valid identifier: ``loop_vars[0]`` is ``loop_vars_0``."""
     if not (text.isascii() and text.isidentifier()):
-        text = re.sub(r"\W+", "_", text, flags=re.ASCII)
+        text = "_".join("".join([c if c in _LETTERS else " " for c in text]).split())
     name = text.strip("_")[:_MAX] or "value"
     if name[0].isdigit():
         name = f"v{name}"
@@ -76,7 +76,8 @@ class Names:
             return wanted
         if wanted in RESERVED and f"{wanted}_" not in taken:
             return f"{wanted}_"
-        base = re.sub(r"_\d+$", "", wanted)
+        stem, _, number = wanted.rpartition("_")
+        base = stem if number.isdecimal() else wanted
         count = 1
         while (name := f"{base}_{count}") in taken:
             count += 1
