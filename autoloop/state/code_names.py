@@ -105,6 +105,7 @@ class Names:
         self.asked: dict[str, set[str]] = {}
         self._values: set[str] | None = None
         self._settable: tuple[tuple[int, int], set[str]] | None = None
+        self._spoken: tuple[tuple[int, int], set[str]] | None = None
         self._unread: list[types.CodeType] = []
         self.opened: dict[int, types.ModuleType] = {}
         self._seen: dict[int, tuple[Any, frozenset[str]]] = {}
@@ -152,6 +153,18 @@ class Names:
         if self._settable is None or self._settable[0] != size:
             self._settable = size, (self.stored if self.read.isdisjoint(_SETTING) else self.stored | self.read)
         return self._settable[1]
+
+    def spoken(self) -> set[str]:
+        """Return the names that code reads or sets."""
+        size = len(self.stored), len(self.read)  # which only grow; each module that is reached asks
+        if self._spoken is None or self._spoken[0] != size:
+            self._spoken = size, self.stored | self.read
+        return self._spoken[1]
+
+    @property
+    def version(self) -> tuple[Any, ...]:
+        """Another after anything was noted."""
+        return self.count, len(self._seen), self.computed
 
     def ask(self, is_by_name: bool) -> None:
         """Note a value that may ask objects for attributes of names that no code has."""

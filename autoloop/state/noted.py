@@ -78,6 +78,10 @@ class Reached:
         self.absent: dict[int, set[str | None]] = {}
         self.packages: set[str] = set()
         self.looked: Any = None
+        #: what was known of names when a module was looked at, by its id; which modules not loaded are a library's
+        self.walked: dict[int, tuple[Any, frozenset[str]]] = {}
+        self.stored: frozenset[str] = frozenset()
+        self.specs: dict[str, bool] = {}
         #: what cannot be read and written as places, in words
         self.hidden: list[str] = []
         #: functions of libraries and, by their ids, variables of these, what each holds, and what is in there

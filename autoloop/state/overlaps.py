@@ -6,6 +6,7 @@ arrays that overlap, neither of which is a part of the other, are parts of the a
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -181,6 +182,40 @@ class Related:
         return self.part.is_of(one, other) if self.is_of_argument else self.part.is_of(other, one)
 
 
+class _Spans:
+    """Arrays by where their memory is: of thousands few are near another."""
+
+    def __init__(self, leaves: list[Any]) -> None:
+        self._leaves = leaves
+        #: where each begins and ends, when it was noted, and which it is; in order
+        self._spans: list[tuple[int, int, int, int]] = []
+        self._of: dict[int, tuple[int, int, int, int]] = {}
+        self._longest = self._count = 0
+
+    def append(self, place: int) -> None:
+        """Note an array."""
+        low, high = np.lib.array_utils.byte_bounds(self._leaves[place])
+        self._count += 1
+        self._longest = max(self._longest, high - low)
+        self._of[place] = low, high, self._count, place
+        bisect.insort(self._spans, self._of[place])
+
+    def remove(self, place: int) -> None:
+        """Forget one."""
+        del self._spans[bisect.bisect_left(self._spans, self._of.pop(place))]
+
+    def every(self) -> list[int]:
+        """Return all, as they were noted."""
+        return list(self._of)
+
+    def near(self, array: np.ndarray[Any, Any]) -> list[int]:
+        """Return those whose memory may be that of an array, as they were noted."""
+        low, high = np.lib.array_utils.byte_bounds(array)
+        begin, end = (bisect.bisect_left(self._spans, (at,)) for at in (low - self._longest, high))
+        found = sorted([(at, place) for _, last, at, place in self._spans[begin:end] if last > low])
+        return [place for _, place in found]
+
+
 class Relations:
     """How the arrays among leaves share memory.
 
@@ -207,10 +242,13 @@ class Relations:
         self.first = [*(same or range(count)), *range(count, len(leaves))]
         self.parts: dict[int, tuple[int, Part]] = {}
         #: the arrays that are no parts
-        self._roots = [k for k in range(count) if issubclass(type(leaves[k]), np.ndarray) and self.first[k] == k]
+        self._roots = _Spans(leaves)
+        for k in range(count):
+            if issubclass(type(leaves[k]), np.ndarray) and self.first[k] == k:
+                self._roots.append(k)
         # where arrays begin -> those that are not the same as one before them: a large world has hundreds
         self._beginning: dict[int, list[int]] = {}
-        for here in self._roots:
+        for here in self._roots.every():
             self._at(here).append(here)
         for here in range(count, len(leaves)):
             if isinstance(leaves[here], np.ndarray) and not self._is_known(here):
@@ -233,7 +271,7 @@ class Relations:
     def _compare(self, here: int) -> None:
         """Note how one array shares memory with those before it, of which none is a part of another."""
         leaf = self._leaves[here]
-        for other in list(self._roots):
+        for other in self._roots.near(leaf):
             one = self._leaves[other]
             if leaf.flags.owndata and one.flags.owndata:
                 continue

@@ -151,14 +151,21 @@ class CodeWalk(Reached):
         """Look at what code uses of a module: of one of a library, of what a program has set there."""
         held, stored = vars(module), self.names.stored
         is_open = id(held) in self.names.opened
-        self._globals(held, own_names(module) if is_open else names_of_state(module, self.names.read | stored))
+        known = self.names.version, is_open, len(self.called.get(id(module), ()))
+        before, were_stored = self.walked.get(id(module), (None, frozenset()))
+        if before == known:  # thousands of functions in many packages import the same ones
+            return
+        self._globals(held, own_names(module) if is_open else names_of_state(module, self.names.spoken()))
         if is_users_module(module):
-            for name in stored - held.keys():  # which perhaps are set here
+            if len(stored) != len(self.stored):
+                self.stored = frozenset(stored)
+            for name in stored - were_stored - held.keys():  # which perhaps are set here
                 self.variables.setdefault((id(held), name), (held, name))
             self._guard_absent_in(module)
             self._look_at_class_of(module)
         else:
             look_into_module(self, module)
+        self.walked[id(module)] = known, self.stored
 
     def _look_at_class_of(self, module: types.ModuleType) -> None:
         """Look at what answers for the names that a module of the user's has not."""
@@ -206,11 +213,8 @@ class CodeWalk(Reached):
         for one in known:
             self.open_module(sys.modules[one], name)
             self.walk_module(sys.modules[one])
-        if name not in known and f"{package}.{name}" not in known:
-            with contextlib.suppress(ImportError, ValueError, AttributeError):
-                found = importlib.util.find_spec(first)
-                if found is None or not is_library_file(found.origin or "<frozen "):
-                    self.hidden.append(f"the module {name!r} is imported")
+        if name not in known and f"{package}.{name}" not in known and not _is_of_library(first, self.specs):
+            self.hidden.append(f"the module {name!r} is imported")
 
     def _globals(self, namespace: dict[str, Any], used: Set[str]) -> None:
         for name in sorted(name for name in used if (id(namespace), name) not in self.variables):
@@ -289,6 +293,16 @@ class CodeWalk(Reached):
                 self.visit(place, one)
         elif self.names.use(name) or (name in self.names.stored and is_data_descriptor(one)):
             self.visit(place, one)
+
+
+def _is_of_library(name: str, known: dict[str, bool]) -> bool:
+    """Return whether a module that is not loaded is one of a library; of what cannot be asked for nothing is said."""
+    if name not in known:
+        known[name] = True
+        with contextlib.suppress(ImportError, ValueError, AttributeError):
+            found = importlib.util.find_spec(name)
+            known[name] = found is not None and is_library_file(found.origin or "<frozen ")
+    return known[name]
 
 
 def _finding(name: str, value: Any) -> list[str]:

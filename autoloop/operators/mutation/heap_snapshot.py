@@ -202,7 +202,9 @@ class _Walker:
             old = mark_in_library(value)
         if old is not None:
             self.found.append(Snapshot(value, old, name, slot))
-        if isinstance(value, tuple):
+        if isinstance(value, types.FunctionType):
+            self._function(value, name, old if type(old) is dict else {})
+        elif isinstance(value, tuple):
             self._elements(list(tuple.__iter__(value)), name, slot)
             self._class(type(value))
         elif isinstance(value, dict | list | set | deque):
@@ -223,8 +225,6 @@ class _Walker:
             self._elements(list(vars(value).values()), name, None)
         elif module_of(type(value)) in ("builtins", "itertools") and hasattr(value, "__next__"):
             self._elements(gc.get_referents(value), name, None)
-        elif isinstance(value, types.FunctionType):
-            self._function(value, name)
         elif isinstance(value, types.ModuleType):
             self._module(value, None)
         elif isinstance(value, type):
@@ -246,8 +246,8 @@ class _Walker:
         for key, element in value.items() if isinstance(value, dict) else enumerate(value):
             self.visit(element, f"{name}[{nest.key_text(key)}]", slot)
 
-    def _function(self, value: Any, name: str) -> None:
-        for key, one in (contents(value) or {}).items():
+    def _function(self, value: Any, name: str, attributes: dict[str, Any]) -> None:
+        for key, one in attributes.items():
             self.visit(one, f"{name}.{key}", Attribute(value, key))
         if is_library_file(value.__code__.co_filename):  # a gradient, say, of a function of the user's
             self._parts(value, name)
@@ -359,6 +359,10 @@ def _names_in(code: types.CodeType) -> Iterator[str]:
 
 def contents(value: Any) -> Any:
     """Return a copy of what an object holds and may change, or None if there is nothing of the kind."""
+    if isinstance(value, types.FunctionType):  # which most objects in reach of a branch are
+        return _attributes_of_function(value)
+    if isinstance(value, type):
+        return _attributes_of_class(value) if is_users_class(value) else None
     # Methods of the built-in classes: those of a class of the user's may have effects.
     if isinstance(value, list):
         return list.copy(value)
@@ -382,10 +386,6 @@ def contents(value: Any) -> Any:
         return operator.length_hint(value)
     if isinstance(value, itertools.count):
         return repr(value)
-    if isinstance(value, types.FunctionType):
-        return _attributes_of_function(value)
-    if isinstance(value, type):
-        return _attributes_of_class(value) if is_users_class(value) else None
     return instance_attributes(value) if has_state(value) else None
 
 
