@@ -1,6 +1,7 @@
 """What code of an installed library keeps are values, at each call, and not what stands for them in a trace."""
 
 import sys
+import threading
 import types
 
 import autoloop as al
@@ -133,6 +134,11 @@ PROXY, SIZED, ODD, STEPS = Proxy(), Sized([Proxy()]), [Odd(), Odd], itertools.co
 LARGE = [0] * 20_000
 def beside(v):
     (PROXY, SIZED, ODD, STEPS, LARGE.append(v))
+BEGUN, TAKEN = threading.Event(), threading.Event()
+def meet(v):
+    BEGUN.set()
+    TAKEN.wait()
+    KEPT.append(v)
 def passed(v): return {"v": [v, v]}
 """
 
@@ -166,7 +172,21 @@ def world():
     simple = [K.SIMPLE.get() for _ in range(K.SIMPLE.qsize())]
     for one in simple:
         K.SIMPLE.put(one)
-    apart = ("SIMPLE", "QUEUE", "LOG", "KEY", "DRAWN", "NEXT", "PROXY", "SIZED", "ODD", "STEPS", "LARGE")
+    apart = (
+        "SIMPLE",
+        "QUEUE",
+        "LOG",
+        "KEY",
+        "DRAWN",
+        "NEXT",
+        "PROXY",
+        "SIZED",
+        "ODD",
+        "STEPS",
+        "LARGE",
+        "BEGUN",
+        "TAKEN",
+    )
     held = {name: one for name, one in vars(K).items() if name.isupper() and name not in apart}
     held |= {"simple": simple, "queue": list(K.QUEUE.queue), "CONTEXT": K.CONTEXT.get(), "put": K.put}
     held |= {"OF_THREAD": vars(K.OF_THREAD), "SLOTS": getattr(K.SLOTS, "v", None), "records": K.Handler.records}
@@ -250,6 +270,25 @@ def test_what_is_kept_is_what_plain_python_keeps(f):
 def test_each_executor_keeps_it(f):
     for executor in INTERPRETED:
         assert outcome(al.function(f, executor=executor)) == outcome(f)
+
+
+def test_what_other_threads_take_meanwhile_stays_taken():
+    exec(CODE, vars(K))
+    K.KEPT[:] = ["first", "second"]
+    ended = threading.Event()
+
+    def take():
+        K.BEGUN.wait()
+        K.KEPT.pop(0)
+        K.TAKEN.set()
+        ended.wait()
+
+    other = threading.Thread(target=take)
+    other.start()
+    al.function(lambda x: K.meet(x * 2))(np.ones(2))
+    ended.set()
+    other.join()
+    assert shown(K.KEPT) == shown(["second", np.full(2, 2.0)])
 
 
 def test_an_object_of_the_librarys_among_the_arguments_keeps_it():

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import gc
 import operator
+import sys
 import types
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -210,7 +211,11 @@ class Context(Held):
 
 
 class Elements(Held):
-    """A list, a deque, a set or a queue, or an array of objects."""
+    """A list, a deque, a set or a queue, or an array of objects.
+
+    While other threads run, of a list or deque only that is taken back which has been put there: what is gone these may
+    have taken.
+    """
 
     __slots__ = ()
 
@@ -235,12 +240,16 @@ class Elements(Held):
         return found if found or len(now) != len(before) else None
 
     def has_grown(self, now: Any) -> bool:
-        return len(now) != len(self.before) and not issubclass(type(self.value), set)
+        if issubclass(type(self.value), set):
+            return False
+        return len(now) > len(self.before) or (len(now) < len(self.before) and not _are_others())
 
     def hold(self, wanted: Any, now: Any) -> None:
         if issubclass(type(self.value), np.ndarray):
             for place, one in enumerate(wanted):
                 self.value.flat[place] = one
+        elif issubclass(type(self.value), list | deque) and _are_others() and not _stand(wanted, now):
+            _take_out(self.value, set(map(id, now)) - set(map(id, wanted)))
         elif issubclass(type(self.value), CONTAINERS):
             fill(self.value, wanted)
         else:
@@ -281,6 +290,26 @@ class Random(Held):
 
     def hold(self, wanted: Any, now: Any) -> None:
         wanted[1]()
+
+
+def _stand(wanted: Sequence[Any], now: Sequence[Any]) -> bool:
+    """Return whether all that a list holds now stands where it did, or is new: others stood in the places of those."""
+    known = set(map(id, wanted))
+    return len(wanted) >= len(now) and all(one is old or id(one) not in known for one, old in zip(now, wanted))
+
+
+def _take_out(value: Any, new: set[int]) -> None:
+    """Take those, by id, out of a list or deque."""
+    base: Any = list if issubclass(type(value), list) else deque
+    for place in reversed(range(base.__len__(value))):
+        if id(base.__getitem__(value, place)) in new:
+            base.__delitem__(value, place)
+
+
+def _are_others() -> bool:
+    """Return whether other threads of Python's run."""
+    threading = sys.modules.get("threading")  # which who starts one has loaded
+    return threading is not None and threading.active_count() > 1
 
 
 def _queued(value: Any) -> list[Any]:
