@@ -67,7 +67,7 @@ ARROWS = {
         "array_api": "",
         "fft": "array_api",
         "linalg": "array_api",
-        "debugging": "",
+        "debugging": "bound_function concrete function plain_python",
         "drawing": "",
         "viewing": "conversion drawing bound_function concrete explanation function keys",
         "compat": "viewing",

@@ -189,3 +189,76 @@ def test_fast_paths_that_are_closed_are_forgotten_with_their_functions():
     made()
     gc.collect()
     assert len(_OPEN) <= before
+
+
+def heated(u, n):
+    for _ in range(n):
+        u[1:-1] = u[1:-1] + 0.25 * (u[:-2] - 2 * u[1:-1] + u[2:])
+    return u.sum()
+
+
+def root(x, tolerance):
+    turns = 0
+    while abs(x * x - 2) > tolerance:
+        x = x - (x * x - 2) / (2 * x)
+        turns += 1
+    return x, turns
+
+
+@pytest.mark.parametrize("executor", [None, *EXECUTORS])
+def test_a_recording_has_each_iteration_and_the_call_does_what_it_does(executor):
+    u = np.array([0.0, 0.0, 1.0, 0.0, 0.0])
+    made = debugging.record(heated, u, np.int64(3), executor=executor)
+    plain, states = np.array([0.0, 0.0, 1.0, 0.0, 0.0]), []
+    for _ in range(4):
+        states.append(plain.copy())
+        heated(plain, 1)
+    np.testing.assert_array_equal(u, states[3])
+    assert made.result == states[3].sum() and made.name == "heated"
+    (loop,) = made.loops
+    kept = {one.name: one for one in loop.variables}
+    np.testing.assert_array_equal(np.array(kept["u"].values), states)
+    assert kept["u"].line.lineno == heated.__code__.co_firstlineno + 2
+    assert kept["u"].sparkline() == "█▃▁▁" and "█▃▁▁" in str(made) and "<pre>" in made._repr_html_()
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_two_runs_that_part_are_told_where(executor):
+    one = debugging.record(root, np.float64(1.0), np.float64(1e-9), executor=executor, variables=["x"])
+    assert debugging.diff(one, debugging.record(root, np.float64(1.0), np.float64(1e-9)), rtol=1e-15) is None
+
+    def other(x, tolerance):
+        turns = 0
+        while abs(x * x - 2) > tolerance:
+            x = x - (x * x - 2) / (2 * x) + (turns == 2) * 1e-3
+            turns += 1
+        return x, turns
+
+    parting = debugging.diff(one, debugging.record(other, np.float64(1.0), np.float64(1e-9)))
+    assert (parting.iteration, parting.name) == (2, "x") and f":{root.__code__.co_firstlineno + 3}" in str(parting)
+    assert "after iteration 2" in str(parting)
+    entry = debugging.diff(one, debugging.record(root, np.float64(1.5), np.float64(1e-9)))
+    assert entry.iteration == -1 and "is 1. and 1.5 on entry" in str(entry)
+    longer = debugging.diff(one, debugging.record(root, np.float64(1.0), np.float64(1e-3), variables=["x"]))
+    assert "4 iterations and 3" in str(longer) or "4 iterations and 2" in str(longer)
+
+
+def test_what_a_recording_refuses():
+    with pytest.raises(ValueError, match="no loop of root has a variable 'y'; there are turns, x"):
+        debugging.record(root, np.float64(1.0), np.float64(1e-9), variables=["y"])
+    with pytest.raises(MemoryError, match="bytes were kept, more than 20: name fewer variables, or raise limit="):
+        debugging.record(root, np.float64(1.0), np.float64(1e-9), limit=20)
+    with pytest.raises(TypeError, match="asks has no loops to record: "):
+        debugging.record(asks, np.ones(2))
+
+
+def asks(x):
+    return len(input()) + x
+
+
+def test_state_of_objects_is_recorded():
+    model = Model()
+    made = debugging.record(al.function(Model.step), model, np.int64(1))
+    assert model.w.tolist() == [0.0, np.log(2.0)] and made.result is None
+    names = {one.name for loop in made.loops for one in loop.variables}
+    assert any("w" in name for name in names), names

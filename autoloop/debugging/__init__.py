@@ -7,9 +7,21 @@ values of each iteration in its variables.
 from __future__ import annotations
 
 from builtins import breakpoint as breakpoint
+from typing import TYPE_CHECKING
+
+from autoloop_runtime.base.doors import door
 
 from .numerics import check_numerics as check_numerics
 from .numerics import disable_check_numerics as disable_check_numerics
 from .numerics import enable_check_numerics as enable_check_numerics
 
-__all__ = ["breakpoint", "check_numerics", "disable_check_numerics", "enable_check_numerics"]
+if TYPE_CHECKING:
+    from .recording import Recording as Recording
+    from .recording import diff as diff
+    from .recording import record as record
+else:  # with gradients and loops, which the others do without
+    __getattr__ = door(globals(), dict.fromkeys(("Recording", "diff", "record"), f"{__name__}.recording"))
+
+__all__ = [
+    "Recording", "breakpoint", "check_numerics", "diff", "disable_check_numerics", "enable_check_numerics", "record",
+]  # fmt: skip

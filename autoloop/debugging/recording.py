@@ -1,0 +1,323 @@
+"""Values of loop variables, iteration by iteration: kept by a run, shown, and compared with those of another run.
+
+The graph of a trace of its own is extended by stacks, as a gradient extends it, so every executor keeps what it has
+computed. Loops inside of others are not looked into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+from autoloop_runtime.base.dataclass import dataclass, replace
+from autoloop_runtime.base.locations import Line
+from autoloop_runtime.collections import saved_stacks
+from autoloop_runtime.collections.tensor_array import TensorArray
+from autoloop_runtime.control.while_loop import while_loop
+from autoloop_runtime.gradients.rewriting import complete_stack_of, trips_of
+from autoloop_runtime.ir.convert import as_constant
+from autoloop_runtime.ir.graph import Graph, Node
+from autoloop_runtime.ir.numbers_held import shown
+from autoloop_runtime.ir.run_state import RunState
+from autoloop_runtime.ir.structured import WHILE
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.running.prepare import prepare
+from autoloop_runtime.running.runner import Runner
+
+from ..bound_function import BoundFunction
+from ..concrete import ConcreteFunction, own
+from ..function import Function
+from ..plain_python import PlainPython, what_and_where
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+#: so many iterations are shown at the beginning and at the end
+MOST_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class RecordedVariable:
+    """A loop variable, and what it was.
+
+    Attributes
+    ----------
+    name : str
+    line : Line or None
+        What computes it in an iteration.
+    values : list
+        Arrays, scalars of NumPy's and numbers: on entry, and after each iteration.
+    """
+
+    name: str
+    line: Line | None
+    values: list[Any]
+
+    def sparkline(self, width: int = 60) -> str:
+        """Return its numbers, or the norms of its arrays, as one line of bars; nan and inf as ``!``."""
+        numbers = np.array([np.linalg.norm(np.asarray(one, np.complex128)) if np.ndim(one) else one
+                            for one in self.values]).astype(np.float64)  # fmt: skip
+        numbers = numbers[np.linspace(0, len(numbers) - 1, min(width, len(numbers))).astype(int)]
+        good = numbers[np.isfinite(numbers)]
+        low, high = (good.min(), good.max()) if good.size else (0.0, 0.0)
+        steps = (numbers - low) / ((high - low) or 1.0) * (len(_BLOCKS) - 1)
+        return "".join(_BLOCKS[int(step)] if np.isfinite(step) else "!" for step in steps)
+
+
+@dataclass(frozen=True)
+class RecordedLoop:
+    """A loop that stands in no other.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the graph.
+    line : Line or None
+        Where it stands.
+    begun : int
+        How many iterations have been computed before it begins.
+    variables : tuple of RecordedVariable
+    """
+
+    name: str
+    line: Line | None
+    begun: int
+    variables: tuple[RecordedVariable, ...]
+
+    def rows(self) -> Iterator[tuple[str, ...]]:
+        """Yield what is shown of each iteration: its number, and the variables after it; ``…`` for those left out."""
+        count = len(self.variables[0].values) if self.variables else 0
+        yield ("iteration", *[one.name for one in self.variables])
+        for k in range(count):
+            if MOST_SHOWN <= k < count - MOST_SHOWN:
+                if k == MOST_SHOWN:
+                    yield ("…",) * (1 + len(self.variables))
+                continue
+            number = "entry" if k == 0 else str(self.begun + k - 1)
+            yield (number, *[shown(one.values[k]) for one in self.variables])
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What ``record`` gives; print it for a table of each loop.
+
+    Attributes
+    ----------
+    name : str
+        The function.
+    result : Any
+        What the call gave.
+    loops : tuple of RecordedLoop
+    """
+
+    name: str
+    result: Any
+    loops: tuple[RecordedLoop, ...]
+
+    def __str__(self) -> str:
+        lines = [self.name]
+        for loop in self.loops:
+            rows = list(loop.rows())
+            widths = [max(map(len, column)) for column in zip(*rows)]
+            lines += ["", f"{loop.name} ({loop.line})"]
+            lines += ["  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths)).rstrip() for row in rows]
+            lines += [f"{one.name}: {one.sparkline()}" for one in loop.variables]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+@dataclass(frozen=True)
+class Parting:
+    """The first iteration after which two runs differ; print it.
+
+    Attributes
+    ----------
+    loop : str
+    iteration : int
+        -1 if they differ on entry; the number of iterations that both had if one went on longer.
+    name : str
+        The variable; empty if only the numbers of iterations differ.
+    line : Line or None
+        What computes it.
+    values : tuple
+        What it is in the one, and in the other.
+    """
+
+    loop: str
+    iteration: int
+    name: str
+    line: Line | None
+    values: tuple[Any, Any]
+
+    def __str__(self) -> str:
+        where = f" ({self.line})" if self.line is not None else ""
+        if not self.name:
+            return f"{self.loop}{where}: {self.values[0]} iterations and {self.values[1]}"
+        when = "on entry" if self.iteration < 0 else f"after iteration {self.iteration}"
+        one, other = (np.array2string(np.asarray(value), threshold=20) for value in self.values)
+        return f"{self.loop}: {self.name!r}{where} is {one} and {other} {when}"
+
+    __repr__ = __str__
+
+
+def record(
+    f: Callable[..., Any], *args: Any, variables: Collection[str] | None = None, executor: str | None = None,
+    limit: int = 256 << 20, **kwargs: Any,
+) -> Recording:  # fmt: skip
+    """Call a function, and keep what its loop variables are in each iteration.
+
+    Parameters
+    ----------
+    f : callable
+        What ``autoloop.function`` made, or a plain function. A trace of its own is made.
+    *args, **kwargs
+        Its arguments. It is called once with them, and changes what it changes.
+    variables : collection of str, optional
+        Which loop variables are kept; by default all.
+    executor : str, optional
+        What runs it; by default the function's own, and ``"sequential"`` for ``"auto"``.
+    limit : int
+        How many bytes may be kept.
+
+    Returns
+    -------
+    Recording
+        Of the loops of the graph that stand in no other.
+
+    Raises
+    ------
+    TypeError
+        If plain Python runs the function.
+    ValueError
+        If no loop has a variable of one of these names.
+    MemoryError
+        If more than ``limit`` was kept; the call has been made.
+    """
+    given = f if isinstance(f, (Function, BoundFunction)) else Function(f)
+    chosen = executor or ("sequential" if given.executor == "auto" else given.executor)
+    function = Function(given.python_function, given.input_signature, given.autograph, chosen, given.name)
+    trace = function.trace_for(*args, **kwargs)
+    if isinstance(trace, PlainPython):
+        raise TypeError(f"{function.name} has no loops to record: {what_and_where(trace)}")
+    concrete = trace if isinstance(trace, ConcreteFunction) else trace.newest
+    recorder = _Recorder(concrete, variables)
+    if variables is not None and (unknown := set(variables) - recorder.names):
+        known = ", ".join(sorted(recorder.names)) or "none"
+        raise ValueError(f"no loop of {function.name} has a variable {sorted(unknown)[0]!r}; there are {known}")
+    result = function(*args, **kwargs)
+    return Recording(function.name, result, recorder.loops(limit))
+
+
+class _Recorder:
+    """Lets the runs of a trace keep more than they give.
+
+    Attributes
+    ----------
+    names : set of str
+        The loop variables that there are.
+    """
+
+    def __init__(self, concrete: ConcreteFunction, wanted: Collection[str] | None) -> None:
+        graph = concrete.graph
+        self.names: set[str] = set()
+        self._kept: list[tuple[Node, list[tuple[str, Line | None]]]] = []
+        self._results: list[Any] = []
+        count = len(graph.outputs)
+        for node in [one for one in graph.nodes if one.op is WHILE]:
+            places = [k for k in range(node.attrs["n_vars"]) if _is_users(node, k)]
+            self.names |= {node.attrs["names"][k] for k in places}
+            kept = [k for k in places if wanted is None or node.attrs["names"][k] in wanted]
+            lines = [(node.attrs["names"][k], _line_of(node, k)) for k in kept]
+            stacks = [complete_stack_of(node, k) for k in kept]
+            if concrete.runner.asked == "native" and kept:
+                stacks = _as_arrays(graph, node, kept, stacks)
+            graph.outputs += stacks
+            self._kept.append((node, lines))
+        runner = prepare(graph, concrete.runner.asked)
+        concrete.runner = replace(runner, run=self._running(runner, count), direct=None, automatic=None)
+
+    def _running(self, runner: Runner, count: int) -> Callable[[list[Any], RunState], list[Any]]:
+        def run(values: list[Any], state: RunState) -> list[Any]:
+            results = runner.run(values, state)
+            arrays = [value for value in values if isinstance(value, np.ndarray)]
+            self._results = [[own(one, arrays) for one in stack] for stack in results[count:]]
+            return results[:count]
+
+        return run
+
+    def loops(self, limit: int) -> tuple[RecordedLoop, ...]:
+        """Return what the last run has kept."""
+        stacks = iter(self._results)
+        if (size := sum(np.asarray(one).nbytes for stack in self._results for one in stack)) > limit:
+            raise MemoryError(f"{size:,} bytes were kept, more than {limit:,}: name fewer variables, or raise limit=")
+        found = []
+        for node, lines in self._kept:
+            kept = tuple([RecordedVariable(name, line, next(stacks)) for name, line in lines])
+            found.append(RecordedLoop(node.name, _last(node), node.attrs.get("begun", 0), kept))
+        return tuple(found)
+
+
+def _as_arrays(graph: Graph, node: Node, variables: Sequence[int], stacks: Sequence[Tensor]) -> list[Tensor]:
+    """Return arrays of the elements of stacks: machine code gives no stacks."""
+    trips = trips_of(node)
+    likes = [node.now.outputs[k] for k in variables]
+    with graph.as_default():
+        count = trips + 1
+        return [_as_array(stack, like, count) for stack, like in zip(stacks, likes)]
+
+
+def _as_array(stack: Tensor, like: Tensor, count: Tensor) -> Tensor:
+    array = TensorArray(like.dtype, 0, dynamic_size=True, element_shape=like.shape)
+    step = lambda k, array: (k + 1, array.write(k, saved_stacks.read(stack, k, like)))  # noqa: E731
+    made: Tensor = while_loop(lambda k, _: k < count, step, (as_constant(np.int64(0)), array))[1].stack()
+    return made
+
+
+def _is_users(node: Node, k: int) -> bool:
+    """Return whether a loop variable is one of the user's, with a value that can be shown."""
+    name = node.attrs["names"][k]
+    return k != node.attrs["token"] and node.inputs[k].dtype.kind in "biufc" and not {" ", ":"} & set(name)
+
+
+def _line_of(node: Node, k: int) -> Line | None:
+    """Return the line that computes a loop variable in an iteration."""
+    body: Graph = node.attrs["body"]
+    made = body.outputs[k].source
+    return _last(made.op) if made.node is not None and made.op.location else _last(node)
+
+
+def _last(node: Node) -> Line | None:
+    return node.location[-1] if node.location else None
+
+
+def diff(one: Recording, other: Recording, rtol: float = 0.0, atol: float = 0.0) -> Parting | None:
+    """Return where two runs part first, of two executors, inputs or versions of a function; None if they do not.
+
+    Parameters
+    ----------
+    one, other : Recording
+        Of functions with the same loops.
+    rtol, atol : float
+        Numbers that are as near as ``np.isclose`` says are equal; nan equals nan.
+    """
+    for mine, its in zip(one.loops, other.loops):
+        pairs = [(a, b) for a in mine.variables for b in its.variables if a.name == b.name]
+        lengths = [len(loop.variables[0].values) if loop.variables else 0 for loop in (mine, its)]
+        for k in range(min(lengths)):
+            for a, b in pairs:
+                if not _are_equal(a.values[k], b.values[k], rtol, atol):
+                    iteration = mine.begun + k - 1 if k else -1
+                    return Parting(mine.name, iteration, a.name, a.line, (a.values[k], b.values[k]))
+        if lengths[0] != lengths[1]:
+            counts = lengths[0] - 1, lengths[1] - 1
+            return Parting(mine.name, mine.begun + min(counts), "", mine.line, counts)
+    return None
+
+
+def _are_equal(a: Any, b: Any, rtol: float, atol: float) -> bool:
+    a, b = np.asarray(a), np.asarray(b)
+    return a.shape == b.shape and bool(np.isclose(a, b, rtol, atol, equal_nan=True).all())
