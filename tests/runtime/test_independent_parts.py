@@ -34,8 +34,8 @@ class Graph:
             start = self.add(self.add(start), self.add(start))
         return start
 
-    def parts(self, least):
-        found = independent_parts(list(self.before), self.times, self.before, least)
+    def parts(self, least, most=1000):
+        found = independent_parts(list(self.before), self.times, self.before, least, most)
         assert sorted([k for part in found for k in part]) == list(self.before)
         assert can_be_run(found, self.before)
         return found
@@ -69,6 +69,14 @@ def test_small_chains_are_put_together():
     graph = Graph()
     graph.add(*[graph.chain(2) for _ in range(100)])
     assert lengths(graph.parts(10)) == [1, 4, *[14] * 14]
+
+
+def test_what_is_put_together_is_of_whole_chains():
+    graph = Graph()
+    rows = [graph.add() for _ in range(40)]
+    for _ in range(9):
+        rows = [graph.add(k) for k in rows]
+    assert lengths(graph.parts(50, most=45)) == [40] * 10
 
 
 def test_what_forks_and_joins_again_is_not_torn():
@@ -105,7 +113,7 @@ def test_no_part_waits_for_what_waits_for_it(count, near, most, choices):
     for k in range(count):
         before = {choices.randrange(max(0, k - near), k) for _ in range(choices.randrange(most + 1))} if k else set()
         graph.add(*sorted(before), time=choices.choice([0.0, 1.0, 5.0]) * (20 if k > count * 2 // 3 else 1))
-    graph.parts(choices.choice([1.0, 3.0, 8.0, 30.0, 60.0]))
+    graph.parts(choices.choice([1.0, 3.0, 8.0, 30.0, 60.0]), choices.choice([5, 1000]))
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -117,7 +117,7 @@ class _Grouping:
             last: list(dict.fromkeys([of[there] for k in group for there in before[k] if of[there] != last]))
             for last, group in groups.items()
         }
-        parts = independent_parts(list(groups), times, waits, LONG)
+        parts = independent_parts(list(groups), times, waits, LONG, MOST)
         return [sorted([k for last in part for k in groups[last]]) for part in parts]
 
     def _keys(self) -> list[Key]:

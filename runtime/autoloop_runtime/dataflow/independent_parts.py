@@ -19,7 +19,7 @@ _ROOT = -1
 
 
 def independent_parts(
-    members: Sequence[int], times: Mapping[int, float], before: Mapping[int, Sequence[int]], least: float
+    members: Sequence[int], times: Mapping[int, float], before: Mapping[int, Sequence[int]], least: float, most: int
 ) -> list[list[int]]:  # fmt: skip
     """Return the parts, each in the order of ``members``; there may be only one.
 
@@ -33,6 +33,8 @@ def independent_parts(
         Those that each waits for, of the members.
     least : float
         How long a part takes that is worth another thread.
+    most : int
+        Members of a part that is put together, at most.
     """
     tree = _Tree(members, times, before, least)
     parts = list(tree.parts())
@@ -43,10 +45,12 @@ def independent_parts(
     rows: list[list[list[int]]] = [[] for _ in range(max(levels) + 1)]
     for part, level in zip(parts, levels):
         rows[level].append(part)
-    return [sorted(part) for part in _joined(rows, times, least)]
+    return [sorted(part) for part in _joined(rows, times, least, most)]
 
 
-def _joined(rows: Sequence[Sequence[list[int]]], times: Mapping[int, float], least: float) -> Iterator[list[int]]:
+def _joined(
+    rows: Sequence[Sequence[list[int]]], times: Mapping[int, float], least: float, most: int
+) -> Iterator[list[int]]:  # fmt: skip
     """Yield what is put together of the parts of each level."""
     alone: list[int] = []
     for row in rows:
@@ -59,6 +63,9 @@ def _joined(rows: Sequence[Sequence[list[int]]], times: Mapping[int, float], lea
             alone = []
         made, time, enough = list[int](), 0.0, min(max(whole / PARTS, least), LONGEST * least)
         for part in row:
+            if made and len(made) + len(part) > most:
+                yield made
+                made, time = [], 0.0
             made += part
             time += sum([times[k] for k in part])
             if time >= enough:

@@ -2,7 +2,8 @@
 do the sharing of work, and who calls it in the midst of other kernels.
 
 Where it cannot do a call, NumPy's kernel does it: arrays that do not lie in C order, values for which it fails (which
-is then said in NumPy's words), and more calls at the same time than there are copies of what a call works with.
+is then said in NumPy's words), and more calls at the same time than there are copies of what a call works with. Which
+of these are in use is noted under the interpreter's lock; where there is none, there are no such kernels.
 """
 
 from __future__ import annotations
