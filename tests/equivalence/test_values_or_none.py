@@ -74,3 +74,31 @@ def test_of_tensors_a_container_of_a_class_is_refused():
     function = al.function(lambda x, tol: in_a_container_of_a_class(in_a_loop(x, tol)))
     with pytest.raises(TypeError, match="'status'\\]\" would still hold 'status', of which only the run tells"):
         function(al.ones(2), 0.1)
+
+
+def by_itself(s):
+    return s == 3, 3 == s, s != 3, s == None, s != None, s == "a"  # noqa: E711
+
+
+def in_others(s):
+    return None in [s], s in (None, 3), None not in (s, 1)
+
+
+def in_lists(s):
+    return [s] == [None], (s, [s]) == (None, [None]), {"a": s} != {"a": None}
+
+
+def asked_for(s):
+    return [1, s].count(None), [None, s].index(None), [s, None].index(None)
+
+
+@pytest.mark.parametrize("executor", ["auto", "sequential"])
+@pytest.mark.parametrize("compare", [by_itself, in_others, in_lists, asked_for])
+@pytest.mark.filterwarnings("ignore:.*runs as plain Python")
+def test_it_is_compared_as_what_it_is(compare, executor):
+    def plain(x, tol):
+        return compare(in_a_loop(x, tol))
+
+    function = al.function(plain, executor=executor)
+    for tol in (0.3, 1e-30, 1.5):
+        assert repr(function(np.ones(2), tol)) == repr(plain(np.ones(2), tol))

@@ -22,7 +22,7 @@ from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, Tracer
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, Tracer
 
 from ...given_arrays import TakenForTwo
 from ...left_to_python import leave_unknown
@@ -79,6 +79,28 @@ class MaybeNone(NoneOrNot):
 
     def __repr__(self) -> str:
         return f"<{self.__record__.name}: None or {self.__record__.value!r}>"
+
+    def __eq__(self, other: Any) -> Any:
+        if other is None:
+            return is_(self, None)
+        value, is_set = self.__record__.value, self.__record__.is_set
+        if not (_is_pythons(value) and _is_pythons(other)):
+            return super().__eq__(other)
+        same = value == other  # of a number or text None is another
+        return same is not False and answer(is_set if same is True else ops.logical_and(is_set, same), value)
+
+    def __ne__(self, other: Any) -> Any:
+        if other is not None and not (_is_pythons(self.__record__.value) and _is_pythons(other)):
+            return super().__ne__(other)
+        same = self == other
+        return not same if isinstance(same, bool) else negated(same, answer(ops.logical_not(same), same))
+
+    __hash__ = NoneOrNot.__hash__
+
+
+def _is_pythons(value: Any) -> bool:
+    """Return whether a value is a number or text of Python's, which gives a bool where it is compared."""
+    return isinstance(value, NumberTracer) or type(value) in (bool, int, float, complex, str)
 
 
 def is_(one: Any, other: Any) -> Any:
