@@ -144,6 +144,15 @@ def test_batches_are_one_function_each(threads, at_once):
     assert not any(port[0] in other for one in batches for port in one.inputs for other in members)
 
 
+def test_a_batch_may_give_many_arrays(at_once):
+    arrays = [np.linspace(-k, k, 600) for k in range(40)]
+    f = al.function(lambda arrays: [np.tanh(x) for x in arrays], executor="dataflow")
+    for _ in range(3):
+        for one, x in zip(f(arrays), arrays):
+            np.testing.assert_allclose(one, np.tanh(x), rtol=1e-13)
+    assert len(kernels_of(f, arrays)) == 1
+
+
 def noted_kinds(monkeypatch):
     """The graphs that kernels are made of from now on."""
     made, real = [], single_kernels.single_kernel
