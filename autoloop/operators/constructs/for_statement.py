@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.base.forks import undivided
@@ -16,7 +16,6 @@ from autoloop_runtime.ops.int_bounds import runs_through
 
 from ... import operators
 from ...left_to_python import LeftToPython
-from ..mutation.named_places import Places
 from ..mutation.side_effects import Outside
 from ..staging.clauses import Clauses, Step, clauses_of
 from ..staging.mixed_numbers import MixedNumber
@@ -29,6 +28,9 @@ from .iterables import StagedIterable, counting, known_range, run_over
 from .long_ranges import PEELED, Growth, Tried
 from .staged_loops import Loop, any_staged, record, staged_loop
 from .stateful_calls import iterated
+
+if TYPE_CHECKING:
+    from ..mutation.named_places import Places
 
 Values = tuple[Any, ...]
 Options = Callable[[], dict[str, Any]]

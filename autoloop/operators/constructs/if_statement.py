@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.ir.array_storage import kept
 
 from ...left_to_python import unless_left
 from ..mutation.array_identity import renew
-from ..mutation.named_places import Places
 from ..mutation.rebinding import rebound_so_far
 from ..mutation.side_effects import NewPlaces, Outside
 from ..staging.branch_merge import Grown
@@ -25,6 +24,9 @@ from ..staging.standins import opened
 from ..staging.taken_containers import Taken, ids_in, seen_elsewhere
 from ..staging.twins import Twins, watch
 from ..staging.undefined import when_set
+
+if TYPE_CHECKING:
+    from ..mutation.named_places import Places
 
 Branch = Callable[..., Any]
 

@@ -18,7 +18,6 @@ from autoloop_runtime.base.dtypes import of_numbers
 from autoloop_runtime.base.stand_ins import UnknownWhileTracing
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
-from autoloop_runtime.ir.overlapping_copies import check_pieces
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.text_operators import refused_by_numpy
 from autoloop_runtime.ir.tracers import (
@@ -133,6 +132,8 @@ def by_numpy(function: Any) -> Callable[..., Any]:
         if takes_out(function):
             out, others, named = without_out(place_of_out(function), args, kwargs)
         if is_reference(out, function):
+            from autoloop_runtime.ir.overlapping_copies import check_pieces
+
             check_pieces(function, out, others)
             return written_or_asked(function, out, of_staged(*others, **named), args, kwargs)
         if out is not None:

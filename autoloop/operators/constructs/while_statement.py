@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from opcode import opname
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autoloop_runtime import ops
 from autoloop_runtime.analysis.inside import Made
@@ -18,11 +18,13 @@ from autoloop_runtime.ir.rollback import mark, rollback
 from ... import operators
 from ...left_to_python import weigh_trace
 from ..mutation.array_identity import TestChanges
-from ..mutation.named_places import Places
 from ..mutation.side_effects import Outside
 from ..staging.staged_values import answer, asked, is_staged, truth
 from .asked_tests import Asking
 from .staged_loops import Loop, any_staged, nor, record, staged_loop
+
+if TYPE_CHECKING:
+    from ..mutation.named_places import Places
 
 Values = tuple[Any, ...]
 _CONSTANT = {"RESUME", "COPY_FREE_VARS", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}

@@ -39,7 +39,6 @@ from .held_before import (
     restore,
     take_back,
 )
-from .named_places import Places, named_places
 from .outside_world import is_made_anew
 from .parts_of_objects import changes_more, held_by, is_wrapper
 from .rebinding import (
@@ -55,6 +54,7 @@ from .slots import Attribute, Contents, Global, Slot, sets_attribute, variable_o
 
 if TYPE_CHECKING:
     from .attribute_orders import AttributeOrders
+    from .named_places import Places
 
 # Containers that a graph can carry, if a variable holds them.
 _CARRIED = (list, dict, set, deque)
@@ -94,6 +94,8 @@ class Outside:
         known = self._functions
         self._slots: list[Slot | IsOther] = [variable_of(name, known) for name in shared]
         if places is not None:
+            from .named_places import named_places
+
             # What the setter of a property changes is found by watching.
             self._slots += [
                 self._attribute(owner, name) for owner, name in named_places(places) if not _is_property(owner, name)

@@ -19,7 +19,7 @@ import sys
 from _thread import get_ident
 from collections.abc import Iterator, Sequence
 from importlib import util
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
 
 import numpy as np
@@ -33,6 +33,8 @@ ENOUGH = 16
 #: how many files there may be: one for each installation, Python and level of optimisation
 MOST_FILES = 8
 _ENDING = ".modules"
+#: Python's own finders of what is in the interpreter, which ours never is: to ask them first takes two calls a module
+_OF_PYTHON = (BuiltinImporter, FrozenImporter)
 #: bytes of each of what stands first: a hash of the name, the sum of the rest, its last bytes, how long the index is
 _WORD = 8
 
@@ -271,5 +273,8 @@ def find_kept() -> Finder | None:
         util.MAGIC_NUMBER,
     )  # fmt: skip
     finder = Finder(os.path.join(folder, util.source_hash(repr(told).encode()).hex() + _ENDING))
-    sys.meta_path.insert(sys.meta_path.index(PathFinder), finder)
+    place = sys.meta_path.index(PathFinder)
+    while place and sys.meta_path[place - 1] in _OF_PYTHON:
+        place -= 1
+    sys.meta_path.insert(place, finder)
     return finder

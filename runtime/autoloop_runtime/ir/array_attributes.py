@@ -21,7 +21,6 @@ from .numpy_arguments import ask_of_odd
 from .numpy_protocols import counterpart_of
 from .numpy_results import lacking
 from .op import call
-from .overlapping_copies import check_apart
 from .tensor import Tensor
 
 if TYPE_CHECKING:
@@ -201,6 +200,8 @@ def part_setter(name: str) -> Callable[[Any, Any], None]:
             return
         is_flat = part.view_of is not None and part.view_of.is_flat
         if is_flat:  # which takes as many as it needs, and begins anew
+            from .overlapping_copies import check_apart
+
             check_apart(self, value)
             value = _numpys(np.resize, _numpys(np.asarray, value, part.dtype), part.shape.as_tuple())
         elif type(value) is int or (isinstance(value, Tensor) and not hasattr(value, "is_scalar")):

@@ -35,7 +35,6 @@ from .basic_indices import (
 )
 from .graph import current_graph, is_at_hand
 from .op import call
-from .overlapping_copies import check_assigned, lies_in_order
 from .plain_values import as_element, check_casts, of_no_numbers
 from .tensor import Tensor
 from .tensor_operators import BINARY, asked_first
@@ -340,6 +339,8 @@ def _write(array: References, index: Any, value: Any) -> None:
             _check_element(array.dtype, value)
             new = as_element(array.dtype, value, True)
         _check_sequence(array, index, new)
+        from .overlapping_copies import check_assigned
+
         check_assigned(array, index, new)
         array.assign(index, new)
     except (TypeError, ValueError, OverflowError):
@@ -389,9 +390,11 @@ def _place_in_parent(view: View, index: Any) -> Any:
     Of an array whose elements lie in another order than C's, or apart, all elements would be copied otherwise.
     """
     shape = view.parent.shape
-    if not _is_place(index) or shape.rank in (None, 0, 1) or not shape.is_fully_defined() or lies_in_order(view.parent):
+    if not _is_place(index) or shape.rank in (None, 0, 1) or not shape.is_fully_defined():
         return None
-    return place_of_number(shape.as_tuple(), index)
+    from .overlapping_copies import lies_in_order
+
+    return None if lies_in_order(view.parent) else place_of_number(shape.as_tuple(), index)
 
 
 def _converts(dtype: Any, value: Any) -> bool:

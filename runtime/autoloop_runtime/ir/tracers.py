@@ -45,7 +45,6 @@ from .numpy_results import (
     taken,
 )
 from .op import call
-from .overlapping_copies import check_pieces
 from .plain_values import check_casts, plain_array, plain_number, plain_zero_dim
 from .python_protocols import refuse_symbolic
 from .tensor import Tensor
@@ -159,6 +158,8 @@ class Tracer(Tensor):
             return first.given_to(func, args, kwargs)
         out, others, named = without_out(place_of_out(func), args, kwargs)
         if out is not None and is_reference(out, func):
+            from .overlapping_copies import check_pieces
+
             check_pieces(func, out, others)
             try:
                 made = super().__array_function__(func, types, others, named)
