@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import enum
 import linecache
 import warnings
 
@@ -19,7 +21,8 @@ class Base: pass
 class Kid(Base): k = 2.0
 def shifted(x, k=1): return x + k
 def doubled(x, k=1): return x * 2
-o = Open()
+class Kind(enum.Enum): ONE = 1
+o, error, counts = Open(), ValueError("a"), collections.defaultdict(int)
 """
 BODIES = [
     "return o.act(x)",
@@ -29,12 +32,16 @@ BODIES = [
     "shifted.__defaults__ = (shifted.__defaults__[0] + 1,)\nreturn shifted(x)",
     "y = doubled(x)\nshifted.__code__, doubled.__code__ = doubled.__code__, shifted.__code__\nreturn y",
     "setattr(Kid, '__name__', Kid.__name__ + 'x')\nreturn x",
+    "error.args += (x[0],)\nreturn x",
+    "if x[0] > 0: error.__cause__ = KeyError(1)\nreturn x",
+    "counts.default_factory = list if counts.default_factory is int else int\nreturn x",
+    "Kind.ONE.hits = getattr(Kind.ONE, 'hits', 0) + 1\nreturn x * Kind.ONE.hits",
     "for _ in range(n): o.__class__ = Shut\nreturn o.act(x)",
 ]
 
 
 def _played(body, executor=None):
-    names = {"np": np}
+    names = {"np": np, "enum": enum, "collections": collections}
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     source = f"{TOP}\ndef f(x, n):\n{lines}"
     file = f"<what objects are {BODIES.index(body)}>"
@@ -45,6 +52,7 @@ def _played(body, executor=None):
     for sign in (-1.0, 1.0, 1.0):
         y = function(np.full(2, sign), np.int64(2))
         told.append((y.tolist(), type(names["o"]).__name__, names["shifted"].__defaults__, names["Kid"].__name__))
+        told[-1] += repr(names["error"]), repr(names["error"].__cause__), names["counts"].default_factory
     return told
 
 

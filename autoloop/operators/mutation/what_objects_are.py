@@ -1,19 +1,27 @@
-"""Attributes that say what an object is: its class, the code and defaults of a function, the bases of a class.
+"""Attributes that say what an object is: its class, the code of a function, the bases of a class, the arguments of an
+exception, the factory of a ``defaultdict``; and those of members of enumerations, which are constants.
 
 A trace asks for them wherever it goes, and puts none of them back: plain Python sets them, at each call.
 """
 
 from __future__ import annotations
 
+import enum
 import types
 from typing import Any
 
+import numpy as np
+from autoloop_runtime.ir.tensor import Tensor
+
+from ...conversion.callables import is_users_class
 from ...left_to_python import is_followed
 from ..staging.container_contents import in_class
 from ..staging.staged_blocks import in_staged_block
+from ..staging.standins import StandIn
 from .outside_world import found_outside, leave
 
 _IN_PYTHON = (types.GetSetDescriptorType, types.MemberDescriptorType)
+_NAMED = (types.FunctionType, type)
 _SETTING = (types.WrapperDescriptorType, types.MethodWrapperType)
 
 
@@ -26,19 +34,22 @@ def leave_what_it_is(owner: Any, name: str) -> None:
     TypeError
         In a loop or branch, if plain Python cannot.
     """
-    if not (name.startswith("__") and is_followed() and _says_what_it_is(owner, name)):
+    if isinstance(owner, (np.ndarray, Tensor, StandIn)) or not (is_followed() and _is_not_followed(owner, name)):
         return
-    if in_staged_block() or found_outside(owner) is not None:
-        whose = type(owner).__name__ if name == "__class__" else owner.__qualname__
-        leave(
-            f"'{whose}.{name}' is set", "all that is traced would find it set; call another function, or class, there"
-        )
+    is_everywhere = isinstance(owner, enum.Enum) or (in_staged_block() and not isinstance(owner, BaseException))
+    if is_everywhere or found_outside(owner) is not None:
+        whose = owner.__qualname__ if isinstance(owner, _NAMED) and name != "__class__" else type(owner).__name__
+        leave(f"'{whose}.{name}' is set", "all that is traced would find it set; name another object there")
 
 
-def _says_what_it_is(owner: Any, name: str) -> bool:
-    if name == "__class__":
+def _is_not_followed(owner: Any, name: str) -> bool:
+    """Return whether an attribute is in no namespace and no slot of a class of the user's, or one of a constant."""
+    if isinstance(owner, enum.Enum) or name == "__class__":
         return True
-    return isinstance(owner, types.FunctionType | type) and isinstance(in_class(type(owner), name), _IN_PYTHON)
+    if isinstance(owner, types.FunctionType):
+        return name.startswith("__")
+    found = in_class(type(owner), name)
+    return isinstance(found, _IN_PYTHON) and name != "__dict__" and not is_users_class(found.__objclass__)
 
 
 def sets_attributes(f: Any) -> bool:
