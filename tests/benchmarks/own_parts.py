@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -81,11 +82,11 @@ def factors() -> None:
 
 
 def tanh() -> None:
-    """Of floats, against libmvec; of all there are, how far off."""
-    for n in (8, 1000, 100_000):
-        values = [RANDOM.standard_normal(n).astype(np.float32)]
+    """Of arrays, against libmvec; of all floats there are, how far off."""
+    for dtype, n in product((np.float32, np.float64), (8, 1000, 100_000)):
+        values = [RANDOM.standard_normal(n).astype(dtype)]
         ours, theirs = (compiled(api.tanh, values, api.elementwise_ir, **told) for told in ({}, {"_OWN": {}}))
-        told(f"tanh of {n} floats", *fastest(ours, theirs))
+        told(f"tanh, {np.dtype(dtype)}, n = {n}", *fastest(ours, theirs))
     if SECONDS:
         run, worst = compile_native(graph_of(api.tanh, np.empty(1 << 20, np.float32))), 0.0
         for start in range(0, 0x7F800000, 1 << 20):

@@ -84,7 +84,10 @@ def plainly(x):
 
 def functions():
     """Of floats."""
-    return [code("float_tanh", t="float", s="f32", i="i32", f="@tanh_f.float")]
+    return [
+        code("float_tanh", t="float", s="f32", i="i32", f="@tanh_f.float"),
+        code("double_tanh", t="double", s="f64", i="i64", f="@tanh_f.double"),
+    ]
 
 
 def quotients():

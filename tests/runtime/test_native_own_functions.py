@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from api import tanh
+from each_case import each
 from native_checks import compile_native, graph_of
 
 #: units in the last place that a result may be off
@@ -11,6 +12,16 @@ ULP = 3.0
 #: floats of all sizes, each of another mantissa, and what is at the borders of the code
 BORDERS = [0.0, 1e-45, 1e-40, 1.1754944e-38, 2.0**-12, 0.0624237, 0.1732868, 0.5199, 9.0109, 9.011, 10.0, 10.5, 3.4e38]
 SAMPLE = np.arange(1, 0x7F800000, 21_347, dtype=np.uint32).view(np.float32)
+
+
+def test_tanh_of_doubles_of_all_sizes():
+    x = np.concatenate([np.geomspace(1e-300, 30, 5000), np.linspace(0, 21, 5000), [5e-324, 1e-310, 1.7e308]])
+    (got,) = compile_native(graph_of(tanh, x))([x])
+    assert (np.abs(got - np.tanh(x)) <= ULP * np.spacing(np.tanh(x))).all()  # of NumPy's, within an ulp itself
+    far = (x > 3) & (x < 30)
+    rest = 2 / (np.exp(2 * x[far]) + 1)  # 1 - tanh(x)
+    assert (np.abs(1 - got[far] - rest) <= 1.5 * 2.0**-53 + 1e-15 * rest).all()
+    assert (got <= 1).all() and (got[x > 19.1] == 1).all() and (got == x)[x < 1e-17].all()
 
 
 def test_tanh_of_floats_of_all_sizes():
@@ -22,8 +33,9 @@ def test_tanh_of_floats_of_all_sizes():
     assert (got <= 1).all() and (got[x > 9.1] == 1).all() and (got == x)[x < 1e-8].all()
 
 
-def test_tanh_is_odd_and_keeps_what_is_no_number():
-    x = np.array([*BORDERS, np.inf, np.nan, 0.3], np.float32)
+@each([np.float32, np.float64])
+def test_tanh_is_odd_and_keeps_what_is_no_number(dtype):
+    x = np.array([*BORDERS, np.inf, np.nan, 0.3], dtype)
     run = compile_native(graph_of(tanh, x))
     (got,), (negative,) = run([x]), run([-x])
     np.testing.assert_array_equal(got, -negative)
@@ -31,8 +43,9 @@ def test_tanh_is_odd_and_keeps_what_is_no_number():
     assert np.isnan(got[np.isnan(x)]).all() and got[x == np.inf] == 1
 
 
-def test_tanh_of_an_element_is_the_same_wherever_it_stands():
-    x = np.float32(0.7) * np.ones(37, np.float32)
+@each([np.float32, np.float64])
+def test_tanh_of_an_element_is_the_same_wherever_it_stands(dtype):
+    x = np.full(37, 0.7, dtype)
     (got,) = compile_native(graph_of(tanh, x))([x])
     (alone,) = compile_native(graph_of(tanh, x[0]))([x[0]])
     assert (got == alone).all()

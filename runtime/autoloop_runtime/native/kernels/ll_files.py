@@ -43,7 +43,7 @@ def code(name: str, /, **words: object) -> str:
 def helper_code(name: str, words: Mapping[str, str]) -> str:
     """Return the text of a helper that has a file of its own."""
     if name == "tanh_f":
-        return code("float_tanh", **words)
+        return code("float_tanh", **words) if words["t"] == "float" else code("double_tanh", **words)
     if name == "power_c":
         return code("complex_power", **words)
     assert name == "divide_c", name
