@@ -26,8 +26,9 @@ from ..toolchain.shared_libraries import Libraries, has_complex_function
 _SLOW = {"fdiv": 0.05, "llvm.sqrt": 0.06, "@floordiv": 3.0, "@mod": 3.0, "@pow": 0.8}
 #: the same of functions of the C library, and of all else
 _FUNCTION, _POWER, _FAST = 0.3, 0.8, 0.005
-#: Functions of the C library of which there is code of our own, by type: it becomes part of the loop that it is in, of
-#: vectors of every width, and takes a half to a quarter of the time; an element has one value wherever it stands.
+#: Functions of the C library of which there is code of our own for elements of arrays, by type: it becomes part of the
+#: loop that it is in, of vectors of every width, and takes a half to a quarter of the time; an element has one value
+#: wherever it stands. Of numbers the library's has the bits that Python's ``math`` gives.
 _OWN = {("tanh", "float"): "tanh_f", ("tanh", "double"): "tanh_f"}
 #: what is kept rather than computed twice, besides what is slow
 _ROUNDS = ("llvm.floor", "llvm.ceil", "llvm.trunc", "llvm.rint", "llvm.copysign")
@@ -153,24 +154,28 @@ class Arithmetic:
             # as NumPy: half precision is a way to store, not to compute
             wide = [writer.let(f"fpext half {a} to float") for a in args]
             special = template_of(op, "h")
-            value = self._steps(writer, special, FLOAT, wide) if special else self.apply(writer, op, FLOAT, wide)
+            value = (
+                self._steps(writer, special, FLOAT, wide, of_array)
+                if special
+                else self.apply(writer, op, FLOAT, wide, of_array)
+            )
             return (
                 value
                 if template.rpartition("; ")[2].startswith("fcmp")
                 else writer.let(f"fptrunc float {value} to half")
             )
-        return self._steps(writer, template, t, args)
+        return self._steps(writer, template, t, args, of_array)
 
-    def _steps(self, writer: Writer, template: str, t: LType, args: Sequence[str]) -> str:
+    def _steps(self, writer: Writer, template: str, t: LType, args: Sequence[str], of_array: bool) -> str:
         names = dict(
             zip("xyz", args), t=t.name, s=t.suffix, r=t.part.name, c=f"<2 x {t.name}>", inf=_INFINITY.get(t.name, "")
         )
         result = ""
         for number, step in enumerate(template.split("; "), 1):
-            result = names[str(number)] = self._step(writer, filled(step, names), t)
+            result = names[str(number)] = self._step(writer, filled(step, names), t, of_array)
         return result
 
-    def _step(self, writer: Writer, text: str, t: LType) -> str:
+    def _step(self, writer: Writer, text: str, t: LType, of_array: bool) -> str:
         if text[0] == "=":
             return text[1:]
         if text[0] not in "@~":
@@ -181,10 +186,10 @@ class Arithmetic:
             callee = self.module.helper(name, t.name)
             return writer.let(f"call {t.name} {callee}({', '.join(f'{t.name} {a}' for a in args)})")
         if name.startswith("libm:"):
-            return self.libm(writer, name[5:], t.part, args)
+            return self._libm(writer, name[5:], t.part, args, of_array)
         if name.startswith("complex:"):
             return self._of_complex(writer, name[8:], t, args[0])
-        return self.apply(writer, _row(name), t, args)
+        return self.apply(writer, _row(name), t, args, of_array and t.kind != "c")
 
     def _of_complex(self, writer: Writer, name: str, t: LType, x: str) -> str:
         """Return a call of a function of the C library for a complex number: how that is handed over the ABI says."""
@@ -198,10 +203,10 @@ class Arithmetic:
         made = writer.let(f"call {form} @{symbol}({', '.join(parts)})")
         return joined(writer, [writer.let(f"extractvalue {form} {made}, {k}") for k in range(2)], t)
 
-    def libm(self, writer: Writer, name: str, t: LType, args: Sequence[str]) -> str:
+    def _libm(self, writer: Writer, name: str, t: LType, args: Sequence[str], of_array: bool) -> str:
         """Return a call of a function of the C library, or of ours, which the vectoriser may widen."""
         listed = ", ".join(f"{t.name} {a}" for a in args)
-        if (name, t.name) in _OWN and not self._heeds:
+        if of_array and (name, t.name) in _OWN and not self._heeds:
             return writer.let(f"call {t.name} {self.module.helper(_OWN[name, t.name], t.name)}({listed})")
         function = self.libraries.function(name, t, len(args))
         parameters = ", ".join([t.name] * len(args))
