@@ -63,9 +63,11 @@ def test_the_next_process_looks_for_none(made, looked_for):
     assert len(looked_for) == ENOUGH
 
 
-def test_a_few_modules_are_not_worth_a_file(made, tmp_path):
+@pytest.mark.parametrize("compiles_anew", [False, True])
+def test_a_few_modules_are_worth_a_file_where_python_keeps_no_bytecode(made, tmp_path, monkeypatch, compiles_anew):
+    monkeypatch.setattr(sys, "dont_write_bytecode", compiles_anew)
     made(NAMES[:-1])
-    assert not (tmp_path / "cache").exists()
+    assert (tmp_path / "cache").exists() == compiles_anew
 
 
 def test_more_modules_are_added(made, tmp_path, looked_for):

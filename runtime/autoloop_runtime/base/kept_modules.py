@@ -193,7 +193,8 @@ class Finder:
     def write(self) -> None:
         """Write the file anew if much was not in it; a disk that is full or read-only is no error."""
         noted, self._noted = self._noted, {}
-        if len(noted) < ENOUGH and not self._is_stale:
+        least = 1 if sys.dont_write_bytecode else ENOUGH  # where each is compiled anew at every start
+        if len(noted) < least and not self._is_stale:
             return
         with contextlib.suppress(OSError):
             folder = os.path.dirname(self._path)
