@@ -35,6 +35,14 @@ class BoundFunction:
 
     __wrapped__ = python_function  # whose signature has no ``self``
 
+    def __eq__(self, other: object) -> bool:  # as of methods
+        if not isinstance(other, BoundFunction):
+            return NotImplemented
+        return self.__self__ is other.__self__ and self.function is other.function
+
+    def __hash__(self) -> int:
+        return hash((id(self.__self__), self.function))
+
     def __reduce__(self) -> tuple[Any, ...]:
         return getattr, (self.__self__, self.function.python_function.__name__)  # as of a method
 

@@ -26,7 +26,7 @@ from autoloop_runtime.running.standing import Entry, Straight
 
 from .concrete import ConcreteFunction
 from .entered_path import Inputs, Machine, enter, machine_of, ways_of
-from .keys import Number, is_input
+from .keys import OBJECTS, Number, is_input, leaf_key
 from .path_text import BRACKETS, Argument, Call, Text, Way, say_arguments
 from .plain_python import PlainPython
 from .retold_errors import is_retold
@@ -55,7 +55,9 @@ def fast_path(way: Way, count: int, given: Sequence[Any], leaves: Sequence[Any])
         What of these the trace takes: ``Number`` for some of the numbers.
     """
     text = Text()
-    variant = way.trace.first_for(tuple(given)) if isinstance(way.trace, StatefulFunction) else None
+    variant, may_be_others = None, False
+    if isinstance(way.trace, StatefulFunction):
+        variant, may_be_others = way.trace.first_for(tuple(given), count != len(given)), way.trace.are_of_classes
     core: Any = way.trace if variant is None else variant.concrete
     if not isinstance(core, PlainPython) and core.runner.noting:
         return None
@@ -64,6 +66,8 @@ def fast_path(way: Way, count: int, given: Sequence[Any], leaves: Sequence[Any])
     for k, (one, leaf) in enumerate(zip(given, leaves, strict=True)):
         shape = next(shapes, None) if is_input(leaf) else None
         found = _argument(text, f"a{k}", one, leaf, shape)
+        if found is None and may_be_others and leaf is one and isinstance(leaf_key(one), OBJECTS):
+            found = _object(text, f"a{k}", given[:k], one)
         if found is None:
             return None
         known.append(found)
@@ -212,6 +216,14 @@ def _argument(text: Text, name: str, given: Any, leaf: Any, shape: TensorShape |
             is_held = f"type({held} := value_of({name})) is {text.bind(type(value))}"
             return Argument([*concrete, is_held], held, sample=value)
     return None
+
+
+def _object(text: Text, name: str, earlier: Sequence[Any], given: Any) -> Argument | None:
+    """Return what to do with an object of which the trace looks at all but its class, and whether it is another one."""
+    if any(one is given for one in earlier):
+        return None
+    others = [f"{name} is not a{k}" for k, one in enumerate(earlier) if type(one) is type(given)]
+    return Argument([f"type({name}) is {text.bind(type(given))}", *others])
 
 
 def _as_array(text: Text, name: str, array: np.ndarray[Any, Any]) -> list[str]:

@@ -255,7 +255,7 @@ class Function(SentByName):
                           leaves, structure_of(structure), specs, same or (), self._instance, settings,
                           same is not None, self.needs_graph)  # fmt: skip
         has_numbers = given is not None or any(issubclass(type(leaf), Number) for leaf in leaves)
-        with self._traces.unless_raising(key, request.raised), self._changing.weighed() as weigh:
+        with self._traces.unless_raising(key, request), self._changing.weighed() as weigh:
             made = traced_or_plain(lambda: trace(request, *self._traces.variants(key)), self, has_numbers, size)
             weigh(getattr(made, "concrete", made), self._receiver(), call)
         concrete = self._traces.add(key, made)

@@ -2,12 +2,14 @@
 
 Two calls share a trace if their keys are equal: dtype and shape of arrays, and of tensors, whose results are others;
 type and value of Python numbers; type of random generators, which the world of a trace guards; identity of everything
-else, or equality where a class of a library defines it. What is equal and yet told apart, two instants in two zones,
+else, or equality where a class of a library defines it. Objects of one class may share traces, see ``class_key``, and
+so may functions of one code, however often they are made. What is equal and yet told apart, two instants in two zones,
 ``1`` and ``True`` in a set, dicts with their keys in another order, is so here, too.
 """
 
 from __future__ import annotations
 
+import functools
 import sys
 import types
 import weakref
@@ -23,6 +25,8 @@ from autoloop_runtime.ir.number_operators import CARRIERS, number_type
 from autoloop_runtime.ir.tensor import Tensor, value_of
 from autoloop_runtime.ir.tensor_spec import TensorSpec
 
+from .bound_function import BoundFunction
+
 SCALARS = (bool, int, float, complex, str, bytes, type(None))
 #: NumPy's scalar types of texts: constants, as Python's are
 _TEXTS = frozenset({np.str_, np.bytes_})
@@ -33,6 +37,8 @@ _GENERATORS = frozenset({
     ("random", "Random"), ("numpy.random._generator", "Generator"), ("numpy.random.mtrand", "RandomState"),
 })  # fmt: skip
 _OF_C = (types.WrapperDescriptorType, types.MethodDescriptorType, types.BuiltinFunctionType, types.MethodWrapperType)
+#: what is another object at each look, and equal if it is of one object
+_METHODS = (types.MethodType, BoundFunction)
 #: types that are compared by type and value alone
 _PLAIN = frozenset({bool, int, str, bytes, type(None)}) | _TEXTS
 
@@ -74,7 +80,7 @@ class _Identity:
     __slots__ = ("_hash", "_ref", "kind")
 
     def __init__(self, value: Any) -> None:
-        self.kind = type(value)
+        self.kind = kind_of(value)
         self._hash = id(value)
         self._ref = weakref.ref(value)
 
@@ -86,7 +92,7 @@ class _Identity:
         return isinstance(other, _Identity) and mine is not None and mine is other._ref()
 
     def __repr__(self) -> str:
-        return f"object of {self.kind.__name__}"
+        return f"object of {name_of_kind(self.kind)}"
 
 
 class _Place:
@@ -95,22 +101,73 @@ class _Place:
     __slots__ = ("_id", "kind")
 
     def __init__(self, value: Any) -> None:
-        self._id, self.kind = id(value), type(value)
+        self._id, self.kind = id(value), kind_of(value)
 
     def __hash__(self) -> int:
         return self._id
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Place) and self._id == other._id and self.kind is other.kind
+        return isinstance(other, _Place) and self._id == other._id and self.kind == other.kind
 
     def __repr__(self) -> str:
-        return f"object of {self.kind.__name__}"
+        return f"object of {name_of_kind(self.kind)}"
+
+
+class _Method:
+    """The same of a bound method, which is another object at each look."""
+
+    __slots__ = ("_parts", "kind")
+
+    def __init__(self, value: types.MethodType | BoundFunction) -> None:
+        function = value.function if isinstance(value, BoundFunction) else value.__func__
+        self._parts, self.kind = (_identity(value.__self__), _identity(function)), kind_of(value)
+
+    def __hash__(self) -> int:
+        return hash(self._parts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Method) and self._parts == other._parts
+
+    def __repr__(self) -> str:
+        return f"object of {name_of_kind(self.kind)}"
+
+
+def _identity(value: Any) -> _Identity | _Place:
+    try:
+        return _Identity(value)
+    except TypeError:
+        return _Place(value)
+
+
+def kind_of(value: Any) -> Any:
+    """Return what objects have in common that may share traces: their class; functions, and what stands around them,
+    the code, by its id: each trace looks whether it is that very one."""
+    kind = type(value)
+    if kind is types.FunctionType:
+        return kind, id(value.__code__)
+    if kind is functools.partial:
+        return kind, kind_of(value.func)
+    if kind in _METHODS:
+        function = value.function.python_function if kind is BoundFunction else value.__func__
+        return kind, kind_of(function), type(value.__self__)
+    return kind
+
+
+def _class_of(kind: Any) -> type:
+    """Return the class of the objects of a kind."""
+    found: type = kind[0] if type(kind) is tuple else kind
+    return found
+
+
+def name_of_kind(kind: Any) -> str:
+    """Return what messages call the objects of a kind."""
+    return _class_of(kind).__name__
 
 
 #: the classes of which objects among the arguments share traces: of nothing else of them a trace knows
 SHARED: weakref.WeakSet[type] = weakref.WeakSet()
 #: what stands in keys for objects
-OBJECTS = (_Identity, _Place)
+OBJECTS = (_Identity, _Place, _Method)
 
 
 def leaf_key(leaf: Any) -> Any:
@@ -133,6 +190,8 @@ def leaf_key(leaf: Any) -> Any:
 def constant_key(leaf: Any) -> Any:
     """Return what tells a constant from others, from those among them that are equal to it."""
     kind = type(leaf)
+    if kind in _METHODS:
+        return _Method(leaf)
     if issubclass(kind, SCALARS):
         # repr tells 0.0 from -0.0 and makes nan equal to itself
         return kind, repr(leaf) if isinstance(leaf, (float, complex)) else leaf
@@ -149,10 +208,7 @@ def constant_key(leaf: Any) -> Any:
             pass
         else:
             return (kind, leaf, repr(leaf)) if _is_shown(kind) else (kind, leaf)
-    try:
-        return _Identity(leaf)
-    except TypeError:
-        return _Place(leaf)
+    return _identity(leaf)
 
 
 #: parts of a date and of a time of a day
@@ -214,7 +270,7 @@ def class_key(key: Any, of_any: bool = True) -> Any:
     if type(key) is not tuple or len(key) != 2 or type(key[1]) is not tuple:
         return None
     places = [(place, one) for place, one in enumerate(key[1]) if isinstance(one, OBJECTS)]
-    first = {one: place for place, one in reversed(places) if of_any or one.kind in SHARED}
+    first = {one: place for place, one in reversed(places) if of_any or _class_of(one.kind) in SHARED}
     if not first:
         return None
     is_one = [isinstance(one, OBJECTS) and one in first for one in key[1]]
@@ -286,7 +342,7 @@ def quick_key(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any], list[n
         elif is_generator(leaf):
             key += "generator", kind
         elif kind in SHARED:
-            key += kind, next(place for place, one in enumerate(leaves) if one is leaf)
+            key += kind_of(leaf), _first_of(leaves, leaf)
         else:
             return None
     return tuple(key), values, arrays
@@ -299,12 +355,20 @@ def describe_trace(key: Any) -> str:
     return ", ".join(map(describe_key, key[1])) or "no arguments"
 
 
+def _first_of(leaves: Sequence[Any], leaf: Any) -> int:
+    """Return where an object stands first among some leaves; of methods two are one that are equal."""
+    is_method = type(leaf) in _METHODS
+    return next(
+        k for k, one in enumerate(leaves) if one is leaf or (is_method and type(one) is type(leaf) and one == leaf)
+    )
+
+
 def describe_key(key: Any) -> str:
     """Return a ``leaf_key`` for people."""
     if isinstance(key, tuple) and isinstance(key[0], np.dtype):
         return f"{key[0]}{list(key[1])}" + (" tensor" if len(key) == 3 and key[2] is not np.ndarray else "")
-    if isinstance(key, tuple) and len(key) == 3 and isinstance(key[1], type):
-        return f"object of {key[1].__name__}"
+    if isinstance(key, tuple) and len(key) == 3 and key[0] == "object":
+        return f"object of {name_of_kind(key[1])}"
     if isinstance(key, tuple) and len(key) == 2 and key[0] is Number:
         return f"any {key[1].__name__}"
     if isinstance(key, tuple) and len(key) in (2, 3):

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, TypeAlias
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from autoloop_runtime.base.config import tell_as_python
 from autoloop_runtime.base.forks import undivided
@@ -21,6 +21,10 @@ from .keys import OBJECTS, Number, class_key, is_input, leaf_key
 from .parameters import Parameters
 from .plain_python import PlainPython
 from .state.stateful import TRACING, StatefulFunction, Variant, with_variant
+
+if TYPE_CHECKING:
+    from .state.known_refusals import KnownRefusals
+    from .state.retrials import Request
 
 #: what a call runs
 Trace: TypeAlias = ConcreteFunction | StatefulFunction
@@ -77,14 +81,29 @@ class KnownTraces:
         self._of_classes: dict[Any, StatefulFunction] = {}
         #: the keys of calls of which the latest has raised what the function raises: while it was traced, or in Python
         self._raising: set[Any] = set()
+        #: those that machine code is not made for; there once such is asked for
+        self._refused: KnownRefusals | None = None
 
-    @contextmanager
-    def unless_raising(self, key: Any, raised: Collection[int]) -> Iterator[None]:
+    def unless_raising(self, key: Any, request: Request) -> AbstractContextManager[None]:
         """Let a call be traced, unless the one before, of the same key, was stopped by the function's own exception:
         the trace would be, too. Plain Python runs that one; where it is not stopped the next call is traced again.
 
-        ``raised``: by id, the exceptions of the trace that are the function's own.
+        One that was refused is refused again.
         """
+        if request.executor != "native":
+            return self._unless_raising(key, request.raised)
+        if self._refused is None:
+            with undivided():
+                from .state.known_refusals import KnownRefusals
+
+            self._refused = KnownRefusals()
+        self._refused.raise_known(key, request)
+        return self._refused.noted(key, request, self._unless_raising(key, request.raised))
+
+    @contextmanager
+    def _unless_raising(self, key: Any, raised: Collection[int]) -> Iterator[None]:
+        """Do so, of a call that machine code may be made for. ``raised``: by id, the exceptions of the trace that are
+        the function's own."""
         if key in self._raising and not recorders():
             raise CalledPlain(lambda: self._watched(key))
         try:
@@ -165,7 +184,8 @@ class KnownTraces:
             self._left[kind, class_key(key) or key] = made
         elif isinstance(made, Variant) and made.is_shared:
             alike = kind, class_key(key, False) or key
-            self._shared[alike] = with_variant(self._shared.get(alike), made, self._name, None)
+            self._shared[alike] = pool = with_variant(self._shared.get(alike), made, self._name, None)
+            pool.are_of_classes = True
             return self._with_of_classes(alike, made)
         if isinstance(made, Variant):
             known = self._made.get(key)
@@ -181,7 +201,9 @@ class KnownTraces:
         if self._instance is None:
             self._of_classes[alike] = self._shared[alike]
         else:
-            self._of_classes[alike] = with_variant(self._of_classes.get(alike), variant, self._name, self._instance)
+            known = self._of_classes.get(alike)
+            self._of_classes[alike] = known = with_variant(known, variant, self._name, self._instance)
+            known.are_of_classes = True
         return self._of_classes[alike]
 
 

@@ -238,7 +238,7 @@ def traced_or_plain(
         if function.needs_graph and not left.is_endless:
             raise NoGradientError(f"{name} has no gradient: {what_and_where(left)}") from None
         if function.executor == "native" and not left.is_endless:
-            raise TypeError(f"executor='native' cannot run {name}: {what_and_where(left)}") from None
+            raise refused(f"executor='native' cannot run {name}: {what_and_where(left)}") from None
         if left.is_once:
             raise CalledPlain from TypeError(f"{name} has no graph: {what_and_where(left)}")
         made = PlainPython(name, left, function.told)
@@ -249,6 +249,13 @@ def traced_or_plain(
         if made.is_recursive:
             function.told.recursive[size[0]] = made
         return made
+
+
+def refused(said: str) -> TypeError:
+    """Return what is raised where an executor is asked for that cannot run a function; ``told`` as of machine code."""
+    error = TypeError(said)
+    error.told = said  # type: ignore[attr-defined]
+    return error
 
 
 class NamedFunction(Protocol):

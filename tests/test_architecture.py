@@ -84,6 +84,7 @@ LAZY = {
     ("autoloop.concrete", "autoloop.asked_errors"),
     ("autoloop.concrete", "autoloop.retold_errors"),
     ("autoloop.hunted_runs", "autoloop_runtime.dataflow.checked_kernels"),
+    ("autoloop.known_traces", "autoloop.state.known_refusals"),
     ("autoloop.state.replays", "autoloop.retold_errors"),
     ("autoloop_runtime.ir.numpy_arguments", "autoloop_runtime.ir.odd_arguments"),
     ("autoloop_runtime.ir.tracers", "autoloop_runtime.ir.numpys_faults"),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .guards import input_at as input_at
     from .guards import reader as reader
     from .guards import same_contents as same_contents
-    from .held_instances import is_shareable as is_shareable
+    from .held_instances import sharing as sharing
     from .lent_generators import Standing as Standing
     from .lent_generators import lending as lending
     from .other_threads import let_others_wait as let_others_wait
@@ -34,7 +34,7 @@ _MODULES = {
     "input_at": "autoloop.state.guards",
     "reader": "autoloop.state.guards",
     "same_contents": "autoloop.state.guards",
-    "is_shareable": "autoloop.state.held_instances",
+    "sharing": "autoloop.state.held_instances",
     "Libraries": "autoloop.operators.mutation.kept_by_libraries",
     "Standing": "autoloop.state.lent_generators",
     "lending": "autoloop.state.lent_generators",

@@ -59,9 +59,10 @@ class _Finder:
             if now is not before:
                 place = Place("global", None, (namespace, name), name)
                 self._set(place, before, now, -1, (id(namespace), name))
-        for name, cell, before in self.world.cells:
+        for place, cell, before in self.world.cells:
             if (now := value_in(cell, NOTHING)) is not before:
-                self._set(Place("cell", None, cell, name), before, now, -1, (id(cell), ""))
+                owner = -1 if place.parent is None else self.recipes.owner(place.parent)
+                self._set(place, before, now, owner, (id(cell), ""))
         for one in self.world.holders:
             self._holder(one)
 

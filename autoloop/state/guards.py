@@ -11,7 +11,7 @@ import operator
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from types import CodeType
+from types import CellType, CodeType
 from typing import Any
 
 import numpy as np
@@ -227,6 +227,7 @@ _CONDITIONS: Mapping[str, Callable[[_Source, str, Any], str]] = {
     "absent": lambda source, here, known: f"{known!r} not in {here}",
     "holds": lambda source, here, known: f"{known!r} in {here}.__dict__",
     "unset": lambda source, here, known: f"not hasattr({here}, {known!r})",
+    "empty": lambda source, here, known: f"{here} == {source.bind(CellType())}",  # which asks no contents
 }
 
 

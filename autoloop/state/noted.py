@@ -20,7 +20,8 @@ class Guard:
     kind : str
         A row of the table in ``guards``: ``equal``, ``is``, ``type``, ``length``, ``keys``, ``elements``, ``held`` (in
         a container of a user's class), ``contents`` (of an array); ``attributes`` (all there are), ``bare`` (none),
-        ``missing`` and ``holds`` (attributes), ``unset`` (attribute of a class with slots), ``absent`` (key);
+        ``missing`` and ``holds`` (attributes), ``unset`` (attribute of a class with slots), ``empty`` (a cell),
+        ``absent`` (key);
         ``names`` (how many a class has, and the last), ``registered`` (what is, with abstract classes); ``same`` (as
         another place), ``memory`` (the same as of another place), ``part`` (of another place, and which), ``apart``
         (another object than at each of several places).
@@ -49,7 +50,7 @@ class Reached:
         Containers, objects and classes, which may change.
     variables : dict
         ``(id of namespace, name)`` -> namespace and name, of the globals that code in reach uses.
-    cells : list of (str, cell)
+    cells : list of (Place, cell)
         The variables of closures.
     """
 
@@ -62,7 +63,13 @@ class Reached:
         self.holders: list[tuple[Place, Any]] = []
         self._held: set[int] = set()  # their ids
         self.variables: dict[tuple[int, str], tuple[dict[str, Any], str]] = {}
-        self.cells: list[tuple[str, types.CellType]] = []
+        self.cells: list[tuple[Place, types.CellType]] = []
+        #: functions of which another one of the same code may stand there, and tuples whose elements are looked at one
+        #: by one, by their paths: what such functions are given as defaults, or by a partial
+        self.made_anew: list[tuple[Place, types.FunctionType]] = []
+        self.one_by_one: set[tuple[Any, ...]] = set()
+        #: whether something holds functions that are not looked at: code may ask if one of those is one of these
+        self.hides_functions = False
         #: objects by id, which stay theirs, and where they stand
         self.seen: dict[int, tuple[Any, Place]] = {}
         #: those of them that are containers among the arguments: a trace has others in their places

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import types
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
@@ -21,12 +22,12 @@ class Place:
     ----------
     kind : str
         ``call`` (the arguments), ``receiver`` (the instance of a method), ``value`` (an object known beforehand),
-        ``global``, ``cell``, ``attribute``, ``own`` (an attribute where the class has a descriptor of its name),
-        ``member`` (of a class) or ``item``.
+        ``global``, ``closure`` (one cell of a function's), ``cell`` (what a cell holds), ``attribute``, ``own`` (an
+        attribute where the class has a descriptor of its name), ``member`` (of a class) or ``item``.
     parent : Place or None
-        What it is an attribute, a member or an item of.
+        What it is an attribute, a member or an item of; of what a cell holds the cell, where each call finds that.
     key : object
-        The name, index, namespace and name, or cell.
+        The name, index, namespace and name, or a cell that is the same at each call.
     name : str
         What messages call it.
     """
@@ -40,7 +41,7 @@ class Place:
     def path(self) -> tuple[Any, ...]:
         """The same for every trace that means this place."""
         key = (id(self.key[0]), self.key[1]) if self.kind == "global" else self.key
-        key = id(key) if self.kind in ("cell", "value") else key
+        key = id(key) if self.kind in ("cell", "value") and self.parent is None else key
         return (*(self.parent.path if self.parent is not None else ()), self.kind, key)
 
     def step(self, owner: Any) -> Any:
@@ -69,6 +70,10 @@ class Place:
             return Place("attribute", self, key, "self" if key == "instance" else f"{self.name}.{key}")
         return Place("cell", None, key[1], key[0]) if kind == "cell" else Place("value", None, value, self.name)
 
+    def closed_over(self, index: int, name: str) -> Place:
+        """Return the place of a variable of a function's closure."""
+        return Place("cell", Place("closure", self, index, name), None, name)
+
     def member(self, name: str) -> Place:
         """Return the place of an attribute of a class."""
         return Place("member", self, name, f"{self.name}.{name}")
@@ -92,6 +97,8 @@ def put(owner: Any, name: str, value: Any) -> None:
         type.__setattr__(owner, name, value)
     elif isinstance(owner, types.FunctionType):
         setattr(owner, name, value)
+    elif isinstance(owner, functools.partial) and name == "args":
+        functools.partial.__setstate__(owner, (owner.func, value, owner.keywords, owner.__dict__))  # type: ignore[attr-defined]
     else:
         set_own(owner, name, value)
 
@@ -127,6 +134,10 @@ def text_of(place: Place, owner: str, bind: Callable[[Any], str]) -> str:
     return _STEPS[place.kind].text(owner, place.key, bind)
 
 
+def _stays(*_: Any) -> NoReturn:
+    raise AssertionError("a function keeps the cells that it is closed over")
+
+
 @dataclass(frozen=True)
 class _Step:
     """What one kind of step is: how it is read, set and unset, of an owner and with a key, and how it is written."""
@@ -144,11 +155,17 @@ _STEPS: Mapping[str, _Step] = {
         lambda _, key: key[0].pop(key[1], None),
         lambda _, key, bind: f"{bind(key[0])}[{key[1]!r}]",
     ),
+    "closure": _Step(
+        lambda owner, index: owner.__closure__[index],
+        _stays,
+        _stays,
+        lambda owner, index, _: f"{owner}.__closure__[{index}]",
+    ),
     "cell": _Step(
-        lambda _, cell: cell.cell_contents,
-        lambda _, cell, value: setattr(cell, "cell_contents", value),
-        lambda _, cell: delattr(cell, "cell_contents"),
-        lambda _, cell, bind: f"{bind(cell)}.cell_contents",
+        lambda owner, cell: (owner if cell is None else cell).cell_contents,
+        lambda owner, cell, value: setattr(owner if cell is None else cell, "cell_contents", value),
+        lambda owner, cell: delattr(owner if cell is None else cell, "cell_contents"),
+        lambda owner, cell, bind: f"{owner if cell is None else bind(cell)}.cell_contents",
     ),
     "attribute": _Step(getattr, put, take_away, lambda owner, name, _: f"{owner}.{name}"),
     "own": _Step(

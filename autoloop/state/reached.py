@@ -51,6 +51,7 @@ from .unchanging import (
     LISTS,
     PLAIN,
     SETS,
+    holds_functions,
     is_constant,
     is_constant_inside,
     is_followed,
@@ -172,6 +173,7 @@ class _Walk(CodeWalk):
             return
         if type(value) is np.ndarray and not is_hiding(value):
             self.guard("contents", place, value.copy())
+            self.hides_functions |= value.dtype.hasobject
             return
         if (known := self.seen.get(id(value))) is not None:
             if known[1].path != place.path:  # of an element of a set, or a key, there is no reading where it stands
@@ -208,7 +210,7 @@ class _Walk(CodeWalk):
             self.guard("type" if is_made_anew(value) else "is", place, kind if is_made_anew(value) else value)
             self.walk_parts(place, value)
             if isinstance(value, SentByName):
-                self._decorated(place, value)
+                _look_at_decorated(self, place, value)
             else:
                 look_at_attributes(self, place, value)
         elif isinstance(value, type):
@@ -243,15 +245,6 @@ class _Walk(CodeWalk):
             self.guard_absent(place, value, held)
         self._elements(place, value)
 
-    def _decorated(self, place: Place, value: SentByName) -> None:
-        own = type(value).__init__.__code__.co_names
-        for name in vars(value).keys() & self.names.read:
-            if name not in own and name[:2] != "__":
-                self.hidden.append(f"{name!r}, an attribute of the decorated function {place.name!r}, is used")
-        self.hidden += changed(place, value, self.names.changed)
-        self.note_stranger(place, value)
-        guard_ungiven(self, place, value)
-
     def _is_only_added_to(self, place: Place, value: Any) -> bool:
         # What is added to a full deque moves what it holds; what a set holds already is not added.
         if getattr(value, "maxlen", None) is not None or isinstance(value, SETS):
@@ -268,10 +261,12 @@ class _Walk(CodeWalk):
             return
         parts = dict.values(value) if isinstance(value, dict) else value
         plain = all(issubclass(type(one), PLAIN) for one in parts)
-        if len(value) > MOST_ELEMENTS or (plain and (len(value) > 20 or isinstance(value, tuple))):
+        is_whole = isinstance(value, tuple) and place.path not in self.one_by_one
+        if len(value) > MOST_ELEMENTS or (plain and (len(value) > 20 or is_whole)):
             if not all(map(is_constant, parts)):
                 self.hidden.append(f"{place.name!r} holds more than {MOST_ELEMENTS} objects")
             self.guard("elements", place, dict(value) if isinstance(value, dict) else tuple(value))
+            self.hides_functions |= not plain and holds_functions(parts)
         elif isinstance(value, dict):
             self.guard("keys", place, tuple(value))
             if self._without_place(place, value):
@@ -285,6 +280,7 @@ class _Walk(CodeWalk):
     def _without_place(self, place: Place, values: Iterable[Any]) -> bool:
         """Look at the elements of a set, or keys of a dict, which are guarded; return whether they can be looked up."""
         are_known = not any(_tells_itself(type(one)) for one in values)
+        self.hides_functions |= holds_functions(values)
         for one in values:
             if not is_constant(one) or isinstance(one, Enum):
                 are_known = are_known and in_class(type(one), "__eq__") is object.__eq__
@@ -308,6 +304,7 @@ class _Walk(CodeWalk):
                 self._elements(place, value)
             elif not held and is_constant_inside(value):
                 self.guard("held", place, contents(value))
+                self.hides_functions = True
             else:
                 self.hidden.append(f"{place.name!r} is a container of a class of its own")
         for name, one in held.items():
@@ -319,6 +316,17 @@ class _Walk(CodeWalk):
 def _says_what_it_holds(kind: type) -> bool:
     told = [vars(cls)["__dict__"] for cls in kind.__mro__ if "__dict__" in vars(cls)]
     return bool(told) and not isinstance(told[0], types.GetSetDescriptorType | types.MemberDescriptorType)
+
+
+def _look_at_decorated(walk: _Walk, place: Place, value: SentByName) -> None:
+    """Look at the attributes that a program has given a decorated function."""
+    own = type(value).__init__.__code__.co_names
+    for name in vars(value).keys() & walk.names.read:
+        if name not in own and name[:2] != "__":
+            walk.hidden.append(f"{name!r}, an attribute of the decorated function {place.name!r}, is used")
+    walk.hidden += changed(place, value, walk.names.changed)
+    walk.note_stranger(place, value)
+    guard_ungiven(walk, place, value)
 
 
 def _tells_itself(kind: type) -> bool:

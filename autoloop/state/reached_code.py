@@ -1,4 +1,4 @@
-"""The walk over code in reach: variables of functions, what functions and modules hold, and classes."""
+"""The walk over code in reach: what modules hold, global variables, and classes."""
 
 from __future__ import annotations
 
@@ -15,26 +15,23 @@ from typing import Any
 
 from autoloop_runtime.base.locations import is_library_file
 
-from ..conversion.callables import is_users_class, is_users_module, is_written
+from ..conversion.callables import is_users_class, is_users_module
 from ..conversion.known_effects import BY_NAME
 from ..operators.mutation.parts_of_objects import (
     DESCRIPTORS,
     has_state,
     names_of_state,
     own_names,
-    parts_of,
 )
-from ..operators.staging.container_contents import in_class, instance_attributes, is_data_descriptor, is_property
-from .closures_of_libraries import note_closure
-from .foreign_attributes import guard_ungiven, look_at_attributes, look_at_settings, look_into_module
-from .noted import Reached
-from .places import CALL, Place, held_at
+from ..operators.staging.container_contents import instance_attributes, is_data_descriptor
+from .foreign_attributes import look_at_settings, look_into_module
+from .places import Place, held_at
+from .reached_functions import FunctionWalk
 from .unchanging import LISTS, is_constant
 
 #: what each member of an enumeration has
 _OF_MEMBERS = ("_name_", "__objclass__", "_sort_order_")
-#: what Python keeps of functions, and of classes, and a program may set
-_OF_FUNCTIONS = frozenset(("__annotations__", "__doc__", "__module__", "__name__", "__qualname__"))
+#: what Python keeps of classes, and a program may set
 _OF_NAMED_CLASSES = frozenset(("__name__", "__qualname__"))
 #: what classes have that nobody asks for but by its name
 _OF_CLASSES = frozenset(
@@ -44,88 +41,12 @@ _OF_CLASSES = frozenset(
     + ("__abstractmethods__", "__classcell__", "__classdictcell__", "__non_callable_proto_members__")
     + ("__protocol_attrs__", "__final__")
 )
+#: what asks a dataclass for its fields
+_ASKING_FIELDS = frozenset(("fields", "asdict", "astuple", "replace"))
 
 
-class CodeWalk(Reached):
-    """The part of the walk that looks at functions, modules and classes."""
-
-    def walk_function(self, place: Place, value: types.FunctionType) -> None:
-        self.guard("is", place, value)
-        if value.__name__[:2] == "__" and not is_written(value):  # a dataclass's: another one may be put there
-            return
-        if is_library_file(value.__code__.co_filename):  # a decorator's wrapper may hold a function of the user's
-            self.of_libraries.append((place, value))
-            self.walk_parts(place, value)
-            look_at_attributes(self, place, value)
-            note_closure(self, place.name, value)
-        else:
-            self.guard("is", place.attribute("__code__"), value.__code__)  # which who reloads modules sets anew
-            for name in ("__defaults__", "__kwdefaults__"):
-                if (given := getattr(value, name)) is not None:
-                    self.visit(place.attribute(name), given)
-            self.attributes_of(place, value)
-            self.walk_code(value)
-
-    def walk_parts(self, place: Place, value: Any) -> None:
-        """Look at what something of a library holds that is, or leads to, the user's."""
-        for kind, key, one in parts_of(value):
-            part = place.part(kind, key, one)
-            self.unnamed.add(part.path)
-            self.visit(part, one)
-
-    def attributes_of(self, place: Place, function: types.FunctionType) -> None:
-        """Look at what a function itself holds."""
-        held = vars(function)
-        self.hold(place, function)
-        for name, one in held.items():
-            if self.names.use(name) and name != "__wrapped__":
-                self.visit(place.attribute(name), one)
-        self._told_by_name(place, function, _OF_FUNCTIONS)
-        guard_ungiven(self, place, function)
-
-    def guard_absent(self, place: Place, value: Any, held: dict[str, Any]) -> None:
-        """Guard that an object has no attributes but those that it holds, of those that are asked for, and those that
-        code deletes."""
-        for name in sorted(self.names.deleted & getattr(value, "__dict__", {}).keys()):
-            self.guard("holds", place, name)
-        if self.names.every and hasattr(value, "__dict__"):
-            self.guard("attributes", place, frozenset(vars(value)))
-        elif hasattr(value, "__dict__"):
-            absent = frozenset([name for name in self.names.read - held.keys() if not is_property(type(value), name)])
-            if absent:
-                self.guard("missing", place, absent)
-        else:
-            for name in sorted(self.names.read - held.keys()):
-                if isinstance(in_class(type(value), name), types.MemberDescriptorType):
-                    self.guard("unset", place, name)
-
-    def _told_by_name(self, place: Place, value: Any, names: Set[str]) -> None:
-        """Look at what Python keeps of a function or class, where code asks for it by its name."""
-        for name in sorted(self.names.read & names):
-            self.visit(place.attribute(name), getattr(value, name))
-
-    def walk_code(self, function: types.FunctionType) -> None:
-        """Look at the variables of a function's code."""
-        used = self.names.add(function.__code__)
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-            if id(cell) in self.seen:
-                continue
-            self.seen[id(cell)] = cell, CALL
-            self.cells.append((name, cell))
-            try:
-                value = cell.cell_contents
-            except ValueError:
-                continue
-            place = Place("cell", None, cell, name)
-            if self.names.use(name) or issubclass(type(value), (*LISTS, set)):
-                self.visit(place, value)
-        namespace = function.__globals__
-        self._globals(namespace, used)
-        for name in used:
-            if issubclass(type(one := namespace.get(name)), types.ModuleType):
-                self.open_module(one, name)  # type: ignore[arg-type]
-                self.modules[id(one)] = one  # type: ignore[assignment]
-        self.packages.add(namespace.get("__package__") or "")
+class CodeWalk(FunctionWalk):
+    """The part of the walk that looks at modules and classes, too."""
 
     def walk_modules(self) -> bool:
         """Look at what code uses of the modules that it names or imports, once all else was looked at: thousands of
@@ -155,7 +76,7 @@ class CodeWalk(Reached):
         before, were_stored = self.walked.get(id(module), (None, frozenset()))
         if before == known:  # thousands of functions in many packages import the same ones
             return
-        self._globals(held, own_names(module) if is_open else names_of_state(module, self.names.spoken()))
+        self.look_at_globals(held, own_names(module) if is_open else names_of_state(module, self.names.spoken()))
         if is_users_module(module):
             if len(stored) != len(self.stored):
                 self.stored = frozenset(stored)
@@ -216,7 +137,8 @@ class CodeWalk(Reached):
         if name not in known and f"{package}.{name}" not in known and not _is_of_library(first, self.specs):
             self.hidden.append(f"the module {name!r} is imported")
 
-    def _globals(self, namespace: dict[str, Any], used: Set[str]) -> None:
+    def look_at_globals(self, namespace: dict[str, Any], used: Set[str]) -> None:
+        """Look at the global variables that code of a module uses."""
         for name in sorted(name for name in used if (id(namespace), name) not in self.variables):
             key = id(namespace), name
             self.variables[key] = namespace, name
@@ -249,7 +171,7 @@ class CodeWalk(Reached):
             self.seen.setdefault(id(cls), (cls, place))
             self.hold(place, cls)
             self.guard("names", place, (len(vars(cls)), next(reversed(vars(cls)))))
-            self._told_by_name(place, cls, _OF_NAMED_CLASSES)
+            self.told_by_name(place, cls, _OF_NAMED_CLASSES)
             if "__subclasses__" in self.names.read:
                 self.hidden.append(f"{cls.__name__!r} is asked for its subclasses")
             if isinstance(cls, abc.ABCMeta):
@@ -289,7 +211,8 @@ class CodeWalk(Reached):
             if (special and name not in _OF_CLASSES) or name in self.names:
                 self.guard("is", place, one)
         elif special and name != "__match_args__":
-            if name not in _OF_CLASSES or name in self.names.read:
+            is_asked = name == "__dataclass_fields__" and not self.names.read.isdisjoint(_ASKING_FIELDS)
+            if name not in _OF_CLASSES or name in self.names.read or is_asked:
                 self.visit(place, one)
         elif self.names.use(name) or (name in self.names.stored and is_data_descriptor(one)):
             self.visit(place, one)

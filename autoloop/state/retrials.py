@@ -111,6 +111,12 @@ class Request:
             self.raised.add(id(error))
         return is_pythons
 
+    def walk(self) -> Reached:
+        """Return what the function reaches."""
+        receiver = None if self.receiver is None else (RECEIVER, self.receiver())
+        arguments = [name for name, _ in self.parameters.named(self.call)]
+        return reached_from(self.function, self.call, receiver, arguments=arguments)
+
     @property
     def is_of_arrays(self) -> bool:
         """Whether plain Python gives values of the kinds that a trace gives: of tensors it would make others."""
@@ -148,7 +154,7 @@ def trace(request: Request, own: Sequence[Variant], others: Sequence[Variant]) -
     """
     with TRACING:
         if own:
-            state.check_ends(own, lambda: _walk(request))
+            state.check_ends(own, request.walk)
         numbers = _changing([*own, *others])
         try:
             made = _first(request, numbers)
@@ -243,14 +249,8 @@ def _may_know_more(error: BaseException) -> bool:
 
 
 def _has_inputs(request: Request) -> bool:
-    reached = _walk(request)
+    reached = request.walk()
     return bool(reached.arrays or reached.numbers)
-
-
-def _walk(request: Request) -> Reached:
-    receiver = None if request.receiver is None else (RECEIVER, request.receiver())
-    arguments = [name for name, _ in request.parameters.named(request.call)]
-    return reached_from(request.function, request.call, receiver, arguments=arguments)
 
 
 def _attempt(request: Request, by_reference: bool, numbers: frozenset[Any]) -> _Attempt:
@@ -277,7 +277,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
 
 
 def _traced_once(request: Request, by_reference: bool, numbers: frozenset[Any], may_lend: bool) -> _Attempt:
-    world = World(_walk(request), request.call, request.receiver)
+    world = World(request.walk(), request.call, request.receiver)
     found = WorldInputs(world, by_reference, numbers)
     placed = len(found.places)
     relations, related = found.related(request.leaves, request.same)
@@ -353,7 +353,7 @@ def _leave_strange(error: BaseException | None, request: Request) -> None:
     """Leave a function to Python that there is no graph for, and that finds dates, texts or objects in an array."""
     while error is not None and not is_of_tracing(error):
         error = error.__cause__  # NumPy raises others of ours
-    for guard in _walk(request).guards if error is not None else ():
+    for guard in request.walk().guards if error is not None else ():
         if guard.kind == "contents":
             leave(f"the array {guard.place.name!r} of dtype {guard.known.dtype} is used with what only a run knows", "")
 
@@ -413,13 +413,15 @@ def _variant(request: Request, made: _Attempt) -> Variant:
     places += [(one.name, "read by reference") for one in lent_at]
     places += [(name, "written") for name in made.changes.names]
     owners = [*made.changes.owners, *lent_at]
-    read = state.reader(made.guards, made.inputs, owners)
+    is_shared, of_functions = state.sharing(request, made.reached, made.concrete, [*writes, made.result])
+    guards = [*made.guards, *of_functions]
+    read = state.reader(guards, made.inputs, owners)
     has_tensors = any(one.kind == "tensor" for one in made.inputs)
     made.concrete.places = tuple(dict.fromkeys(places))
     return Variant(
         made.concrete,
         read,
-        state.reader(made.guards, made.inputs, owners, True) if has_tensors else read,
+        state.reader(guards, made.inputs, owners, True) if has_tensors else read,
         writes,
         made.result,
         bool(writes) or made.result is not None,
@@ -429,7 +431,7 @@ def _variant(request: Request, made: _Attempt) -> Variant:
         any(_is_of_call(place) for place in _every_place(made)),
         bool(made.inputs),
         None if request.needs_graph else state.put_back(made.concrete, bool(writes)),
-        state.is_shareable(request, made.reached, made.concrete, [*writes, made.result]),
+        is_shared,
         state.lengths_of(made.guards),
         made.changes.numbers,
         made.lending,

@@ -177,6 +177,8 @@ class StatefulFunction:
     def __init__(self, name: str, receiver: Callable[[], Any] | None) -> None:
         self.name = name
         self.receiver = receiver
+        #: whether they are those of all calls whose objects are of the same classes: they look at these
+        self.are_of_classes = False
         #: the newest first; replaced as a whole
         self.variants: tuple[Variant, ...] = ()
 
@@ -194,10 +196,11 @@ class StatefulFunction:
         """Whether a trace looks into the arguments."""
         return any(variant.needs_call for variant in self.variants)
 
-    def first_for(self, call: tuple[Any, ...]) -> Variant | None:
-        """Return the trace that is tried first, where it fits a call, and its reader says all of whether it does."""
+    def first_for(self, call: tuple[Any, ...], has_defaults: bool) -> Variant | None:
+        """Return the trace that is tried first, where it fits a call, and its reader says all of whether it does; a
+        call may *have defaults* that a fast path does not fill in."""
         one = self.variants[0]
-        if one.written or one.same or one.apart or one.needs_call or one.lent:
+        if one.written or one.same or one.apart or (one.needs_call and has_defaults) or one.lent:
             return None
         return None if one.read(call, None if self.receiver is None else self.receiver()) is None else one
 

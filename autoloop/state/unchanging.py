@@ -42,6 +42,13 @@ def is_constant(value: Any) -> bool:
     return isinstance(value, (tuple, frozenset)) and all(map(is_constant, value))
 
 
+def holds_functions(values: Iterable[Any]) -> bool:
+    """Return whether one of some constants is, or holds, a function of which there may be others of the same code."""
+    return any(
+        isinstance(one, FUNCTIONS) or (isinstance(one, (tuple, frozenset)) and holds_functions(one)) for one in values
+    )
+
+
 def is_hiding(value: Any) -> bool:
     """Return whether an object holds what changes unseen: such a one of a library, or an array of such."""
     if type(value) is np.ndarray:

@@ -14,11 +14,14 @@ looks as if nothing had been set: then it has to stand there at each call, or th
 
 from __future__ import annotations
 
+import functools
+import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..conversion.cells import value_in
 from ..operators.staging.container_contents import in_class
+from ..sent_by_name import SentByName
 from .noted import Guard, Reached
 from .places import Place, held_at
 from .unchanging import PLAIN
@@ -42,6 +45,9 @@ def guards_of_several(reached: Reached, written: Sequence[Place], arrays: Sequen
     for place, value in reached.holders:
         if not isinstance(value, type):
             kinds.setdefault(type(value), []).append(place)
+    for kind, around in _around(reached).items():
+        if any(place.path[0] not in ("value", "global") for place in around):
+            kinds[kind] = around
     groups = [
         places
         for kind, places in kinds.items()
@@ -49,7 +55,19 @@ def guards_of_several(reached: Reached, written: Sequence[Place], arrays: Sequen
     ]
     if asked:
         groups.append([*arrays])
+    # a variable that one function sets, and another one reads or sets
+    if any(place.parent and place.name in reached.names.stored for place, _ in reached.cells):
+        groups.append([place.parent or Place("value", None, cell, place.name) for place, cell in reached.cells])
     return [Guard("apart", first, others) for first, *others in filter(None, groups) if others]
+
+
+def _around(reached: Reached) -> dict[type[Any], list[Place]]:
+    """Return what stands around functions, by its types, and is told by what it holds alone."""
+    kinds: dict[type[Any], list[Place]] = {}
+    for value, place in reached.seen.values():
+        if isinstance(value, (functools.partial, SentByName, types.MethodType)):
+            kinds.setdefault(type(value), []).append(place)
+    return kinds
 
 
 def _is_compared_by_identity(kind: type[Any]) -> bool:
@@ -76,8 +94,8 @@ def guards_of_unread(world: World) -> list[Guard]:
 def _places(world: World) -> Iterator[tuple[str, Place, Any, Any]]:
     for namespace, name, before in world.variables:
         yield name, Place("global", None, (namespace, name), name), before, namespace.get(name, NOTHING)
-    for name, cell, before in world.cells:
-        yield name, Place("cell", None, cell, name), before, value_in(cell, NOTHING)
+    for place, cell, before in world.cells:
+        yield place.name, place, before, value_in(cell, NOTHING)
     stored = world.reached.names.stored
     for one in world.holders:
         if not one.of_elements:

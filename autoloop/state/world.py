@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import sys
 import types
@@ -156,7 +157,7 @@ class World:
         self.reached, self.call, self.receiver = reached, call, receiver
         self.holders: list[Holder] = []
         self.variables: list[tuple[dict[str, Any], str, Any]] = []
-        self.cells: list[tuple[str, types.CellType, Any]] = []
+        self.cells: list[tuple[Place, types.CellType, Any]] = []
         self._first: list[tuple[dict[str, Any], str, Any]] = []
         self._first_cells: list[tuple[types.CellType, Any]] = []
         #: where tracers, and tuples of them, were put, and what stood there
@@ -187,6 +188,8 @@ class World:
         if place.kind in ("attribute", "own"):
             if isinstance(owner, types.FunctionType):
                 return str(place.key) != "__kwdefaults__"
+            if isinstance(owner, functools.partial):
+                return str(place.key) == "args"
             is_pythons = type(owner).__module__ in ("functools", "builtins") and not is_nameless(type(owner))
             return not is_pythons and not isinstance(owner, SentByName)
         if isinstance(owner, tuple):
@@ -203,7 +206,7 @@ class World:
         self._first_cells = [(cell, value_in(cell, NOTHING)) for _, cell in self.reached.cells]
         self._place([*tracers, *self._given_twice()])
         self.variables = [(namespace, name, namespace.get(name, NOTHING)) for namespace, name in used]
-        self.cells = [(name, cell, value_in(cell, NOTHING)) for name, cell in self.reached.cells]
+        self.cells = [(place, cell, value_in(cell, NOTHING)) for place, cell in self.reached.cells]
         for one in self.holders:
             one.begin()
 

@@ -116,21 +116,24 @@ def one_holder(value):
     return {tuple(some) for some in ways.values() if len(some) > 1}
 
 
+def _entered(*some, **named):
+    if within:  # noqa: F821
+        return f(*some, **named)  # noqa: F821
+    enter()  # noqa: F821
+    within.append(True)  # noqa: F821
+    try:
+        return f(*some, **named)  # noqa: F821
+    finally:
+        within.clear()  # noqa: F821
+
+
 def entering(f, enter, within):
-    """Return a function that calls another, and what is to be done before, if it is called ``within`` no other one."""
+    """Return a function that calls another, and what is to be done before, if it is called ``within`` no other one.
 
-    @functools.wraps(f)
-    def entered(*some, **named):
-        if within:
-            return f(*some, **named)
-        enter()
-        within.append(True)
-        try:
-            return f(*some, **named)
-        finally:
-            within.clear()
-
-    return entered
+    It is a library's, whose variables nobody looks at: programs put it where ``f`` finds it, and would reach all this.
+    """
+    code = _entered.__code__.replace(co_filename=np.__file__)
+    return functools.wraps(f)(types.FunctionType(code, {"f": f, "enter": enter, "within": within}))
 
 
 def played(text, number, layout, count, executor=None, look=None, enter=None):
