@@ -11,8 +11,8 @@ from autoloop_runtime.ir.graph import Node
 from autoloop_runtime.passes.given_places import with_given_places
 
 from .concrete import ConcreteFunction
-from .state.places import spoken
 from .state.stateful import StatefulFunction
+from .tracing import InputNames
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,8 @@ def explained_arguments(concrete: ConcreteFunction | StatefulFunction) -> tuple[
     if concrete.runner.asked != "auto" or not loops_inside(graph):  # else its loops stay as they are
         graph = with_given_places(graph)
     there = left_in_place(graph, graph.donated)
-    elsewhere = {spoken(name): name for name, _ in concrete.places}
+    traced = concrete.newest if isinstance(concrete, StatefulFunction) else concrete
+    said = traced.graph.record(InputNames).said
     made = []
     for k, tensor in enumerate(graph.inputs):
         use, why = "read", ""
@@ -53,7 +54,7 @@ def explained_arguments(concrete: ConcreteFunction | StatefulFunction) -> tuple[
         elif k in graph.donated:
             use, why = "written by a copy", _why_copied(graph.outputs[graph.donated[k]].op)
         parameter = tensor.op
-        name = elsewhere.get(parameter.name, parameter.name)
+        name = said.get(parameter.name, parameter.name)
         made.append(ArgumentReport(name, str(tensor.dtype), str(tensor.shape), use, why))
     return tuple(made)
 

@@ -41,6 +41,7 @@ from .operators.staging.staged_blocks import Loops, TellArrays, ToldArrays, Writ
 from .operators.staging.staged_values import leave_variables
 from .operators.staging.standins import StandIn
 from .returned_views import is_part_of_input, views_of
+from .state.places import spoken
 from .written_arguments import ReferringFunction, references_of
 
 R = TypeVar("R")
@@ -71,6 +72,17 @@ def converted(f: Callable[..., Any]) -> Callable[..., Any]:
     return operators.staged_for(f) or convert(f)
 
 
+class InputNames:
+    """What the inputs of a graph are called by people, by the names of their nodes; a record of the graph."""
+
+    def __init__(self) -> None:
+        self.said: dict[str, str] = {}
+
+    def copy(self) -> InputNames:
+        """Return the same."""
+        return self
+
+
 def placeholders(
     graph: Graph, leaves: Sequence[Any], names: Sequence[str], specs: Sequence[Any] | None, same: Sequence[int] = ()
 ) -> list[Any]:
@@ -97,7 +109,9 @@ def placeholders(
     for position, leaf in enumerate(leaves):
         if is_input(leaf):
             spec = specs[position] if specs is not None and position < len(specs) else leaf
-            made = graph.parameter(dtypes.as_dtype(spec.dtype), TensorShape(spec.shape), names[position])
+            made = graph.parameter(dtypes.as_dtype(spec.dtype), TensorShape(spec.shape), spoken(names[position]))
+            parameter = made.op
+            graph.record(InputNames).said[parameter.name] = names[position]
             first = same[position] if same else position
             if first == position:
                 symbolic.append(_argument(graph, marked(_kind(leaf), made), leaf))

@@ -178,6 +178,16 @@ def test_a_loop_is_not_said_to_become_machine_code_that_cannot():
     assert "takes it over once" in report.loops[1].why
 
 
+def test_what_an_argument_holds_and_another_one_of_a_like_name_are_told_apart() -> None:
+    class Held:
+        def __init__(self, shape: int) -> None:
+            self.n = np.ones(shape)
+
+    told = str(al.explain(lambda p, p_n: (p.n * 2, p_n * 2), Held(3), np.ones(4)))
+    assert "  p.n (float64(3,)): read" in told
+    assert "  p_n (float64(4,)): read" in told
+
+
 def test_what_arguments_hold_is_called_by_the_names_of_the_parameters() -> None:
     class Held:
         def __init__(self) -> None:

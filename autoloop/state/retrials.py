@@ -286,7 +286,7 @@ def _traced_once(request: Request, by_reference: bool, numbers: frozenset[Any], 
     graph.record(LookedAt).names = world.reached.names
     for name, setting in request.settings.items():
         setattr(graph, name, setting)
-    names = [*request.parameters.leaf_names(request.call), *[spoken(place.name) for place in found.places]]
+    names = [*request.parameters.leaf_names(request.call), *[place.name for place in found.places]]
     with graph.as_default():
         symbolic = placeholders(graph, [*request.leaves, *found.leaves], names, request.specs, relations.earlier)
         relations.make_parts(symbolic)
