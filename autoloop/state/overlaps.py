@@ -6,7 +6,6 @@ arrays that overlap, neither of which is a part of the other, are parts of the a
 
 from __future__ import annotations
 
-import bisect
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -182,14 +181,18 @@ class Related:
         return self.part.is_of(one, other) if self.is_of_argument else self.part.is_of(other, one)
 
 
+#: so many arrays are compared with each, before they are put in order
+_FEW = 32
+
+
 class _Spans:
     """Arrays by where their memory is: of thousands few are near another."""
 
     def __init__(self, leaves: list[Any]) -> None:
         self._leaves = leaves
-        #: where each begins and ends, when it was noted, and which it is; in order
-        self._spans: list[tuple[int, int, int, int]] = []
+        #: where each begins and ends, when it was noted, and which it is; and all in order, where there are many
         self._of: dict[int, tuple[int, int, int, int]] = {}
+        self._spans: list[tuple[int, int, int, int]] = []
         self._longest = self._count = 0
 
     def append(self, place: int) -> None:
@@ -197,12 +200,17 @@ class _Spans:
         low, high = np.lib.array_utils.byte_bounds(self._leaves[place])
         self._count += 1
         self._longest = max(self._longest, high - low)
-        self._of[place] = low, high, self._count, place
-        bisect.insort(self._spans, self._of[place])
+        span = self._of[place] = low, high, self._count, place
+        if self._spans:
+            self._spans.insert(self._first(span), span)
+        elif len(self._of) > _FEW:
+            self._spans = sorted(self._of.values())
 
     def remove(self, place: int) -> None:
         """Forget one."""
-        del self._spans[bisect.bisect_left(self._spans, self._of.pop(place))]
+        span = self._of.pop(place)
+        if self._spans:
+            del self._spans[self._first(span)]
 
     def every(self) -> list[int]:
         """Return all, as they were noted."""
@@ -210,10 +218,20 @@ class _Spans:
 
     def near(self, array: np.ndarray[Any, Any]) -> list[int]:
         """Return those whose memory may be that of an array, as they were noted."""
+        if not self._spans:
+            return self.every()
         low, high = np.lib.array_utils.byte_bounds(array)
-        begin, end = (bisect.bisect_left(self._spans, (at,)) for at in (low - self._longest, high))
+        begin, end = self._first((low - self._longest,)), self._first((high,))
         found = sorted([(at, place) for _, last, at, place in self._spans[begin:end] if last > low])
         return [place for _, place in found]
+
+    def _first(self, span: tuple[int, ...]) -> int:
+        """Return at which place a span stands, or would."""
+        low, high = 0, len(self._spans)  # a start does not load ``bisect``, which few worlds would need
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (middle + 1, high) if self._spans[middle] < span else (low, middle)
+        return low
 
 
 class Relations:

@@ -78,7 +78,8 @@ def test_arrays_are_compared_with_those_near_them(monkeypatch):
     assert made.first[401] == 7 and made.parts[402][0] == 4
 
 
-def test_arrays_are_parts_of_others_as_they_come():
+def test_arrays_are_parts_of_others_as_they_come(monkeypatch):
+    monkeypatch.setattr(overlaps, "_FEW", 2)
     rng = np.random.default_rng(3)
     for _ in range(20):
         buffer = np.zeros(30)
