@@ -132,6 +132,8 @@ def hides_state(value: Any) -> bool:
     kind = type(value)
     if isinstance(value, _FOLLOWED):
         return False
+    if isinstance(value, BaseException) and is_pythons_own(kind):
+        return True  # notes, arguments, traceback and cause
     if hasattr(kind, "__next__") or isinstance(value, BUFFERS) or kind.__module__ == "array":
         return kind.__module__ != "numpy.random"
     return is_pythons_own(kind) and origin_of(kind) not in (*_PURE, "builtins")

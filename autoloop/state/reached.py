@@ -65,6 +65,9 @@ _STRUCTURES = frozenset((tuple, *LISTS, *DICTS)) - {Counter}
 _CONTAINERS = (tuple, *LISTS, *DICTS, *SETS)
 
 
+_UNSEEN = "which may change unseen (give what is needed of it as arguments)"
+
+
 class _Walk(CodeWalk):
     """The walk that finds it."""
 
@@ -223,8 +226,7 @@ class _Walk(CodeWalk):
         elif has_state(value):
             self._object(place, value)
         elif is_hiding(value):
-            words = "which may change unseen (give what is needed of it as arguments)"
-            self.hidden.append(f"the {kind.__name__} {place.name!r}, {words}, is used")
+            self.hidden.append(f"the {kind.__name__} {place.name!r}, {_UNSEEN}, is used")
         else:
             if is_generator(value):
                 self.generators.append((place, value))
@@ -310,6 +312,8 @@ class _Walk(CodeWalk):
         for name, one in held.items():
             if self.names.use(name) or issubclass(type(one), (*LISTS, set)):
                 self.visit(held_at(place, value, name), one)
+        if isinstance(value, BaseException):  # its text tells of them, too
+            self.visit(place.attribute("args"), value.args)
         self.guard_absent(place, value, held)
 
 

@@ -89,7 +89,7 @@ class FunctionWalk(Reached):
         held = vars(function)
         self.hold(place, function)
         for name, one in held.items():
-            if self.names.use(name) and name != "__wrapped__":
+            if self.names.use(name):
                 self.visit(place.attribute(name), one)
         self.told_by_name(place, function, _OF_FUNCTIONS)
         guard_ungiven(self, place, function)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import collections
 import enum
+import functools
 import linecache
 import warnings
 
 import autoloop as al
 import numpy as np
+import pytest
 from each_case import each
 
 TOP = """
@@ -75,3 +77,37 @@ def test_a_function_made_in_the_function_is_given_a_name():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert repr(named(np.ones(1))) == "(array([2.]), 'other', 'says')"
+
+
+REFUSAL = ValueError("a")
+NOTED = ValueError("a")
+
+
+def told(x):
+    return REFUSAL.args, str(REFUSAL), x * 2
+
+
+def noted(x):
+    NOTED.add_note("n")
+    return x
+
+
+inner = functools.wraps(lambda x: x + 1)(lambda x: x * 2)
+
+
+def unwrapped(x):
+    return inner.__wrapped__(x)
+
+
+def test_arguments_and_notes_of_exceptions_from_outside_and_what_a_function_wraps():
+    f, g, h = al.function(told), al.function(noted), al.function(unwrapped)
+    for text in "aabb":
+        REFUSAL.args = (text,)
+        assert f(np.ones(1))[:2] == ((text,), text)
+    with pytest.warns(UserWarning, match="runs as plain Python"):
+        for _ in range(3):
+            g(np.ones(1))
+    assert NOTED.__notes__ == ["n"] * 3
+    for step in (1, 1, 5, 7):
+        inner.__wrapped__ = lambda x, step=step: x + step
+        assert h(np.ones(1)) == [1 + step]
