@@ -9,11 +9,15 @@ A Python number that meets nothing becomes a tensor of the constructors' default
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from .locations import capture
 from .stand_ins import UnknownWhileTracing
 
 DType: TypeAlias = np.dtype[Any]
@@ -199,3 +203,28 @@ def takes(dtype: DType, number: complex) -> bool:
     """Return whether a Python number can have ``dtype`` without losing its kind."""
     kinds = {bool: "b", int: "iufc", float: "fc", complex: "c"}
     return dtype.kind in next(k for t, k in kinds.items() if isinstance(number, t))
+
+
+#: what NumPy says where imaginary parts are left out: once for each line that is traced, which it names
+_DISCARDED = "Casting complex values to real discards the imaginary part"
+
+
+def warn_of_discarded(given: DType, wanted: DType) -> None:
+    """Give NumPy's warning of an array of one dtype that is made one of another, at the user's line."""
+    if given.kind != "c" or wanted.kind not in "iuf":
+        return
+    location = capture()
+    filename, line = (location[-1].filename, location[-1].lineno) if location else (__file__, 1)
+    warnings.warn_explicit(_DISCARDED, np.exceptions.ComplexWarning, filename, line)
+
+
+def quiet_about_discarded(given: DType) -> AbstractContextManager[None]:
+    """Return a context manager in which functions are tried on arrays of a dtype without that warning."""
+    return _quiet() if given.kind == "c" else nullcontext()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+        yield

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .discarded_parts import quiet_about_discarded
+from ..base.dtypes import quiet_about_discarded
 from .op import call
 
 #: the flag of NumPy's

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.dtypes import of_numbers
+from ..base.dtypes import of_numbers, warn_of_discarded
 from ..base.stand_ins import cast_refused
-from .discarded_parts import warn_of_discarded
 from .numpy_arguments import ask_of_odd, refuse, refuse_none
 from .numpy_protocols import counterpart_of
 from .op import call

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..base.dataclass import dataclass
+from ..base.dtypes import quiet_about_discarded
 from ..base.stand_ins import UnknownWhileTracing
 from .array_layouts import (
     answered_in_order,
@@ -26,7 +27,6 @@ from .array_layouts import (
     of_flat,
     order_of_axes,
 )  # fmt: skip
-from .discarded_parts import quiet_about_discarded
 from .numpy_protocols import counterpart_of
 from .op import call
 from .tensor import Tensor

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
-from ..base.dtypes import DType, Kind
+from ..base.dtypes import DType, Kind, warn_of_discarded
 from ..base.stand_ins import UnknownWhileTracing
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor, has_tensor, numpys_array, to_array
-from ..ir.discarded_parts import warn_of_discarded
 from ..ir.graph import current_graph
 from ..ir.number_operators import CARRIERS, number_type
 from ..ir.op import function, ruled_in

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...base.dtypes import of_numbers
+from ...base.dtypes import of_numbers, warn_of_discarded
 from ...base.stand_ins import UnknownWhileTracing
-from ...ir.discarded_parts import warn_of_discarded
 from ...ir.number_operators import number_type
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
