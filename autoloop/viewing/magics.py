@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from autoloop_runtime.base.dataclass import Protocol
+from autoloop_runtime.base.parsing import parse
 
 from ..bound_function import BoundFunction
 from ..conversion.pipeline import to_code
@@ -51,7 +52,7 @@ def load_ipython_extension(shell: Shell) -> None:
 def _defined(cell: str) -> list[str]:
     """Return the names of the functions that a cell defines, in their order."""
     try:
-        tree = ast.parse(cell)
+        tree = parse(cell)
     except SyntaxError:  # of IPython's own, such as another magic
         return []
     return list(dict.fromkeys(node.name for node in tree.body if isinstance(node, ast.FunctionDef)))

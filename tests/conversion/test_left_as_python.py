@@ -371,7 +371,7 @@ def test_an_array_that_a_trace_takes_as_a_constant_is_not_changed_for_nobody():
     assert Weights.w.tolist() == [3, 3, 3] and [*ORDER] == ["n", "s"]
 
 
-def test_an_array_of_a_library_that_is_changed_in_place_by_what_only_the_run_knows():
+def test_an_array_in_a_partial_is_changed_in_place_at_each_call():
     given = np.ones(3)
     held = functools.partial(np.asarray, given)
 
@@ -381,7 +381,6 @@ def test_an_array_of_a_library_that_is_changed_in_place_by_what_only_the_run_kno
         return array
 
     decorated = al.function(f)
-    with pytest.warns(UserWarning, match="is given values that only the run knows"):
+    for k in range(3):
         assert decorated(np.ones(3)) is given
-    assert decorated(np.ones(3)) is given
-    assert given.tolist() == [3, 3, 3]
+        assert given.tolist() == [2 + k] * 3

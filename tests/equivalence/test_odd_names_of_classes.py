@@ -59,6 +59,14 @@ CASES += [{"of_module": one} for one in OF_MODULES]
 COUNT = itertools.count()
 
 
+@pytest.fixture(autouse=True)
+def no_module_stays():
+    """Others look through all modules, and at their files."""
+    yield
+    for name in [one for one in sys.modules if one.startswith("module_of_odd_names_")]:
+        del sys.modules[name]
+
+
 def world(case):
     name = f"module_of_odd_names_{next(COUNT)}"
     text = SOURCE.format(**{"of_class": "pass", "of_function": "", "of_module": "", **case})

@@ -114,6 +114,9 @@ GRADIENTS = {
     "numpy, from an initial value": (
         lambda x, s: [np.max(x, 0, initial=1.5), np.min(x, initial=s[0]), np.max(x, initial=5.0) * x], _X, _X[0] - 3,
     ),
+    "numpy, begun from a value": (
+        lambda x, s: [np.sum(x, 0, initial=s[0]), np.prod(x, initial=s[1], keepdims=True)], _X, _X[0] - 3,
+    ),
     "numpy, where": (lambda x: [
         np.sum(x, 0, where=_MASK), np.prod(x, where=_MASK), np.mean(x, 1, where=_MASK), np.var(x, where=_MASK, ddof=1),
         np.std(x, 0), np.max(x, 0, where=_MASK, initial=-9.0),

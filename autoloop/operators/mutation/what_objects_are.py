@@ -1,5 +1,5 @@
 """Attributes that say what an object is: its class, the code of a function, the bases of a class, the arguments of an
-exception, the factory of a ``defaultdict``; and those of members of enumerations, which are constants.
+exception, the factory of a ``defaultdict``; and what members of enumerations, which are constants, have not had.
 
 A trace asks for them wherever it goes, and puts none of them back: plain Python sets them, at each call.
 """
@@ -34,17 +34,20 @@ def leave_what_it_is(owner: Any, name: str) -> None:
     TypeError
         In a loop or branch, if plain Python cannot.
     """
-    if isinstance(owner, (np.ndarray, Tensor, StandIn)) or not (is_followed() and _is_not_followed(owner, name)):
+    if isinstance(owner, (np.ndarray, Tensor, StandIn)) or not is_followed():
         return
-    is_everywhere = isinstance(owner, enum.Enum) or (in_staged_block() and not isinstance(owner, BaseException))
+    is_new = isinstance(owner, enum.Enum) and name not in vars(owner)
+    if not (is_new or _is_not_followed(owner, name)):
+        return
+    is_everywhere = is_new or (in_staged_block() and not isinstance(owner, BaseException))
     if is_everywhere or found_outside(owner) is not None:
         whose = owner.__qualname__ if isinstance(owner, _NAMED) and name != "__class__" else type(owner).__name__
         leave(f"'{whose}.{name}' is set", "all that is traced would find it set; name another object there")
 
 
 def _is_not_followed(owner: Any, name: str) -> bool:
-    """Return whether an attribute is in no namespace and no slot of a class of the user's, or one of a constant."""
-    if isinstance(owner, enum.Enum) or name == "__class__":
+    """Return whether an attribute is in no namespace and no slot of a class of the user's."""
+    if name == "__class__":
         return True
     if isinstance(owner, types.FunctionType):
         return name.startswith("__")

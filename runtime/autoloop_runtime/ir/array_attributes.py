@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from ..base.forks import undivided
 from ..base.stand_ins import UnknownWhileTracing
 from .array_layouts import is_writeable
 from .array_storage import BLOCK
@@ -200,7 +201,8 @@ def part_setter(name: str) -> Callable[[Any, Any], None]:
             return
         is_flat = part.view_of is not None and part.view_of.is_flat
         if is_flat:  # which takes as many as it needs, and begins anew
-            from .overlapping_copies import check_apart
+            with undivided():
+                from .overlapping_copies import check_apart
 
             check_apart(self, value)
             value = _numpys(np.resize, _numpys(np.asarray, value, part.dtype), part.shape.as_tuple())

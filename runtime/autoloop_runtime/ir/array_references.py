@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.dataclass import replace
+from ..base.forks import undivided
 from ..base.stand_ins import UnknownWhileTracing, in_numpys_words
 from .array_memory import place_in_all
 from .array_storage import Storage, kept, refuse_without_axes
@@ -339,7 +340,8 @@ def _write(array: References, index: Any, value: Any) -> None:
             _check_element(array.dtype, value)
             new = as_element(array.dtype, value, True)
         _check_sequence(array, index, new)
-        from .overlapping_copies import check_assigned
+        with undivided():
+            from .overlapping_copies import check_assigned
 
         check_assigned(array, index, new)
         array.assign(index, new)
@@ -392,7 +394,8 @@ def _place_in_parent(view: View, index: Any) -> Any:
     shape = view.parent.shape
     if not _is_place(index) or shape.rank in (None, 0, 1) or not shape.is_fully_defined():
         return None
-    from .overlapping_copies import lies_in_order
+    with undivided():
+        from .overlapping_copies import lies_in_order
 
     return None if lies_in_order(view.parent) else place_of_number(shape.as_tuple(), index)
 
