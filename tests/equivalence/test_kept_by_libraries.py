@@ -377,3 +377,20 @@ def test_a_function_that_nobody_has_decorated_leaves_values_or_is_refused():
         with pytest.raises(TypeError, match=r"(KEPT|BOX)', which the function finds, would hold a symbolic tensor"):
             call()
     assert (K.KEPT, K.BOX.v, K.COUNT) == ([], None, 0)
+
+
+def counts_at_the_left(x):
+    K.DEQUE.appendleft(len(x))
+    return x * 2
+
+
+@each([counts, counts_at_the_left])
+def test_beside_other_threads_what_was_there_twice_is_taken_out_once(f):
+    ended = threading.Event()
+    other = threading.Thread(target=ended.wait)
+    other.start()
+    try:
+        assert outcome(al.function(f)) == outcome(f)
+    finally:
+        ended.set()
+        other.join()

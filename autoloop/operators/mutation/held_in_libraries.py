@@ -249,7 +249,7 @@ class Elements(Held):
             for place, one in enumerate(wanted):
                 self.value.flat[place] = one
         elif issubclass(type(self.value), list | deque) and _are_others() and not _stand(wanted, now):
-            _take_out(self.value, set(map(id, now)) - set(map(id, wanted)))
+            _take_out(self.value, wanted, now)
         elif issubclass(type(self.value), CONTAINERS):
             fill(self.value, wanted)
         else:
@@ -298,12 +298,20 @@ def _stand(wanted: Sequence[Any], now: Sequence[Any]) -> bool:
     return len(wanted) >= len(now) and all(one is old or id(one) not in known for one, old in zip(now, wanted))
 
 
-def _take_out(value: Any, new: set[int]) -> None:
-    """Take those, by id, out of a list or deque."""
+def _take_out(value: Any, wanted: Sequence[Any], now: Sequence[Any]) -> None:
+    """Take out of a list or deque what it holds more often now than is wanted: where that was put in, at its end or its
+    beginning."""
     base: Any = list if issubclass(type(value), list) else deque
-    for place in reversed(range(base.__len__(value))):
-        if id(base.__getitem__(value, place)) in new:
-            base.__delitem__(value, place)
+    new = Counter(map(id, now)) - Counter(map(id, wanted))
+    is_before = bool(wanted) and all(map(operator.is_, reversed(now), reversed(wanted)))
+    places = range(base.__len__(value))
+    taken = 0
+    for place in places if is_before else reversed(places):
+        one = id(base.__getitem__(value, place - taken if is_before else place))
+        if new[one] > 0:
+            new[one] -= 1
+            base.__delitem__(value, place - taken if is_before else place)
+            taken += 1
 
 
 def _are_others() -> bool:
