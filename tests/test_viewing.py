@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 import xml.etree.ElementTree as ET
@@ -16,20 +17,6 @@ from autoloop.viewing.stage_texts import STAGES, text_of
 from autoloop.viewing.tensorboard_graph import _MODULES, described
 from executors import needs_native
 
-SOURCE = """
-import autoloop as al
-
-@al.function
-def newton(x, tolerance):
-    turns = 0
-    while abs(x * x - 2) > tolerance:  # "</script>" & <b>
-        x = x - (x * x - 2) / (2 * x)
-        if turns > 10:
-            x = x + 1.0
-        turns += 1
-    return x, turns
-"""
-
 
 @al.function
 def newton(x, tolerance):
@@ -42,6 +29,7 @@ def newton(x, tolerance):
     return x, turns
 
 
+SOURCE = f"import autoloop as al\n\n{inspect.getsource(newton.python_function)}"
 ARGS = np.float64(1.0), np.float64(1e-6)
 
 
