@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import linecache
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from .explained_arguments import ArgumentReport, explained_arguments
 from .function import Function
 from .keys import describe_trace
 from .plain_python import PlainPython, what_and_where
+from .text_tables import aligned
 
 PLAIN = "plain Python"
 
@@ -115,7 +116,7 @@ class LoopReport:
             rows += [
                 (v.name, v.dtype, v.entry, v.invariant, "" if v.changes else "never changes") for v in self.variables
             ]
-            lines += [f"    {row}" for row in _table(rows)]
+            lines += [f"    {row}" for row in aligned(rows)]
         if self.invariants:
             lines.append(f"  uses from outside: {', '.join(self.invariants)}")
         return "\n".join(lines)
@@ -169,9 +170,9 @@ class Explanation(ShownInNotebooks):
         for loop in self.loops:
             lines += ["", str(loop)]
         for title, rows in described_calls(self):
-            lines += ["", f"{title}:", *[f"  {row}" for row in _table(rows)]]
+            lines += ["", f"{title}:", *[f"  {row}" for row in aligned(rows)]]
         if self.places:
-            lines += ["", "state:", *[f"  {row}" for row in _table(self.places)]]
+            lines += ["", "state:", *[f"  {row}" for row in aligned(self.places)]]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -280,8 +281,3 @@ def _place(line: Line | None, unknown: str = "a loop") -> str:
 
 def _source(line: Line | None) -> str:
     return "" if line is None else linecache.getline(line.filename, line.lineno).strip()
-
-
-def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return ["  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths)).rstrip() for row in rows]

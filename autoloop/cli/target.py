@@ -10,7 +10,6 @@ import linecache
 import os
 import re
 import sys
-import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +20,7 @@ from autoloop_runtime.base.parsing import signature_of
 
 from ..bound_function import BoundFunction
 from ..function import Function
+from ..viewing.stage_texts import source_of
 from .problems import UsageError, did_you_mean
 
 #: what may be the name of a module
@@ -57,10 +57,9 @@ class Target:
     def source(self) -> tuple[str, int]:
         """Return the text of the function, and the number of its first line (``UsageError`` if there is none)."""
         try:
-            lines, first = inspect.getsourcelines(inspect.unwrap(self.python_function))
+            return source_of(self.found)
         except (OSError, TypeError):
             raise UsageError(f"the source of {self.name!r} cannot be found") from None
-        return textwrap.dedent("".join(lines)), max(first, 1)
 
     def as_function(self, executor: str | None = None) -> Function | BoundFunction:
         """Return the function ready to be traced, decorated if it is not, and bound if it is a method.

@@ -11,12 +11,11 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any
 
 import numpy as np
 from autoloop_runtime.base.fp_warnings import Hunter
 from autoloop_runtime.base.locations import is_library_file
-from autoloop_runtime.ir.numbers_held import shown
+from autoloop_runtime.ir.numbers_held import is_numeric, shown
 
 _KINDS = {"divide": "raise", "over": "raise", "invalid": "raise"}
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -33,12 +32,8 @@ def _told(link: TracebackType | None) -> str | None:
     frame = found.tb_frame
     names = _NAME.findall(linecache.getline(frame.f_code.co_filename, found.tb_lineno, frame.f_globals))
     values = {name: frame.f_locals[name] for name in names if name in frame.f_locals}
-    said = [f"{name} = {shown(value)}" for name, value in values.items() if _is_numeric(value)]
+    said = [f"{name} = {shown(value)}" for name, value in values.items() if is_numeric(value)]
     return f"where {', '.join(said)}" if said else None
-
-
-def _is_numeric(value: Any) -> bool:
-    return isinstance(value, (np.ndarray, np.generic, int, float, complex))
 
 
 @contextmanager

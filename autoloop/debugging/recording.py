@@ -30,6 +30,7 @@ from ..bound_function import BoundFunction
 from ..concrete import ConcreteFunction, own
 from ..function import Function
 from ..plain_python import PlainPython, what_and_where
+from ..text_tables import aligned
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 #: so many iterations are shown at the beginning and at the end
@@ -117,10 +118,7 @@ class Recording:
     def __str__(self) -> str:
         lines = [self.name]
         for loop in self.loops:
-            rows = list(loop.rows())
-            widths = [max(map(len, column)) for column in zip(*rows)]
-            lines += ["", f"{loop.name} ({loop.line})"]
-            lines += ["  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths)).rstrip() for row in rows]
+            lines += ["", f"{loop.name} ({loop.line})", *aligned(list(loop.rows()))]
             lines += [f"{one.name}: {one.sparkline()}" for one in loop.variables]
         return "\n".join(lines)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import textwrap
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
@@ -22,6 +20,7 @@ from ..function import Function
 from ..keys import describe_trace
 from .highlight import spans_of, to_html
 from .pictures import draw
+from .stage_texts import source_of
 
 #: so many rows and columns of a value are shown, half of them from the end; and nodes of a graph
 MOST_SHOWN, MOST_DRAWN = 10, 300
@@ -56,9 +55,8 @@ def beside(left: tuple[str, str], right: tuple[str, str]) -> str:
 
 def source_beside(f: Callable[..., Any]) -> str:
     """Return the source of a function beside what it was converted to; only the source where that fails."""
-    plain = inspect.unwrap(getattr(f, "python_function", f))
     try:
-        source = textwrap.dedent(inspect.getsource(plain))
+        source, _ = source_of(f)
     except (OSError, TypeError):
         return f"<pre>{escape(repr(f))}</pre>"
     try:

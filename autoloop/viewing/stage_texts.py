@@ -3,7 +3,9 @@ lowered graph, generated Python, and machine code."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from autoloop_runtime.base.forks import undivided
@@ -15,6 +17,7 @@ from autoloop_runtime.python_code.compile_python import emit
 
 from ..concrete import ConcreteFunction
 from ..drawing.labels import PortTypes, place_text, type_text, value_text
+from ..text_tables import aligned
 
 STAGES = {
     "source": "as it stands in the file",
@@ -28,6 +31,18 @@ STAGES = {
 }
 #: of these no trace is needed
 OF_SOURCE = ("source", "converted")
+
+
+def source_of(f: Callable[..., Any]) -> tuple[str, int]:
+    """Return the text of an undecorated or decorated function, and the number of its first line.
+
+    Raises
+    ------
+    OSError, TypeError
+        If it cannot be found.
+    """
+    lines, first = inspect.getsourcelines(inspect.unwrap(getattr(f, "python_function", f)))
+    return textwrap.dedent("".join(lines)), max(first, 1)
 
 
 def text_of(concrete: ConcreteFunction, stage: str) -> str:
@@ -104,8 +119,7 @@ def _lowered_text(graph: Graph) -> str:
         frame = lowered.frames[node.frame].name if node.frame else ""
         given = given or ([value_text(node.value)] if node.kind is Kind.CONST else [])
         rows.append((node.name, f"{what}({', '.join(given)})", types.text((node.index, 0)), frame))
-    widths = [max(map(len, column), default=0) for column in zip(*rows)]
-    return "".join("  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths)).rstrip() + "\n" for row in rows)
+    return "\n".join([*aligned(rows), ""])
 
 
 def _port(nodes: Sequence[Any], port: tuple[int, int]) -> str:

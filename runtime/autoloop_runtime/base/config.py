@@ -146,8 +146,7 @@ def set_native(enabled: bool | None) -> None:
         If ``enabled`` is neither a truth value nor ``None``.
     """
     global _native
-    if enabled is not None and not isinstance(enabled, bool):
-        raise TypeError(f"set_native takes True, False or None, got {enabled!r}")
+    _check_switch("set_native", enabled)
     _native = enabled
 
 
@@ -169,8 +168,7 @@ def run_as_python(enabled: bool | None = True) -> None:
         If ``enabled`` is neither a truth value nor ``None``.
     """
     global _as_python
-    if enabled is not None and not isinstance(enabled, bool):
-        raise TypeError(f"run_as_python takes True, False or None, got {enabled!r}")
+    _check_switch("run_as_python", enabled)
     _as_python = enabled
     for tell in list(_python_tellers):
         tell(runs_as_python())
@@ -184,6 +182,11 @@ def runs_as_python() -> bool:
 def tell_as_python(tell: Callable[[bool], None]) -> None:
     """Call ``tell`` whenever it changes whether decorated functions run undecorated."""
     _python_tellers.append(tell)
+
+
+def _check_switch(name: str, enabled: bool | None) -> None:
+    if enabled is not None and not isinstance(enabled, bool):
+        raise TypeError(f"{name} takes True, False or None, got {enabled!r}")
 
 
 @lru_cache(maxsize=1)

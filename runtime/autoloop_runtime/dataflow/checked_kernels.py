@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base.dataclass import replace
 from ..ir.graph import Graph
-from ..ir.numbers_held import BadNumber, bad_number, shown
+from ..ir.numbers_held import BadNumber, bad_number, is_numeric, shown
 from .executable import Executable
 from .execution_plan import kernel_of
 from .flat_graph import FlatNode, Kind, Lowered
@@ -65,7 +65,7 @@ def _was_given(bad: BadNumber, args: Sequence[Any]) -> bool:
 
 def _of(bad: BadNumber, made: Any, args: Sequence[Any]) -> str:
     """Return of what operands it is: those at its place, of an operation that is done element by element."""
-    numbers = [one for one in args if isinstance(one, (np.ndarray, np.generic, bool, int, float, complex))]
+    numbers = [one for one in args if is_numeric(one)]
     shapes = {np.shape(one) for one in numbers} - {()}
     where = f" at {list(bad.place)} of {shown(made)}" if bad.place else ""
     if shapes == {np.shape(made)}:

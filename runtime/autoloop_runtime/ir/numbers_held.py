@@ -50,6 +50,11 @@ def _is_finite(value: Any) -> bool:
         return bool(np.isfinite(np.add.reduce(value, axis=None))) or bool(np.isfinite(value).all())
 
 
+def is_numeric(value: Any) -> bool:
+    """Return whether a value is a number or an array."""
+    return isinstance(value, (np.ndarray, np.generic, int, float, complex))
+
+
 def shown(value: Any) -> str:
     """Return a value in a few words: a number as it is printed, an array by its dtype and shape."""
     if isinstance(value, np.ndarray) and value.shape:
