@@ -127,6 +127,8 @@ if _typing.TYPE_CHECKING:
     from .viewing import Drawing as Drawing
     from .viewing import draw as draw
     from .viewing.magics import load_ipython_extension as load_ipython_extension
+    from .viewing.report import Report as Report
+    from .viewing.report import report as report
 else:
     globals().update({_name: vars(_ops)[_name] for _name in _ops.AT_ONCE})
 
@@ -176,6 +178,7 @@ _LATER = {
     "autoloop.operators": ("set_loop_options",),
     "autoloop.viewing": ("Drawing", "draw"),
     "autoloop.viewing.magics": ("load_ipython_extension",),
+    "autoloop.viewing.report": ("Report", "report"),
     "autoloop_runtime.collections.sparse": ("IndexedSlices", "IndexedSlicesSpec", "SparseTensor", "SparseTensorSpec"),
     "autoloop_runtime.collections.tensor_array": ("TensorArray",),
     "autoloop_runtime.collections.variables": ("Variable",),

@@ -16,6 +16,7 @@ from autoloop_runtime.running.prepare import EXECUTORS
 from ..viewing.stage_texts import STAGES as TEXTS
 from .graph_command import FORMATS, STAGES, draw
 from .problems import UsageError, report_failure
+from .report_command import write_report
 from .run_command import COMMANDS
 from .show import print_source
 
@@ -99,6 +100,11 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("-o", "--output", required=True, metavar="FILE", help="for ui.perfetto.dev or chrome://tracing")
     one = _command(commands, "explain", COMMANDS["explain"], "say for each loop what became of it and why")
     one.add_argument("--json", action="store_true", help="as JSON")
+    _add_executor(one)
+    one = _command(commands, "report", write_report, "write a page with every stage, linked by lines")
+    one.add_argument(
+        "-o", "--output", required=True, metavar="FILE", help="the page: one .html that needs no other file"
+    )
     _add_executor(one)
     return parser
 

@@ -131,7 +131,8 @@ class _Drawer:
     def _cluster(self, frame: FrameInfo) -> Cluster:
         if frame.source is None:
             return Cluster(0, -1)
-        return Cluster(frame.index, frame.parent, f"frame {frame.name}", source_text(frame.source.location))
+        location = frame.source.location
+        return Cluster(frame.index, frame.parent, f"frame {frame.name}", source_text(location), location)
 
     def _cluster_of_constants(self, node: FlatNode) -> int:
         """Return where the constants of a node are drawn: beside it, but before an Enter still outside."""
@@ -153,7 +154,7 @@ class _Drawer:
             note = "pivot"
         location = node.source.location if node.source is not None else ()
         tip = "\n".join(filter(None, [node.name, self.types.text((node.index, 0)), source_text(location)]))
-        return Box(node.name, style, label, note, node.frame, tip, location[-1] if location else None)
+        return Box(node.name, style, label, note, node.frame, tip, location)
 
     def _name_of(self, port: Port) -> str:
         """Return what a value is called: an argument, a loop variable, or the operation that makes it."""

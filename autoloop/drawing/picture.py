@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from autoloop_runtime.base.dataclass import dataclass
-from autoloop_runtime.base.locations import Line
+from autoloop_runtime.base.locations import Line, Location
 
 #: (which one, of how many): the place of an edge's end along the side of its box
 Port = tuple[int, int]
@@ -32,8 +32,8 @@ class Box:
         The innermost cluster around it.
     tip : str
         Shown when the mouse rests on the box.
-    line : Line or None
-        The user's line it comes from.
+    location : Location
+        The user's lines it comes from, the innermost last.
     """
 
     id: str
@@ -42,7 +42,12 @@ class Box:
     note: str = ""
     cluster: int = 0
     tip: str = ""
-    line: Line | None = None
+    location: Location = ()
+
+    @property
+    def line(self) -> Line | None:
+        """The user's line, if there is one."""
+        return self.location[-1] if self.location else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +84,15 @@ class Cluster:
         Itself and the cluster around it (``-1`` for the sheet, which is cluster 0).
     title, note : str
         A heading, and what stands beside it in small letters.
+    location : Location
+        The user's lines that the loop or branch comes from.
     """
 
     index: int
     parent: int
     title: str = ""
     note: str = ""
+    location: Location = ()
 
 
 @dataclass(frozen=True, slots=True)

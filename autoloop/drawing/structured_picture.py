@@ -85,9 +85,8 @@ class _Drawer:
     def _box(self, node: Node, style: str, label: str, cluster: int) -> None:
         types = ", ".join(_type(t) for t in node.outputs)
         tip = "\n".join(filter(None, [node.name, types, source_text(node.location), self._code_of(node)]))
-        line = node.location[-1] if node.location else None
         note = node.op.doc if node.op.culprit is not None else ""  # an op that stands for several says for which
-        self.boxes.append(Box(node.name, style, label, note, cluster, tip, line))
+        self.boxes.append(Box(node.name, style, label, note, cluster, tip, node.location))
         count = len(node.outputs)
         for i, tensor in enumerate(node.outputs):
             token = node.op.effect and i == count - 1
@@ -120,18 +119,19 @@ class _Drawer:
             label = _type(tensor)
         self.edges.append(Edge(value.box, target, style or value.style, label, value.tail, head))
 
-    def _area(self, parent: int, title: str, note: str = "") -> int:
-        self.clusters.append(Cluster(len(self.clusters), parent, title, note))
+    def _area(self, parent: int, title: str, of: Node | None = None) -> int:
+        location = of.location if of is not None else ()
+        self.clusters.append(Cluster(len(self.clusters), parent, title, source_text(location), location))
         return len(self.clusters) - 1
 
     def _while(self, node: Node, parent: int) -> None:
         attrs, name = node.attrs, node.name
         cond, body, count = attrs["cond"], attrs["body"], attrs["n_vars"]
-        area = self._area(parent, f"loop {name}", source_text(node.location))
+        area = self._area(parent, f"loop {name}", node)
         variables = [f"{name}/{k}:{v}" for k, v in enumerate(attrs["names"])]
         for k, box in enumerate(variables):
             text = _type(cond.inputs[k])
-            self.boxes.append(Box(box, "variable", attrs["names"][k], text, area, f"{name}\n{text}"))
+            self.boxes.append(Box(box, "variable", attrs["names"][k], text, area, f"{name}\n{text}", node.location))
             self._edge(node.inputs[k], box, parent)
             style: EdgeStyle = "control" if k == attrs.get("token") else "data"
             for tensor in (cond.inputs[k], body.inputs[k], node.outputs[k]):
@@ -140,7 +140,9 @@ class _Drawer:
         self._captures(node, (cond, body), count, parent)
         inside = self._area(area, "cond")
         self.graph(cond, inside)
-        self.boxes.append(Box(f"{name}/go on", "loop_cond", "go on?", "", inside, f"the condition of {name}"))
+        self.boxes.append(
+            Box(f"{name}/go on", "loop_cond", "go on?", "", inside, f"the condition of {name}", node.location)
+        )
         self._edge(cond.outputs[0], f"{name}/go on", inside)
         inside = self._area(area, "body")
         self.graph(body, inside)
@@ -161,8 +163,8 @@ class _Drawer:
 
     def _cond(self, node: Node, parent: int) -> None:
         name = node.name
-        area = self._area(parent, f"branch {name}", source_text(node.location))
-        self.boxes.append(Box(f"{name}/if", "if", "if", "", area, f"the condition of {name}"))
+        area = self._area(parent, f"branch {name}", node)
+        self.boxes.append(Box(f"{name}/if", "if", "if", "", area, f"the condition of {name}", node.location))
         self._edge(node.inputs[0], f"{name}/if", parent)
         branches = (node.attrs["then"], node.attrs["else"])
         self._captures(node, branches, 0, parent)
@@ -174,7 +176,7 @@ class _Drawer:
             arms = [self._values.get(graph.outputs[k]) for graph in branches]
             token = any(arm is not None and arm.style == "control" for arm in arms)
             text = "effects" if token else _type(tensor)
-            self.boxes.append(Box(box, "value", "value", text, area, f"output {k} of {name}"))
+            self.boxes.append(Box(box, "value", "value", text, area, f"output {k} of {name}", node.location))
             for side, (graph, inside) in enumerate(zip(branches, areas)):
                 self._edge(graph.outputs[k], box, inside, (2 * side, 3), "control" if token else None)
             self.edges.append(Edge(f"{name}/if", box, "control", head=(1, 3)))

@@ -1,0 +1,91 @@
+"""``report``: a function is traced for arguments, and what there is to see of it becomes a page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from autoloop_runtime.base.dataclass import dataclass
+
+from ...bound_function import BoundFunction
+from ...concrete import ConcreteFunction
+from ...function import Function
+from .html_page import html_page
+from .seen_stages import Source, source_data, stages_of
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page about a function; notebooks show it.
+
+    Attributes
+    ----------
+    data : dict
+        What the page shows, as JSON has it.
+    """
+
+    data: dict[str, Any]
+
+    @cached_property
+    def html(self) -> str:
+        """The whole page: one text that needs no other file."""
+        return html_page(self.data)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file."""
+        Path(path).write_text(self.html, encoding="utf-8")
+
+    def __repr__(self) -> str:
+        stages = ", ".join(stage["name"] for stage in self.data["stages"])
+        return f"<Report on {self.data['title']}: {stages}>"
+
+
+def report(f: Callable[..., Any], *args: Any, path: str | os.PathLike[str] | None = None, **kwargs: Any) -> Report:
+    """Show what becomes of a function, stage by stage, in one html page.
+
+    Source, converted source, graphs, generated Python and machine code stand side by side and are linked by the lines of
+    the source: a click on a line lights up what was made of it. The page is one file that asks for nothing else.
+
+    Parameters
+    ----------
+    f : callable
+        What ``autoloop.function`` made, or a plain function.
+    *args, **kwargs
+        Arguments (or ``TensorSpec``) of the call that it is about.
+    path : str or path, optional
+        The page is written there too.
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> import autoloop as al
+    >>> report(lambda x: x + 1, al.ones([2])).data["title"]
+    '<lambda>(x)'
+    """
+    made = Report(_data(f, args, kwargs))
+    if path is not None:
+        made.save(path)
+    return made
+
+
+def _data(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return what a page shows of a call."""
+    function = f if isinstance(f, (Function, BoundFunction)) else Function(f)
+    found = function.get_concrete_function(*args, **kwargs)
+    concrete = found if isinstance(found, ConcreteFunction) else found.newest
+    source = Source.of(function)
+    return {
+        "title": f"{function.name}({', '.join(t.op.name for t in concrete.inputs)})",
+        "note": "",
+        "source": source_data(source),
+        "stages": stages_of(function, concrete, source),
+        "timeline": None,
+        "replay": None,
+        "memory": None,
+    }

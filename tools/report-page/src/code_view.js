@@ -1,0 +1,60 @@
+import { h } from "./dom.js";
+
+/**
+ * Shows rows of text, each of which may belong to a line of the user's source.
+ * rows: [[user's line or 0, [[kind, text], ...]], ...]; `first`: number of the first row, null for no numbers.
+ * Returns {count(line)}: how many rows belong to a line.
+ */
+export function mount(element, { rows, first = 1 }, bus) {
+  const byLine = new Map();
+  const list = h("div", { class: "code", role: "list" });
+  rows.forEach(([line, spans], index) => {
+    const row = h(
+      "div", { class: line ? "row linked" : "row", role: "listitem", "data-line": line || null, tabindex: line ? "-1" : null },
+      h("span", { class: "number", "aria-hidden": "true" }, first === null ? "" : String(first + index)),
+      h("span", { class: "text" }, ...spans.map(([kind, text]) => (kind ? h("span", { class: `tok-${kind}` }, text) : text))),
+    );
+    if (line) byLine.set(line, [...(byLine.get(line) ?? []), row]);
+    list.append(row);
+  });
+  element.append(list);
+
+  let lit = [];
+  const choose = (row) => {
+    const line = Number(row.dataset.line);
+    bus.emit("line", { line: row.classList.contains("lit") ? null : line, from: element });
+  };
+  list.addEventListener("click", (event) => {
+    const row = event.target.closest(".row.linked");
+    if (row && !String(getSelection())) choose(row);
+  });
+  list.addEventListener("keydown", (event) => {
+    const row = event.target.closest(".row.linked");
+    if (!row) return;
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      choose(row);
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      const all = [...list.querySelectorAll(".row.linked")];
+      const next = all[all.indexOf(row) + (event.key === "ArrowDown" ? 1 : -1)];
+      if (next) focusOn(next);
+    }
+  });
+  let reachable = list.querySelector(".row.linked");
+  reachable?.setAttribute("tabindex", "0"); // one stop of the Tab key; arrows go on from there
+  function focusOn(row) {
+    reachable?.setAttribute("tabindex", "-1");
+    reachable = row;
+    row.setAttribute("tabindex", "0");
+    row.focus();
+  }
+
+  bus.on("line", ({ line, from }) => {
+    for (const row of lit) row.classList.remove("lit");
+    lit = byLine.get(line) ?? [];
+    for (const row of lit) row.classList.add("lit");
+    if (lit.length && from !== element) lit[0].scrollIntoView({ block: "nearest" });
+  });
+  return { count: (line) => byLine.get(line)?.length ?? 0 };
+}

@@ -1,0 +1,97 @@
+import { Graph, layout as dagreLayout } from "@dagrejs/dagre";
+import { boxSize, textWidth } from "./shapes.js";
+
+/** What is drawn of a graph whose `collapsed` clusters are one box each. */
+export function visible(graph, collapsed) {
+  const cluster = new Map(graph.clusters.map((one) => [one.index, one]));
+  /** The outermost collapsed cluster around a cluster, or null. */
+  const holder = (index) => {
+    let found = null;
+    for (let one = cluster.get(index); one && one.parent >= 0; one = cluster.get(one.parent)) {
+      if (collapsed.has(one.index)) found = one.index;
+    }
+    return found;
+  };
+  const stands = new Map(); // id of a box -> id of what is drawn in its place
+  const boxes = [];
+  const held = new Map();
+  for (const box of graph.boxes) {
+    const inside = holder(box.cluster);
+    stands.set(box.id, inside === null ? box.id : `cluster:${inside}`);
+    if (inside === null) boxes.push(box);
+    else held.set(inside, [...(held.get(inside) ?? []), box]);
+  }
+  const clusters = graph.clusters.filter((one) => one.parent >= 0 && holder(one.index) === null);
+  const folded = [...held].map(([index, inside]) => ({ cluster: cluster.get(index), inside }));
+  const edges = new Map();
+  for (const edge of graph.edges) {
+    const [source, target] = [stands.get(edge.source), stands.get(edge.target)];
+    if (source === undefined || target === undefined || source === target && source !== edge.source) continue;
+    const whole = source === edge.source && target === edge.target;
+    const key = whole ? `${edges.size}` : JSON.stringify([source, target, edge.style]);
+    if (!edges.has(key)) edges.set(key, { ...edge, source, target, label: whole ? edge.label : "" });
+  }
+  return { boxes, clusters, folded, edges: [...edges.values()] };
+}
+
+/** Places what is visible: boxes {x, y, width, height} by id, clusters by index, and the points of edges. */
+export function layOut(graph, shown, shapes) {
+  const sheet = new Graph({ compound: true, multigraph: true });
+  sheet.setGraph({ rankdir: "TB", nodesep: 26, ranksep: 34, edgesep: 14, marginx: 16, marginy: 16 });
+  sheet.setDefaultEdgeLabel(() => ({}));
+  const used = new Set(shown.boxes.map((box) => box.cluster));
+  for (const one of shown.folded) used.add(one.cluster.parent);
+  const parents = new Map(graph.clusters.map((one) => [one.index, one.parent]));
+  for (const index of [...used]) for (let up = index; up >= 0; up = parents.get(up)) used.add(up);
+  const open = new Set(shown.clusters.filter((one) => used.has(one.index)).map((one) => one.index));
+  for (const one of shown.clusters) {
+    if (open.has(one.index)) sheet.setNode(`cluster:${one.index}`, { paddingTop: 10 });
+  }
+  for (const box of shown.boxes) {
+    const [width, height] = boxSize(box, shapes[box.style]?.shape);
+    sheet.setNode(box.id, { width, height });
+    if (open.has(box.cluster)) sheet.setParent(box.id, `cluster:${box.cluster}`);
+  }
+  for (const { cluster, inside } of shown.folded) {
+    const width = Math.max(textWidth(cluster.title, 12.5, 600) + 46, textWidth(`${inside.length} nodes`, 10) + 40);
+    sheet.setNode(`cluster:${cluster.index}`, { width, height: 44 });
+    if (open.has(cluster.parent)) sheet.setParent(`cluster:${cluster.index}`, `cluster:${cluster.parent}`);
+  }
+  for (const one of shown.clusters) {
+    if (open.has(one.index) && open.has(one.parent)) sheet.setParent(`cluster:${one.index}`, `cluster:${one.parent}`);
+  }
+  shown.edges.forEach((edge, number) => {
+    const label = edge.label ? { width: textWidth(edge.label, 10) + 6, height: 13, labelpos: "c" } : {};
+    const [from, to] = edge.style === "back" ? [edge.target, edge.source] : [edge.source, edge.target];
+    if (from !== to) sheet.setEdge(from, to, label, String(number));
+  });
+  dagreLayout(sheet);
+  const routes = shown.edges.map((edge, number) => {
+    const back = edge.style === "back";
+    const found = sheet.edge(back ? edge.target : edge.source, back ? edge.source : edge.target, String(number));
+    if (!found) return null;
+    const points = back ? [...found.points].reverse() : found.points;
+    return { points, label: edge.label && found.x !== undefined ? { x: found.x, y: found.y } : null };
+  });
+  return {
+    at: (id) => sheet.node(id),
+    open,
+    routes,
+    width: sheet.graph().width ?? 0,
+    height: sheet.graph().height ?? 0,
+  };
+}
+
+/** A smooth path through the points of an edge. */
+export function path(points) {
+  if (points.length < 3) return `M${points.map(({ x, y }) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
+  const number = (value) => value.toFixed(1);
+  let made = `M${number(points[0].x)} ${number(points[0].y)}`;
+  for (let i = 1; i < points.length - 1; i++) {
+    const end = i === points.length - 2
+      ? points[i + 1]
+      : { x: (points[i].x + points[i + 1].x) / 2, y: (points[i].y + points[i + 1].y) / 2 };
+    made += `Q${number(points[i].x)} ${number(points[i].y)} ${number(end.x)} ${number(end.y)}`;
+  }
+  return made;
+}
