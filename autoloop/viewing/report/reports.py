@@ -46,8 +46,8 @@ class Report:
 def report(f: Callable[..., Any], *args: Any, path: str | os.PathLike[str] | None = None, **kwargs: Any) -> Report:
     """Show what becomes of a function, stage by stage, in one html page.
 
-    Source, converted source, graphs, generated Python and machine code stand side by side and are linked by the lines of
-    the source: a click on a line lights up what was made of it. The page is one file that asks for nothing else.
+    Source, converted source, graphs, generated Python and machine code are linked by the lines of the source: a click
+    on a line lights up what was made of it. The page is one file that asks for nothing else.
 
     Parameters
     ----------

@@ -25,8 +25,8 @@ from ..stage_texts import source_of, text_of
 #: the line it is of, 0 for none, and its pieces
 Row = tuple[int, list[Span]]
 _TITLES = {
-    "converted": "Converted", "structured": "Graph", "optimized": "Optimized", "lowered": "Dataflow", "python": "Python",
-    "asm": "Machine code",
+    "converted": "Converted", "structured": "Graph", "optimized": "Optimized", "lowered": "Dataflow",
+    "python": "Python", "asm": "Machine code",
 }  # fmt: skip
 
 
