@@ -111,7 +111,6 @@ if _typing.TYPE_CHECKING:
     from .array_api import vecdot as vecdot
     from .conversion.pipeline import convert as convert
     from .conversion.pipeline import do_not_convert as do_not_convert
-    from .conversion.pipeline import to_code as to_code
     from .differentiation import GradientTape as GradientTape
     from .differentiation import custom_gradient as custom_gradient
     from .differentiation import grad as grad
@@ -126,6 +125,7 @@ if _typing.TYPE_CHECKING:
     from .spellings import *  # noqa: F403
     from .viewing import Drawing as Drawing
     from .viewing import draw as draw
+    from .viewing import to_code as to_code
     from .viewing.magics import load_ipython_extension as load_ipython_extension
     from .viewing.report import Report as Report
     from .viewing.report import report as report
@@ -169,14 +169,14 @@ _LATER = {
         "nextafter", "positive", "result_type", "signbit", "unique_all", "unique_counts", "unique_inverse",
         "unique_values", "vecdot",
     ),
-    "autoloop.conversion.pipeline": ("convert", "do_not_convert", "to_code"),
+    "autoloop.conversion.pipeline": ("convert", "do_not_convert"),
     "autoloop.differentiation": (
         "GradientTape", "custom_gradient", "grad", "gradients", "hessian_vector_product", "jacobian", "jvp",
         "value_and_grad", "vjp",
     ),
     "autoloop.explanation": ("explain",),
     "autoloop.operators": ("set_loop_options",),
-    "autoloop.viewing": ("Drawing", "draw"),
+    "autoloop.viewing": ("Drawing", "draw", "to_code"),
     "autoloop.viewing.magics": ("load_ipython_extension",),
     "autoloop.viewing.report": ("Report", "report"),
     "autoloop_runtime.collections.sparse": ("IndexedSlices", "IndexedSlicesSpec", "SparseTensor", "SparseTensorSpec"),

@@ -7,7 +7,7 @@ import functools
 import operator
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .conversion.pipeline import do_not_convert
@@ -26,22 +26,49 @@ class DerivativeFunction:
         What else ``maker`` was given.
     call : callable
         What it does.
+    traced : callable, optional
+        Gives, of arguments, the decorated function that a call with them runs, and these as it takes them; None if
+        there is no such function.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_call", "_made")  # the first is copied by who wraps it
+    __slots__ = ("__dict__", "__weakref__", "_call", "_made", "_traced")  # the first is copied by who wraps it
 
     def __init__(
-        self, maker: Callable[..., Any], f: Callable[..., Any], options: tuple[Any, ...], call: Callable[..., Any]
-    ) -> None:
+        self, maker: Callable[..., Any], f: Callable[..., Any], options: tuple[Any, ...], call: Callable[..., Any],
+        traced: Callable[..., tuple[Any, Sequence[Any]] | None] | None = None,
+    ) -> None:  # fmt: skip
         functools.update_wrapper(self, call)
         self.__wrapped__ = f  # at once: who looks for what a function reaches takes so many steps
         self._call = call
         self._made = maker, f, options
+        self._traced = traced
         do_not_convert(self)
 
     @do_not_convert
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._call(*args, **kwargs)
+
+    @property
+    def differentiated(self) -> Callable[..., Any]:
+        """What it gives derivatives of."""
+        return self._made[1]
+
+    @property
+    def title(self) -> str:
+        """What people call it: ``grad(f)``."""
+        maker, f, _ = self._made
+        name = getattr(f, "__name__", str(f))
+        return f"{maker.__name__}({name})" if self.is_derivative else name
+
+    @property
+    def is_derivative(self) -> bool:
+        """Whether it is none of the functions that come with a derivative of their own."""
+        return self._made[0].__name__ != "custom_gradient"
+
+    def traced_as(self, args: Sequence[Any]) -> tuple[Any, Sequence[Any]] | None:
+        """Return the decorated function that a call with these arguments runs, and the arguments as it takes them; None
+        if there is none but what is made of this one."""
+        return None if self._traced is None else self._traced(args)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)

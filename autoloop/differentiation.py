@@ -117,7 +117,7 @@ def grad(f: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = 
         return (found, value[1]) if has_aux else found
 
     made = _in_one_graph(decorated, alone, argnums, has_aux, gradient)
-    return DerivativeFunction(grad, f, (argnums, has_aux), made)
+    return DerivativeFunction(grad, f, (argnums, has_aux), made, _traced_as(decorated, argnums, has_aux))
 
 
 def value_and_grad(
@@ -126,7 +126,8 @@ def value_and_grad(
     decorated = _Decorated(f)
     alone = runtime.value_and_grad(_staged(f, decorated), argnums, has_aux)
     made = _in_one_graph(decorated, alone, argnums, has_aux, lambda whole, args, kwargs: whole(*args, **kwargs))
-    return DerivativeFunction(value_and_grad, f, (argnums, has_aux), made)
+    traced = _traced_as(decorated, argnums, has_aux)
+    return DerivativeFunction(value_and_grad, f, (argnums, has_aux), made, traced)
 
 
 #: names, among the derivatives that are kept with a function, that in given directions
@@ -156,6 +157,19 @@ def _in_one_graph(
         return decorated.unless_refused(lambda: call(whole, made, kwargs), lambda: alone(*args, **kwargs))
 
     return together
+
+
+def _traced_as(
+    decorated: _Decorated, argnums: int | Sequence[int], has_aux: bool
+) -> Callable[[Sequence[Any]], tuple[Function, Sequence[Any]] | None]:  # fmt: skip
+    """Return what tells which traced function of both a call runs, and what that is given."""
+    positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+    def traced(args: Sequence[Any]) -> tuple[Function, Sequence[Any]] | None:
+        function = decorated.function()
+        return None if function is None else (_whole(function, argnums, has_aux), _with_numbers(args, positions))
+
+    return traced
 
 
 def _is_alone(leaves: Sequence[Any]) -> bool:

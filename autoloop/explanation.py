@@ -18,10 +18,10 @@ from autoloop_runtime.running.standing import Standing
 
 from .bound_function import BoundFunction
 from .explained_arguments import ArgumentReport, explained_arguments
-from .function import Function
 from .keys import describe_trace
 from .plain_python import PlainPython, what_and_where
 from .text_tables import aligned
+from .traceable import title_of, traceable
 
 PLAIN = "plain Python"
 
@@ -218,15 +218,16 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     Explanation
         Print it to read the report.
     """
-    function = f if isinstance(f, (Function, BoundFunction)) else Function(f)
+    function, args = traceable(f, args)
+    name = title_of(f, function)
     concrete = function.trace_for(*args, **kwargs)
     keys = (function.function if isinstance(function, BoundFunction) else function).traced_for
     if isinstance(concrete, PlainPython):
-        return Explanation(function.name, PLAIN, what_and_where(concrete), (), tuple(map(describe_trace, keys)))
+        return Explanation(name, PLAIN, what_and_where(concrete), (), tuple(map(describe_trace, keys)))
     standing = concrete.runner.standing
     loops, calls = _loops(concrete.graph, concrete.runner), call_records(concrete.graph)
     traces, arguments = tuple(map(describe_trace, keys)), explained_arguments(concrete)
-    return Explanation(function.name, standing.executor, standing.reason, loops, traces, calls, arguments,
+    return Explanation(name, standing.executor, standing.reason, loops, traces, calls, arguments,
                        tuple(concrete.places), _scheduler(concrete.runner))  # fmt: skip
 
 

@@ -81,8 +81,8 @@ class Function(SentByName):
         self.name = str(name or attribute_of(python_function, "__name__", type(python_function).__name__))
         self._parameters = Parameters.of(python_function)
         self._instance: Callable[[], Any] | None = None  # of a method
-        self._traces = KnownTraces(self.name)
-        #: ``quick_key`` -> what ``_traces`` has for the same arguments; only added to, by any thread without a lock
+        self.known_traces = KnownTraces(self.name)
+        #: ``quick_key`` -> what ``known_traces`` has for the same arguments; only added to, by any thread, no lock
         self._quick: dict[Any, Trace] = {}
         self._lock = _KIND.lock()  # held while tracing; re-entrant because a trace may trace
         self._converted: Callable[..., Any] | None = None
@@ -150,7 +150,7 @@ class Function(SentByName):
         same = same_arrays(leaves)
         key = (structure, tuple(map(leaf_key, leaves)), same, (lying_of if exactly else in_order)(leaves))
         with self._lock:
-            concrete = self._traces.found(key, call, leaves)
+            concrete = self.known_traces.found(key, call, leaves)
             concrete = concrete or undisturbed(self._trace, call, leaves, structure, key, same)
         again = functools.partial(undisturbed, self._trace, call, leaves, structure, key, same)
         return run_or_refused(concrete, lambda one: _run_once(one, leaves, call), again)
@@ -178,7 +178,7 @@ class Function(SentByName):
         if symbolic is not None:
             with symbolic.graph.as_default():
                 return self._inline(*self._parameters.split(call))
-        if key is not None and len(self._quick) < MOST_QUICK and self._traces.is_quick(concrete, leaves, quick):
+        if key is not None and len(self._quick) < MOST_QUICK and self.known_traces.is_quick(concrete, leaves, quick):
             self._quick[key] = concrete
         elif isinstance(structure, nest.Flat):
             self._paths.passed(self._parameters.plain, concrete, given, leaves, self._parameters, self._instance)
@@ -203,10 +203,10 @@ class Function(SentByName):
         leaves, structure = flattened(call)
         # with a signature, too, arrays and tensors have other results
         key: Any = call_key(structure, leaves) if self.input_signature is None else tuple(map(kind_of_leaf, leaves))
-        concrete = self._traces.found(key, call, leaves)
+        concrete = self.known_traces.found(key, call, leaves)
         if concrete is None:
             with self._lock:
-                concrete = self._traces.found(key, call, leaves)
+                concrete = self.known_traces.found(key, call, leaves)
                 if concrete is None and self.input_signature is None:
                     concrete, leaves = self._of_any(call, leaves, structure, may_be_plain)
                 if concrete is None:
@@ -220,7 +220,7 @@ class Function(SentByName):
         """Return the trace that takes what keeps changing as it comes, if there is such, and its leaves."""
         make = functools.partial(undisturbed, self._trace, call)
         look = self._changing.look(self.needs_graph, may_be_plain, self._receiver())
-        return look(structure, leaves, lambda key, inputs: self._traces.found(key, call, inputs), make)
+        return look(structure, leaves, lambda key, inputs: self.known_traces.found(key, call, inputs), make)
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Make a call from inside another trace a part of that trace."""
@@ -248,17 +248,17 @@ class Function(SentByName):
         kind = kind_of_recursion(structure, leaves)
         size = kind, magnitude(leaves)
         if (plain := self.told.recursive.get(kind) or self.told.recursive.get(size)) is not None:
-            return self._traces.add(key, plain)
+            return self.known_traces.add(key, plain)
         settings = _settings(leaves, self.tracing_count, self.gradient_memory)
         specs = nest.flatten(self.input_signature, True) if self.input_signature is not None else given
         request = Request(self.name, self.executor, self.python_function, self._target(), self._parameters, call,
                           leaves, structure_of(structure), specs, same or (), self._instance, settings,
                           same is not None, self.needs_graph)  # fmt: skip
         has_numbers = given is not None or any(issubclass(type(leaf), Number) for leaf in leaves)
-        with self._traces.unless_raising(key, request), self._changing.weighed() as weigh:
-            made = traced_or_plain(lambda: trace(request, *self._traces.variants(key)), self, has_numbers, size)
+        with self.known_traces.unless_raising(key, request), self._changing.weighed() as weigh:
+            made = traced_or_plain(lambda: trace(request, *self.known_traces.variants(key)), self, has_numbers, size)
             weigh(getattr(made, "concrete", made), self._receiver(), call)
-        concrete = self._traces.add(key, made)
+        concrete = self.known_traces.add(key, made)
         self.tracing_count += 1
         self.traced_for.append(class_key(key) or key if getattr(made, "is_shared", False) else key)
         self._retraces = 0 if has_numbers else self._retraces + 1
@@ -274,7 +274,7 @@ class Function(SentByName):
         """Return the trace for these arguments, or what stands for it where plain Python runs."""
         if self.input_signature is not None and not args and not kwargs:
             args = self.input_signature
-        with self._traces.asked_for():
+        with self.known_traces.asked_for():
             return self._lookup(self._bind(args, kwargs))[0]
 
     # -- as a method --------------------------------------------------------------------------------------
@@ -296,7 +296,7 @@ class Function(SentByName):
         """Return a method with the traces of one instance."""
         made = Function(self.python_function, **self.options())
         made._instance, made._parameters, made._converted = instance, self._parameters.without_first(), self._target()
-        made._traces = KnownTraces(self.name, instance, self._traces)
+        made.known_traces = KnownTraces(self.name, instance, self.known_traces)
         made._changing, made._spent, made._lock, made.told = self._changing, self._spent, self._lock, self.told
         return made
 

@@ -177,6 +177,12 @@ class KnownTraces:
         known, pool = self._made.get(key), self._shared.get(self._places(key)[1])
         return tuple([one.variants if isinstance(one, StatefulFunction) else () for one in (known, pool)])  # type: ignore[return-value]
 
+    def every(self) -> list[ConcreteFunction]:
+        """Return the traces that there are."""
+        made = [*self._made.values(), *self._of_classes.values()]
+        several = [reversed(one.variants) if isinstance(one, StatefulFunction) else [one] for one in made]
+        return [one.concrete if isinstance(one, Variant) else one for ones in several for one in ones]
+
     def add(self, key: Any, made: ConcreteFunction | Variant) -> Trace:
         """Take in a trace that was just made, and return what a call runs."""
         kind = None if self._instance is None else type(self._instance())

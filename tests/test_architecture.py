@@ -69,9 +69,10 @@ ARROWS = {
         "linalg": "array_api",
         "debugging": "bound_function concrete function plain_python text_tables",
         "drawing": "",
-        "viewing": "conversion drawing bound_function concrete explanation function keys text_tables",
+        "viewing": "conversion drawing bound_function concrete derivative_functions explanation function keys "
+        "plain_python text_tables traceable",
         "compat": "viewing",
-        "cli": "conversion drawing viewing bound_function concrete explanation function",
+        "cli": "drawing viewing bound_function concrete derivative_functions explanation function traceable",
     },
     "autoloop.operators": {
         "staging": "the package",  # numbers of which only the run tells the type load the operators they have

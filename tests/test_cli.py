@@ -128,7 +128,8 @@ def test_show_a_method(file, capsys):
 
 
 def test_long_lines_are_wrapped_on_a_terminal():
-    text = show._side_by_side(("x = 1\n", 7), ("long = " + "1 + " * 40 + "1\n", "converted"), True, 60)
+    made = show._Made("long = " + "1 + " * 40 + "1\n", "converted", [7])
+    text = show._side_by_side(("x = 1\n", 7), made, True, 60)
     plain = text
     for code in (*highlight._ANSI.values(), highlight._RESET):
         plain = plain.replace(code, "")

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from autoloop_runtime.running.prepare import EXECUTORS
 
+from ..viewing.stage_names import named
 from ..viewing.stage_texts import STAGES as TEXTS
 from .graph_command import FORMATS, STAGES, draw
 from .problems import UsageError, report_failure
@@ -20,14 +21,13 @@ from .report_command import write_report
 from .run_command import COMMANDS
 from .show import print_source
 
-#: what stages were called -> what they are called
-OLD_NAMES = {"sequential": "python"}
 _ARGS_HELP = (
     "arguments as in a call: Python literals, and arrays made by zeros, ones, full, eye, arange, linspace, random, "
     'normal, tensor, array, with a dtype last if wanted: "10, zeros(3, 3), x=ones(5, float64)"; np.zeros(3) and '
     "np.array([1.5]) have NumPy's dtypes. A Python number is a Python value to the function (loops on it unroll); "
     "tensor(10) is a tensor. float32[None, 3] stands for any such tensor where no value is needed"
 )
+_DEFAULT_STAGE = "by default converted; of a derivative, such as grad(f), with --args structured"
 _EPILOG = """examples:
   autoloop show solver.py:newton --side-by-side
   autoloop run solver.py:newton --args "tensor(2.0), 1e-6" --repeat 100
@@ -118,11 +118,11 @@ def _command(commands: Any, name: str, action: Callable[[argparse.Namespace], No
 
 
 def _add_show(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--side-by-side", action="store_true", help="the original to the left")
+    parser.add_argument("--side-by-side", action="store_true", help="each line beside what comes of it")
     parser.add_argument("--html", action="store_true", help="a page with both")
     parser.add_argument(
-        "--stage", choices=tuple(TEXTS), type=lambda name: OLD_NAMES.get(name, name), default="converted",
-        help="; ".join(f"{name}: {words}" for name, words in TEXTS.items()),
+        "--stage", choices=tuple(TEXTS), type=named,
+        help="; ".join([*[f"{name}: {words}" for name, words in TEXTS.items()], _DEFAULT_STAGE]),
     )  # fmt: skip
     parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of printing")
 
@@ -133,7 +133,7 @@ def _add_graph(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of printing")
     parser.add_argument(
-        "--stage", choices=tuple(STAGES), default="lowered",
+        "--stage", choices=tuple(STAGES), type=named, default="lowered",
         help="; ".join(f"{name}: {words}" for name, words in STAGES.items()),
     )  # fmt: skip
 

@@ -18,8 +18,10 @@ from autoloop_runtime.ir.tensor_spec import TensorSpec
 
 from ..bound_function import BoundFunction
 from ..concrete import ConcreteFunction
-from ..explanation import explain
+from ..derivative_functions import DerivativeFunction
+from ..explanation import Explanation, explain
 from ..function import Function
+from ..traceable import traceable
 from .arguments import parse_arguments
 from .problems import UsageError
 from .target import Target, load_target
@@ -47,9 +49,18 @@ def call_of(target: Target, options: argparse.Namespace) -> Call:
     return function, args, kwargs
 
 
+def traced_call_of(target: Target, options: argparse.Namespace) -> Call:
+    """Return the decorated function of which a trace is what the call runs, and its arguments, see ``call_of``."""
+    function, args, kwargs = call_of(target, options)
+    if isinstance(target.found, DerivativeFunction) and getattr(options, "executor", None) is None:
+        made, given = traceable(target.found, tuple(args))
+        return made, list(given), kwargs
+    return function, args, kwargs
+
+
 def trace_of(target: Target, options: argparse.Namespace) -> ConcreteFunction:
     """Return the trace of the function for the arguments of the command line."""
-    function, args, kwargs = call_of(target, options)
+    function, args, kwargs = traced_call_of(target, options)
     made = function.get_concrete_function(*args, **kwargs)
     return made if isinstance(made, ConcreteFunction) else made.newest
 
@@ -129,10 +140,16 @@ def _check_writable(path: str) -> None:
         raise UsageError(f"cannot write {path!r}: {error.strerror}") from None
 
 
+def explain_target(target: Target, options: argparse.Namespace) -> Explanation:
+    """Return the report on a function."""
+    function, args, kwargs = call_of(target, options)
+    is_as_it_is = isinstance(target.found, DerivativeFunction) and getattr(options, "executor", None) is None
+    return explain(target.found if is_as_it_is else function, *args, **kwargs)
+
+
 def explain_command(options: argparse.Namespace) -> None:
-    """Print the report on the function's loops."""
-    function, args, kwargs = call_of(load_target(options.target), options)
-    report = explain(function, *args, **kwargs)
+    """Print the report on the function."""
+    report = explain_target(load_target(options.target), options)
     print(json.dumps(report.as_dict(), indent=2, ensure_ascii=False) if options.json else report)
 
 

@@ -1,21 +1,45 @@
-"""``autoloop show``: the converted source of a function, or the straight-line Python that runs its graph."""
+"""``autoloop show``: what a function became at a stage, by itself or beside its source."""
 
 from __future__ import annotations
 
 import argparse
 import shutil
 import sys
+from collections.abc import Sequence
+from itertools import zip_longest
 
-from ..conversion.pipeline import to_code
+from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.locations import Location
+
+from ..derivative_functions import DerivativeFunction
+from ..viewing.beside import Row, rows_of, rows_of_either
+from ..viewing.code_text import located_code_of
+from ..viewing.commented_loops import with_loops
 from ..viewing.highlight import Span, spans_of, to_terminal, wants_colour, wrap
 from ..viewing.page import listing, page
-from ..viewing.stage_texts import OF_SOURCE, text_of
+from ..viewing.stage_texts import OF_SOURCE, located_text_of
 from .output import write
-from .run_command import trace_of
+from .run_command import explain_target, trace_of
 from .target import Target, load_target
 
 _GUTTER = 5
 HEADINGS = {"python": "generated Python", "llvm": "LLVM IR", "asm": "machine code"}
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What a function became.
+
+    Attributes
+    ----------
+    text, heading : str
+    comes_of : list of int
+        Of which line of the source each of its lines comes; 0 if of none.
+    """
+
+    text: str
+    heading: str
+    comes_of: Sequence[int]
 
 
 def print_source(options: argparse.Namespace) -> None:
@@ -23,51 +47,83 @@ def print_source(options: argparse.Namespace) -> None:
     terminal = options.output is None and sys.stdout.isatty()
     colour = options.output is None and wants_colour(sys.stdout)
     target = load_target(options.target)
-    made, heading = _text(target, options)
+    made = _made(target, options)
     if options.html or options.side_by_side:
         lines, first = target.source()
         if options.html:
-            sections = [listing(f"{target.path.name}:{first}", lines, first), listing(heading, made)]
-            write(options.output, page(target.name, str(target.path), sections))
+            sections = [listing(f"{target.path.name}:{first}", lines, first),
+                        listing(made.heading, made.text, comes_of=made.comes_of)]  # fmt: skip
+            write(options.output, page(target.name, str(target.path), sections, linked=True))
             return
         columns = shutil.get_terminal_size((200, 24)).columns if terminal else None
-        text = _side_by_side((lines, first), (made, heading), colour, columns)
+        text = _side_by_side((lines, first), made, colour, columns)
     else:
-        text = "\n".join(to_terminal(spans, colour) for spans in spans_of(made)) + "\n"
+        text = "\n".join(to_terminal(spans, colour) for spans in spans_of(made.text)) + "\n"
     write(options.output, text)
 
 
-def _text(target: Target, options: argparse.Namespace) -> tuple[str, str]:
-    """Return the text to show, and its heading."""
-    if options.stage in OF_SOURCE:
-        return (target.source()[0] if options.stage == "source" else to_code(target.found)), options.stage
-    return text_of(trace_of(target, options), options.stage), HEADINGS.get(options.stage, options.stage)
+def _made(target: Target, options: argparse.Namespace) -> _Made:
+    """Return what is shown: of a derivative of which the arguments are known its graph, unless a stage is named."""
+    stage = options.stage
+    if stage is None:
+        stage = "structured" if options.args and isinstance(target.found, DerivativeFunction) else "converted"
+    heading = HEADINGS.get(stage, stage)
+    if stage == "source":
+        text, first = target.source()
+        return _Made(text, heading, range(first, first + len(text.splitlines())))
+    if stage not in OF_SOURCE:
+        text, places = located_text_of(trace_of(target, options), stage)
+        return _Made(text, heading, _numbers(target, places))
+    text, numbers = located_code_of(target.found)
+    if options.args is not None:
+        text, numbers = with_loops(text, numbers, explain_target(target, options), target.filename())
+    return _Made(text, heading, numbers)
 
 
-def _side_by_side(original: tuple[str, int], made: tuple[str, str], colour: bool, columns: int | None) -> str:
-    """Return the original with its first line number, and what was made of it with its heading, in two columns.
+def _numbers(target: Target, places: Sequence[Location]) -> list[int]:
+    """Return of which line of a function's source something comes, the nearest to where it stands; 0 if of none."""
+    (text, first), file = target.source(), target.filename()
+    last = first + len(text.splitlines()) - 1
+    return [
+        next((one.lineno for one in reversed(place) if one.filename == file and first <= one.lineno <= last), 0)
+        for place in places
+    ]
+
+
+def _side_by_side(original: tuple[str, int], made: _Made, colour: bool, columns: int | None) -> str:
+    """Return the original with its first line number, and what was made of it beside the lines that it comes of.
 
     Lines that are too long for a terminal of ``columns`` characters go on in the next row.
     """
-    (left, first), (right, heading) = original, made
-    left_lines, right_lines = spans_of(left), spans_of(right)
+    (left, first), right = original, made
+    left_lines, right_lines, comes_of = spans_of(left), spans_of(right.text), list(made.comes_of)
+    if comes_of[:3] == [0, 0, 0] and not any(right_lines[1:3]):  # the import, which has no line, and stands apart
+        del right_lines[1:3], comes_of[1:3]
+        if first not in comes_of:  # that of a decorator
+            comes_of[0] = first
     needed = [max((len(to_terminal(s, False)) for s in lines), default=0) for lines in (left_lines, right_lines)]
     room = sum(needed) if columns is None else columns - _GUTTER - 3
     if sum(needed) > room:  # the shorter side keeps what it needs, the other one takes the rest
         smaller = 0 if needed[0] <= needed[1] else 1
         needed[smaller] = min(needed[smaller], max(room // 2, 20))
         needed[1 - smaller] = max(room - needed[smaller], 20)
-    left_rows = [_numbered(first + i if j == 0 else None, part)
-                 for i, line in enumerate(left_lines) for j, part in enumerate(wrap(line, needed[0]))]  # fmt: skip
-    right_rows = [part for line in right_lines for part in wrap(line, needed[1])]
     width = _GUTTER + needed[0]
-    rows = [f"{'original':<{width}} | {heading}", f"{'-' * width}-+-{'-' * needed[1]}"]
-    for i in range(max(len(left_rows), len(right_rows))):
-        a = left_rows[i] if i < len(left_rows) else []
-        b = right_rows[i] if i < len(right_rows) else []
-        pad = " " * (width - sum(len(text) for _, text in a))
-        rows.append(f"{to_terminal(a, colour)}{pad} | {to_terminal(b, colour)}".rstrip())
+    rows = [f"{'original':<{width}} | {made.heading}", f"{'-' * width}-+-{'-' * needed[1]}"]
+    related = rows_of(left_lines, first, right_lines, comes_of) if any(comes_of) else rows_of_either(
+        left_lines, first, right_lines)  # fmt: skip
+    nothing: list[Span] = []
+    for row in related:
+        for a, b in zip_longest(_left(row, needed[0]), wrap(row.right, needed[1]), fillvalue=nothing):
+            pad = " " * (width - sum(len(text) for _, text in a))
+            rows.append(f"{to_terminal(a, colour)}{pad} | {to_terminal(b, colour)}".rstrip())
     return "\n".join(rows) + "\n"
+
+
+def _left(row: Row, width: int) -> list[list[Span]]:
+    """Return the left of a row: a line with its number, or the number of one that stands above."""
+    if row.left is None:
+        return [] if row.number is None else [_numbered(row.number, [("comment", "...")])]
+    return [_numbered(row.number if j == 0 else None, part) for j, part in enumerate(wrap(row.left, width))]
 
 
 def _numbered(number: int | None, spans: list[Span]) -> list[Span]:

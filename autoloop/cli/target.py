@@ -61,6 +61,11 @@ class Target:
         except (OSError, TypeError):
             raise UsageError(f"the source of {self.name!r} cannot be found") from None
 
+    def filename(self) -> str:
+        """Return the name of the file of the function, as its code has it."""
+        code = getattr(inspect.unwrap(self.python_function), "__code__", None)
+        return "" if code is None else str(code.co_filename)
+
     def as_function(self, executor: str | None = None) -> Function | BoundFunction:
         """Return the function ready to be traced, decorated if it is not, and bound if it is a method.
 

@@ -69,8 +69,8 @@ def refuse(function: types.FunctionType) -> None:
     refuse_unsupported(find_source(function.__code__))
 
 
-def convert_text(function: types.FunctionType) -> str:
-    """Convert one function for reading."""
+def convert_text(function: types.FunctionType) -> tuple[str, list[int]]:
+    """Convert one function for reading; return its text, and for each line the user's line that it comes of, or 0."""
     from .printing import to_text
 
     with _shallow(function):

@@ -206,17 +206,12 @@ def _function_of(f: Any) -> types.FunctionType | None:
 
 
 def to_code(f: Callable[..., Any]) -> str:
-    """Return the converted source of a function as text.
+    """Return the converted source of a function as text, see ``viewing.to_code``."""
+    return code_and_lines(f)[0]
 
-    Parameters
-    ----------
-    f : callable
-        A function, method, partial, or what ``autoloop.function`` made of one.
 
-    Returns
-    -------
-    str
-        Code that can be pasted into a module; it begins with the import it needs.
+def code_and_lines(f: Callable[..., Any]) -> tuple[str, list[int]]:
+    """Return the converted source of a function, and of which line of the user's file each of its lines comes, or 0.
 
     Raises
     ------

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import io
+from collections.abc import Callable
 from typing import Any
 
 import astunparse
@@ -16,8 +17,8 @@ from .loading import IMPORT_LINE
 _WIDTH = 120
 
 
-def to_text(tree: ast.stmt, ops: str, comments: dict[int, tuple[str, ...]]) -> str:
-    """Return the text of a converted function.
+def to_text(tree: ast.stmt, ops: str, comments: dict[int, tuple[str, ...]]) -> tuple[str, list[int]]:
+    """Return the text of a converted function, and for each of its lines the user's line that it comes of, or 0.
 
     Parameters
     ----------
@@ -30,7 +31,7 @@ def to_text(tree: ast.stmt, ops: str, comments: dict[int, tuple[str, ...]]) -> s
     """
     import_line = IMPORT_LINE.format(name=ops)
     printer = _Printer(tree, dict(comments))
-    return f"{import_line}\n\n\n{printer.text}\n"
+    return f"{import_line}\n\n\n{printer.text}\n", [0, 0, 0, *printer.lines]
 
 
 def _bare(value: ast.expr) -> str:
@@ -47,17 +48,40 @@ def _arguments(call: ast.Call, comma: str) -> str:
     return comma.join([*map(ast.unparse, call.args), *named])
 
 
+class _NotedLines(io.StringIO):
+    """What is printed, and of which user's line each of its lines comes, but for the first."""
+
+    def __init__(self, line: Callable[[], int]) -> None:
+        super().__init__()
+        self._line = line
+        self.lines: list[int] = []
+
+    def write(self, text: str) -> int:
+        """Print a piece of text."""
+        self.lines += [self._line()] * text.count("\n")
+        return super().write(text)
+
+
 class _Printer(astunparse.Unparser):  # type: ignore[misc]
     """``astunparse`` with plain expressions, comments, and no blank lines before generated functions."""
 
     def __init__(self, tree: ast.stmt, comments: dict[int, tuple[str, ...]]) -> None:
         self.comments = comments
-        stream = io.StringIO()
+        self._line_of_user = 0
+        stream = _NotedLines(lambda: self._line_of_user)
         super().__init__(tree, stream)
-        self.text = stream.getvalue().strip("\n")
+        whole = stream.getvalue()
+        self.text = whole.strip("\n")
+        before = len(whole) - len(whole.lstrip("\n"))
+        self.lines = [0, *stream.lines][before:][: self.text.count("\n") + 1]
 
     def dispatch(self, tree: Any) -> None:
         """Print one node."""
+        around, self._line_of_user = self._line_of_user, getattr(tree, "lineno", self._line_of_user)
+        self._dispatch(tree)
+        self._line_of_user = around
+
+    def _dispatch(self, tree: Any) -> None:
         if isinstance(tree, list):
             for one in tree:
                 self.dispatch(one)

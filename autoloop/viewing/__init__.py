@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from .code_text import to_code as to_code
 from .pictures import Drawing as Drawing
 from .pictures import draw as draw
 
-__all__ = ["Drawing", "draw"]
+__all__ = ["Drawing", "draw", "to_code"]

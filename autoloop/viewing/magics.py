@@ -11,8 +11,8 @@ from autoloop_runtime.base.dataclass import Protocol
 from autoloop_runtime.base.parsing import parse
 
 from ..bound_function import BoundFunction
-from ..conversion.pipeline import to_code
 from ..function import Function
+from .code_text import to_code
 from .notebook import source_beside
 
 

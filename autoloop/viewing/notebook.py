@@ -13,11 +13,11 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from ..bound_function import BoundFunction
 from ..concrete import ConcreteFunction
-from ..conversion.pipeline import to_code
 from ..drawing.labels import type_text
 from ..explanation import Explanation, LoopReport, described_calls
 from ..function import Function
 from ..keys import describe_trace
+from .code_text import to_code
 from .highlight import spans_of, to_html
 from .pictures import draw
 from .stage_texts import source_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 from .highlight import CSS, spans_of, to_html
@@ -40,7 +41,7 @@ svg .node.lit > :nth-child(2) {{ stroke-width: 3; }}
 #: resting on a node marks the line it was made from, and the other way round
 _SCRIPT = """\
 <script>
-for (const one of document.querySelectorAll("[data-line]")) {
+for (const one of document.querySelectorAll('[data-line]:not([data-line=""])')) {
   const same = document.querySelectorAll(`[data-line="${one.dataset.line}"]`);
   one.addEventListener("mouseenter", () => same.forEach((e) => e.classList.add("lit")));
   one.addEventListener("mouseleave", () => same.forEach((e) => e.classList.remove("lit")));
@@ -66,10 +67,15 @@ def page(title: str, note: str, sections: list[str], *, linked: bool = False) ->
     )
 
 
-def listing(heading: str, source: str, first: int = 1) -> str:
-    """Return a section with numbered lines of source; ``first`` is the number of the first one."""
+def listing(heading: str, source: str, first: int = 1, comes_of: Sequence[int] | None = None) -> str:
+    """Return a section with numbered lines of source; ``first`` is the number of the first one.
+
+    Of what was made of another source it is the numbers of that from which its lines *come*, 0 for none.
+    """
+    lines = spans_of(source)
+    numbers = range(first, first + len(lines)) if comes_of is None else [one or "" for one in comes_of]
     rows = [
         f'<span class="row" data-line="{number}">{to_html(spans)}</span>'
-        for number, spans in enumerate(spans_of(source), first)
+        for number, spans in zip(numbers, lines, strict=True)
     ]
     return f"<section><h2>{escape(heading)}</h2><pre>{''.join(rows)}</pre></section>"

@@ -14,11 +14,11 @@ from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.passes.regions import form_regions
 from autoloop_runtime.python_code.compile_python import compile_region, emit
 
-from ..bound_function import BoundFunction
 from ..concrete import ConcreteFunction
 from ..drawing import Picture, dataflow_picture, structured_picture, to_dot, to_svg
 from ..drawing.labels import type_text
-from ..function import Function
+from ..traceable import title_of, traceable
+from .stage_names import known
 from .whole_graphs import feeds_of, fetches_of
 
 STAGES = {
@@ -115,16 +115,15 @@ def draw(f: Callable[..., Any] | Graph, *args: Any, stage: str = "lowered", **kw
     >>> draw(lambda x: x + 1, al.ones([2]))
     <Drawing of <lambda>(x): 3 boxes>
     """
-    if stage not in STAGES:
-        raise ValueError(f"stage must be one of {', '.join(STAGES)}, got {stage!r}")
+    stage = known(stage, STAGES)
     if isinstance(f, Graph):
         return Drawing(_of_graph(f, stage))
     if isinstance(f, ConcreteFunction):
         return Drawing(picture_of(f, stage, f.name))
-    function = f if isinstance(f, (Function, BoundFunction)) else Function(f)
+    function, args = traceable(f, args)
     made = function.get_concrete_function(*args, **kwargs)
     concrete = made if isinstance(made, ConcreteFunction) else made.newest
-    return Drawing(picture_of(concrete, stage, function.name))
+    return Drawing(picture_of(concrete, stage, title_of(f, function)))
 
 
 def picture_of(concrete: ConcreteFunction, stage: str, name: str, place: str = "") -> Picture:

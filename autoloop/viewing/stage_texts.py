@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from autoloop_runtime.base.forks import undivided
+from autoloop_runtime.base.locations import Location
 from autoloop_runtime.dataflow.flat_graph import Kind
 from autoloop_runtime.dataflow.lowering import lower
 from autoloop_runtime.ir.graph import CONST, PARAMETER, Graph, Node
@@ -18,6 +19,7 @@ from autoloop_runtime.python_code.compile_python import emit
 from ..concrete import ConcreteFunction
 from ..drawing.labels import PortTypes, place_text, type_text, value_text
 from ..text_tables import aligned
+from .stage_names import known
 
 STAGES = {
     "source": "as it stands in the file",
@@ -55,46 +57,52 @@ def text_of(concrete: ConcreteFunction, stage: str) -> str:
     NotImplementedError
         If machine code cannot take the graph; ``ImportError`` without the extra ``native``.
     """
-    if stage == "structured":
-        return graph_text(concrete.graph)
-    if stage == "optimized":
-        return graph_text(concrete.runner.graph)
+    return located_text_of(concrete, stage)[0]
+
+
+def located_text_of(concrete: ConcreteFunction, stage: str) -> tuple[str, list[Location]]:
+    """Return what ``text_of`` does, and where each line of it comes from; of machine code that is not known."""
+    stage = known(stage, [one for one in STAGES if one not in OF_SOURCE])
+    if stage in ("structured", "optimized"):
+        return _graph_text(concrete.graph if stage == "structured" else concrete.runner.graph)
     if stage == "lowered":
         return _lowered_text(concrete.graph)
     if stage == "python":
-        return emit(concrete.runner.graph).source
-    if stage in ("llvm", "asm"):
-        return _machine_text(concrete.runner.graph, stage == "asm")
-    raise ValueError(f"stage must be one of {', '.join(STAGES)}, got {stage!r}")
+        return _python_text(concrete.runner.graph)
+    text = _machine_text(concrete.runner.graph, stage == "asm")
+    return text, [()] * len(text.splitlines())
 
 
 def graph_text(graph: Graph) -> str:
     """Return a structured graph, a node a line, what is inside of loops and branches below them."""
+    return _graph_text(graph)[0]
+
+
+def _graph_text(graph: Graph) -> tuple[str, list[Location]]:
     lines = list(_lines(graph, 0))
-    lines.append((0, f"return {', '.join(map(_name, graph.outputs)) or 'nothing'}", ""))
-    width = max((2 * depth + len(text) for depth, text, _ in lines), default=0)
-    return "\n".join(f"{'  ' * depth + text:<{width}}  {note}".rstrip() for depth, text, note in lines) + "\n"
+    lines.append((0, f"return {', '.join(map(_name, graph.outputs)) or 'nothing'}", "", ()))
+    width = max((2 * depth + len(text) for depth, text, _, _ in lines), default=0)
+    texts = [f"{'  ' * depth + text:<{width}}  {note}".rstrip() for depth, text, note, _ in lines]
+    return "\n".join(texts) + "\n", [location for *_, location in lines]
 
 
-def _lines(graph: Graph, depth: int) -> Iterator[tuple[int, str, str]]:
+def _lines(graph: Graph, depth: int, around: Location = ()) -> Iterator[tuple[int, str, str, Location]]:
+    """Return depth, text, note and place of each line."""
     for node in graph.nodes:
         if node.op is CONST:
             continue
         types = ", ".join(type_text(t.dtype, t.shape) for t in node.outputs)
         made = ", ".join(map(_name, node.outputs)) or node.name
         if node.op is PARAMETER:
-            yield depth, f"{made} = parameter", f"# {types}"
+            yield depth, f"{made} = parameter", f"# {types}", around
             continue
-        given = ", ".join(map(_name, node.inputs))
-        yield (
-            depth,
-            f"{made} = {node.op.name}({given})",
-            " ".join(filter(None, ("#", types, place_text(node.location)))),
-        )
+        given, place = ", ".join(map(_name, node.inputs)), node.location or around
+        note = " ".join(filter(None, ("#", types, place_text(node.location))))
+        yield depth, f"{made} = {node.op.name}({given})", note, place
         for name, inner in zip(node.op.graphs, node.subgraphs):
-            yield depth + 1, f"{name}:", ""
-            yield from _lines(inner, depth + 2)
-            yield depth + 2, f"return {', '.join(map(_name, inner.outputs))}", ""
+            yield depth + 1, f"{name}:", "", place
+            yield from _lines(inner, depth + 2, place)
+            yield depth + 2, f"return {', '.join(map(_name, inner.outputs))}", "", place
 
 
 def _name(tensor: Tensor) -> str:
@@ -108,7 +116,7 @@ def _name(tensor: Tensor) -> str:
     return name if len(node.outputs) == 1 else f"{name}.{tensor.index}"
 
 
-def _lowered_text(graph: Graph) -> str:
+def _lowered_text(graph: Graph) -> tuple[str, list[Location]]:
     lowered = lower(graph, graph.outputs, graph.inputs, keep_variables=True)
     types, nodes = PortTypes(lowered, tuple(graph.inputs)), lowered.nodes
     rows = []
@@ -119,7 +127,17 @@ def _lowered_text(graph: Graph) -> str:
         frame = lowered.frames[node.frame].name if node.frame else ""
         given = given or ([value_text(node.value)] if node.kind is Kind.CONST else [])
         rows.append((node.name, f"{what}({', '.join(given)})", types.text((node.index, 0)), frame))
-    return "\n".join([*aligned(rows), ""])
+    places = [() if node.source is None else node.source.location for node in nodes]
+    return "\n".join([*aligned(rows), ""]), places
+
+
+def _python_text(graph: Graph) -> tuple[str, list[Location]]:
+    made = emit(graph)
+    places: list[Location] = []
+    for number, line in enumerate(made.source.splitlines(), 1):
+        about = made.line_map.get(number)
+        places.append(about.spans[0][2].location if about else places[-1] if places and line[:1] == " " else ())
+    return made.source, places
 
 
 def _port(nodes: Sequence[Any], port: tuple[int, int]) -> str:
