@@ -132,12 +132,30 @@ def _lowered_text(graph: Graph) -> tuple[str, list[Location]]:
 
 
 def _python_text(graph: Graph) -> tuple[str, list[Location]]:
-    made = emit(graph)
+    source, every = located_python(graph)
     places: list[Location] = []
-    for number, line in enumerate(made.source.splitlines(), 1):
-        about = made.line_map.get(number)
-        places.append(about.spans[0][2].location if about else places[-1] if places and line[:1] == " " else ())
-    return made.source, places
+    for line, some in zip(source.splitlines(), every):
+        places.append(some[0] if some else places[-1] if places and line[:1] == " " else ())
+    return source, places
+
+
+def located_python(graph: Graph) -> tuple[str, list[list[Location]]]:
+    """Return the generated Python that runs a graph, and where what each line of it computes comes from."""
+    made = emit(graph)
+    lines = made.source.splitlines()
+    every: list[list[Location]] = []
+    around: list[int] = []  # the indentation of the loops around
+    for number, line in enumerate(lines, 1):
+        indent = len(line) - len(line.lstrip())
+        around = [one for one in around if one < indent or not line.strip()]
+        found = made.line_map.get(number)
+        every.append([node.location for *_, node in found.spans] if found else [])
+        if line.lstrip().startswith(("for ", "while ")):
+            inside = next((made.line_map[k] for k in range(number, len(lines) + 1) if k in made.line_map), None)
+            if inside is not None and len(around) < len(inside.loops) and not found:
+                every[-1].append(inside.loops[len(around)].node.location)
+            around.append(indent)
+    return made.source, every
 
 
 def _port(nodes: Sequence[Any], port: tuple[int, int]) -> str:

@@ -10,9 +10,8 @@ from typing import Any
 
 from autoloop_runtime.base.dataclass import dataclass
 
-from ...bound_function import BoundFunction
 from ...concrete import ConcreteFunction
-from ...function import Function
+from ...traceable import title_of, traceable
 from .html_page import html_page
 from .seen_stages import Source, source_data, stages_of
 
@@ -76,15 +75,15 @@ def report(f: Callable[..., Any], *args: Any, path: str | os.PathLike[str] | Non
 
 def _data(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Return what a page shows of a call."""
-    function = f if isinstance(f, (Function, BoundFunction)) else Function(f)
+    function, args = traceable(f, args)
     found = function.get_concrete_function(*args, **kwargs)
     concrete = found if isinstance(found, ConcreteFunction) else found.newest
-    source = Source.of(function)
+    source = Source.of(f)
     return {
-        "title": f"{function.name}({', '.join(t.op.name for t in concrete.inputs)})",
+        "title": f"{title_of(f, function)}({', '.join(t.op.name for t in concrete.inputs)})",
         "note": "",
         "source": source_data(source),
-        "stages": stages_of(function, concrete, source),
+        "stages": stages_of(f, concrete, source),
         "timeline": None,
         "replay": None,
         "memory": None,

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.locations import Location
 
-from ...bound_function import BoundFunction
 from ...concrete import ConcreteFunction
-from ...conversion.pipeline import to_code
+from ...derivative_functions import DerivativeFunction
 from ...drawing import Picture
 from ...drawing.styles import STYLES
-from ...function import Function
-from ..highlight import Span, spans_of
+from ..code_text import located_code_of
+from ..highlight import spans_of
 from ..pictures import STAGES as GRAPHS
 from ..pictures import picture_of
 from ..stage_texts import STAGES as TEXTS
-from ..stage_texts import source_of, text_of
+from ..stage_texts import located_python, source_of, text_of
 
-#: the line it is of, 0 for none, and its pieces
-Row = tuple[int, list[Span]]
+#: the lines of the source that something is of; 0 for none
+Lines = int | list[int]
+_GRAPHS = ("structured", "optimized", "lowered")
 _TITLES = {
     "converted": "Converted", "structured": "Graph", "optimized": "Optimized", "lowered": "Dataflow",
     "python": "Python", "asm": "Machine code",
@@ -48,12 +48,15 @@ class Source:
     text: str
 
     @staticmethod
-    def of(function: Function | BoundFunction) -> Source:
-        """Return the source of a function; an empty one where it cannot be found."""
-        plain = inspect.unwrap(function.python_function)
-        file = getattr(getattr(plain, "__code__", None), "co_filename", "")
+    def of(f: Callable[..., Any]) -> Source:
+        """Return the source of a function, and of a derivative that of what it is made of; an empty one where it cannot
+        be found."""
+        plain = f if isinstance(f, DerivativeFunction) else getattr(f, "python_function", f)
+        while isinstance(plain, DerivativeFunction):
+            plain = getattr(plain.differentiated, "python_function", plain.differentiated)
+        file = getattr(getattr(inspect.unwrap(plain), "__code__", None), "co_filename", "")
         try:
-            text, first = source_of(function)
+            text, first = source_of(plain)
         except (OSError, TypeError):
             return Source(file, 0, "")
         return Source(file, first, text)
@@ -65,6 +68,10 @@ class Source:
         lines = (line.lineno for line in reversed(location) if line.filename == self.file)
         return next((number for number in lines if self.first <= number <= last), 0)
 
+    def lines_of(self, places: Iterable[Location]) -> list[int]:
+        """Return the lines of this source that something comes from which comes from several places."""
+        return [line for line in dict.fromkeys(map(self.line_of, places)) if line]
+
 
 def source_data(source: Source) -> dict[str, Any] | None:
     """Return what the page shows of the source; None where there is none."""
@@ -74,27 +81,38 @@ def source_data(source: Source) -> dict[str, Any] | None:
     return {"file": os.path.basename(source.file), "first_line": source.first, "text": source.text, "rows": rows}
 
 
-def stages_of(function: Function | BoundFunction, concrete: ConcreteFunction, source: Source) -> list[dict[str, Any]]:
-    """Return the stages of a trace, those that there are."""
-    name = function.name
-    made = [
-        _code("converted", lambda: to_code(function)),
-        _graph("structured", picture_of(concrete, "structured", name), source),
-        _graph("optimized", picture_of(concrete, "optimized", name), source),
-        _graph("lowered", picture_of(concrete, "lowered", name), source),
-        _code("python", lambda: text_of(concrete, "python")),
-        _code("asm", lambda: text_of(concrete, "asm")),
+def stages_of(f: Callable[..., Any], concrete: ConcreteFunction, source: Source) -> list[dict[str, Any]]:
+    """Return the stages of a function and its trace; of one that cannot be had, why."""
+    graphs = [_graph(stage, picture_of(concrete, stage, concrete.name), source) for stage in _GRAPHS]
+    return [
+        _code("converted", lambda: _converted_rows(f)),
+        *graphs,
+        _code("python", lambda: _python_rows(concrete, source)),
+        _code("asm", lambda: [(text, 0) for text in text_of(concrete, "asm").split("\n")]),
     ]
-    return made
 
 
-def _code(name: str, text: Callable[[], str], lines: Iterable[int] = ()) -> dict[str, Any]:
+def _code(name: str, rows: Callable[[], Sequence[tuple[str, Lines]]]) -> dict[str, Any]:
+    """Return a stage that is text: ``rows`` gives its lines, each with the lines of the source that it is of."""
     stage = {"name": name, "title": _TITLES[name], "about": TEXTS[name], "kind": "code"}
     try:
-        rows = [(0, spans) for spans in spans_of(text())]
+        made = rows()
     except (ImportError, NotImplementedError, ValueError, OSError, TypeError) as error:
         return stage | {"rows": [], "missing": str(error)}
-    return stage | {"rows": rows}
+    spans = spans_of("\n".join(text for text, _ in made)) if name != "asm" else [[("", text)] for text, _ in made]
+    return stage | {"rows": [(lines, one) for one, (_, lines) in zip(spans, made)]}
+
+
+def _converted_rows(f: Callable[..., Any]) -> list[tuple[str, Lines]]:
+    """Return the lines of the converted source."""
+    text, lines = located_code_of(f)
+    return list(zip(text.splitlines(), lines))
+
+
+def _python_rows(concrete: ConcreteFunction, source: Source) -> list[tuple[str, Lines]]:
+    """Return the lines of the generated Python."""
+    text, every = located_python(concrete.runner.graph)
+    return [(line, source.lines_of(places)) for line, places in zip(text.splitlines(), every)]
 
 
 def _graph(name: str, picture: Picture, source: Source) -> dict[str, Any]:
@@ -109,7 +127,7 @@ def _graph(name: str, picture: Picture, source: Source) -> dict[str, Any]:
         for c in picture.clusters
     ]
     used = {box.style for box in picture.boxes}
-    styles = {key: {"shape": s.shape, "words": s.words} for key, s in STYLES.items() if key in used}
+    styles = {key: {"outline": s.shape, "words": s.words, "rank": s.rank} for key, s in STYLES.items() if key in used}
     return {
         "name": name, "title": _TITLES[name], "about": GRAPHS[name], "kind": "graph", "boxes": boxes, "edges": edges,
         "clusters": clusters, "styles": styles,

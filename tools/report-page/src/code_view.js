@@ -2,19 +2,22 @@ import { h } from "./dom.js";
 
 /**
  * Shows rows of text, each of which may belong to a line of the user's source.
- * rows: [[user's line or 0, [[kind, text], ...]], ...]; `first`: number of the first row, null for no numbers.
- * Returns {count(line)}: how many rows belong to a line.
+ * rows: [[user's line, or several, or 0, [[kind, text], ...]], ...]; `first`: number of the first row.
+ * Returns {count(line), search(text), reveal(k)}.
  */
-export function mount(element, { rows, first = 1 }, bus) {
+export function mount(element, { rows, first = 1, missing = null }, bus) {
   const byLine = new Map();
   const list = h("div", { class: "code", role: "list" });
-  rows.forEach(([line, spans], index) => {
+  if (missing) element.append(h("p", { class: "missing" }, missing));
+  rows.forEach(([of, spans], index) => {
+    const lines = Array.isArray(of) ? of : of ? [of] : [];
+    const line = lines.at(-1);
     const row = h(
       "div", { class: line ? "row linked" : "row", role: "listitem", "data-line": line || null, tabindex: line ? "-1" : null },
-      h("span", { class: "number", "aria-hidden": "true" }, first === null ? "" : String(first + index)),
+      h("span", { class: "number", "aria-hidden": "true" }, String(first + index)),
       h("span", { class: "text" }, ...spans.map(([kind, text]) => (kind ? h("span", { class: `tok-${kind}` }, text) : text))),
     );
-    if (line) byLine.set(line, [...(byLine.get(line) ?? []), row]);
+    for (const one of lines) byLine.set(one, [...(byLine.get(one) ?? []), row]);
     list.append(row);
   });
   element.append(list);
@@ -56,5 +59,19 @@ export function mount(element, { rows, first = 1 }, bus) {
     for (const row of lit) row.classList.add("lit");
     if (lit.length && from !== element) lit[0].scrollIntoView({ block: "nearest" });
   });
-  return { count: (line) => byLine.get(line)?.length ?? 0 };
+
+  let found = [];
+  function search(text) {
+    for (const row of found) row.classList.remove("found", "current");
+    const words = text.toLowerCase();
+    found = words ? [...list.children].filter((row) => row.lastChild.textContent.toLowerCase().includes(words)) : [];
+    for (const row of found) row.classList.add("found");
+    return found.length;
+  }
+  function reveal(k) {
+    for (const row of found) row.classList.remove("current");
+    found[k].classList.add("current");
+    found[k].scrollIntoView({ block: "center" });
+  }
+  return { count: (line) => byLine.get(line)?.length ?? 0, search, reveal };
 }

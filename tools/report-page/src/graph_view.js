@@ -75,7 +75,7 @@ class GraphView {
 
   legend() {
     const used = new Set(this.stage.boxes.map((box) => box.style));
-    const rows = Object.entries(this.stage.styles).filter(([name]) => used.has(name)).map(([name, { shape, words }]) =>
+    const rows = Object.entries(this.stage.styles).filter(([name]) => used.has(name)).map(([name, { outline: shape, words }]) =>
       h("li", {}, s("svg", { width: 34, height: 20, viewBox: "-17 -10 34 20", "aria-hidden": "true" },
         s("path", { class: `outline s-${name}`, d: outline(shape, shape === "circle" ? 16 : 30, 16) })), words));
     return h("details", { class: "legend" }, h("summary", {}, "Legend"), h("ul", {}, ...rows));
@@ -142,9 +142,9 @@ class GraphView {
   box(box) {
     const style = this.stage.styles[box.style];
     const { x, y } = this.place.at(box.id);
-    const [width, height] = boxSize(box, style?.shape);
-    const small = style?.shape === "plain";
-    const shift = style?.shape === "invhouse" ? -4 : style?.shape === "house" ? 4 : 0;
+    const [width, height] = boxSize(box, style?.outline);
+    const small = style?.outline === "plain";
+    const shift = style?.outline === "invhouse" ? -4 : style?.outline === "house" ? 4 : 0;
     const group = s(
       "g", {
         class: `node${box.line ? " linked" : ""}${small ? " small" : ""}`, transform: `translate(${x} ${y})`, "data-id": box.id,
@@ -153,7 +153,7 @@ class GraphView {
         onclick: () => this.choose(box), onmouseenter: (event) => this.tell(box, event), onmouseleave: () => this.untell(),
         onfocus: () => this.tell(box), onblur: () => this.untell(),
       },
-      s("path", { class: `outline s-${box.style}`, d: outline(style?.shape, width, height) }),
+      s("path", { class: `outline s-${box.style}`, d: outline(style?.outline, width, height) }),
       s("text", { y: (box.note ? -2 : 4) + shift }, box.label),
       box.note ? s("text", { class: "note", y: 11 + shift }, box.note) : null,
     );
@@ -196,10 +196,10 @@ class GraphView {
 
   fit() {
     const { clientWidth: width, clientHeight: height } = this.canvas;
-    const scale = Math.min(1.25, (width - 16) / this.place.width, (height - 16) / this.place.height);
-    const k = Math.max(scale, 0.03);
+    const above = 40; // the buttons are there
+    const k = Math.max(0.03, Math.min(1.25, (width - 16) / this.place.width, (height - above - 8) / this.place.height));
     const x = (width - this.place.width * k) / 2;
-    const y = Math.max(8, (height - this.place.height * k) / 2);
+    const y = above + Math.max(0, (height - above - this.place.height * k) / 3);
     select(this.canvas).call(this.zoom.transform, zoomIdentity.translate(x, y).scale(k));
   }
 

@@ -34,6 +34,26 @@ export function visible(graph, collapsed) {
   return { boxes, clusters, folded, edges: [...edges.values()] };
 }
 
+/** How much an edge wants to be short and straight, by the style of the box that it comes from. */
+const WEIGHTS = { const: 6, enter: 12, invariant: 2, merge: 4, loop_cond: 2 };
+
+/** Lets what a frame takes in stand in its first row, and what leaves it in its last. */
+function holdRanks(sheet, shown, shapes) {
+  for (const rank of ["top", "bottom"]) {
+    const held = new Map();
+    for (const box of shown.boxes) {
+      if (shapes[box.style]?.rank === rank) held.set(box.cluster, [...(held.get(box.cluster) ?? []), box.id]);
+    }
+    for (const [cluster, ids] of held) {
+      if (ids.length < 2) continue;
+      const name = `${rank}:${cluster}`;
+      sheet.setNode(name, { width: 1, height: 1 });
+      if (sheet.hasNode(`cluster:${cluster}`)) sheet.setParent(name, `cluster:${cluster}`);
+      for (const id of ids) sheet.setEdge(...(rank === "top" ? [name, id] : [id, name]), { weight: 40 }, name);
+    }
+  }
+}
+
 /** Places what is visible: boxes {x, y, width, height} by id, clusters by index, and the points of edges. */
 export function layOut(graph, shown, shapes) {
   const sheet = new Graph({ compound: true, multigraph: true });
@@ -48,7 +68,7 @@ export function layOut(graph, shown, shapes) {
     if (open.has(one.index)) sheet.setNode(`cluster:${one.index}`, { paddingTop: 10 });
   }
   for (const box of shown.boxes) {
-    const [width, height] = boxSize(box, shapes[box.style]?.shape);
+    const [width, height] = boxSize(box, shapes[box.style]?.outline);
     sheet.setNode(box.id, { width, height });
     if (open.has(box.cluster)) sheet.setParent(box.id, `cluster:${box.cluster}`);
   }
@@ -60,8 +80,11 @@ export function layOut(graph, shown, shapes) {
   for (const one of shown.clusters) {
     if (open.has(one.index) && open.has(one.parent)) sheet.setParent(`cluster:${one.index}`, `cluster:${one.parent}`);
   }
+  holdRanks(sheet, shown, shapes);
+  const styles = new Map(shown.boxes.map((box) => [box.id, box.style]));
   shown.edges.forEach((edge, number) => {
     const label = edge.label ? { width: textWidth(edge.label, 10) + 6, height: 13, labelpos: "c" } : {};
+    label.weight = edge.style === "back" ? 1 : WEIGHTS[styles.get(edge.source)] ?? 3;
     const [from, to] = edge.style === "back" ? [edge.target, edge.source] : [edge.source, edge.target];
     if (from !== to) sheet.setEdge(from, to, label, String(number));
   });
