@@ -15,7 +15,5 @@ def write_report(options: argparse.Namespace) -> None:
     """Write the page."""
     target = load_target(options.target)
     function, args, kwargs = call_of(target, options)
-    if isinstance(target.found, DerivativeFunction):
-        write(options.output, report(target.found, *args, **kwargs).html)
-    else:
-        write(options.output, report(function, *args, **kwargs).html)
+    shown = target.found if isinstance(target.found, DerivativeFunction) else function
+    write(options.output, report(shown, *args, **kwargs).html)
