@@ -13,11 +13,13 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import copysign, inf
 
+from .turns import FIRST, depths
+
 GAP = 26.0
 LANE_GAP = 13.0
 ROW_GAP = 34.0
-#: how far a link back swings out above and below its rows
-SWING = 24.0
+#: between the turn of a link back and what is beyond it
+_BEYOND = 9.0
 #: sweeps for the order of the rows, and passes for the coordinates, by the number of items and bends
 _CARE = ((2_000, 14, 8), (20_000, 6, 3), (inf, 2, 1))
 #: sides of the lanes of the first and the second half of the links back: -1 left, 1 right
@@ -59,16 +61,31 @@ class Item:
 class Link:
     """A line from ``a`` to ``b``; a link back leads to an item in the same row or above."""
 
-    __slots__ = ("a", "a_port", "b", "b_port", "back", "bends")
+    __slots__ = ("a", "a_port", "b", "b_port", "back", "bends", "turns")
 
     def __init__(self, a: Item, a_port: float, b: Item, b_port: float, back: bool = False) -> None:
         self.a, self.a_port = a, a_port
         self.b, self.b_port = b, b_port
         self.back = back
         self.bends: list[Item] = []
+        #: of a link back: how far below the row of ``a`` it turns, and above that of ``b``
+        self.turns = (FIRST, FIRST)
+
+    @property
+    def start(self) -> float:
+        """Where it leaves ``a``."""
+        return self.a.x + self.a_port
+
+    @property
+    def end(self) -> float:
+        """Where it comes in: a link back on the side of its lane, beside the line from above."""
+        end = self.b.x + self.b_port
+        if self.back and not self.b_port:
+            end += copysign(self.b.width * 0.25, self.bends[0].x - self.b.x)
+        return end
 
 
-#: points of a line, each with the vertical direction it is passed in: 1 down, -1 up
+#: points of a line, each with the vertical direction it is passed in: 1 down, -1 up, 0 where it turns
 Route = list[tuple[float, float, int]]
 
 
@@ -188,9 +205,8 @@ class Level:
                     run, low, high, first = [bend], least, most, None
 
     def _finish_y(self) -> None:
-        swings_down = {link.a.row for link in self.links if link.back}
-        swings_up = {link.b.row for link in self.links if link.back}
-        y = SWING if 0 in swings_up else 0.0
+        below, above = self._turns()
+        y = above[0] + _BEYOND if above and above[0] else 0.0
         self.tops, self.bottoms = [], []
         for number, row in enumerate(self.rows):
             height = max((i.height for i in row), default=0.0)
@@ -204,29 +220,46 @@ class Level:
             self.bottoms.append(y + height)
             y += height
             if number + 1 < len(self.rows):
-                y += self._gap_below(row, number in swings_down or number + 1 in swings_up)
-            elif number in swings_down:
-                y += SWING
+                y += max(self._gap_below(row), below[number] + above[number + 1] + 2 * _BEYOND)
+            elif below[number]:
+                y += below[number] + _BEYOND
         self.height = y
 
+    def _turns(self) -> tuple[list[float], list[float]]:
+        """Choose where each link back turns; return how far that is below and above each row."""
+        back = [link for link in self.links if link.back]
+        below, above = [0.0] * len(self.rows), [0.0] * len(self.rows)
+        for number in range(len(self.rows)):
+            leave = [link for link in back if link.a.row == number]
+            for link, depth in zip(leave, depths((link.start, link.bends[-1].x) for link in leave)):
+                link.turns = (depth, link.turns[1])
+                below[number] = max(below[number], depth)
+            enter = [link for link in back if link.b.row == number]
+            for link, depth in zip(enter, depths((link.bends[0].x, link.end) for link in enter)):
+                link.turns = (link.turns[0], depth)
+                above[number] = max(above[number], depth)
+        return below, above
+
     @staticmethod
-    def _gap_below(row: Iterable[Item], swings: bool) -> float:
+    def _gap_below(row: Iterable[Item]) -> float:
         """Return room for the lines between two rows: more where they run far to the side."""
         border = all(i.rank == "before" for i in row) or all(n.rank == "after" for i in row for n, *_ in i.below)
         far = max((abs(i.x + mine - n.x - port) for i in row for n, port, mine, _ in i.below), default=0.0)
-        return (ROW_GAP / 2 if border else ROW_GAP) + min(36.0, far * 0.12) + (SWING / 2 if swings else 0.0)
+        return (ROW_GAP / 2 if border else ROW_GAP) + min(36.0, far * 0.12)
 
     def route(self, link: Link) -> Route:
         """Return the points of a link, from its source to its target."""
         a, b = link.a, link.b
-        start, end = a.x + link.a_port, b.x + link.b_port
-        if link.back and not link.b_port:
-            # comes in on the side of its lane, beside the line from above
-            end += copysign(b.width * 0.25, link.bends[0].x - b.x)
+        start, end = link.start, link.end
         points: Route = [(start, a.bottom, 1), (start, self.bottoms[a.row], 1)]
-        for bend in reversed(link.bends) if link.back else link.bends:
-            top, bottom = (bend.x, bend.top, 1), (bend.x, bend.bottom, 1)
-            points += [(*bottom[:2], -1), (*top[:2], -1)] if link.back else [top, bottom]
+        if link.back:
+            points.append(((start + link.bends[-1].x) / 2, self.bottoms[a.row] + link.turns[0], 0))
+            for bend in reversed(link.bends):
+                points += [(bend.x, bend.bottom, -1), (bend.x, bend.top, -1)]
+            points.append(((link.bends[0].x + end) / 2, self.tops[b.row] - link.turns[1], 0))
+        else:
+            for bend in link.bends:
+                points += [(bend.x, bend.top, 1), (bend.x, bend.bottom, 1)]
         if not link.bends and abs(end - start) < _SNAP:
             end = start
         return [*points, (end, self.tops[b.row], 1), (end, b.top, 1)]

@@ -11,6 +11,7 @@ Debian 12 (``apt-cache depends --recurse --no-recommends --no-suggests graphviz`
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from autoloop_runtime.base.dataclass import dataclass, field
@@ -56,6 +57,8 @@ class Layout:
 
 #: room for the lines between constants and the box below that takes them
 _SILL = 16.0
+#: the share of a side of a box where lines come in or leave
+_SIDE = 0.7
 
 
 def text_width(text: str, size: int) -> float:
@@ -106,11 +109,15 @@ class _Place:
     def port(self, end: Port) -> float:
         """Return the offset from the centre of one of the inputs or outputs along the side of the box."""
         index, count = end
-        return ((index + 0.5) / count - 0.5) * self.width * 0.7
+        return ((index + 0.5) / count - 0.5) * self.width * _SIDE
 
 
-def _place(box: Box, constants: dict[int, Box], inputs: int) -> _Place:
+def _place(box: Box, constants: dict[int, Box], inputs: int, words: Sequence[str]) -> _Place:
+    """Return a box with room for its constants above it, and for the words on the lines that leave it."""
     width, height = box_size(box)
+    if len(words) > 1:
+        widest = max(text_width(one, 9) for one in words)
+        width = max(width, (widest + 8.0) * len(words) / _SIDE)
     rank = STYLES[box.style].rank
     if not constants:
         return _Place(Item(width, height, rank), width, height)
@@ -153,7 +160,9 @@ class _Area:
         """Lay the level out, once the clusters inside are."""
         for (source, target), back in self.wanted.items():
             self.links[source, target] = Link(*self._port(source, True), *self._port(target, False), back)
-        items = [*self.entries.values(), *(p.item for p in self.boxes.values()), *self.exits.values()]
+        # where lines come in from above, the title has a place between them
+        title = [Item(text_width(self.cluster.title, 12), 0.0, "before")] if self.entries else []
+        items = [*title, *self.entries.values(), *(p.item for p in self.boxes.values()), *self.exits.values()]
         items += [area.item for area in self.inner.values() if area.item is not None]
         self.level = Level(items, list(self.links.values()))
         heading = text_width(self.cluster.title, 12) + text_width(self.cluster.note, 10) + 12.0
@@ -200,10 +209,14 @@ class _Sheet:
             if source.style == "const" and source.cluster == self.home[edge.target] and edge.style == "data":
                 constants.setdefault(edge.target, {})[edge.head[0]] = source
         inputs = {edge.target: edge.head[1] for edge in self.picture.edges}
+        words: dict[str, list[str]] = {}
+        for edge in self.picture.edges:
+            named = words.setdefault(edge.source, [""] * edge.tail[1])
+            named[edge.tail[0]] = named[edge.tail[0]] or edge.label
         self.attached = {pill.id: target for target, pills in constants.items() for pill in pills.values()}
         for box in self.picture.boxes:
             if box.id not in self.attached:
-                place = _place(box, constants.get(box.id, {}), inputs.get(box.id, 0))
+                place = _place(box, constants.get(box.id, {}), inputs.get(box.id, 0), words.get(box.id, ()))
                 self.areas[box.cluster].boxes[box.id] = place
 
     def _around(self, index: int) -> list[int]:

@@ -6,10 +6,11 @@ import itertools
 from collections.abc import Callable, Sequence
 from html import escape
 
-from .layers import SWING, Route
+from .layers import Route
 from .layout import Layout, Rect, lay_out, text_width
-from .picture import Box, Picture
+from .picture import Box, Picture, Port
 from .styles import CLUSTER_FILLS, CLUSTER_STROKE, EDGE_COLOURS, EDGE_DASHES, EDGE_WORDS, GREY, INK, STYLES
+from .turns import turned
 
 _MARGIN = 24.0
 _FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
@@ -88,7 +89,7 @@ def _clusters(picture: Picture, layout: Layout) -> list[str]:
         fill = CLUSTER_FILLS[min(depth[cluster.index], len(CLUSTER_FILLS) - 1)]
         lines.append(
             f'<rect class="cluster" data-cluster="{cluster.index}" {_rect(rect)} rx="12" fill="{fill}" '
-            f'stroke="{CLUSTER_STROKE}"/>'
+            f'stroke="{CLUSTER_STROKE}"><title>{escape(f"{cluster.title} {cluster.note}".strip())}</title></rect>'
         )
     return lines
 
@@ -97,7 +98,7 @@ def _cluster_titles(picture: Picture, layout: Layout) -> list[str]:
     lines = []
     for cluster in picture.clusters[1:]:
         rect = layout.clusters[cluster.index]
-        width = text_width(cluster.title, 12) + text_width(cluster.note, 10) + 8.0
+        width = text_width(cluster.title, 12) + (text_width(cluster.note, 10) + 8.0 if cluster.note else 0.0)
         crossings = [x for route in layout.routes for x, y, _ in route if abs(y - rect.y) < 1.0]
         x, room = _free_place(rect, crossings, width)
         words = _shortened(cluster.note, room - text_width(cluster.title, 12) - 8.0)
@@ -149,47 +150,51 @@ def _edges(picture: Picture, layout: Layout) -> list[str]:
 
 
 def path_of(route: Route) -> str:
-    """Return svg path data: vertical at every point of the route, curved between them."""
+    """Return svg path data: vertical at every point of the route, curved between them, level where it turns."""
     x, y, way = route[0]
     parts = [f"M{x:.1f} {y:.1f}"]
+    turn: float | None = None
     for x1, y1, way1 in route[1:]:
-        if abs(x1 - x) < 0.5 and abs(y1 - y) < 0.5:
+        if way1 == 0:
+            turn = y1
+            continue
+        if turn is not None:
+            parts.append(turned(x, y, x1, y1, turn))
+        elif abs(x1 - x) < 0.5 and abs(y1 - y) < 0.5:
             continue  # the arrowhead of a line that ends in a point twice has no direction
-        if abs(x1 - x) < 0.5 and way == way1:
+        elif abs(x1 - x) < 0.5:
             parts.append(f"L{x1:.1f} {y1:.1f}")
         else:
-            # lines that turn back around each other turn at heights of their own
-            turn = SWING * (0.8 + min(0.5, abs(x1 - x) / 240))
-            bend = abs(y1 - y) * 0.5 if way == way1 else turn
+            bend = abs(y1 - y) * 0.5
             parts.append(f"C{x:.1f} {y + way * bend:.1f} {x1:.1f} {y1 - way1 * bend:.1f} {x1:.1f} {y1:.1f}")
-        x, y, way = x1, y1, way1
+        x, y, way, turn = x1, y1, way1, None
     return " ".join(parts)
 
 
 def _labels(picture: Picture, layout: Layout) -> list[str]:
     """Return the words on lines, in front of everything; sides of a Switch are bold."""
-    lines, told = _cluster_titles(picture, layout), set()
+    lines = _cluster_titles(picture, layout)
+    words: dict[tuple[str, Port, str], list[Route]] = {}
     for edge, route in zip(picture.edges, layout.routes):
-        key = (edge.source, edge.tail, edge.label)
-        if not edge.label or key in told:
+        words.setdefault((edge.source, edge.tail, edge.label), []).append(route)
+    for (_, tail, label), routes in words.items():
+        if not label:
             continue
-        told.add(key)
-        x, y, _ = route[0]
-        side = edge.label in ("T", "F")
-        look = (
-            f'font-size="9" font-weight="bold" fill="{STYLES["switch"].stroke}"'
-            if side
-            else f'font-size="9" fill="{GREY}"'
-        )
+        x, y, _ = routes[0][0]
+        side = label in ("T", "F")
+        # beside lines, not on them
+        left = label == "F" if side else tail[0] == 0 and all(map(_leads_right, routes))
+        look = f'font-weight="bold" fill="{STYLES["switch"].stroke}"' if side else f'fill="{GREY}"'
+        end = ' text-anchor="end"' if left else ""
         lines.append(
-            _text(
-                x + (-10 if edge.label == "F" else 4),
-                y + (10 if side else 12),
-                edge.label,
-                f"{look} {_HALO}",
-            )
+            _text(x + (-4 if left else 4), y + (10 if side else 12), label, f'font-size="9" {look}{end} {_HALO}')
         )
     return lines
+
+
+def _leads_right(route: Route) -> bool:
+    x = route[0][0]
+    return next((other > x for other, _, _ in route if abs(other - x) > 2.0), False)
 
 
 # -- boxes --------------------------------------------------------------------------------------------------

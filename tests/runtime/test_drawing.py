@@ -11,10 +11,11 @@ import autoloop.compat.v1 as tf
 import numpy as np
 import pytest
 from api import Graph, TensorShape
-from autoloop.drawing import dataflow_picture, structured_picture, to_dot, to_svg
+from autoloop.drawing import Box, Cluster, Edge, Picture, dataflow_picture, structured_picture, to_dot, to_svg
 from autoloop.drawing.labels import type_text, value_text
 from autoloop.drawing.layers import Item, Level, Link
-from autoloop.drawing.layout import lay_out
+from autoloop.drawing.layout import lay_out, text_width
+from autoloop.drawing.turns import depths
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -218,6 +219,44 @@ def test_lines_begin_and_end_at_their_boxes_and_go_down_except_back():
         assert target.x - 1 <= route[-1][0] <= target.x + target.width + 1
         if edge.style != "back":
             assert all(a[1] <= b[1] + 0.01 for a, b in zip(route, route[1:]))
+
+
+def test_turns_that_overlap_are_at_heights_of_their_own():
+    one, across, inside, apart = depths([(50.0, 0.0), (10.0, 65.0), (20.0, 30.0), (100.0, 150.0)])
+    assert inside < one < across and apart == inside
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=["book", "lowered", "scheduled", "structured"])
+def test_turns_of_a_picture_do_not_lie_on_each_other(picture):
+    layout = lay_out(picture)
+    turns = [
+        (route[k][1], *sorted((route[k - 1][0], route[k + 1][0])))
+        for route in layout.routes for k in range(len(route)) if route[k][2] == 0
+    ]  # fmt: skip
+    assert len(turns) == 2 * sum(edge.style == "back" for edge in picture.edges)
+    for number, (y, left, right) in enumerate(turns):
+        assert not any(abs(y - y1) < 5 and left < b and a < right for y1, a, b in turns[:number])
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=["book", "lowered", "scheduled", "structured"])
+def test_no_line_passes_through_a_title(picture):
+    layout = lay_out(picture)
+    titles = re.findall(
+        r'<text x="([\d.]+)" y="([\d.]+)" font-weight="bold" fill="#3b5578"[^>]*>([^<]*)', to_svg(picture)
+    )
+    assert len(titles) == len(picture.clusters) - 1
+    for x, y, text in titles:
+        for route in layout.routes:
+            for (x0, y0, way), (_, y1, _) in zip(route, route[1:]):
+                assert not (way and y0 < float(y) < y1 and float(x) <= x0 <= float(x) + text_width(text, 12)), text
+
+
+def test_words_on_the_lines_from_one_box_stand_beside_each_other():
+    box = Box("many", "kernel", "f")
+    made = [Edge("many", f"to {k}", "data", "float64[3,3]", (k, 3)) for k in range(3)]
+    ends = [Box(edge.target, "kernel", "g") for edge in made]
+    starts = sorted(route[0][0] for route in lay_out(Picture("", "", (box, *ends), (*made,), (Cluster(0, -1),))).routes)
+    assert min(b - a for a, b in zip(starts, starts[1:])) > text_width("float64[3,3]", 9)
 
 
 def test_text_is_escaped():
