@@ -13,7 +13,7 @@ from .styles import CLUSTER_FILLS, CLUSTER_STROKE, EDGE_COLOURS, EDGE_DASHES, ED
 from .turns import turned
 
 _MARGIN = 24.0
-_FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
+_FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 _LEGEND_ROW = 26.0
 Point = tuple[float, float]
 
