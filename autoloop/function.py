@@ -37,7 +37,7 @@ from .known_traces import FastPaths, KnownTraces, Trace, first_wait, inputs_of
 from .number_inputs import ChangingInputs
 from .parameters import Parameters, flattened, form_of, has_defaults_of, in_pythons_words, structure_of
 from .plain_python import Told, flattened_or_left, taken_or_left, traced_or_plain, unless_in_graph, with_graph
-from .sent_by_name import SentByName
+from .sent_by_name import SentByName, reloadable
 from .state.stateful import OtherWorld, StatefulFunction, called_again, run_or_refused
 from .written_arguments import OtherMemory, OverlappingArguments, in_order, lying_of, same_arrays
 
@@ -447,4 +447,4 @@ def _decorated(f: Callable[..., Any], **options: Any) -> Any:
         return type(f)(_decorated(f.__func__, **options))
     if not callable(f):
         raise TypeError(f"@autoloop.function decorates a function, got {f!r} of type {type(f).__name__}")
-    return Function(f, **options)
+    return reloadable(Function(f, **options))

@@ -35,8 +35,43 @@ class LooksLikeFunction:
     __closure__: tuple[types.CellType, ...] | None = _of_plain("__closure__")
 
 
+#: where the attributes of a decorated function are
+_STATE: Any = LooksLikeFunction.__dict__["__dict__"]
+
+
+def become(old: LooksLikeFunction, new: LooksLikeFunction) -> None:
+    """Let all who hold ``old`` call ``new``."""
+    _STATE.__set__(old, _STATE.__get__(new))
+
+
+def reloadable(made: _S) -> _S:
+    """Return a decorated function, with which IPython's ``%autoreload`` does what it does with functions: who holds an
+    old one, as after ``from module import f``, calls the new one."""
+    rules = getattr(sys.modules.get("IPython.extensions.autoreload"), "UPDATE_RULES", None)
+    if rules is not None and (_both, become) not in rules:
+        rules.append((_both, become))
+    return made
+
+
+def _both(old: Any, new: Any) -> bool:
+    return isinstance(old, SentByName) and type(old) is type(new)
+
+
 class SentByName(LooksLikeFunction, ShownInNotebooks):
     """What ``copy`` and ``pickle`` do with a decorated function."""
+
+    @property
+    def __dict__(self) -> dict[str, Any]:
+        found: dict[str, Any] = _STATE.__get__(self)
+        return found
+
+    @__dict__.setter
+    def __dict__(self, new: dict[str, Any]) -> None:
+        # ``%autoreload`` gives it that of the plain function as it is now, then of the decorated one
+        if "python_function" in new:
+            _STATE.__set__(self, new)
+        else:
+            _STATE.__get__(self).update(new)
 
     input_signature: tuple[Any, ...] | None
     autograph: bool

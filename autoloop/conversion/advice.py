@@ -13,11 +13,12 @@ from autoloop_runtime.base.locations import Line, is_library_file, is_own_file
 from autoloop_runtime.base.parsing import parse
 from autoloop_runtime.ir.graph import is_foreign
 
-from ..errors import in_words, is_programs_own
+from ..errors import SourceNotFoundError, in_words, is_programs_own
 from .callables import is_converted, is_generator_code
 from .frame_readers import is_frame_reader, reads_frame
 from .nodes import Node, children, walk
 from .scopes import COMPREHENSIONS
+from .source import find_source
 from .translation import to_gast
 from .unfolding import binds_in, may_leave_out
 from .unsupported import must_stay_python
@@ -216,6 +217,10 @@ def _advice(code: types.CodeType, position: Position) -> str:
     if is_generator_code(code):
         return f"A generator stays Python: let {code.co_name!r} return a list, or loop over tensors in its caller."
     if not is_converted(code) and code.co_name != "<lambda>":
+        try:
+            find_source(code)
+        except SourceNotFoundError as error:
+            return f"{code.co_qualname!r} is not converted: {error}."
         return (
             f"{code.co_qualname!r} is not converted, because converted code did not call it itself: call it there, or "
             f"use autoloop.where or autoloop.cond in it."

@@ -21,6 +21,7 @@ from autoloop_runtime.base.cache_folder import cache_folder
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.kept_entries import DiskCache
 
+from .changed_files import is_new
 from .meanings import Meanings
 
 #: of the room that is for machine code
@@ -133,6 +134,8 @@ def _text_of(filename: str) -> bytes:
     lines = linecache.getlines(filename)
     entry = linecache.cache.get(filename)
     if not lines or entry is None or len(entry) < 2 or entry[1] is None:  # the time of the file
+        return b""
+    if is_new(filename):  # what runs need not be of this text
         return b""
     known = _texts.get(filename)
     if known is None or known[0] is not lines:  # which are others when the file has been read again
