@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from autoloop_runtime.base import dtypes, stand_ins
 from autoloop_runtime.base.callbacks import code_of, origin_of
-from autoloop_runtime.base.locations import is_own_file
+from autoloop_runtime.base.locations import is_own_file, shown_name
 from autoloop_runtime.base.parsing import parse
 
 from .left_to_python import LeftToPython, is_raised_anyway, is_ruled, python_can_run
@@ -280,7 +280,8 @@ def _without_own_frames(traceback: types.TracebackType | None, shorten: bool) ->
 
 def describe_place(filename: str, line: int, text: str) -> str:
     """Return ``File "f.py", line 3`` and the source text below it, as tracebacks print them."""
-    shown = f'  File "{filename}", line {line}'
+    name = shown_name(filename)
+    shown = f'  File "{filename}", line {line}' if name == filename else f"  Cell {name}, line {line}"
     return f"{shown}\n    {text.strip()}" if text.strip() else shown
 
 

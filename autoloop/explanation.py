@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import linecache
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
@@ -277,7 +276,7 @@ def _details(report: LoopReport, nodes: list[Node], standings: Mapping[str, Stan
 
 
 def _place(line: Line | None, unknown: str = "a loop") -> str:
-    return unknown if line is None else f"{os.path.basename(line.filename)}:{line.lineno}"
+    return unknown if line is None else line.short
 
 
 def _source(line: Line | None) -> str:

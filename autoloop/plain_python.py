@@ -7,7 +7,6 @@ what the plain function does it does once.
 from __future__ import annotations
 
 import functools
-import os
 import time
 import types
 import warnings
@@ -352,4 +351,4 @@ def what_and_where(left: LeftToPython | PlainPython) -> str:
 
 
 def _place(line: Line | None) -> str:
-    return "" if line is None else f" ({os.path.basename(line.filename)}:{line.lineno})"
+    return "" if line is None else f" ({line.short})"

@@ -147,7 +147,9 @@ def test_the_lines_of_a_traceback_in_a_notebook(shell):
         shell.run_cell(f"{cell}\n\nf(np.array([10.0]))")
     text = re.sub(r"\x1b\[[0-9;]*m", "", out.stdout)
     assert re.search(r"-+> 6 +assert i < 3, 'many'", text) and re.search(r"-+> 9 f\(np", text), text
-    assert "in iteration 2 of the loop" in text and "autoloop/" not in text.replace("<autoloop", "")
+    assert "at In[1]:6, in iteration 2 of the loop 'while' (In[1]:4)" in text and "autoloop/" not in text.replace(
+        "<autoloop", ""
+    )
 
 
 def graph_of_1x():

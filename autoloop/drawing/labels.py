@@ -41,10 +41,7 @@ def value_text(value: Any) -> str:
 
 def place_text(location: Location) -> str:
     """Return ``file.py:12`` of the innermost line, without folders; empty if nothing is known."""
-    if not location:
-        return ""
-    line = location[-1]
-    return f"{line.filename.replace(chr(92), '/').rsplit('/', 1)[-1]}:{line.lineno}"
+    return location[-1].short if location else ""
 
 
 class PortTypes:

@@ -135,5 +135,5 @@ def _attributes(node: FlatNode, lowered: Lowered, types: PortTypes) -> dict[str,
         made["_output_shapes"] = "shapes", TensorShape(np.shape(node.value))
     if node.source is not None and node.source.location:
         line = node.source.location[-1]
-        made["_line"] = "s", f"{line.filename}:{line.lineno}".encode()
+        made["_line"] = "s", str(line).encode()
     return made

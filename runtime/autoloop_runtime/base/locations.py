@@ -11,6 +11,7 @@ import os
 import sys
 import weakref
 from types import CodeType, FrameType, TracebackType
+from typing import Any
 
 from .dataclass import dataclass
 from .forks import undivided
@@ -58,6 +59,16 @@ def is_library_file(filename: str) -> bool:
     return filename.startswith(_LIBRARY_FOLDERS)
 
 
+def shown_name(filename: str) -> str:
+    """Return how a file is called where people read it: ``In[3]`` if IPython knows it as a cell, else by its name."""
+    ipython: Any = sys.modules.get("IPython")
+    try:
+        cell = ipython.get_ipython().compile.format_code_name(filename)
+        return filename if cell is None else str(cell[1])
+    except AttributeError:  # no IPython, or none that says so
+        return filename
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """One line of the user's source."""
@@ -67,7 +78,12 @@ class Line:
     function: str
 
     def __str__(self) -> str:
-        return f"{self.filename}:{self.lineno}"
+        return f"{shown_name(self.filename)}:{self.lineno}"
+
+    @property
+    def short(self) -> str:
+        """The line without folders, as ``file.py:12``."""
+        return str(self).replace("\\", "/").rpartition("/")[2]
 
 
 #: innermost line last
