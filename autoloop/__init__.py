@@ -25,7 +25,6 @@ with _NoCollection():  # NumPy comes with the first of these, where it is not th
     from autoloop_runtime.base import config as config
     from autoloop_runtime.base import locations as _locations
     from autoloop_runtime.base import nest as nest
-    from autoloop_runtime.base import profiler as profiler
     from autoloop_runtime.base.callbacks import WATCHES as _WATCHES
     from autoloop_runtime.base.doors import door as _door
     from autoloop_runtime.base.dtypes import as_dtype as as_dtype
@@ -86,6 +85,7 @@ if _typing.TYPE_CHECKING:
     from . import debugging as debugging
     from . import fft as fft
     from . import linalg as linalg
+    from . import profiler as profiler
     from .array_api import __array_namespace_info__ as __array_namespace_info__
     from .array_api import asarray as asarray
     from .array_api import astype as astype
@@ -143,7 +143,7 @@ _WATCHES.append(lambda *given: (_watching.get(_WATCHER) or _watcher(_WATCHER))(*
 
 _named_function(_SHOWER, lambda value: (_watching.get(_SHOWER) or _watcher(_SHOWER))(value))
 
-_named(config, nest, profiler)
+_named(config, nest)
 _locations.mark_internal(_os.path.dirname(__file__))
 bool = bool_  # the dtype, under the name the field uses
 for _alias, _name in _ops.ALIASES.items():
@@ -191,7 +191,8 @@ _LATER = {
 #: the same of modules that are names themselves
 _LATER_MODULES = {
     "compat": "autoloop.compat", "debugging": "autoloop.debugging", "fft": "autoloop.fft", "linalg": "autoloop.linalg",
-    "random": "autoloop_runtime.ops.random", "sparse": "autoloop_runtime.collections.sparse",
+    "profiler": "autoloop.profiler", "random": "autoloop_runtime.ops.random",
+    "sparse": "autoloop_runtime.collections.sparse",
 }  # fmt: skip
 _MODULE_OF = {
     **_LATER_MODULES,
@@ -201,7 +202,7 @@ _MODULE_OF = {
 }
 if not _typing.TYPE_CHECKING:  # checkers take every public name of this file, which is the same
     # importing any module of the package puts its name here: only those listed are public
-    _MODULES = {"config", "nest", "profiler"}
+    _MODULES = {"config", "nest"}
     _type = type(_os)
     __all__ = [n for n, v in globals().items() if n[0] != "_" and (n in _MODULES or not isinstance(v, _type))]
     __all__ = sorted({*__all__, *_MODULE_OF} - {"annotations"})  # noqa: PLE0605

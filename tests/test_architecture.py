@@ -54,9 +54,10 @@ ARROWS = {
         "decided_calls": "typing native_function",
         "entered_calls": "ir toolchain kernels typing native_function",
         "lying_arguments": "typing",
+        "recorded_calls": "",
         "linked_code": "ir toolchain kernels writer native_function",
         "native_call": "ir toolchain kernels typing native_function linked_code decided_calls variable_runs "
-        "failed_runs entered_calls lying_arguments",
+        "failed_runs entered_calls lying_arguments recorded_calls",
         "single_kernels": "typing native_call",
     },
     "autoloop": {
@@ -68,11 +69,12 @@ ARROWS = {
         "fft": "array_api",
         "linalg": "array_api",
         "debugging": "bound_function concrete function plain_python text_tables",
+        "profiler": "text_tables",
         "drawing": "",
-        "viewing": "conversion drawing bound_function concrete derivative_functions explanation function keys "
+        "viewing": "conversion profiler drawing bound_function concrete derivative_functions explanation function keys "
         "plain_python text_tables traceable",
         "compat": "viewing",
-        "cli": "drawing viewing bound_function concrete derivative_functions explanation function traceable",
+        "cli": "profiler drawing viewing bound_function concrete derivative_functions explanation function traceable",
     },
     "autoloop.operators": {
         "staging": "the package",  # numbers of which only the run tells the type load the operators they have

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from autoloop_runtime.base import config, nest, profiler
+from autoloop_runtime.base import config, nest
 from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_spec import TensorSpec
@@ -21,6 +21,7 @@ from ..concrete import ConcreteFunction
 from ..derivative_functions import DerivativeFunction
 from ..explanation import Explanation, explain
 from ..function import Function
+from ..profiler import trace as traced
 from ..traceable import traceable
 from .arguments import parse_arguments
 from .problems import UsageError
@@ -116,18 +117,18 @@ def print_result(result: Any) -> None:
 
 
 def trace(options: argparse.Namespace) -> None:
-    """Run the function and write a timeline of it."""
+    """Run the function, write a timeline of it, and say what each line took."""
     if options.threads is not None:
         config.set_num_threads(options.threads)
     function, args, kwargs = _values(call_of(load_target(options.target), options))
     function.get_concrete_function(*args, **kwargs)  # the timeline is of the run, not of the tracing
     _check_writable(options.output)
-    with profiler.trace(options.output) as recorder:
+    with traced(options.output) as recorder:
         print_result(function(*args, **kwargs))
     sys.stdout.flush()
     print(
         f"wrote {options.output}: {len(recorder.slices)} slices on {len(recorder.threads)} threads; "
-        f"open it at https://ui.perfetto.dev",
+        f"open it at https://ui.perfetto.dev\n\n{recorder.summary()}",
         file=sys.stderr,
     )
 

@@ -17,6 +17,7 @@ from ..drawing.labels import type_text
 from ..explanation import Explanation, LoopReport, described_calls
 from ..function import Function
 from ..keys import describe_trace
+from ..profiler.line_summary import HEADS, LOOP_HEADS, Summary
 from .code_text import to_code
 from .highlight import spans_of, to_html
 from .pictures import draw
@@ -133,6 +134,12 @@ def _explanation(explanation: Explanation) -> str:
     return "".join(parts)
 
 
+def _summary(summary: Summary) -> str:
+    said = "".join(f"<p>{escape(str(one))} <small>({escape(one.how)})</small></p>" for one in summary.executors)
+    tables = _table("by line", HEADS, list(summary.rows())) + _table("loops", LOOP_HEADS, list(summary.loop_rows()))
+    return said + tables or "<p>no run was traced</p>"
+
+
 def _loop(loop: LoopReport) -> tuple[str, ...]:
     carried = ", ".join(f"{one.name}: {one.dtype} {one.invariant}" for one in loop.variables)
     runs_in = f"{loop.executor} ({loop.why})" if loop.executor else ""
@@ -157,5 +164,5 @@ def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> s
 #: kind -> what shows it
 _SHOWN: dict[Any, Callable[[Any], str]] = {
     (Function, BoundFunction): _function, ConcreteFunction: _concrete, Graph: _graph, TensorArray: _tensor_array,
-    Tensor: _tensor, Explanation: _explanation,
+    Tensor: _tensor, Explanation: _explanation, Summary: _summary,
 }  # fmt: skip

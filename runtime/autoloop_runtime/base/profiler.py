@@ -13,24 +13,53 @@ from _thread import get_ident
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TypeVar
 
 from .forks import undivided
 
-#: (name, op, thread, start ns, end ns, loops around as (name, iteration) from the innermost)
-Slice = tuple[str, str, int, int, int, tuple[tuple[str, int], ...]]
+#: (name, op, thread, start ns, end ns, loops around as (name, iteration) from the innermost, run, what it is of:
+#: a ``FlatNode`` of the scheduler's, a ``Place`` of generated Python, the graph of machine code; whether the window of
+#: its loop was full)
+Slice = tuple[str, str, int, int, int, tuple[tuple[str, int], ...], "TracedRun | None", Any, bool]
+
+
+class TracedRun:
+    """A run of a graph that a trace has recorded.
+
+    Attributes
+    ----------
+    executor : str
+        What ran it.
+    graph : Any
+        What was run: the ``Lowered`` graph of the scheduler, the graph of others.
+    threads : int
+        How many threads might work on it.
+    begin, end : int
+        When (``perf_counter_ns``); ``end`` is 0 until then.
+    """
+
+    __slots__ = ("begin", "end", "executor", "graph", "threads")
+
+    def __init__(self, executor: str, graph: Any, threads: int) -> None:
+        self.executor, self.graph, self.threads = executor, graph, threads
+        self.begin, self.end = time.perf_counter_ns(), 0
+
+    def ended(self) -> None:
+        """Note that it is over."""
+        self.end = time.perf_counter_ns()
 
 
 class Recorder:
     """What a trace has recorded.
 
-    ``slices``, ``samples``, ``added`` and ``threads`` are appended to by several threads: one ``append`` or item
-    assignment at a time, which needs no lock; they are read when the trace has ended.
+    ``slices``, ``runs``, ``samples``, ``added`` and ``threads`` are appended to by several threads: one ``append`` or
+    item assignment at a time, which needs no lock; they are read when the trace has ended.
     """
 
     def __init__(self) -> None:
         self.start = time.perf_counter_ns()
         self.slices: list[Slice] = []
+        self.runs: list[TracedRun] = []
         self.threads: dict[int, str] = {}
         #: (curve, ns, value)
         self.samples: list[tuple[str, int, float]] = []
@@ -47,8 +76,17 @@ class Recorder:
         """Note what is added to a curve."""
         self.added.append((curve, time.perf_counter_ns(), value))
 
-    def record(self, name: str, op: str, start: int, loops: Sequence[tuple[Any, int]]) -> None:
-        """Note that a kernel that began at ``start`` (``perf_counter_ns``) has ended."""
+    def begin(self, executor: str, graph: Any, threads: int) -> TracedRun:
+        """Note that a run begins."""
+        run = TracedRun(executor, graph, threads)
+        self.runs.append(run)
+        return run
+
+    def record(
+        self, name: str, op: str, start: int, loops: Sequence[tuple[Any, int]], run: TracedRun | None = None,
+        of: Any = None, held: bool = False,
+    ) -> None:  # fmt: skip
+        """Note that a kernel that began at ``start`` (``perf_counter_ns``) has ended; see ``Slice`` for the others."""
         end = time.perf_counter_ns()
         thread = get_ident()
         if thread not in self.threads:
@@ -57,7 +95,7 @@ class Recorder:
 
             self.threads[thread] = threading.current_thread().name
         around = tuple([(loop.name, iteration) for loop, iteration in loops])
-        self.slices.append((name, op, thread, start, end, around))
+        self.slices.append((name, op, thread, start, end, around, run, of, held))
 
     def as_events(self) -> list[dict[str, Any]]:
         """Return the trace in Chrome's event format; times are microseconds since the trace began."""
@@ -67,7 +105,7 @@ class Recorder:
             {"ph": "M", "pid": pid, "tid": row, "name": "thread_name", "args": {"name": self.threads[ident]}}
             for ident, row in rows.items()
         ]
-        for name, op, thread, start, end, around in self.slices:
+        for name, op, thread, start, end, around, *_ in self.slices:
             args: dict[str, Any] = {"node": name, "op": op}
             if around:
                 args["frame"] = around[0][0]
@@ -84,6 +122,10 @@ class Recorder:
             events += [{"ph": "C", "pid": pid, "tid": 0, **event} for event in curves(self)]
         return events
 
+    def as_document(self) -> dict[str, Any]:
+        """Return what is written to a file."""
+        return {"traceEvents": self.as_events(), "displayTimeUnit": "ms"}
+
 
 _recorder: ContextVar[Recorder | None] = ContextVar("autoloop_profiler", default=None)
 
@@ -92,8 +134,11 @@ _recorder: ContextVar[Recorder | None] = ContextVar("autoloop_profiler", default
 active: Callable[[], Recorder | None] = _recorder.get
 
 
+_R = TypeVar("_R", bound=Recorder)
+
+
 @contextmanager
-def trace(path: str | os.PathLike[str] | None = None) -> Iterator[Recorder]:
+def trace(path: str | os.PathLike[str] | None = None, kind: type[_R] = Recorder) -> Iterator[_R]:  # type: ignore[assignment]
     """Record the runs started inside the block and write them to ``path``.
 
     Parameters
@@ -101,6 +146,8 @@ def trace(path: str | os.PathLike[str] | None = None) -> Iterator[Recorder]:
     path : path, optional
         A JSON file to write when the block ends, also when it ends with an exception. Without it the
         recorder's ``as_events()`` has the same.
+    kind : type
+        Of the recorder.
 
     Examples
     --------
@@ -109,7 +156,7 @@ def trace(path: str | os.PathLike[str] | None = None) -> Iterator[Recorder]:
     >>> recorder.as_events()
     []
     """
-    recorder = Recorder()
+    recorder = kind()
     token = _recorder.set(recorder)
     try:
         yield recorder
@@ -119,4 +166,4 @@ def trace(path: str | os.PathLike[str] | None = None) -> Iterator[Recorder]:
             import json
 
             with open(path, "w", encoding="utf-8") as file:
-                json.dump({"traceEvents": recorder.as_events(), "displayTimeUnit": "ms"}, file)
+                json.dump(recorder.as_document(), file)

@@ -60,7 +60,7 @@ def _utilisation(recorder: Recorder) -> Iterator[dict[str, Any]]:
 def _in_kernels(slices: list[Any]) -> Iterator[tuple[int, int, int]]:
     """Yield (thread, start, end): when threads were in kernels, a kernel that runs others counted once."""
     until: dict[int, int] = defaultdict(int)
-    for _, _, thread, start, end, _ in sorted(slices, key=lambda one: one[3]):
+    for _, _, thread, start, end, *_ in sorted(slices, key=lambda one: one[3]):
         begin = max(start, until[thread])
         if end > begin:
             until[thread] = end

@@ -119,7 +119,7 @@ class Executable:
             What a kernel raised, with the user's own lines in its traceback.
         """
         count = self._count(threads, len(feed_values))
-        watch, budget = _watch(timeout), _budget(memory)
+        watch, budget = self._watch(timeout, count), _budget(memory)
         is_silent, before, limit, begin = not asked(), setting(), DEADLINE.get(), perf_counter()
         tokens = State(self._plan_of(is_silent, watch is None and budget is None))
         try:
@@ -138,7 +138,7 @@ class Executable:
             restore(before)
             DEADLINE.set(limit)
             tokens.close()
-            self.seen = self.seen if watch is None or watch.seen is None else str(watch.seen)
+            self.seen = self.seen if watch is None or watch.seen is None else watch.seen.ended()
 
     def _count(self, threads: int | None, values: int) -> int:
         """Return how many threads may work on a run that is given so many values."""
@@ -147,6 +147,15 @@ class Executable:
         if threads is not None:
             return config.check_num_threads(threads)
         return config.get_num_threads() if self.plan.parallel else 1  # asks the system
+
+    def _watch(self, timeout: float | None, threads: int) -> Watch | None:
+        watch = Watch.needed(timeout)
+        if watch is not None and watch.recorder is not None:
+            with undivided():
+                from .seen_runs import Seen
+
+            watch.seen = Seen(watch.recorder, self.lowered, threads if self.plan.parallel else 1)
+        return watch
 
     def _note(self, seconds: float) -> None:
         """Note that a run has taken so long, and go on with faster kernels once they are there."""
@@ -242,16 +251,6 @@ def _budget(memory: MemoryLimit | None) -> Budget | None:
         from .memory_limit import budget_of
 
     return budget_of(memory, most or 0)
-
-
-def _watch(timeout: float | None) -> Watch | None:
-    watch = Watch.needed(timeout)
-    if watch is not None and watch.recorder is not None:
-        with undivided():
-            from .seen_runs import Seen
-
-        watch.seen = Seen(watch.recorder)
-    return watch
 
 
 def _shared(threads: int) -> Callable[[State, list[Any], RunState, Watch | None, Budget | None], None]:

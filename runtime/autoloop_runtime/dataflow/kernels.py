@@ -21,9 +21,11 @@ class Seen(Protocol):
     """``seen_runs.Seen``: what is seen of a run that is traced."""
 
     recorder: profiler.Recorder
+    run: profiler.TracedRun
 
     def ready(self, count: int) -> None: ...
     def made(self, step: Step, made: Any) -> None: ...
+    def ended(self) -> str: ...
 
 
 class Watch:
@@ -107,12 +109,14 @@ def call(it: Iteration, step: Step, state: RunState, watch: Watch | None, run: A
     seen = None if watch is None else watch.seen
     if seen is None:
         return kernel(*args, state=state) if step.stateful else kernel(*args)
+    held = bool(it.frame.waiting)
     start = time.perf_counter_ns()
     try:
         made = kernel(*args, state=state) if step.stateful else kernel(*args)
     finally:
         flat = step.flat
-        seen.recorder.record(flat.name, "" if flat.op is None else flat.op.name, start, loops_around(it))
+        name = "" if flat.op is None else flat.op.name
+        seen.recorder.record(flat.name, name, start, loops_around(it), seen.run, flat, held)
     seen.made(step, made)
     return made
 

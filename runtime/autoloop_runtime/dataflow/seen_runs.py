@@ -10,6 +10,7 @@ from typing import Any
 from ..base.profiler import Recorder
 from ..base.trace_curves import LIVE, LOCK_WAITS, READY, STEALS, marked, summary
 from .execution_plan import Step
+from .flat_graph import Lowered
 from .frames import Item
 from .memory_limit import MemoryLimit
 from .workers import SharedRun
@@ -21,10 +22,15 @@ class Seen:
     Parameters
     ----------
     recorder : Recorder
+    lowered : Lowered, optional
+        What is run, node by node.
+    threads : int
+        How many threads may work on it.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, lowered: Lowered | None = None, threads: int = 1) -> None:
         self.recorder = recorder
+        self.run = recorder.begin("dataflow", lowered, threads)
         self._mark = marked(recorder, time.perf_counter_ns())
         #: counts what the kernels of all runs have made
         self._memory: MemoryLimit = recorder.shared.setdefault("memory", MemoryLimit(0))
@@ -40,9 +46,10 @@ class Seen:
                 self._memory.note(one)
         self.recorder.sample(LIVE, self._memory.live())
 
-    def __str__(self) -> str:
-        """Return one line of what the trace has recorded since this was made."""
-        return summary(self.recorder, self._mark, time.perf_counter_ns())
+    def ended(self) -> str:
+        """Note that the run is over; gives one line of what the trace has recorded since this was made."""
+        self.run.ended()
+        return summary(self.recorder, self._mark, self.run.end)
 
 
 class SeenRun(SharedRun):

@@ -113,6 +113,8 @@ class Op:
     culprit : callable or None
         Of an op that stands for several nodes: ``culprit(error)`` gives the node whose kernel raised ``error`` and the
         loops around it within the op, innermost first, with the iterations they were in.
+    stands_for : Graph or None
+        Of such an op: the graph of them.
     """
 
     name: str
@@ -128,6 +130,7 @@ class Op:
     into: str | None = None
     into_by: Callable[..., Any] | None = None
     culprit: Callable[[BaseException], Any] | None = None
+    stands_for: Any = None
     several: bool = False
     strict: bool = False
     appends: Appending | None = None

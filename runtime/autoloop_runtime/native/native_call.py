@@ -16,12 +16,14 @@ from ..analysis.shape_classes import FEW_SHAPES, Classes, Members
 from ..base.aligned_memory import aligned_empty
 from ..base.config import get_num_threads
 from ..base.forks import Kind, generation, undivided
+from ..base.profiler import active
 from ..collections.versioned_array import array_of_rows
 from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState
 from ..passes.whole_masks import with_whole_masks
 from .ir.moving import Given
 from .native_function import ALIGNMENT, DATA_OFFSET, Function, Port, copied, shapes_of, write_function
+from .recorded_calls import recorded
 from .toolchain.cache import default_cache
 from .toolchain.compile_ir import Code, callable_of, compile_ir, host
 from .typing.facts import Shape
@@ -79,6 +81,11 @@ class _Compiled:
             self._only = self._runnable(tuple([t.shape.as_tuple() for t in graph.inputs]))
 
     def __call__(self, values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
+        return (
+            self._run(values, state) if active() is None else recorded(self._graph, partial(self._run, values, state))
+        )
+
+    def _run(self, values: Sequence[Any], state: RunState) -> list[Any]:
         runnable = self._only
         if runnable is None:
             shapes = tuple([np.shape(v) for v in values])

@@ -266,6 +266,7 @@ class _Former:
             taking=taking if taking.inputs else None,
             traits=OPAQUE.but(price=lambda *_: cost),
             culprit=culprit,
+            stands_for=inner,
             several=len(specs) != 1,
             doc=_summary(nodes),
         )

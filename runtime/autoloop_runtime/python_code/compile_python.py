@@ -164,7 +164,7 @@ class Generated:
         if recorder is not None:
             if not self._counting:
                 self._counting.append(_load(self._graph, True))
-            return _run_recorded(recorder, self._counting[0], args)
+            return _run_recorded(recorder, self._graph, self._counting[0], args)
         before = setting()
         try:
             silence()
@@ -215,14 +215,14 @@ def _load(graph: Graph, counted: bool, sites: SiteFactory | None = None) -> tupl
 
 
 def _run_recorded(
-    recorder: Recorder, loaded: tuple[Callable[..., Any], str, Emitted], args: Sequence[Any]
+    recorder: Recorder, graph: Graph, loaded: tuple[Callable[..., Any], str, Emitted], args: Sequence[Any]
 ) -> list[Any]:
     with undivided():
         from .timeline import recorded
 
     function, filename, emitted = loaded
     try:
-        with np.errstate(all="ignore"), recorded(recorder, filename, emitted.line_map):
+        with np.errstate(all="ignore"), recorded(recorder, graph, filename, emitted.line_map):
             result: list[Any] = function(*args)
         return result
     except Exception as error:

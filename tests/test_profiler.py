@@ -1,0 +1,174 @@
+"""What a trace tells of each line of a run, and the timeline that the report page draws."""
+
+from __future__ import annotations
+
+import json
+
+import autoloop as al
+import numpy as np
+import pytest
+from autoloop.cli import main
+from autoloop.profiler import summarize, timeline_data
+from executors import EXECUTORS
+from test_viewing import whole
+
+
+def chains(a, b, n):
+    i = 0
+    while i < n:
+        a = np.tanh(a @ a)
+        if i > 1:
+            b = np.sin(b)
+        i += 1
+    return a, b
+
+
+FIRST = chains.__code__.co_firstlineno
+ARGS = np.ones((4, 4)), np.ones(3), np.int64(5)
+
+
+def traced(executor, f=chains, args=ARGS, threads=2):
+    function = al.function(f, executor=executor)
+    expected = f(*args)
+    al.config.set_num_threads(threads)
+    try:
+        function(*args)
+        with al.profiler.trace() as trace:
+            result = function(*args)
+    finally:
+        al.config.set_num_threads(None)
+    np.testing.assert_allclose(result[0], expected[0])
+    return trace
+
+
+def by_number(summary):
+    return {one.line.lineno - FIRST: one for one in summary.lines if one.line is not None}
+
+
+@pytest.mark.parametrize("executor", ["dataflow", "sequential"])
+def test_time_and_count_of_each_line(executor):
+    trace = traced(executor)
+    summary = trace.summary()
+    lines, (loop,) = by_number(summary), summary.loops
+    assert {k: lines[k].count for k in (3, 5)} == {3: 5, 5: 3}
+    assert lines[3].source == "a = np.tanh(a @ a)" and lines[3].place == f"test_profiler.py:{FIRST + 3}"
+    assert (loop.line.lineno - FIRST, loop.iterations) == (2, 5)
+    assert sum(one.share for one in summary.lines) == pytest.approx(1)
+    (told,) = summary.executors
+    assert told.executor == executor and told.kernels == len(trace.slices)
+    assert sum(one.critical for one in summary.lines) == pytest.approx(told.critical)
+    assert told.critical <= told.busy <= told.seconds and 1 <= told.parallelism <= 2
+    text = str(summary)
+    assert "a = np.tanh(a @ a)" in text and "timed" in text and f"{executor}: 1 run on" in text
+    assert "a = np.tanh(a @ a)" in "".join(whole(summary._repr_html_()).itertext())
+    assert json.loads(json.dumps(summary.as_dict()))["lines"][0]["file"] == __file__
+
+
+def rescheduled(trace, times, place):
+    """Let kernels have begun at other times: ``place(op, iteration)`` gives the thread, when, and if one waited."""
+    slices = []
+    for name, op, _, _, _, loops, run, of, _ in trace.slices:
+        thread, start, held = place(op, loops[0][1] if loops else 0)
+        begin = trace.start + start
+        slices.append((name, op, thread, begin, begin + times.get(op, 1), loops, run, of, held))
+    trace.slices = slices
+    run = trace.runs[0]
+    run.begin, run.threads = trace.start, 2
+    run.end = max(one[4] for one in slices)
+    trace.threads = {1: "one", 2: "two"}
+    trace.added.clear()
+    return by_number(trace.summary()), trace
+
+
+def two(a, b, n):
+    for _ in range(n):
+        a = a @ a
+        b = np.sin(b)
+    return a, b
+
+
+def shifted(executor_trace, place, times):
+    lines, trace = rescheduled(executor_trace, times, place)
+    start = two.__code__.co_firstlineno - FIRST
+    return lines[start + 2], lines[start + 3], trace
+
+
+TIMES = {"matmul": 1_000_000, "sin": 400_000}
+
+
+def test_what_was_in_the_way():
+    """Of runs on two threads whose kernels have begun at these times."""
+    whole_chain = lambda op, i: (1, i * 1_000_000, False) if op == "matmul" else (2, i * 1_000_000, False)
+    matmul, sin, trace = shifted(traced("dataflow", two), whole_chain, TIMES)
+    assert matmul.limited_by == "one chain: each waits for the one before"
+    assert matmul.critical == pytest.approx(5e-3) and sin.critical == 0 and matmul.parallelism == pytest.approx(1.4)
+    assert trace.summary().executors[0].critical == pytest.approx(5e-3)
+
+    full = lambda op, i: (1, i * 1_400_000, True) if op == "matmul" else (1, i * 1_400_000 + 1_000_000, True)
+    matmul, sin, trace = shifted(traced("dataflow", two), full, {"matmul": 600_000, "sin": 400_000})
+    assert matmul.limited_by == sin.limited_by == "the window was full: parallel_iterations=10"
+
+    busy = lambda op, i: ((1 if op == "matmul" else 2), i * 1_000_000, False)
+    matmul, sin, _ = shifted(traced("dataflow", two), busy, {"matmul": 1_000_000, "sin": 1_000_000})
+    assert sin.limited_by == "all 2 threads were busy"
+
+    apart = lambda op, i: (1, i * 1_000_000 + 10_000 * (op == "sin"), False)
+    matmul, sin, _ = shifted(traced("dataflow", two), apart, {"matmul": 5_000, "sin": 100})
+    assert sin.limited_by == "kernels too short for another thread"
+
+
+def test_chains_go_through_nested_loops():
+    def nested(a, b, n):
+        for _ in range(n):
+            for _ in range(n):
+                a = a @ a
+            a = np.sin(a)
+        return a, b
+
+    trace = traced("dataflow", nested, (np.eye(2), np.ones(1), np.int64(3)))
+    seen = summarize.Seen(trace)
+    ops = [seen.kernels[k].op for k in sorted(seen.chain)]
+    assert ops.count("matmul") == 9 and ops.count("sin") == 3
+    assert sorted(one.iterations for one in trace.summary().loops) == [3, 9]
+
+
+def test_machine_code_is_not_said_to_be_measured_by_line():
+    if "native" not in EXECUTORS:
+        pytest.skip("the extra for machine code is not installed")
+    summary = traced("native").summary()
+    (told,) = summary.executors
+    assert told.executor == "native" and told.seconds > 0 and "machine code" in str(summary)
+
+
+def test_the_timeline_has_what_the_page_draws(monkeypatch):
+    monkeypatch.setattr(timeline_data, "MOST_SLICES", 20)
+    made = json.loads(json.dumps(traced("dataflow").timeline()))
+    slices = made["slices"]
+    assert {len(column) for column in slices.values()} == {20} and made["total"] > 20
+    assert made["files"] == [__file__]
+    names = {op: (line, loops) for _, op, _, line, loops in made["nodes"]}
+    assert names["matmul"] == (FIRST + 3, ["while"])
+    later = [k for k, after in enumerate(slices["after"]) if after]
+    assert later
+    for k in later:
+        one, other = [made["iterations"][slices["iteration"][j]] for j in (k, k - slices["after"][k])]
+        assert one[0] == other[0] + 1
+    curves = {one["name"]: one["points"] for one in made["curves"]}
+    assert {"live iterations of while", "ready kernels"} <= curves.keys()
+    assert all(0 <= at <= made["span"] for points in curves.values() for at, _ in points)
+    assert made["summary"]["lines"][0]["file"] == 0
+    assert al.profiler.Trace().timeline() is None and str(al.profiler.Trace().summary()) == "no run was traced"
+
+
+def test_curves_are_bounded_and_keep_their_peaks():
+    points = [(k, float(k % 7 + 50 * (k == 5000))) for k in range(10_000)]
+    made = timeline_data._curve("c", points, 0, 10_000)["points"]
+    assert len(made) <= timeline_data.MOST_POINTS and max(v for _, v in made) > 50
+
+
+def test_the_command_prints_the_summary(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "job.py").write_text("def job(x):\n    for _ in range(x):\n        x = x * 2\n    return x\n")
+    assert main(["trace", "job.py:job", "--args", "tensor(3)", "-o", "t.json", "--executor", "sequential"]) == 0
+    assert "job.py:3" in capsys.readouterr().err
+    assert json.loads((tmp_path / "t.json").read_text())["autoloop"]["files"][0].endswith("job.py")
