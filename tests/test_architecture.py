@@ -54,10 +54,11 @@ ARROWS = {
         "decided_calls": "typing native_function",
         "entered_calls": "ir toolchain kernels typing native_function",
         "lying_arguments": "typing",
+        "packed_words": "typing native_function",
         "recorded_calls": "",
         "linked_code": "ir toolchain kernels writer native_function",
         "native_call": "ir toolchain kernels typing native_function linked_code decided_calls variable_runs "
-        "failed_runs entered_calls lying_arguments recorded_calls",
+        "failed_runs entered_calls lying_arguments packed_words recorded_calls",
         "single_kernels": "typing native_call",
     },
     "autoloop": {

@@ -22,7 +22,8 @@ from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState
 from ..passes.whole_masks import with_whole_masks
 from .ir.moving import Given
-from .native_function import ALIGNMENT, DATA_OFFSET, Function, Port, copied, shapes_of, write_function
+from .native_function import ALIGNMENT, DATA_OFFSET, Function, copied, shapes_of, write_function
+from .packed_words import PACKED, is_complex, packed, strides_of
 from .recorded_calls import recorded
 from .toolchain.cache import default_cache
 from .toolchain.compile_ir import Code, callable_of, compile_ir, host
@@ -34,11 +35,6 @@ if TYPE_CHECKING:
     from .kernels.thread_pool import Pool
     from .lying_arguments import Lying
 
-#: how a scalar of a dtype is written into eight bytes
-_PACKED = {
-    "?": "?7x", "b": "b7x", "h": "h6x", "i": "i4x", "q": "q", "l": "q", "B": "B7x", "H": "H6x", "I": "I4x", "Q": "Q",
-    "L": "Q", "e": "e6x", "f": "f4x", "d": "d", "F": "ff", "D": "dd",
-}  # fmt: skip
 #: of so many sets of shapes it is remembered which code serves them
 MOST_KNOWN = 1024
 Run = Callable[[Sequence[Any], RunState], list[Any]]
@@ -81,9 +77,9 @@ class _Compiled:
             self._only = self._runnable(tuple([t.shape.as_tuple() for t in graph.inputs]))
 
     def __call__(self, values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
-        return (
-            self._run(values, state) if active() is None else recorded(self._graph, partial(self._run, values, state))
-        )
+        if active() is not None:
+            return recorded(self._graph, partial(self._run, values, state))
+        return self._run(values, state)
 
     def _run(self, values: Sequence[Any], state: RunState) -> list[Any]:
         runnable = self._only
@@ -224,7 +220,9 @@ class _Runnable:
         self._others: Lying | None = None
         self._lies_otherwise = any(port.strides for port in function.inputs)
         self._code, self._call = code, call
-        self._arrays = tuple([(k, p.dtype, p.shape, _strides(p)) for k, p in enumerate(function.inputs) if p.is_array])
+        self._arrays = tuple(
+            [(k, p.dtype, p.shape, strides_of(p)) for k, p in enumerate(function.inputs) if p.is_array]
+        )
         #: where the extents that come with a call are found
         self._extents = tuple(function.extents.values())
         self._order = tuple(function.extents)
@@ -236,15 +234,15 @@ class _Runnable:
                 for j, p in enumerate(function.outputs) if p.is_array
             ]
         )  # fmt: skip
-        formats = ["q" if p.is_array else _PACKED[p.dtype.char] for p in function.inputs]
+        formats = ["q" if p.is_array else PACKED[p.dtype.char] for p in function.inputs]
         formats += ["q"] * (sum(placed is None for placed, *_ in self._outputs) + len(self._extents))
         self._pack = struct.Struct("=" + "".join(formats)).pack
         ports = [p for p in function.outputs if not p.is_array]
-        self._unpack = struct.Struct("=" + "".join(map(_packed, function.outputs))).unpack_from
+        self._unpack = struct.Struct("=" + "".join(map(packed, function.outputs))).unpack_from
         self._scalars = tuple([p.dtype.type for p in ports])
         #: where complex numbers are among the inputs, and whether there are any among the outputs
-        self._complex_inputs = [k for k, p in enumerate(function.inputs) if _is_complex(p)][::-1]
-        self._complex_outputs = any(map(_is_complex, ports))
+        self._complex_inputs = [k for k, p in enumerate(function.inputs) if is_complex(p)][::-1]
+        self._complex_outputs = any(map(is_complex, ports))
         self._grows = any(p.grows for p in ports)
         self._moves = any(p.moving for p in function.outputs)
         self._swaps = function.swaps
@@ -342,7 +340,7 @@ class _Runnable:
         """Return the values of the outputs, of which those that are complex are each one value."""
         values, out = iter(words), []
         for port in self._function.outputs:
-            if _is_complex(port):
+            if is_complex(port):
                 out.append(complex(next(values), next(values)))
             else:
                 out += [next(values) for _ in range(port.words)]
@@ -359,7 +357,7 @@ class _Runnable:
         values, arrays, out, rest = iter(words), zip(made, self._outputs), [], []
         for port in self._function.outputs:
             if not port.is_array:
-                rest += [next(values) for _ in range(1 if _is_complex(port) else port.words)]
+                rest += [next(values) for _ in range(1 if is_complex(port) else port.words)]
                 continue
             array, (_, make, dtype, most) = next(arrays)
             most = self._sized(most, extents)
@@ -428,20 +426,6 @@ class _Runnable:
 
         start = memory.address + 8 * self._function.report_start
         return failure_of(self._function, code, start, done, owners, lambda: self._call(None, memory.address))
-
-
-def _strides(port: Port) -> Shape | None:
-    """Return the strides, in bytes, of an input that is not in C order."""
-    return port.strides and tuple([step * port.dtype.itemsize for step in port.strides])
-
-
-def _packed(port: Port) -> str:
-    """Return how the words of an output are written."""
-    return "q" * port.words if port.is_array or port.grows else _PACKED[port.dtype.char]
-
-
-def _is_complex(port: Port) -> bool:
-    return bool(port.dtype.kind == "c") and not port.is_array and not port.grows
 
 
 def _variable_runs() -> Callable[..., list[Any]]:
