@@ -5,11 +5,16 @@ Each case runs whatever became of the others, must reach an assertion, and is na
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import importlib.util
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import assertions
+import examples
 import pytest
+
+#: which of several cases is due by day: another one where there is no machine code
+TURN = 0 if importlib.util.find_spec("llvmlite") else 1
 
 
 def _shown(*case: Any) -> str:
@@ -23,13 +28,14 @@ def _word(value: Any) -> str:
 
 
 def each(
-    cases: Iterable[Any], name: Callable[..., str] = _shown, parts: int = 1
+    cases: Iterable[Any], name: Callable[..., str] = _shown, parts: int = 1, one_in: int = 1
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Let a test be called with each of ``cases``, a tuple as several arguments; ``name`` says which it is.
 
-    What takes seconds is several tests, in as many ``parts``.
+    What takes seconds is several tests, in as many ``parts``. Of what takes longer still, by day only one case in
+    ``one_in`` is tried, another one without the extra ``native``; all are in a long run.
     """
-    given = [case if isinstance(case, tuple) else (case,) for case in cases]
+    given = due([case if isinstance(case, tuple) else (case,) for case in cases], one_in)
 
     def made_of(test: Callable[..., None]) -> Callable[..., None]:
         def run(mine: list[tuple[Any, ...]]) -> None:
@@ -54,6 +60,11 @@ def each(
         return test_each
 
     return made_of
+
+
+def due(cases: Sequence[Any], one_in: int) -> Sequence[Any]:
+    """Return those of ``cases`` that are tried now: all in a long run, one in so many otherwise."""
+    return cases if examples.of_long_runs else cases[TURN % one_in :: one_in]
 
 
 def _failure(test: Callable[..., None], case: tuple[Any, ...], name: Callable[..., str]) -> BaseException | None:

@@ -175,7 +175,7 @@ OF_ALL_SIZES = {
 
 
 @needs_native
-@each(OF_ALL_SIZES)
+@each(OF_ALL_SIZES, one_in=2)
 def test_calls_of_all_sizes_go_straight_to_machine_code(name):
     """After growth and shrinking, also of arrays in another order, and of the same array twice."""
     f, make, kinds = OF_ALL_SIZES[name]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import each_case
+import examples
 import pytest
 from each_case import each
 from executors import spread_each
@@ -28,6 +30,22 @@ def test_a_case_that_fails_is_named_and_the_others_run():
     assert "DID NOT RAISE" in str(unraised) and unraised.__notes__ == ["in the case 2, two"]
     assert "three" in str(wrong) and wrong.__notes__ == ["in the case 3, three"]
     assert str(silent) == "the case 4, four has reached no assertion"
+
+
+@pytest.mark.parametrize("turn", [0, 1])
+def test_of_some_only_one_in_so_many_is_tried_by_day(monkeypatch, turn):
+    monkeypatch.setattr(each_case, "TURN", turn)
+    for is_long, tried in ((True, [*range(7)]), (False, [*range(turn, 7, 3)])):
+        monkeypatch.setattr(examples, "of_long_runs", is_long)
+        ran = []
+
+        @each(range(7), one_in=3)
+        def test_numbers(number):
+            ran.append(number)
+            assert number < 7
+
+        test_numbers()
+        assert ran == tried
 
 
 def test_cases_that_hold_pass():

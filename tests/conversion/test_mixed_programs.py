@@ -45,7 +45,7 @@ def compare(seed: int, executors=EXECUTORS) -> None:
                 np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-9, err_msg=f"{executor} {args} {text}")
 
 
-@each(range(5))
+@each(range(5), one_in=2)
 def test_mixed_program(seed):
     compare(seed, EXECUTORS if seed % 5 == 0 else ("auto", "sequential"))
 

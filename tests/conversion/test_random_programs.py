@@ -58,7 +58,7 @@ def compare(seed: int, native: bool = False) -> None:
             assert tuple(map(int, result)) == expected, (executor, values, text)
 
 
-@each(range(11))
+@each(range(11), one_in=2)
 def test_random_program(seed):
     compare(seed)
 

@@ -18,7 +18,7 @@ def outcome(function, arguments):
         return "error", type(error), str(error)
 
 
-@each(ALL)
+@each(ALL, one_in=2)
 def test_same_outcome(function, arguments):
     assert outcome(convert(function), arguments) == outcome(function, arguments)
 

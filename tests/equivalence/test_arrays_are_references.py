@@ -51,7 +51,7 @@ def wrong(programs, counts, executor):
     return "\n".join(found)
 
 
-@each(QUICK)
+@each(QUICK, one_in=2)
 def test_writes_in_straight_lines(executor):
     assert not wrong(in_turns(STRAIGHT, executor), [3], executor)
 
@@ -69,7 +69,7 @@ def test_what_is_a_view_and_what_a_copy():
     assert not wrong(VIEWS, [3, np.int64(3)], "sequential")
 
 
-@each(QUICK)
+@each(QUICK, one_in=2)
 def test_the_many_ways_to_write(executor):
     assert not wrong(in_turns(WAYS, executor), [np.int64(3)], executor)
 

@@ -40,7 +40,10 @@ def _bytes(arguments):
     return sum(one.nbytes for one in arguments if isinstance(one, np.ndarray))
 
 
-@each([(program, make, executor) for program, make in PROGRAMS for executor in ("sequential", "dataflow", "auto")])
+@each(
+    [(program, make, executor) for program, make in PROGRAMS for executor in ("sequential", "dataflow", "auto")],
+    one_in=3,
+)
 def test_what_is_asked_of_numpy(program, make, executor):
     plain, size = _of_python(program, make, 800_000)
     al.config.set_native(False)  # the compiler, which comes when it likes, asks for memory, too

@@ -29,7 +29,7 @@ def checked(of, seeds, executors):
 
 @of_each
 def test_random_programs(of):
-    found = checked(of, range(3_000_000, 3_000_000 + FEW.get(of, 30)), ("sequential", "auto", "dataflow"))
+    found = checked(of, range(3_000_000, 3_000_000 + FEW.get(of, 14)), ("sequential", "auto", "dataflow"))
     assert found["fine"] + found["plain"] + found["raises"] > found.total() * 0.8, found.most_common()
 
 

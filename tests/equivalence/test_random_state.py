@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from examples import examples
 from executors import EXECUTORS
 from harness import alike
 from hypothesis import HealthCheck, Phase, given, settings
@@ -286,7 +287,7 @@ def test_random_programs_with_a_world():
     found = Counter()
 
     @settings(
-        max_examples=100,
+        max_examples=examples(80),
         deadline=None,
         derandomize=True,
         database=None,

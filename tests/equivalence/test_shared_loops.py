@@ -10,6 +10,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from api import blocked_factors, outlining, shared_loops
+from examples import examples
 from executors import needs_native
 from harness import apart, outcome
 from hypothesis import HealthCheck, settings
@@ -405,7 +406,7 @@ PLACES = st.tuples(
 )
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(6), deadline=None, suppress_health_check=list(HealthCheck))
 @drawn(st.lists(PLACES, min_size=3, max_size=3))
 def test_any_places(places):
     text = "def f(a, b, n):\n for i in range(1, n - 1):\n  for j in range(1, n - 1):\n"

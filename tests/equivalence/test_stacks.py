@@ -86,7 +86,10 @@ def test_nothing_is_copied(monkeypatch, executor):
 
 
 @needs_native
-@each([(program, given) for program, given in PROGRAMS if program not in OTHERS] + [(pushed_and_popped, (X[0],))])
+@each(
+    [(program, given) for program, given in PROGRAMS if program not in OTHERS] + [(pushed_and_popped, (X[0],))],
+    one_in=2,
+)
 def test_machine_code_copies_nothing(program, given):
     graph = al.function(program).get_concrete_function(*given).graph
     code = write_function(graph, [np.shape(one) for one in given], frozenset()).ir

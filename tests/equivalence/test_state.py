@@ -58,7 +58,7 @@ def check(name, *program, is_left=False):
         assert one == other, executor
 
 
-@each(WRITES, first)
+@each(WRITES, first, one_in=2)
 def test_what_is_written_is_there_after_each_call(name, *program):
     check(name, *program)
 
@@ -68,7 +68,7 @@ def test_containers_hold_what_plain_python_leaves_in_them(name, *program):
     check(name, *program)
 
 
-@each(STAGED, first)
+@each(STAGED, first, one_in=2)
 def test_loops_and_branches_of_the_graph_write_too(name, *program):
     check(name, *program)
 
@@ -98,7 +98,7 @@ def around(statement):
     return f"{statement}\ni = 0\nwhile i < x[0]:\n    i += 1\n    {statement}\nreturn x"
 
 
-@each(HOLDERS, first)
+@each(HOLDERS, first, one_in=2)
 def test_code_that_nobody_names_is_done_as_often_as_by_plain_python(name, statement, top):
     text = module(around(statement), f"import types\nlog = []\n{top}", "log")
     assert played(name, text, next(INTERPRETED))[0] == played(name, text)[0]
@@ -170,17 +170,17 @@ def test_what_is_kept_where_few_look(name, body):
     check(name, body, KEEPING, "d, h.calls, vars(c), vars(t), P.made")
 
 
-@each([*CHANGED, *FOUND], first)
+@each([*CHANGED, *FOUND], first, one_in=2)
 def test_each_call_finds_what_is_there_now(name, *program):
     check(name, *program)
 
 
-@each(LEFT, first)
+@each(LEFT, first, one_in=2)
 def test_what_no_graph_can_see_change_is_left_to_plain_python(name, *program):
     check(name, *program, is_left=True)
 
 
-@each(TOLD_APART)
+@each(TOLD_APART, one_in=2)
 def test_what_the_run_decides_to_be_one_list_or_object_is_left_to_plain_python(body):
     check("ties", body, TOP_OF_TIES, "(h, ties([h], {}))", "", "ties([r, h], {})", is_left=True)
 
@@ -315,7 +315,7 @@ def test_who_asks_for_a_graph_gets_the_exception_of_the_trace():
         checked.get_concrete_function(np.ones(2))(np.zeros(2))
 
 
-@each(list(CLASSES.values()), first)
+@each(list(CLASSES.values()), first, one_in=2)
 def test_classes_as_people_write_them(name, *program):
     check(name, *program)
 

@@ -117,7 +117,7 @@ def check(name, executor):
             assert called(function, decorated, turns) == called(names["f"], plain, turns), turns
 
 
-@each([(name, executor) for name in PROGRAMS for executor in ("auto", "sequential", "dataflow")], parts=2)
+@each([(name, executor) for name in PROGRAMS for executor in ("auto", "sequential", "dataflow")], parts=2, one_in=2)
 def test_arrays_are_the_ones_that_plain_python_leaves(name, executor):
     check(name, executor)
 

@@ -113,7 +113,7 @@ def left(f, k):
     return found
 
 
-@each(itertools.product(PROGRAMS, range(len(LISTS))))
+@each(itertools.product(PROGRAMS, range(len(LISTS))), one_in=2)
 def test_a_list_that_holds_containers_is_only_added_to(program, k):
     """What it held was made anew: each call left what the list had held while it was traced."""
     executor = next(EXECUTORS)

@@ -59,7 +59,7 @@ def is_same(ours, plain):
     return type(ours) is type(plain) and np.shape(ours) == np.shape(plain) and np.allclose(ours, plain, equal_nan=True)
 
 
-@each(CALLS, lambda f, x: f"line {f.__code__.co_firstlineno}")
+@each(CALLS, lambda f, x: f"line {f.__code__.co_firstlineno}", one_in=2)
 def test_what_numpy_says_of_few_elements(f, x):
     for executor in EXECUTORS:
         decorated = al.function(f, executor=executor)

@@ -41,7 +41,7 @@ PROGRAMS = {
 }
 
 
-@each(product(PROGRAMS, EXECUTORS))
+@each(product(PROGRAMS, EXECUTORS), one_in=2)
 def test_as_in_numpy(name, executor):
     f, x = PROGRAMS[name]
     try:

@@ -89,13 +89,13 @@ def first_that_moves(
     return last
 
 
-@each(tried())
+@each(tried(), one_in=4)
 def test_what_has_a_derivative_in_jax_has_one_here(function):
     text, made = first_that_moves(function)
     assert made.status == (FLAT if function in STEPS else WORKS), (text, made.words)
 
 
-@each(SCIPY.split())
+@each(SCIPY.split(), one_in=2)
 def test_what_has_a_derivative_in_jaxs_scipy_has_one_here(text):
     pytest.importorskip("scipy")
     made = gradient(called(text))

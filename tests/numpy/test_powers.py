@@ -45,7 +45,7 @@ def outcome(f, *operands):
         return type(error)
 
 
-@each(product((by_operator, in_place, by_function), DTYPES))
+@each(product((by_operator, in_place, by_function), DTYPES), one_in=3)
 def test_arrays_to_a_power_are_numpys_to_the_bit(f, dtype):
     x = operand(dtype)
     for executor, exponent in product(("sequential", "dataflow"), EXPONENTS):

@@ -134,7 +134,7 @@ def check(program: Program, *executors: str) -> None:
     assert executors
 
 
-@each(range(20000, 20120, 30))
+@each(range(20000, 20120, 30), one_in=2)
 def test_random_programs(first):
     for seed in range(first, first + 30):
         check(random_program(random.Random(seed).choice), ("sequential", "auto", "dataflow")[seed % 3])
@@ -227,7 +227,7 @@ def found(expression: str) -> Program:
     return Program(compiled(text), text, tuple(map(Argument, ARGUMENTS)))
 
 
-@each(AS_PLAIN)
+@each(AS_PLAIN, one_in=2)
 def test_what_was_found_is_as_plain(expression):
     program = found(expression)
     (plain, _), (ours, _) = (outcome(f, program) for f in (program.function, al.function(program.function)))

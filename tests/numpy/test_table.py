@@ -19,7 +19,7 @@ BY_FUNCTION = {name: list(group) for name, group in groupby(samples(), key=lambd
 SAID = PAGE.read_text()
 
 
-@each(BY_FUNCTION, parts=4)
+@each(BY_FUNCTION, parts=4, one_in=2)
 def test_a_function_is_as_in_numpy_or_refused_with_words(function):
     """The calls that give values in one program, and one by one only if it doesn't do what NumPy does."""
     tried = BY_FUNCTION[function][:6]
@@ -70,7 +70,7 @@ OF_ARRAYS = {
 }  # fmt: skip
 
 
-@each(BY_FUNCTION)
+@each(BY_FUNCTION, one_in=2)
 def test_of_tensors_that_have_values_it_is_the_same(function):
     """Where NumPy's function is not refused; functions that ask nobody see arrays."""
     _is_the_same_of_tensors(function, ["float64"])

@@ -88,7 +88,9 @@ def _listed(text):
     return enumerate(one.strip() for one in text.replace("\n", ";").split(";") if one.strip())
 
 
-@each([(text, dtype, place) for place, text in _listed(EVERYWHERE) for dtype in ("u1", "i1", "f2", "f4", "u8")])
+@each(
+    [(text, dtype, place) for place, text in _listed(EVERYWHERE) for dtype in ("u1", "i1", "f2", "f4", "u8")], one_in=3
+)
 def test_beside_each_dtype(text, dtype, place):
     _check(text, "x", lambda: [np.int64(3), np.array([0.1, 0.3, 7.1]).astype(dtype)], INTERPRETED[place % 3])
 

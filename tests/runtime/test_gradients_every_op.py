@@ -199,7 +199,7 @@ def orders_of(name):
     return (True, True) if examples.of_long_runs else (not forward, forward)
 
 
-@each(PROGRAMS, parts=4)
+@each(PROGRAMS, parts=4, one_in=2)
 def test_derivatives_are_the_differences(name):
     arrays = PROGRAMS[name][1]
     rng = np.random.default_rng(11)

@@ -174,7 +174,8 @@ def differences(f, x):
 
 
 @each(
-    [(f, e) for f in (queue, inserted, taken_from_the_middle, of_parts) for e in EXECUTORS if e in ("auto", "native")]
+    [(f, e) for f in (queue, inserted, taken_from_the_middle, of_parts) for e in EXECUTORS if e in ("auto", "native")],
+    one_in=2,
 )
 def test_gradients(f, executor):
     weights = np.linspace(0.3, 1, len(X))

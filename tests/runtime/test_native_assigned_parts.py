@@ -173,7 +173,7 @@ def parts_changed_in_loops(a, b, k):
     back[0] = 3.0
 
 
-@each([branches, parts_of_complex_numbers, parts_with_names, parts_changed_in_loops])
+@each([branches, parts_of_complex_numbers, parts_with_names, parts_changed_in_loops], one_in=2)
 def test_it_is_what_numpy_makes(function):
     for k in range(3):
         made = [np.arange(n, 6.0 + n) + 0.5j * (function is not branches) for n in (1, 3)]

@@ -74,7 +74,7 @@ def compared(f, decorated, make, *more):
 
 
 #: small ones are copied
-@each([(f, name) for f in (named_transpose, there_and_back, two_views, swapped, moved) for name in LAYOUTS])
+@each([(f, name) for f in (named_transpose, there_and_back, two_views, swapped, moved) for name in LAYOUTS], one_in=2)
 def test_as_plain_python(f, name):
     decorated = al.function(f, executor="native")
     for size in (6, 190):

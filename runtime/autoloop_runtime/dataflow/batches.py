@@ -206,13 +206,20 @@ class _Grouping:
 
     def _leave_open(self, predicates: Iterable[Port]) -> None:
         """Note that branches are not written as an ``if``; those around them are not then, either."""
-        todo = list(predicates)
+        todo = [one for one in dict.fromkeys(predicates) if one not in self._open]
+        self._open.update(todo)
+        places = dict[int, dict[Port, int]]()
         for predicate in todo:  # grows as it is walked
-            if predicate not in self._open:
-                self._open.add(predicate)
-                for k in self._branches.pop(predicate):
-                    above = [one for one, _ in self._guards[k]]
-                    todo += above[: above.index(predicate)] if predicate in above else above
+            for k in self._branches.pop(predicate):
+                guard = self._guards[k]
+                if k not in places:
+                    places[k] = {one: place for place, (one, _) in enumerate(guard)}
+                for place in range(places[k].get(predicate, len(guard)) - 1, -1, -1):
+                    above = guard[place][0]
+                    if above in self._open:  # and those around it are, or will be, too
+                        break
+                    self._open.add(above)
+                    todo.append(above)
 
     def _ending(self, node: FlatNode) -> list[Port]:
         """Return the predicates of branches that begin or end at a node."""

@@ -299,7 +299,7 @@ class PassesBy(State):
     (CountsEntriesTwice, several_entries, "an iteration that is over"),
     (KeepsValues, arrays, "kept after its last use"),
     (PassesBy, swapped, "not as on the way"),
-])  # fmt: skip
+], one_in=3)  # fmt: skip
 def test_a_state_that_is_wrong_is_found(wrong, build, told):
     with pytest.raises(Wrong, match=told):
         one_answer(build, 2, GRAPHS[build], wrong)

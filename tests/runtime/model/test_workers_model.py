@@ -46,7 +46,7 @@ CHAINS = ["-", "-", "a", "b"]
     (tasks(ALONE), {"interrupts": 1}),
     (tasks(FORK), {"interrupts": 2}),
     (tasks(FORK, failing="a"), {"interrupts": 1, "timed": True}),
-])  # fmt: skip
+], one_in=3)  # fmt: skip
 def test_nobody_waits_for_ever(what, options):
     explored = Machine(what, 2, **options).explored()
     assert explored.states > 20 and explored.moves["drain"]
@@ -158,7 +158,7 @@ class TakesItsTasksAlong(Machine):
     (LooksOnlyOnce, {"large": "ab"}, "was not done"),
     (TakesItsTasksAlong, {"light": "cd", "others": True}, "not done"),
     (KeepsAnOldRelease, {"interrupts": 1}, "released for one who has not waited"),
-])  # fmt: skip
+], one_in=2)  # fmt: skip
 def test_a_protocol_that_is_wrong_is_found(machine, options, told):
     special = {name: which for name, which in options.items() if isinstance(which, str)}
     general = {name: which for name, which in options.items() if name not in special}
