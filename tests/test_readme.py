@@ -22,7 +22,7 @@ EXAMPLES = [i for i, (kind, _) in enumerate(BLOCKS) if kind == "python"]
 def test_python_block_prints_what_is_shown(index, tmp_path):
     script = tmp_path / "example.py"
     script.write_text(BLOCKS[index][1], encoding="utf-8")
-    done = run_program(script, ROOT, os.environ)
+    done = run_program(script, tmp_path, os.environ)
     assert done.returncode == 0, done.stderr
     kind, shown = BLOCKS[index + 1] if index + 1 < len(BLOCKS) else ("", "")
     if kind in ("text", "python output"):

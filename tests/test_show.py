@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from itertools import pairwise
 
 import autoloop as al
@@ -164,3 +165,14 @@ def test_derivatives_in_python():
 def test_pages_have_the_lines_that_light_up_together(file, capsys):
     page = shown(capsys, f"{file}:halved", "--html")
     assert page.count(f'data-line="{FIRST + 7}"') > 3 and "mouseenter" in page
+
+
+def test_lines_end_where_python_ends_them(tmp_path, capsys):
+    path = tmp_path / "odd.py"
+    text = 'def f(x):\n    """A\u2028b\x0c."""\n    while x < 3:\n        x = x + 1\n    return x\n'
+    path.write_text(text, encoding="utf-8")
+    for options in ([], ["--side-by-side"], ["--html"], ["--args", "np.float64(1)", "--side-by-side"]):
+        assert main(["show", f"{path}:f", *options]) == 0
+        out = capsys.readouterr().out
+        assert options == ["--html"] or "x = x + 1" in out, options
+    assert re.search(r" 4 +x = x \+ 1 +\| +x = x \+ 1", out), out

@@ -15,7 +15,7 @@ from ..derivative_functions import DerivativeFunction
 from ..viewing.beside import Row, rows_of, rows_of_either
 from ..viewing.code_text import located_code_of
 from ..viewing.commented_loops import with_loops
-from ..viewing.highlight import Span, spans_of, to_terminal, wants_colour, wrap
+from ..viewing.highlight import Span, lines_of, spans_of, to_terminal, wants_colour, wrap
 from ..viewing.page import listing, page
 from ..viewing.stage_texts import OF_SOURCE, located_text_of
 from .output import write
@@ -70,7 +70,7 @@ def _made(target: Target, options: argparse.Namespace) -> _Made:
     heading = HEADINGS.get(stage, stage)
     if stage == "source":
         text, first = target.source()
-        return _Made(text, heading, range(first, first + len(text.splitlines())))
+        return _Made(text, heading, range(first, first + len(lines_of(text))))
     if stage not in OF_SOURCE:
         text, places = located_text_of(trace_of(target, options), stage)
         return _Made(text, heading, _numbers(target, places))
@@ -83,7 +83,7 @@ def _made(target: Target, options: argparse.Namespace) -> _Made:
 def _numbers(target: Target, places: Sequence[Location]) -> list[int]:
     """Return of which line of a function's source something comes, the nearest to where it stands; 0 if of none."""
     (text, first), file = target.source(), target.filename()
-    last = first + len(text.splitlines()) - 1
+    last = first + len(lines_of(text)) - 1
     return [
         next((one.lineno for one in reversed(place) if one.filename == file and first <= one.lineno <= last), 0)
         for place in places

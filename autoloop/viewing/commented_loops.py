@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from ..explanation import PLAIN, Explanation, LoopReport, LoopVariable
+from .highlight import lines_of
 
 #: so long are lines with comments
 WIDTH = 100
@@ -23,7 +24,7 @@ def with_loops(
     numbers: list[int] = []
     if explanation.executor == PLAIN:
         lines, numbers = [f"# runs as plain Python: {explanation.reason}"], [0]
-    for line, number in zip(text.splitlines(), comes_of, strict=True):
+    for line, number in zip(lines_of(text), comes_of, strict=True):
         if number in said:
             indent = line[: len(line) - len(line.lstrip())]
             comment = wrap(said.pop(number), WIDTH, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}#   ")

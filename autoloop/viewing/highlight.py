@@ -36,7 +36,7 @@ _STRINGS = {tokenize.STRING} | {
 
 def spans_of(source: str) -> list[list[Span]]:
     """Return the lines of ``source`` as coloured pieces; plain if it is no Python."""
-    lines = source.splitlines()
+    lines = lines_of(source)
     try:
         marks = _marks(source)
     except (tokenize.TokenError, SyntaxError):
@@ -55,6 +55,11 @@ def spans_of(source: str) -> list[list[Span]]:
     for number, line in enumerate(lines):
         found[number].append(("", line[column[number] :]))
     return [[span for span in spans if span[1]] for spans in found]
+
+
+def lines_of(source: str) -> list[str]:
+    """Return the lines as Python counts them: a form feed, and what else ``splitlines`` ends a line at, ends none."""
+    return source.removesuffix("\n").split("\n") if source else []
 
 
 def _marks(source: str) -> list[tuple[str, tuple[int, int], tuple[int, int]]]:

@@ -43,13 +43,8 @@ def html_page(data: dict[str, Any]) -> str:
 
 def embedded(data: Any) -> str:
     """Return JSON in which no tag begins or ends, whatever its texts hold."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return _surrogates_named(text).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _surrogates_named(text: str) -> str:
-    """Return a text that UTF-8 can hold: of names and texts that are no Unicode, JSON has an escape."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8") if not text.isascii() else text
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _harmless(script: str) -> str:

@@ -15,7 +15,7 @@ from ...derivative_functions import DerivativeFunction
 from ...drawing import Picture
 from ...drawing.styles import STYLES
 from ..code_text import located_code_of
-from ..highlight import spans_of
+from ..highlight import lines_of, spans_of
 from ..pictures import STAGES as GRAPHS
 from ..pictures import picture_of
 from ..stage_texts import STAGES as TEXTS
@@ -106,13 +106,13 @@ def _code(name: str, rows: Callable[[], Sequence[tuple[str, Lines]]]) -> dict[st
 def _converted_rows(f: Callable[..., Any]) -> list[tuple[str, Lines]]:
     """Return the lines of the converted source."""
     text, lines = located_code_of(f)
-    return list(zip(text.splitlines(), lines))
+    return list(zip(lines_of(text), lines))
 
 
 def _python_rows(concrete: ConcreteFunction, source: Source) -> list[tuple[str, Lines]]:
     """Return the lines of the generated Python."""
     text, every = located_python(concrete.runner.graph)
-    return [(line, source.lines_of(places)) for line, places in zip(text.splitlines(), every)]
+    return [(line, source.lines_of(places)) for line, places in zip(lines_of(text), every)]
 
 
 def _graph(name: str, picture: Picture, source: Source) -> dict[str, Any]:
