@@ -59,6 +59,8 @@ from autoloop_runtime.dataflow import batches as batches
 from autoloop_runtime.dataflow import executable, pieces, workers
 from autoloop_runtime.dataflow import flat_rules as flat_rules
 from autoloop_runtime.dataflow import seen_runs as seen_runs
+from autoloop_runtime.dataflow import shared_bodies as shared_bodies
+from autoloop_runtime.dataflow import whole_loops as whole_loops
 from autoloop_runtime.dataflow.critical_path import CriticalPaths as CriticalPaths
 from autoloop_runtime.dataflow.dependence import Dependence as Dependence
 from autoloop_runtime.dataflow.executable import Executable

@@ -231,6 +231,20 @@ def test_the_order_of_steps_does_not_matter(seed, first):
     assert repr(outcome(SeededExecutor(lowered, seed + 1, whole=True).run, program.values)) == repr(want)
 
 
+@pytest.mark.parametrize("n", [1, 5])
+def test_a_loop_that_gives_nothing_in_a_branch_not_taken_is_given_nothing(n, first):
+    """It is there for its condition, and takes tokens of the branch."""
+
+    def endless(m):
+        lasting = lambda i, m: i < slow(m) + slow(m + m)
+        return al.while_loop(lasting, lambda i, m: (i + 1, m), [al.constant(0), m])[1]
+
+    lowered = lowered_of(lambda n: al.cond(n + n > 3, lambda: n + n, lambda: endless(n + n)), "int32")
+    for threads in (1, 2):
+        assert Executable(lowered).run([np.int32(n)], threads=threads, timeout=600) == [2 * n]
+        assert Executable(lowered).run([np.int32(n)], threads=threads) == [2 * n]
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_failure_lets_what_stands_before_it_have_its_effect(threads, first):
     def program(n):

@@ -60,7 +60,7 @@ class Batch:
         self.left = FIRST + later
         self._machine = None if machine is None else _with_places(machine[0], [inputs.index(p) for p in machine[1]])
         #: whether it is worth another thread, and leaves the interpreter to others while it works
-        self.is_heavy = sum(times) > HEAVY and (machine is not None or sum(times) > len(times) * LONG)
+        self.is_heavy = is_worth_a_thread(times, machine is not None)
         self._tree: BatchTree | None = None
         self._walk: BatchWalk | None = None
         self._run: RunBatch | None = None
@@ -148,6 +148,12 @@ class Batch:
 
     def _is_walk(self, here: TracebackType | None) -> TypeGuard[TracebackType]:
         return here is not None and self._walk is not None and here.tb_frame.f_code is self._walk.walked
+
+
+def is_worth_a_thread(times: Sequence[float], is_machine: bool) -> bool:
+    """Return whether kernels that take such times are worth another thread together, and leave the interpreter to
+    others while they work, as machine code does."""
+    return sum(times) > HEAVY and (is_machine or sum(times) > len(times) * LONG)
 
 
 def _with_places(kernel: Callable[..., Any], places: Sequence[int]) -> Callable[[list[Any]], Any]:

@@ -16,18 +16,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from types import MappingProxyType
 from typing import Any
 
+from ..analysis.cost import ARRAY_CALL
 from ..analysis.ownership import Ownership
 from ..base.dataclass import replace
 from .batch_step import Batch
-from .dependence import DEEP, Dependence, is_loop_merge
+from .dependence import DEEP, LONG, Dependence, is_loop_merge
 from .flat_graph import GONE, FlatNode, Kind, Lowered, Port, nanoseconds, renamed
 from .independent_parts import independent_parts
 from .loop_items import Guard, common_guard
 
 #: kernels of one batch
 MOST = 500
-#: nanoseconds after which a batch ends: heavy kernels that it has made ready have waited for that
-LONG = 100_000.0
+#: nanoseconds of an operation in machine code, at least
+LEAST = 5.0
 #: what members of a batch have in common: frame, arrivals, branches, level
 Key = tuple[int, int, Guard, int]
 Machine = Mapping[tuple[int, ...], tuple[Callable[..., Any], Sequence[Port]]]
@@ -35,7 +36,7 @@ Machine = Mapping[tuple[int, ...], tuple[Callable[..., Any], Sequence[Port]]]
 
 def with_batches(
     lowered: Lowered, found: Dependence, light: Collection[int], owned: Ownership,
-    machine: Machine = MappingProxyType({}),
+    machine: Machine | None = MappingProxyType({}),
 ) -> Lowered:  # fmt: skip
     """Return ``lowered`` with one node in place of each batch; itself if there is none.
 
@@ -49,20 +50,35 @@ def with_batches(
         The kernels that cost little and do nothing but compute.
     owned : Ownership
     machine : mapping
-        What does a batch of such members otherwise, see ``Batch``.
+        What does a batch of such members otherwise, see ``Batch``; None as long as that is not known, when every batch
+        may be in it.
     """
-    grouping = _Grouping(lowered, found, light)
+    grouping = Grouping(lowered, found, light, machine)
     groups = [group for group in grouping.groups() if len(group) > 1]
-    return _put_together(lowered, groups, grouping.times, owned, machine) if groups else lowered
+    return _put_together(lowered, groups, grouping.times, owned, machine or {}) if groups else lowered
 
 
-class _Grouping:
-    """Finds what is put together."""
+class Grouping:
+    """Finds what is put together.
 
-    def __init__(self, lowered: Lowered, found: Dependence, light: Collection[int]) -> None:
+    Parameters
+    ----------
+    lowered, found, light, machine
+        See ``with_batches``.
+
+    Attributes
+    ----------
+    times : list of float
+        How long each node takes in one.
+    """
+
+    def __init__(
+        self, lowered: Lowered, found: Dependence, light: Collection[int], machine: Machine | None
+    ) -> None:  # fmt: skip
         self._nodes = lowered.nodes
-        #: how long each node takes
         self.times = list(map(nanoseconds, lowered.nodes))
+        if machine is None or machine:  # most batches are
+            self.times = [max(time - ARRAY_CALL, LEAST) if time else 0.0 for time in self.times]
         self._light = light
         self._any_heavy = found.any_heavy
         self._needs = list(found.needs)
@@ -75,6 +91,8 @@ class _Grouping:
         self._guards: list[Guard] = [()] * len(lowered.nodes)
         #: predicate -> the nodes of branches on it, with those at which they begin and end
         self._branches: dict[Port, list[int]] = {}
+        #: predicates of branches that loops stand in: who takes their tokens must not be given any if not taken
+        self._entered = set[Port]()
         #: predicates of branches that are not written as an ``if``
         self._open = set[Port]()
         if has_branches:
@@ -163,6 +181,7 @@ class _Grouping:
             node = self._nodes[index]
             inside = self._guards[index] != self._outer(index)
             free = not inside and node.kind in (Kind.KERNEL, Kind.IDENTITY)
+            # heavy kernels that it has made ready have waited for that
             if (k - start >= most or time >= LONG) and free and last in (Kind.KERNEL, Kind.IDENTITY, Kind.MERGE):
                 yield members[start:k]
                 start, time = k, 0.0
@@ -179,6 +198,7 @@ class _Grouping:
             guard: Guard = max(guards, key=len, default=())
             if node.kind is Kind.ENTER:
                 entering[node.frame] = max(entering[node.frame], guard, key=len)
+                self._entered.update([predicate for predicate, _ in guard])
                 guard = ()
             elif node.kind is Kind.EXIT:
                 guard = entering[node.frame]
@@ -194,7 +214,7 @@ class _Grouping:
 
     def _find_branches(self) -> None:
         """Find the branches; those are open in which anything has a time of its own, or is no part of a batch."""
-        opened = []
+        opened = list(self._entered)
         for place, node in enumerate(self._nodes):
             guard, need = self._guards[place], self._needs[place]
             for predicate in dict.fromkeys([*[one for one, _ in guard], *self._ending(node)]):

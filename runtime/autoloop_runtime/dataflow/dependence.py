@@ -22,6 +22,8 @@ from collections.abc import Collection
 
 from .flat_graph import FlatNode, Kind, Lowered
 
+#: nanoseconds of light kernels that are worth another thread together
+LONG = 100_000.0
 #: loops and branches in each other, of a loop that is written out as one
 DEEP = 12
 
@@ -34,6 +36,8 @@ class Dependence:
     lowered : Lowered
     light : collection of int
         The kernels that cost little and do nothing but compute.
+    torn : collection of int
+        Frames that are not to be whole.
 
     Attributes
     ----------
@@ -47,7 +51,7 @@ class Dependence:
         Whether any kernel is not light.
     """
 
-    def __init__(self, lowered: Lowered, light: Collection[int]) -> None:
+    def __init__(self, lowered: Lowered, light: Collection[int], torn: Collection[int] = ()) -> None:
         self._nodes = lowered.nodes
         self._parents = [frame.parent for frame in lowered.frames]
         self._light = light
@@ -63,7 +67,8 @@ class Dependence:
         self._class = self._one_class_a_frame()
         #: first of a class -> what its tokens need of the frames around
         self._around: dict[int, int] = {}
-        self.whole = [False] + [depth <= DEEP for depth in self._depths()[1:]]
+        self.whole = [depth <= DEEP and k not in torn for k, depth in enumerate(self._depths())]
+        self.whole[0] = False
         self.needs: list[int] = []
         self._walk()
         while self._retract():

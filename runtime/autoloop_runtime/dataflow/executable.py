@@ -172,7 +172,7 @@ class Executable:
         source = self._faster = faster() if callable(faster) else faster
         if source is None:
             return
-        pieces = self._pieces = self._pieces or list(pieces_of(self._numpys, self.plan.nodes))
+        pieces = self._pieces = self._pieces or list(pieces_of(self._numpys, self._hoped().nodes))
         found = source.kernels(pieces, self._spent)
         if found is None:
             self._due = source.due
@@ -180,6 +180,10 @@ class Executable:
         self._faster, self._pieces = None, ()
         if found:
             self._plan(with_kernels(self._numpys, pieces, found), of_batches(pieces, found))
+
+    def _hoped(self) -> Lowered:
+        """Return the graph as it is joined where all that can be is machine code."""
+        return with_joined_steps(self._numpys, self._owned, None)[0]
 
     def _plan_of(self, is_silent: bool, is_joined: bool) -> Plan:
         """Return what a run goes by; ``is_joined``: several kernels may be a step."""

@@ -17,8 +17,8 @@ from ..base.forks import undivided
 from ..ir.graph import Node
 from ..ir.prices import Price
 from ..ir.run_state import RunState
-from .dependence import Dependence
-from .flat_graph import GONE, FlatNode, Kind, Lowered, Port, renamed
+from .dependence import LONG, Dependence
+from .flat_graph import GONE, FlatNode, Kind, Lowered, Port, nanoseconds, renamed
 from .loop_items import LoopTree, doors
 from .loop_walk import WALKED, LoopWalk
 
@@ -182,7 +182,7 @@ def _only_computes(flat: FlatNode) -> bool:
 
 
 def with_joined_steps(
-    lowered: Lowered, owned: Ownership, machine: Machine = MappingProxyType({})
+    lowered: Lowered, owned: Ownership, machine: Machine | None = MappingProxyType({})
 ) -> tuple[Lowered, Lowered]:  # fmt: skip
     """Return ``lowered`` with one node in place of each loop that can be run as one, and of each batch; and with such
     loops only.
@@ -199,9 +199,27 @@ def with_joined_steps(
         return lowered, lowered
     found = Dependence(lowered, together)
     whole = with_whole_loops(lowered, found, owned)
+    if long := _long_bodies(found, light):
+        torn = Dependence(lowered, together, long)
+        with undivided():
+            from .shared_bodies import shared
+
+        frames = shared(with_whole_loops(lowered, torn, owned), lowered, torn, light, long, machine)
+        if frames:
+            found = torn if len(frames) == len(long) else Dependence(lowered, together, frames)
+            whole = with_whole_loops(lowered, found, owned)
     if sum([node.index in light for node in whole.nodes]) < 2:
         return whole, whole
     with undivided():
         from .batches import with_batches
 
     return with_batches(whole, found, light, owned, machine), whole
+
+
+def _long_bodies(found: Dependence, light: Collection[int]) -> list[int]:
+    """Return the loops that can be run as one of which an iteration may be worth several threads."""
+    long = []
+    for frame, members in enumerate(found.members):
+        if found.whole[frame] and sum([nanoseconds(node) for node in members if node.index in light]) >= 2 * LONG:
+            long.append(frame)
+    return long
