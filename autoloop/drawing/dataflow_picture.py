@@ -46,6 +46,13 @@ def dataflow_picture(
         the books do; the graph that runs takes them in as loop invariants.
     """
     lowered = lower(graph, fetches, feeds, keep_variables=keep_variables)
+    return lowered_picture(lowered, fetches, feeds, title, note)
+
+
+def lowered_picture(
+    lowered: Lowered, fetches: Sequence[Tensor], feeds: Sequence[Tensor], title: str = "", note: str = ""
+) -> Picture:
+    """Return the picture of what ``lower`` has made."""
     variables = _variables(lowered, Needed(fetches, feeds))
     return _Drawer(lowered, variables, PortTypes(lowered, tuple(feeds))).picture(title, note)
 
@@ -104,6 +111,8 @@ class _Drawer:
         self.boxes: list[Box] = []
         self.edges: list[Edge] = []
         self._told: set[Port] = set()
+        used = {port for node in lowered.nodes for port in (*node.inputs, *node.controls)} | set(lowered.fetches)
+        self._unused = {n.index for n in lowered.nodes if n.kind is Kind.EXIT and (n.index, 0) not in used}
         self._tokens = self._token_ports()
 
     def picture(self, title: str, note: str) -> Picture:
@@ -150,6 +159,8 @@ class _Drawer:
             style, note = "invariant", self._name_of(node.inputs[0])
         elif node.kind is Kind.IDENTITY:
             label = "id"
+        elif node.index in self._unused:
+            style = "unused"
         elif node.kind is Kind.SWITCH and node.name.rpartition("/")[2].startswith("pivot"):
             note = "pivot"
         location = node.source.location if node.source is not None else ()

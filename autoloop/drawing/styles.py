@@ -46,6 +46,7 @@ STYLES: dict[str, Style] = {
     "switch": Style("trapezium", "#fde3cd", "#c0651a", "Switch: to T or to F, the other side is dead"),
     "next": Style("house", "#d3ecf7", "#1d7599", "NextIteration: back to the Merge, one iteration on", "bottom"),
     "exit": Style("invhouse", "#f9d9d9", "#b03a3a", "Exit: out of the frame", "bottom"),
+    "unused": Style("invhouse", "#fdf6f6", "#e0bcbc", "Exit of a value that nobody fetches", "bottom"),
     "identity": Style("circle", "#ffffff", "#9a9a9a", "Identity: makes a value at rest a token"),
     "variable": Style("ellipse", "#d9f0dd", "#2f7d43", "a loop variable", "top"),
     "if": Style("diamond", "#fde3cd", "#c0651a", "chooses a branch", "top"),

@@ -217,10 +217,11 @@ def _box_text(box: Box, rect: Rect) -> list[str]:
     size = 10 if shape == "plain" else 9 if shape == "circle" else 12
     x, y = rect.x + rect.width / 2, rect.y + rect.height / 2 + size * 0.35
     y += {"invhouse": -4.0, "house": 4.0}.get(shape, 0.0)
+    ink = GREY if box.style == "unused" else INK
     if not box.note:
-        return [_text(x, y, box.label, f'text-anchor="middle" font-size="{size}" fill="{INK}"')]
+        return [_text(x, y, box.label, f'text-anchor="middle" font-size="{size}" fill="{ink}"')]
     return [
-        _text(x, y - 5, box.label, f'text-anchor="middle" font-size="{size}" fill="{INK}"'),
+        _text(x, y - 5, box.label, f'text-anchor="middle" font-size="{size}" fill="{ink}"'),
         _text(x, y + 8, box.note, f'text-anchor="middle" font-size="9" fill="{GREY}"'),
     ]
 

@@ -78,7 +78,7 @@ class LoopLowering:
             self._next_iteration(node, k, merges[k], body_env, in_body)
         for k in moving:
             output = node.outputs[k]
-            if output in self._needed.tensors and output not in env:
+            if output not in env and (output in self._needed.tensors or self._keep_variables):
                 env[output] = self._writer.add(Kind.EXIT, f"{name}/Exit", ((switches[k], 0),), inside, source=node)
         controls = [env[t] for t in node.control_inputs]
         for k in fixed:

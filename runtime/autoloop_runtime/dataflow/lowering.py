@@ -36,8 +36,9 @@ def lower(
     feeds : sequence of Tensor
         Tensors whose values the caller supplies; what only they would have needed is not computed.
     keep_variables : bool
-        Keep the Merge, Switch, NextIteration and Exit of loop variables that never change. The result is the
-        same, the picture is the one in the books, and every iteration moves one token more.
+        Keep the Merge, Switch, NextIteration and Exit of loop variables that never change, and the Exit of those that
+        nobody fetches. The result is the same, the picture is the one in the books, and every iteration moves one
+        token more.
 
     Raises
     ------

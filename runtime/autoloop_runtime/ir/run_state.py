@@ -100,5 +100,23 @@ class SessionState(RunState):
         return found[1]
 
 
+class ApartState(RunState):
+    """Variables with the values that they have in another state when first asked for: what changes them here changes
+    nothing there."""
+
+    __slots__ = ("_other", "_storages")
+
+    def __init__(self, other: RunState) -> None:
+        self._other = other
+        self._storages: dict[int, tuple[Any, Storage]] = {}
+
+    def storage(self, variable: Any) -> Storage:
+        found = self._storages.get(id(variable))
+        if found is None:
+            value = self._other.storage(variable).value
+            found = self._storages.setdefault(id(variable), (variable, Storage(value)))
+        return found[1]
+
+
 #: state of code that runs outside any session
 EAGER = RunState()

@@ -134,14 +134,23 @@ class Session:
         ValueError
             If a needed placeholder is not fed, or a fed value's shape does not fit.
         """
+        return self._run(self._resolve(self._open(fetches)), self._fed(feed_dict), timeout)
+
+    def looked_up(self, fetches: Any, feed_dict: Any = None) -> tuple[list[Tensor], dict[Tensor, Any], RunState]:
+        """Return what ``run`` would compute, of what, and where the values of variables are; it runs nothing."""
+        return self._resolve(self._open(fetches)).tensors, self._fed(feed_dict), self._state
+
+    def _open(self, fetches: Any) -> Any:
         if self._closed:
             raise RuntimeError("the session is closed")
+        return fetches
+
+    def _fed(self, feed_dict: Any) -> dict[Tensor, Any]:
         if not isinstance(feed_dict, Mapping | None):
             raise TypeError(f"feed_dict maps tensors to values, got {feed_dict!r}")
-        return self._run(self._resolve(fetches), feed_dict or {}, timeout)
+        return dict([self._feed(*pair) for item in (feed_dict or {}).items() for pair in _feed_parts(*item)])
 
-    def _run(self, fetches: _Fetches, feed_dict: Mapping[Any, Any], timeout: float | None) -> Any:
-        feeds = dict([self._feed(*pair) for item in feed_dict.items() for pair in _feed_parts(*item)])
+    def _run(self, fetches: _Fetches, feeds: dict[Tensor, Any], timeout: float | None) -> Any:
         return fetches.packed(self._compute(fetches.tensors, feeds, timeout))
 
     def _resolve(self, fetches: Any) -> _Fetches:
@@ -243,7 +252,7 @@ class Session:
                 raise TypeError(f"{len(feeds)} values are to be fed, {len(values)} were given")
             if self._closed:
                 raise RuntimeError("the session is closed")
-            return self._run(resolved, dict(zip(feeds, values)), None)
+            return self._run(resolved, self._fed(dict(zip(feeds, values))), None)
 
         return run
 

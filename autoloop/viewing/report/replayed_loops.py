@@ -1,0 +1,163 @@
+"""One run of a graph with loops, token by token, as the page shows it: the lowered graph and where everything stands in
+it, the events of a run (``dataflow.token_replay``), and a line of plain words for each."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from typing import Any
+
+import numpy as np
+from autoloop_runtime.base import nest
+from autoloop_runtime.base.dataclass import replace
+from autoloop_runtime.dataflow.flat_graph import Kind
+from autoloop_runtime.dataflow.lowering import lower
+from autoloop_runtime.dataflow.token_replay import Enough, TokenReplay
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.run_state import EAGER, ApartState, RunState
+from autoloop_runtime.ir.structured import WHILE
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tensor_spec import TensorSpec
+from autoloop_runtime.running.session import Session
+
+from ...bound_function import BoundFunction
+from ...concrete import ConcreteFunction
+from ...drawing.dataflow_picture import lowered_picture
+from ...drawing.labels import type_text
+from ...drawing.layout import Rect, lay_out
+from ...drawing.picture import Picture
+from ...drawing.styles import STYLES
+from ...drawing.svg import path_of
+from ...function import Function
+from ...plain_python import PlainPython
+from .told_events import words_of
+
+#: so many events are shown
+MOST_EVENTS = 2000
+#: arrays with up to so many elements are shown whole
+_MOST_ELEMENTS = 6
+
+
+class _Left(BaseException):
+    """A call is left that was only to say what its run is given."""
+
+
+def replay_of(function: Function | BoundFunction, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what the page shows of how the loops of a call are run; None where none is, or there are no arguments.
+
+    Of all that the run would change it changes copies; only what it hands to Python (``py_function``) is called.
+    """
+    if any(isinstance(leaf, TensorSpec) for leaf in nest.flatten([list(args), kwargs])):
+        return None
+    apart = Function(function.python_function, function.input_signature, function.autograph, "dataflow", function.name)
+    trace = apart.trace_for(*args, **kwargs)
+    if isinstance(trace, PlainPython):
+        return None
+    concrete = trace if isinstance(trace, ConcreteFunction) else trace.newest
+    graph, more = concrete.graph, concrete.counted - len(concrete.written)
+    if not any(node.op is WHILE for node in graph.nodes):
+        return None
+    # what says which arrays the results are is the library's own
+    fetches = [*concrete.outputs, *graph.outputs[more:]]
+    found: list[dict[str, Any]] = []
+    put_back = concrete.runner.noted()
+
+    def run(values: list[Any], state: RunState) -> list[Any]:
+        found.append(_replayed(graph, fetches, concrete.inputs, values, state))
+        put_back()
+        raise _Left
+
+    concrete.runner = replace(concrete.runner, run=run, direct=None, automatic=None)
+    try:
+        with np.errstate(all="ignore"):
+            apart(*args, **kwargs)
+    except _Left:
+        return found[0]
+    return None
+
+
+def replay_of_fetches(session: Session, fetches: Any, feed_dict: Any = None) -> dict[str, Any] | None:
+    """Return what the page shows of how ``session.run(fetches, feed_dict)`` runs loops; None where there are none.
+
+    The variables of the session stay what they are.
+    """
+    tensors, feeds, state = session.looked_up(fetches, feed_dict)
+    if not any(node.op is WHILE for node in session.graph.nodes):
+        return None
+    return _replayed(session.graph, tensors, list(feeds), list(feeds.values()), state)
+
+
+def _replayed(
+    graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Tensor], values: Sequence[Any], state: RunState
+) -> dict[str, Any]:
+    lowered = lower(graph, fetches, feeds, keep_variables=True)
+    replay = TokenReplay(lowered, value_text, MOST_EVENTS)
+    failure = ""
+    given = [value.copy() if isinstance(value, np.ndarray) else value for value in values]
+    try:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            replay.run(given, ApartState(state))
+    except Enough:
+        pass
+    except Exception as error:
+        failure = f"{type(error).__name__}: {error}"
+    picture = lowered_picture(lowered, fetches, feeds)
+    return {
+        "graph": graph_data(picture),
+        "results": [box.id for box in picture.boxes if box.style == "result"],
+        "frames": [{"name": one.name, "window": one.parallel_iterations} for one in lowered.frames],
+        "nodes": [one.name if one.kind is not Kind.CONST else "" for one in lowered.nodes],
+        "iterations": [[one.frame, one.parent, one.index] for one in replay.iterations],
+        "events": [
+            [one.what, one.node, one.at, one.to, one.port, "\n".join(one.made), words]
+            for one, words in zip(replay.events, words_of(replay, picture))
+        ],
+        "cut": replay.is_cut,
+        "failure": failure,
+    }
+
+
+def value_text(value: Any) -> str:
+    """Return a value in a few words: what it is, and of an array with few elements these."""
+    array = np.asarray(value)
+    if array.dtype == object:
+        return type(value).__name__
+    if array.ndim == 0:
+        text = str(array[()])
+        return text if len(text) <= 40 else f"{text[:39]}…"
+    if array.size <= _MOST_ELEMENTS:
+        return np.array2string(array, separator=", ", precision=4).replace("\n", "")
+    return f"{array.dtype}[{','.join(map(str, array.shape))}]"
+
+
+def graph_data(picture: Picture) -> dict[str, Any]:
+    """Return a picture and where everything stands in it."""
+    layout = lay_out(picture)
+    line: Callable[[Any], int] = lambda one: one.line.lineno if one.line is not None else 0  # noqa: E731
+    boxes = [
+        {"id": one.id, "style": one.style, "label": one.label, "note": one.note, "tip": one.tip, "line": line(one),
+         "at": _middle(layout.boxes[one.id])}
+        for one in picture.boxes
+    ]  # fmt: skip
+    edges = [
+        {"from": one.source, "port": one.tail[0], "to": one.target, "style": one.style, "label": one.label,
+         "path": path_of(route)}
+        for one, route in zip(picture.edges, layout.routes)
+    ]  # fmt: skip
+    clusters = [
+        {"index": one.index, "parent": one.parent, "title": one.title, "note": one.note,
+         "at": _corner(layout.clusters[one.index])}
+        for one in picture.clusters
+    ]  # fmt: skip
+    used = {box.style for box in picture.boxes}
+    styles = {key: {"shape": style.shape, "words": style.words} for key, style in STYLES.items() if key in used}
+    return {"boxes": boxes, "edges": edges, "clusters": clusters, "styles": styles}
+
+
+def _middle(rect: Rect) -> list[float]:
+    return [round(one, 1) for one in (rect.x + rect.width / 2, rect.y + rect.height / 2, rect.width, rect.height)]
+
+
+def _corner(rect: Rect) -> list[float]:
+    return [round(one, 1) for one in (rect.x, rect.y, rect.width, rect.height)]
