@@ -152,7 +152,8 @@ class _Drawer:
         note = self.variables.names.get(node.index, "")
         if node.kind is Kind.KERNEL:
             assert node.op is not None
-            label, note = node.op.name, _own_name(node.name, node.op.name)
+            variable = getattr(node.attrs.get("variable"), "name", "").partition(":")[0]
+            label, note = node.op.name, variable or _own_name(node.name, node.op.name)
         elif node.kind is Kind.FEED:
             label = node.name
         elif node.constant:

@@ -77,6 +77,8 @@ from autoloop_runtime.dataflow.overlap import VERY_MANY, overlapping
 from autoloop_runtime.dataflow.pieces import pieces_of
 from autoloop_runtime.dataflow.ready_kernels import ByPath as ByPath
 from autoloop_runtime.dataflow.testing import SeededExecutor
+from autoloop_runtime.dataflow.token_replay import Enough as Enough
+from autoloop_runtime.dataflow.token_replay import TokenReplay as TokenReplay
 from autoloop_runtime.dataflow.whole_loops import light_kernels as light_kernels
 from autoloop_runtime.dataflow.whole_loops import with_joined_steps as with_joined_steps
 from autoloop_runtime.dataflow.whole_loops import with_whole_loops as with_whole_loops

@@ -4,33 +4,31 @@ it, the events of a run (``dataflow.token_replay``), and a line of plain words f
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.analysis.observable import drawn_from
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import replace
 from autoloop_runtime.dataflow.flat_graph import Kind
 from autoloop_runtime.dataflow.lowering import lower
 from autoloop_runtime.dataflow.token_replay import Enough, TokenReplay
 from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.run_state import EAGER, ApartState, RunState
+from autoloop_runtime.ir.run_state import ApartState, RunState
 from autoloop_runtime.ir.structured import WHILE
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_spec import TensorSpec
-from autoloop_runtime.running.session import Session
 
 from ...bound_function import BoundFunction
 from ...concrete import ConcreteFunction
 from ...drawing.dataflow_picture import lowered_picture
-from ...drawing.labels import type_text
 from ...drawing.layout import Rect, lay_out
 from ...drawing.picture import Picture
-from ...drawing.styles import STYLES
 from ...drawing.svg import path_of
 from ...function import Function
-from ...plain_python import PlainPython
+from .seen_stages import Source, graph_stage
 from .told_events import words_of
 
 #: so many events are shown
@@ -43,7 +41,9 @@ class _Left(BaseException):
     """A call is left that was only to say what its run is given."""
 
 
-def replay_of(function: Function | BoundFunction, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any] | None:
+def replay_of(
+    function: Function | BoundFunction, args: Sequence[Any], kwargs: dict[str, Any], source: Source
+) -> dict[str, Any] | None:
     """Return what the page shows of how the loops of a call are run; None where none is, or there are no arguments.
 
     Of all that the run would change it changes copies; only what it hands to Python (``py_function``) is called.
@@ -52,20 +52,16 @@ def replay_of(function: Function | BoundFunction, args: Sequence[Any], kwargs: d
         return None
     apart = Function(function.python_function, function.input_signature, function.autograph, "dataflow", function.name)
     trace = apart.trace_for(*args, **kwargs)
-    if isinstance(trace, PlainPython):
-        return None
-    concrete = trace if isinstance(trace, ConcreteFunction) else trace.newest
+    concrete = getattr(trace, "newest", trace)
+    if not isinstance(concrete, ConcreteFunction) or not any(node.op is WHILE for node in concrete.graph.nodes):
+        return None  # plain Python runs it, or there is no loop
     graph, more = concrete.graph, concrete.counted - len(concrete.written)
-    if not any(node.op is WHILE for node in graph.nodes):
-        return None
     # what says which arrays the results are is the library's own
     fetches = [*concrete.outputs, *graph.outputs[more:]]
     found: list[dict[str, Any]] = []
-    put_back = concrete.runner.noted()
 
     def run(values: list[Any], state: RunState) -> list[Any]:
-        found.append(_replayed(graph, fetches, concrete.inputs, values, state))
-        put_back()
+        found.append(_replayed(graph, fetches, concrete.inputs, values, state, source))
         raise _Left
 
     concrete.runner = replace(concrete.runner, run=run, direct=None, automatic=None)
@@ -77,24 +73,26 @@ def replay_of(function: Function | BoundFunction, args: Sequence[Any], kwargs: d
     return None
 
 
-def replay_of_fetches(session: Session, fetches: Any, feed_dict: Any = None) -> dict[str, Any] | None:
-    """Return what the page shows of how ``session.run(fetches, feed_dict)`` runs loops; None where there are none.
+def replay_of_graph(
+    graph: Graph, fetches: Sequence[Tensor], feeds: dict[Tensor, Any], state: RunState, source: Source
+) -> dict[str, Any] | None:
+    """Return what the page shows of how loops are run to compute ``fetches``; None where there are none.
 
-    The variables of the session stay what they are.
+    The variables that are in ``state`` stay what they are.
     """
-    tensors, feeds, state = session.looked_up(fetches, feed_dict)
-    if not any(node.op is WHILE for node in session.graph.nodes):
-        return None
-    return _replayed(session.graph, tensors, list(feeds), list(feeds.values()), state)
+    lowered = lower(graph, fetches, list(feeds), keep_variables=True)
+    return _replayed(graph, fetches, list(feeds), list(feeds.values()), state, source) if lowered.frames[1:] else None
 
 
 def _replayed(
-    graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Tensor], values: Sequence[Any], state: RunState
-) -> dict[str, Any]:
+    graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Tensor], values: Sequence[Any], state: RunState,
+    source: Source,
+) -> dict[str, Any]:  # fmt: skip
     lowered = lower(graph, fetches, feeds, keep_variables=True)
     replay = TokenReplay(lowered, value_text, MOST_EVENTS)
     failure = ""
     given = [value.copy() if isinstance(value, np.ndarray) else value for value in values]
+    generators = [note() for note in drawn_from(graph)]
     try:
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             replay.run(given, ApartState(state))
@@ -102,9 +100,11 @@ def _replayed(
         pass
     except Exception as error:
         failure = f"{type(error).__name__}: {error}"
+    for put_back in generators:
+        put_back()
     picture = lowered_picture(lowered, fetches, feeds)
     return {
-        "graph": graph_data(picture),
+        "graph": placed(picture, source),
         "results": [box.id for box in picture.boxes if box.style == "result"],
         "frames": [{"name": one.name, "window": one.parallel_iterations} for one in lowered.frames],
         "nodes": [one.name if one.kind is not Kind.CONST else "" for one in lowered.nodes],
@@ -131,28 +131,16 @@ def value_text(value: Any) -> str:
     return f"{array.dtype}[{','.join(map(str, array.shape))}]"
 
 
-def graph_data(picture: Picture) -> dict[str, Any]:
-    """Return a picture and where everything stands in it."""
-    layout = lay_out(picture)
-    line: Callable[[Any], int] = lambda one: one.line.lineno if one.line is not None else 0  # noqa: E731
-    boxes = [
-        {"id": one.id, "style": one.style, "label": one.label, "note": one.note, "tip": one.tip, "line": line(one),
-         "at": _middle(layout.boxes[one.id])}
-        for one in picture.boxes
-    ]  # fmt: skip
-    edges = [
-        {"from": one.source, "port": one.tail[0], "to": one.target, "style": one.style, "label": one.label,
-         "path": path_of(route)}
-        for one, route in zip(picture.edges, layout.routes)
-    ]  # fmt: skip
-    clusters = [
-        {"index": one.index, "parent": one.parent, "title": one.title, "note": one.note,
-         "at": _corner(layout.clusters[one.index])}
-        for one in picture.clusters
-    ]  # fmt: skip
-    used = {box.style for box in picture.boxes}
-    styles = {key: {"shape": style.shape, "words": style.words} for key, style in STYLES.items() if key in used}
-    return {"boxes": boxes, "edges": edges, "clusters": clusters, "styles": styles}
+def placed(picture: Picture, source: Source) -> dict[str, Any]:
+    """Return a picture as the page draws it, and where everything stands in it."""
+    graph, layout = graph_stage("lowered", picture, source), lay_out(picture)
+    for made, box in zip(graph["boxes"], picture.boxes):
+        made["at"] = _middle(layout.boxes[box.id])
+    for made, edge, route in zip(graph["edges"], picture.edges, layout.routes):
+        made |= {"port": edge.tail[0], "path": path_of(route)}
+    for made, cluster in zip(graph["clusters"], picture.clusters):
+        made["at"] = _corner(layout.clusters[cluster.index])
+    return graph
 
 
 def _middle(rect: Rect) -> list[float]:

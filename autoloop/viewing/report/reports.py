@@ -13,7 +13,9 @@ from autoloop_runtime.base.dataclass import dataclass
 from ...concrete import ConcreteFunction
 from ...traceable import title_of, traceable
 from .html_page import html_page
+from .replayed_loops import replay_of
 from .seen_stages import Source, source_data, stages_of
+from .session_reports import is_run_of_session, session_data
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,10 @@ def report(f: Callable[..., Any], *args: Any, path: str | os.PathLike[str] | Non
     Parameters
     ----------
     f : callable
-        What ``autoloop.function`` made, or a plain function.
+        What ``autoloop.function`` made, or a plain function; or ``session.run``, of a session with a 1.x graph.
     *args, **kwargs
-        Arguments (or ``TensorSpec``) of the call that it is about.
+        Arguments (or ``TensorSpec``) of the call that it is about. To show how its loops are run, token by token, they
+        are run once on copies of the arrays and variables; what is printed there is not seen.
     path : str or path, optional
         The page is written there too.
 
@@ -75,6 +78,8 @@ def report(f: Callable[..., Any], *args: Any, path: str | os.PathLike[str] | Non
 
 def _data(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Return what a page shows of a call."""
+    if is_run_of_session(f):
+        return session_data(f, *args, **kwargs)
     function, args = traceable(f, args)
     found = function.get_concrete_function(*args, **kwargs)
     concrete = found if isinstance(found, ConcreteFunction) else found.newest
@@ -85,6 +90,6 @@ def _data(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) 
         "source": source_data(source),
         "stages": stages_of(f, concrete, source),
         "timeline": None,
-        "replay": None,
+        "replay": replay_of(function, args, kwargs, source),
         "memory": None,
     }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import linecache
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -24,6 +26,8 @@ from ..stage_texts import located_python, source_of, text_of
 #: the lines of the source that something is of; 0 for none
 Lines = int | list[int]
 _GRAPHS = ("structured", "optimized", "lowered")
+#: files with so many lines are shown whole, else so many lines around what is shown
+_WHOLE, _AROUND = 200, 5
 _TITLES = {
     "converted": "Converted", "structured": "Graph", "optimized": "Optimized", "lowered": "Dataflow",
     "python": "Python", "asm": "Machine code",
@@ -46,6 +50,21 @@ class Source:
     file: str
     first: int
     text: str
+
+    @staticmethod
+    def around(locations: Iterable[Location]) -> Source:
+        """Return the part of a file that most of ``locations`` are in, and the lines around it."""
+        lines = [location[-1] for location in locations if location]
+        files = Counter([line.filename for line in lines])
+        text = linecache.getlines(files.most_common(1)[0][0]) if files else []
+        if not text:
+            return Source("", 0, "")
+        file = files.most_common(1)[0][0]
+        numbers = [line.lineno for line in lines if line.filename == file]
+        if len(text) <= _WHOLE:
+            return Source(file, 1, "".join(text))
+        first = max(min(numbers) - _AROUND, 1)
+        return Source(file, first, "".join(text[first - 1 : max(numbers) + _AROUND]))
 
     @staticmethod
     def of(f: Callable[..., Any]) -> Source:
@@ -83,7 +102,7 @@ def source_data(source: Source) -> dict[str, Any] | None:
 
 def stages_of(f: Callable[..., Any], concrete: ConcreteFunction, source: Source) -> list[dict[str, Any]]:
     """Return the stages of a function and its trace; of one that cannot be had, why."""
-    graphs = [_graph(stage, picture_of(concrete, stage, concrete.name), source) for stage in _GRAPHS]
+    graphs = [graph_stage(stage, picture_of(concrete, stage, concrete.name), source) for stage in _GRAPHS]
     return [
         _code("converted", lambda: _converted_rows(f)),
         *graphs,
@@ -115,7 +134,8 @@ def _python_rows(concrete: ConcreteFunction, source: Source) -> list[tuple[str, 
     return [(line, source.lines_of(places)) for line, places in zip(lines_of(text), every)]
 
 
-def _graph(name: str, picture: Picture, source: Source) -> dict[str, Any]:
+def graph_stage(name: str, picture: Picture, source: Source) -> dict[str, Any]:
+    """Return a picture as the page draws it."""
     boxes = [
         {"id": box.id, "style": box.style, "label": box.label, "note": box.note, "cluster": box.cluster, "tip": box.tip,
          "line": source.line_of(box.location)}

@@ -25,6 +25,8 @@ class _Teller:
         self._to = replay.consumers
         self._boxes = {box.id: box for box in picture.boxes}
         self._results = [box.label for box in picture.boxes if box.style == "result"]
+        #: those of which no value leaves, only the turn of the next effect
+        self._turns = {one.source for one in picture.edges if one.style == "control"}
         #: by parent iteration and frame: the iterations that are under way
         self._live: dict[tuple[int, int], list[int]] = {}
 
@@ -75,10 +77,13 @@ class _Teller:
         node = self._nodes[event.node]
         if node.kind is Kind.KERNEL:
             return f"{self._call(node, event)} = {', '.join(event.made)}" if event.made else self._call(node, event)
-        value = event.made[0]
+        value = self._value(node, event)
         if node.kind is Kind.FEED:
             return f"{node.name} is given: {value}"
         return f"{self._named(node)}: {self._passing(node, event, value)}"
+
+    def _value(self, node: FlatNode, event: Event) -> str:
+        return "the turn of the next effect" if node.name in self._turns else event.made[0]
 
     def _passing(self, node: FlatNode, event: Event, value: str) -> str:
         """Return what a node that is no kernel does with a value."""
@@ -140,7 +145,7 @@ class _Teller:
         window = self._frames[node.frame].parallel_iterations
         live = f"{window} iterations are" if window > 1 else "one iteration is"
         limit = f"live, as many as parallel_iterations={window} allows"
-        return f"{self._named(node)}: {event.made[0]} waits; {live} {limit}"
+        return f"{self._named(node)}: {self._value(node, event)} waits; {live} {limit}"
 
     def _call(self, node: FlatNode, event: Event) -> str:
         box = self._boxes[node.name]
@@ -160,4 +165,6 @@ class _Teller:
 
     def _result(self, event: Event) -> str:
         label = self._results[event.node]
-        return "All effects are done." if label == "effects" else f"The {label} is there: {event.made[0]}"
+        if label == "effects":
+            return "All effects are done"
+        return f"{'The result' if label == 'result' else label.capitalize()} is there: {event.made[0]}"

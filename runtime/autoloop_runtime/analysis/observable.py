@@ -38,14 +38,19 @@ def may_go_on(graph: Graph) -> bool:
     return all(node.op.ends_run or node.op.only_looks or node.op.draws is not None for node in effects(graph))
 
 
+def drawn_from(graph: Graph) -> tuple[Callable[[], Callable[[], None]], ...]:
+    """Return what notes where the generators stand that a run asks, each gives what puts one back there."""
+    return tuple([node.op.draws(node) for node in nodes_inside(graph) if node.op.draws is not None])
+
+
 def starting_over(graph: Graph) -> tuple[Callable[[], Callable[[], None]], ...]:
     """Return what notes where the generators stand that a run asks, to be put back if plain Python starts it over.
 
     Nothing where no run may show that plain Python has to do it, or where more would be noticed of a run.
     """
-    nodes = list(nodes_inside(graph))
-    asking = tuple([node.op.draws(node) for node in nodes if node.op.draws is not None])
-    kinds = [getattr(node.attrs.get("factory"), "kind", None) for node in nodes if asking and node.op.ends_run]
+    asking = drawn_from(graph)
+    nodes = nodes_inside(graph) if asking else ()
+    kinds = [getattr(node.attrs.get("factory"), "kind", None) for node in nodes if node.op.ends_run]
     is_left = any(isinstance(kind, type) and issubclass(kind, ShownByRun) for kind in kinds)
     return asking if is_left and may_go_on(graph) else ()
 

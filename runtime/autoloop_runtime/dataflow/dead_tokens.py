@@ -1,5 +1,5 @@
-"""Dead tokens, by the rule of the books: of a node with a dead input all outputs are dead, up to a Merge one input of which
-lives, and to the NextIteration and Exit of the loop in an iteration of which they are.
+"""Dead tokens, by the rule of the books: of a node with a dead input all outputs are dead, up to a Merge one input of
+which lives, and to the NextIteration and Exit of the loop in an iteration of which they are.
 
 ``frames.State`` sends none, see there; this tells who would have got one.
 """
@@ -64,8 +64,7 @@ class DeadTokens:
                 self._exits[node.frame].append(node)
 
     def leave(self, port: Port, at: int) -> Iterator[FlatNode]:
-        """Yield the nodes that are dead in iteration ``at`` once a dead token has left by ``port``, in an order in which
-        they learn of it."""
+        """Yield the nodes that are dead in iteration ``at`` once a dead token has left by ``port``, in turn."""
         frame = self._nodes[port[0]].frame
         ports = [port]
         for one in ports:  # grows as it is walked

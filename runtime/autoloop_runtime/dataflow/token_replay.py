@@ -1,8 +1,8 @@
 """One run of a graph, token by token, for people who want to see how a loop is run.
 
-It is the scheduler's own ``State`` that moves the tokens. The graph is given a *mark* behind each port that tokens leave
-by, but for those of kernels: a kernel that hands on what it gets, so that ``State`` says when a token passes, in
-which iteration. Dead tokens, which ``State`` does not send, are told by the rule of the books: what has a dead input
+It is the scheduler's own ``State`` that moves the tokens. The graph is given a *mark* behind each port that tokens
+leave by, but for those of kernels: a kernel that hands on what it gets, so that ``State`` says when a token passes, and
+in which iteration. Dead tokens, which ``State`` does not send, are told by the rule of the books: what has a dead input
 is dead.
 
 Time is the number of events: on this clock a kernel that is worth another thread takes ``SLOW`` events, any other none,
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -24,7 +24,7 @@ from ..ir.graph import eager
 from ..ir.run_state import EAGER, RunState
 from .dead_tokens import Consumers, DeadTokens
 from .executable import results_of
-from .execution_plan import Plan, Step
+from .execution_plan import FramePlan, Plan, Step
 from .flat_graph import FlatNode, Kind, Lowered, Port, renamed
 from .frames import Frame, Item, Iteration, State
 from .kernels import call, explained
@@ -42,8 +42,9 @@ class Event:
     Attributes
     ----------
     what : str
-        ``"open"``, ``"close"``: a frame; ``"begin"``, ``"end"``: an iteration. ``"fire"``: a node has taken its inputs and
-        given its outputs; of a slow kernel there are ``"start"`` and ``"done"`` instead, and ``"fail"`` of one that raised.
+        ``"open"``, ``"close"``: a frame; ``"begin"``, ``"end"``: an iteration. ``"fire"``: a node has taken its inputs
+        and given its outputs; of a slow kernel there are ``"start"`` and ``"done"`` instead, and ``"fail"`` of one that
+        raised.
         ``"dead"``: a node has got dead inputs. ``"wait"``: a token is at a NextIteration and the window is full.
         ``"result"``: a fetched value is there.
     node : int
@@ -273,6 +274,7 @@ class _Run:
         at = self._live[it]
         for port, _ in ports:
             self._note_ways(it, at, port)
+        inside = dict(it.children)
         self._tokens.complete(it, step, out, fast, slow)
         fast.sort(key=self._place)
         self._wait(at, ports, {self._replay.marks.get(one.flat.index) for _, one in fast})
@@ -281,11 +283,11 @@ class _Run:
         ended = [one for one in self._live if one not in set(there)]
         late = set(begun) if ended else set()
         self._queue([one for one in fast if ended and one[0] not in late], ())
+        self._share(inside, at, ports)
         self._end(ended, there)
         for one in begun:
             self._begin(one)
-        for port, value in ports:
-            self._share(it, at, port, value)
+        self._share({plan: frame for plan, frame in it.children.items() if plan not in inside}, at, ports)
         self._queue([one for one in fast if not ended or one[0] in late], slow)
         for port, value in ports:
             for number in self._to.fetches.get(port, ()):
@@ -336,12 +338,12 @@ class _Run:
             if frame not in left and all(one.frame is not frame for one in ended[k + 1 :]):
                 self._todo.append(partial(self._note, "close", frame.plan.number, number, parent))
 
-    def _share(self, it: Iteration, at: int, port: Port, value: Any) -> None:
-        """Note the values that all iterations of a loop inside share, which a token has brought."""
-        for node, _ in self._to.of.get(port, ()):
-            if node.kind is Kind.ENTER and node.constant:
-                for plan, frame in it.children.items():
-                    if plan.number == node.frame:
+    def _share(self, frames: Mapping[FramePlan, Frame], at: int, ports: Iterable[tuple[Port, Any]]) -> None:
+        """Note the values that a token has brought for all iterations of loops inside."""
+        for port, value in ports:
+            for node, _ in self._to.of.get(port, ()):
+                for plan, frame in frames.items():
+                    if node.kind is Kind.ENTER and node.constant and plan.number == node.frame:
                         self._shared_in(frame, node, at, value)
 
     def _shared_in(self, frame: Frame, node: FlatNode, at: int, value: Any) -> None:
@@ -349,7 +351,7 @@ class _Run:
         to = self._turns[frame, 0]
         self._todo.append(partial(self._note, "fire", node.index, at, to, made=self._tell([value])))
         for it in [one for one in self._live if one.frame is frame]:
-            self._share(it, self._live[it], (node.index, 0), value)
+            self._share(it.children, self._live[it], [((node.index, 0), value)])
 
 
 def _with_marks(lowered: Lowered) -> tuple[Lowered, dict[int, Port]]:

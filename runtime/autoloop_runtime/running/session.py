@@ -23,7 +23,7 @@ from ..ir.argument_types import DTypeLike
 from ..ir.composite import composite_of
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, Node, current_graph, eager
-from ..ir.run_state import SessionState
+from ..ir.run_state import RunState, SessionState
 from ..ir.tensor import Tensor
 from .runner import later_kernels
 
