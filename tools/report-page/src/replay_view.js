@@ -73,7 +73,7 @@ class ReplayView {
     this.world.append(...areas, ...edges, ...labels, ...boxes, ...titles, this.layer);
     this.zoom = zoom().scaleExtent([0.05, 6]).on("zoom", ({ transform }) => {
       this.world.setAttribute("transform", String(transform));
-      this.grown = Math.max(1, Math.min(1.7, 1 / transform.k)); // tokens are legible also where the graph is small
+      this.grown = Math.max(1, Math.min(1.4, 1 / transform.k)); // tokens are legible also where the graph is small
       this.again?.();
     });
     select(this.canvas).call(this.zoom).on("dblclick.zoom", null);
@@ -244,7 +244,10 @@ class ReplayView {
     const length = path.getTotalLength();
     const place = stacks.get(token.edge) ?? 0;
     if (!gone) stacks.set(token.edge, place + 1);
-    const rest = Math.max(Math.min(14, length / 2), length - (8 + 12 * this.grown) - 20 * this.grown * place);
+    // of two inputs side by side the second one's tokens stand higher
+    const beside = (this.model.into.get(edge.target)?.indexOf(token.edge) ?? 0) % 2;
+    const back = 8 + (12 + 14 * beside + 20 * place) * this.grown;
+    const rest = Math.max(Math.min(14, length / 2), length - back);
     const at = gone ? rest + (length - rest) * gone : rest * smooth(come);
     const { x, y } = path.getPointAtLength(at);
     const [frame, , index] = this.data.iterations[token.at];
