@@ -5,9 +5,12 @@ from __future__ import annotations
 import atexit
 import importlib.util
 import os
+import signal
 import subprocess
 import sys
+import threading
 from importlib.machinery import PathFinder, SourceFileLoader
+from types import ModuleType
 
 import pytest
 from api import ENOUGH, Finder
@@ -169,6 +172,101 @@ def test_a_folder_that_others_may_write_to_is_not_used(made, tmp_path, looked_fo
     for _ in range(2):
         assert made() == EXPECTED
     assert len(looked_for) == 3 * ENOUGH
+
+
+#: the modules of a package; ``told`` is the test's
+TEXTS = {
+    "top": "from .middle import VALUE\nfrom .other import OTHER\n",
+    "middle": "try:\n    from .bottom import VALUE\nexcept ImportError:\n    VALUE = 'none'\n",
+    "bottom": "import told\ntold.by(__name__)\nfrom . import in_circle\nVALUE = 'bottom'\n",
+    "in_circle": "from . import bottom\n",
+    "other": "OTHER = 1\n",
+}
+PACKAGE = "autoloop_runtime.packed"
+
+
+@pytest.fixture
+def packed(tmp_path, monkeypatch):
+    """A function that loads modules of a package as one process would, and returns them and what imports asked for."""
+    monkeypatch.setattr(atexit, "register", lambda f: f)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # so few are worth a file
+    for name, text in TEXTS.items():
+        (tmp_path / f"{name}.py").write_text(text)
+
+    def load(*names, told=lambda name: None, before=(), threads=()):
+        finder, package, teller = Finder(str(tmp_path / "cache" / "some.modules")), *map(ModuleType, (PACKAGE, "told"))
+        package.__path__, teller.by, asked, find = [str(tmp_path)], told, [], finder.find_spec
+        finder.find_spec = lambda name, *rest: asked.append(name.rpartition(".")[2]) or find(name, *rest)
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "meta_path", [*before, finder, *sys.meta_path])
+            patch.setitem(sys.modules, PACKAGE, package)
+            patch.setitem(sys.modules, "told", teller)
+            try:
+                for name in names:
+                    importlib.import_module(f"{PACKAGE}.{name}")
+                for thread in threads:
+                    thread.join(10)
+            finally:
+                modules = {name: sys.modules.pop(f"{PACKAGE}.{name}", None) for name in TEXTS}
+        modules = {name: module for name, module in modules.items() if module is not None}
+        assert not finder._running
+        for name, module in modules.items():
+            assert getattr(package, name) is module and module.__spec__.loader is module.__loader__
+            assert isinstance(module.__loader__, SourceFileLoader) and module.__spec__.name == module.__name__
+            assert module.__spec__.parent == module.__package__ == PACKAGE
+            assert module.__spec__.origin == module.__file__ == str(tmp_path / f"{name}.py")
+        finder.write()
+        return modules, asked
+
+    return load
+
+
+def test_what_a_module_imports_is_loaded_before_it(packed):
+    usual, asked = packed("top")
+    assert set(asked) == set(TEXTS)
+    kept, asked = packed("top")
+    assert asked[0] == "top" and not {"middle", "other"} & {*asked}
+    assert list(kept) == list(usual) and kept["top"].VALUE == "bottom"
+    assert kept["in_circle"].bottom is kept["bottom"] and kept["bottom"].in_circle is kept["in_circle"]
+    kept, _ = packed("middle")  # and not what others import
+    assert list(kept) == ["middle", "bottom", "in_circle"]
+
+
+def test_a_thread_that_asks_meanwhile_has_the_same_module(packed):
+    packed("top")
+    found, threads = [], []
+
+    def told(name):
+        threads.append(threading.Thread(target=lambda: found.append(importlib.import_module(name))))
+        threads[0].start()
+        threads[0].join(0.05)
+        assert not found
+
+    modules, _ = packed("top", told=told, threads=threads)
+    assert found == [modules["bottom"]] and len(threads) == 1
+
+
+def test_an_error_is_raised_where_the_module_is_imported(packed):
+    packed("top")
+
+    def told(name):
+        raise ImportError(name)
+
+    modules, _ = packed("top", told=told)
+    assert modules["top"].VALUE == "none" and "bottom" not in modules
+    with pytest.raises(KeyboardInterrupt):
+        packed("top", told=lambda _: signal.raise_signal(signal.SIGINT))
+
+
+def test_who_looks_for_modules_first_goes_first(packed):
+    packed("top")
+
+    class Others:
+        def find_spec(self, name, path, target=None):
+            return PathFinder.find_spec(name, path) if name.endswith("middle") else None
+
+    modules, asked = packed("top", before=[Others()])
+    assert type(modules["middle"].__loader__) is SourceFileLoader and "middle" not in asked
 
 
 def test_what_others_load_is_theirs(made, tmp_path):

@@ -7,6 +7,10 @@ file: a process that had to load many in the usual way writes it when it ends, a
 Each is taken only while its source is what it was, by time and size, as Python does with bytecode, and only from where
 Python would take it. Whatever else looks for modules before Python's own finder goes first. A file that is damaged, or
 was not written by this user for this Python and this installation, counts as none.
+
+What a module imports is in the file with it, and is loaded before it, one after the other: where its import statements
+come to it, it is there. Python's way to load a module, down from the statement that asks for it, takes four times as
+long. It is for what somebody asks for, and loads what nobody has begun to.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ import os
 import sys
 from _thread import get_ident
 from collections.abc import Iterator, Sequence
-from importlib import util
+from importlib import import_module, util
 from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
 
@@ -28,6 +32,10 @@ from .cache_folder import cache_folder, content_of, problem, put
 
 #: whose modules are kept
 _OURS = ("autoloop.", "autoloop_runtime.")
+#: what those of them are called that are no packages, and that users import
+_OF_USERS = ("typing",)
+#: whether Python does as ``_QuickModule`` tells
+_MAKES_ERRORS = sys.version_info < (3, 12)
 #: how many modules a process must have loaded in the usual way for the file to be written again
 ENOUGH = 16
 #: how many files there may be: one for each installation, Python and level of optimisation
@@ -37,11 +45,17 @@ _ENDING = ".modules"
 _OF_PYTHON = (BuiltinImporter, FrozenImporter)
 #: bytes of each of what stands first: a hash of the name, the sum of the rest, its last bytes, how long the index is
 _WORD = 8
+#: changes with what an ``Entry`` is
+_FORM = 2
 
 
 #: what is known of a module: where the group of its code begins and ends, its file, whether it is a package, of the
-#: source the time in nanoseconds and the size, and where Python has the bytecode, for who asks
-Entry = tuple[int, int, str, bool, int, int, str | None]
+#: source the time in nanoseconds and the size, where Python has the bytecode, for who asks, its place in the group, and
+#: how many right before it were loaded for it
+Entry = tuple[int, int, str, bool, int, int, str | None, int, int]
+#: what was loaded in the usual way: its source, its code, for which module it was loaded, and how many modules had been
+#: loaded when it began, and when it was there
+Noted = tuple[tuple[str, int, int], CodeType, str, int, int]
 
 
 class _QuickModule(ModuleType):
@@ -62,8 +76,19 @@ def named(*modules: ModuleType) -> None:
 
 def _kind_of(name: str, is_package: bool) -> type[ModuleType]:
     """Return what a module is made as; a package has what it is asked for, and may have more by a function."""
-    is_inner = name.count(".") > 1 and not is_package
-    return _QuickModule if is_inner and sys.version_info < (3, 12) else ModuleType
+    is_inner = not is_package and name.rpartition(".")[2] not in _OF_USERS
+    return _QuickModule if is_inner and _MAKES_ERRORS else ModuleType
+
+
+class _Spec(ModuleSpec):
+    """Where a module of ours is.
+
+    A relative import statement asks what it is in. Python's own specs work that out each time, and once more where the
+    module is made.
+    """
+
+    parent = ""
+    loader: _Loader
 
 
 class _Loader(SourceFileLoader):
@@ -85,8 +110,13 @@ class _Loader(SourceFileLoader):
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Return a module that has what Python asks it for: for each thing that it lacks an error is made first."""
-        module = _kind_of(spec.name, spec.submodule_search_locations is not None)(spec.name)
-        vars(module).update(__file__=spec.origin, __cached__=spec.cached)
+        folders = spec.submodule_search_locations
+        module = _kind_of(spec.name, folders is not None)(spec.name)
+        vars(module).update(
+            __file__=spec.origin, __cached__=spec.cached, __loader__=self, __package__=spec.parent, __spec__=spec
+        )
+        if folders is not None:
+            vars(module)["__path__"] = folders
         return module
 
 
@@ -96,6 +126,19 @@ class _NotingLoader(_Loader):
     def exec_module(self, module: ModuleType) -> None:
         with self._finder.loading(module.__name__):
             super().exec_module(module)
+
+
+class _Given:
+    """Gives who asks for a module by import the one that was begun, or loaded, while it was asked for."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module, self._spec = module, module.__spec__
+
+    def create_module(self, _: ModuleSpec) -> ModuleType:
+        return self._module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec
 
 
 class Finder:
@@ -110,15 +153,20 @@ class Finder:
     def __init__(self, path: str) -> None:
         self._path = path
         self._index, self._groups = _read(path)
-        self._opened: set[int] = set()
+        #: where a group begins -> its modules, in the order in which they were there
+        self._opened: dict[int, tuple[str, ...]] = {}
         #: of groups that were opened, what was not asked for yet
         self._codes: dict[str, CodeType] = {}
-        #: what was loaded in the usual way: its source, its code, and for which module it was loaded. All that was
-        #: loaded for one stands in one group, with one copy of what several of them name: it is loaded together always
-        self._noted: dict[str, tuple[tuple[str, int, int], CodeType, str]] = {}
+        #: what was loaded in the usual way. All that was loaded for one module stands in one group, with one copy of
+        #: what several of them name: it is loaded together always
+        self._noted: dict[str, Noted] = {}
         #: thread -> the module that it loads, and others for it
         self._loaded_for: dict[int, str] = {}
         self._is_stale = False
+        #: module -> for which it is loaded: itself, if an import asks for it first
+        self._begun_for: dict[str, str] = {}
+        #: what is being loaded for another module: the thread, and the module as far as it is
+        self._running: dict[str, tuple[int, ModuleType]] = {}
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -126,27 +174,42 @@ class Finder:
         """Return where a module of ours is; ``None`` for others."""
         if not fullname.startswith(_OURS) or not path:
             return None
-        known = self._index.get(fullname)
-        if known is not None:
-            if (spec := self._kept(fullname, next(iter(path)), known)) is not None:
-                return spec
+        root = self._begun_for.setdefault(fullname, fullname)
+        if root != fullname and target is None and (module := self._begun(fullname, root)) is not None:
+            return ModuleSpec(fullname, _Given(module), origin=module.__file__)  # type: ignore[arg-type]
+        if (kept := self._kept(fullname, next(iter(path)))) is not None:
+            return kept
+        if self._index.pop(fullname, None) is not None:
             self._is_stale = True
-            del self._index[fullname]
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is not None and type(spec.loader) is SourceFileLoader:
             spec.loader = _NotingLoader(self, fullname, spec.loader.path)
         return spec
 
-    def _kept(self, fullname: str, folder: str, known: Entry) -> ModuleSpec | None:
-        """Return where a module is that is in the file; ``None`` if it is not the one that Python would find."""
-        _, _, file, is_package, time, size, bytecode = known
-        stem = f"{folder}{os.sep}{fullname.rpartition('.')[2]}"
+    def _begun(self, fullname: str, root: str) -> ModuleType | None:
+        """Return a module that has been loaded for another one; as far as it is, if this thread does so."""
+        thread, module = self._running.get(fullname, (None, None))
+        if thread == get_ident():
+            return module
+        if module is not None:
+            import_module(root)  # the thread that loads it has the lock
+        return sys.modules.get(fullname)
+
+    def _kept(self, fullname: str, folder: str) -> _Spec | None:
+        """Return where a module is; ``None`` if it is not in the file, or not the one that Python would find."""
+        known = self._index.get(fullname)
+        if known is None:
+            return None
+        _, _, file, is_package, time, size, bytecode, *_ = known
+        package, _, last = fullname.rpartition(".")
+        stem = f"{folder}{os.sep}{last}"
         if file != (f"{stem}{os.sep}__init__.py" if is_package else f"{stem}.py"):
             return None
         loader = _Loader(self, fullname, file)
         if loader.found != (time, size):
             return None
-        spec = ModuleSpec(fullname, loader, origin=file, is_package=is_package)
+        spec = _Spec(fullname, loader, origin=file, is_package=is_package)
+        spec.parent = fullname if is_package else package
         spec.has_location = True
         spec.cached = bytecode
         if is_package:
@@ -154,18 +217,56 @@ class Finder:
         return spec
 
     def take(self, fullname: str) -> CodeType | None:
-        """Return the code of a module, and keep it no longer: what is loaded a second time is loaded in the usual way.
+        """Load what a module imports; return its code, and keep it no longer.
 
-        ``None`` if it is not there, or another thread is opening its group.
+        What is loaded a second time is loaded in the usual way: ``None``, also if it is not there, or another thread is
+        opening its group.
         """
         known = self._index.get(fullname)
         if known is None:  # or its source has changed, and its group may be open
             return None
-        begin, end, *_ = known
+        begin, end, *_, place, count = known
         if begin not in self._opened:
-            self._opened.add(begin)
-            self._codes.update(marshal.loads(self._groups[begin:end]))
+            self._opened[begin] = ()
+            codes = marshal.loads(self._groups[begin:end])
+            self._codes.update(codes)
+            self._opened[begin] = tuple(codes)
+        for name in self._opened[begin][place - count : place]:
+            if name in self._codes and self._begun_for.setdefault(name, fullname) == fullname:
+                self._load(name)
         return self._codes.pop(fullname, None)
+
+    def _load(self, fullname: str) -> None:
+        """Load a module that nobody asked for yet; nothing if it is not to be had from here."""
+        package, _, last = fullname.rpartition(".")
+        __import__(package)
+        path = sys.modules[package].__path__
+        spec = None if self._is_others(fullname, path) else self._kept(fullname, next(iter(path)))
+        if spec is None:
+            del self._begun_for[fullname]
+            return
+        module = spec.loader.create_module(spec)
+        self._running[fullname] = get_ident(), module
+        try:
+            exec(self._codes.pop(fullname), vars(module))
+        except BaseException as error:
+            del self._begun_for[fullname]
+            if isinstance(error, Exception):  # it comes again where the module is imported, and who is ready for it
+                return
+            raise
+        finally:
+            del self._running[fullname]
+        sys.modules[fullname] = module
+        setattr(sys.modules[package], last, module)
+
+    def _is_others(self, fullname: str, path: Sequence[str]) -> bool:
+        """Return whether one that looks for modules before this one finds it."""
+        for one in sys.meta_path:
+            if one is self:
+                return False
+            if not hasattr(one, "find_spec") or one.find_spec(fullname, path, None) is not None:
+                break
+        return True
 
     def note(self, fullname: str, source: tuple[str, int, int], code: CodeType) -> None:
         """Remember what was loaded in the usual way, for the end of the process."""
@@ -173,7 +274,8 @@ class Finder:
             return
         if not self._noted:
             atexit.register(self.write)
-        self._noted[fullname] = (source, code, self._loaded_for.get(get_ident(), fullname))
+        number = len(self._noted)
+        self._noted[fullname] = (source, code, self._loaded_for.get(get_ident(), fullname), number, number)
 
     @contextlib.contextmanager
     def loading(self, fullname: str) -> Iterator[None]:
@@ -182,13 +284,18 @@ class Finder:
         is_first = self._loaded_for.setdefault(thread, fullname) == fullname
         try:
             yield
+        except BaseException:
+            self._noted.pop(fullname, None)
+            raise
         finally:
             if is_first:
                 self._loaded_for.pop(thread, None)
+        if (noted := self._noted.pop(fullname, None)) is not None:  # after what was loaded for it
+            self._noted[fullname] = (*noted[:-1], len(self._noted))
 
     def end_of_import(self) -> None:
         """Have what was loaded up to here stand together."""
-        self._noted = {name: (source, code, "") for name, (source, code, _) in self._noted.items()}
+        self._noted = {name: (*noted[:2], "", *noted[3:]) for name, noted in self._noted.items()}
 
     def write(self) -> None:
         """Write the file anew if much was not in it; a disk that is full or read-only is no error."""
@@ -204,13 +311,13 @@ class Finder:
             index, kept = ({}, memoryview(b"")) if self._is_stale else _read(self._path)
             groups, begin = [bytes(kept)], len(kept)
             together: dict[str, list[str]] = {}
-            for name, (_, _, first) in noted.items():
+            for name, (_, _, first, _, _) in noted.items():
                 if name not in index:
                     together.setdefault(first, []).append(name)
             for names in together.values():
                 groups.append(marshal.dumps({name: noted[name][1] for name in names}))
                 end = begin + len(groups[-1])
-                index.update({name: _entry(begin, end, *noted[name][0]) for name in names})
+                index.update({name: _entry(begin, end, names, noted, place) for place, name in enumerate(names)})
                 begin = end
             known = marshal.dumps(index)
             content = b"".join([len(known).to_bytes(_WORD, "little"), known, *groups])
@@ -218,9 +325,11 @@ class Finder:
             _leave_newest(folder)
 
 
-def _entry(begin: int, end: int, file: str, time: int, size: int) -> Entry:
+def _entry(begin: int, end: int, names: list[str], noted: dict[str, Noted], place: int) -> Entry:
+    (file, time, size), _, _, began, _ = noted[names[place]]
     is_package = os.path.basename(file) == "__init__.py"
-    return begin, end, file, is_package, time, size, util.cache_from_source(file)
+    count = sum(noted[name][-1] >= began for name in names[:place])
+    return begin, end, file, is_package, time, size, util.cache_from_source(file), place, count
 
 
 def _found(file: str) -> tuple[int, int] | None:
@@ -270,8 +379,8 @@ def find_kept() -> Finder | None:
     if folder is None or PathFinder not in sys.meta_path:
         return None
     told = (
-        os.path.dirname(__file__), sys.version, sys.implementation.cache_tag, sys.flags.optimize, sys.pycache_prefix,
-        util.MAGIC_NUMBER,
+        _FORM, os.path.dirname(__file__), sys.version, sys.implementation.cache_tag, sys.flags.optimize,
+        sys.pycache_prefix, util.MAGIC_NUMBER,
     )  # fmt: skip
     finder = Finder(os.path.join(folder, util.source_hash(repr(told).encode()).hex() + _ENDING))
     place = sys.meta_path.index(PathFinder)
