@@ -172,6 +172,18 @@ def test_a_graph_with_placeholders_as_a_picture_and_as_tensorboard_has_it():
     assert set(given) <= set(nodes)
 
 
+def test_tensorboard_has_what_a_function_gives():
+    @al.function
+    def printed(result, n):
+        for i in range(n):
+            print(i)
+        return result + 1, n
+
+    graph = printed.get_concrete_function(np.ones(3), np.int64(3)).graph
+    given = {name: inputs for name, op, inputs, _ in described(graph) if op == "_Retval"}
+    assert given == {"result_1": ["add"], "result_2": ["n"], "effects": ["while/Exit"]}
+
+
 def test_tensorboard_reads_what_is_written(tmp_path, capsys):
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -184,7 +196,7 @@ def test_tensorboard_reads_what_is_written(tmp_path, capsys):
     call = ["graph", f"{path}:newton", "--args", "tensor(1.0), tensor(1e-6)", "--format", "tensorboard"]
     assert main([*call, "-o", str(tmp_path / "b")]) == 0
     assert main(call) == 2 and "give it with -o DIR" in capsys.readouterr().err
-    for folder, count in (("a", 22), ("b", 30)):
+    for folder, count in (("a", 22), ("b", 32)):
         read = EventAccumulator(str(tmp_path / folder))
         read.Reload()
         nodes = read.Graph().node

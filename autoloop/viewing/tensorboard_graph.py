@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base.dtypes import DType
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.dataflow.flat_graph import FlatNode, Kind, Lowered, Port
 from autoloop_runtime.dataflow.lowering import lower
@@ -104,27 +106,40 @@ Attribute = tuple[str, Any]
 
 def described(graph: Graph) -> Iterator[tuple[str, str, list[str], dict[str, Attribute]]]:
     """Yield the name, op, inputs and attributes of each node of a graph, lowered as TensorFlow's are."""
-    feeds = feeds_of(graph)
-    lowered = lower(graph, fetches_of(graph), feeds, keep_variables=True)
+    feeds, fetches = feeds_of(graph), fetches_of(graph)
+    lowered = lower(graph, fetches, feeds, keep_variables=True)
     types = PortTypes(lowered, tuple(feeds))
     for node in lowered.nodes:
         inputs = [_input(lowered.nodes, port) for port in node.inputs]
         inputs += [f"^{lowered.nodes[port[0]].name}" for port in node.controls]
         op = node.op.name if node.op is not None else _OPS.get(node.kind, node.kind.value)
         yield node.name, op, inputs, _attributes(node, lowered, types)
+    taken = {node.name for node in lowered.nodes}
+    for tensor, port in zip(fetches, lowered.fetches) if graph.outputs else ():
+        name = _free("effects" if tensor is graph.token else "result", taken)
+        yield name, "_Retval", [_input(lowered.nodes, port)], _types(types.of(port), "T")
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """Return a name, with a number behind it if it is taken, and take it."""
+    numbered = (f"{name}_{number}" for number in itertools.count(1))
+    found = name if name not in taken else next(one for one in numbered if one not in taken)
+    taken.add(found)
+    return found
 
 
 def _input(nodes: Sequence[FlatNode], port: Port) -> str:
     return f"{nodes[port[0]].name}:{port[1]}" if port[1] else nodes[port[0]].name
 
 
+def _types(known: tuple[DType, TensorShape] | None, key: str) -> dict[str, Attribute]:
+    if known is None:
+        return {}
+    return {key: ("type", _DTYPES.get(str(known[0]), _STRING)), "_output_shapes": ("shapes", known[1])}
+
+
 def _attributes(node: FlatNode, lowered: Lowered, types: PortTypes) -> dict[str, Attribute]:
-    known = types.of((node.index, 0))
-    made: dict[str, Attribute] = {}
-    if known is not None:
-        dtype, shape = known
-        made["dtype" if node.kind in (Kind.CONST, Kind.FEED) else "T"] = "type", _DTYPES.get(str(dtype), _STRING)
-        made["_output_shapes"] = "shapes", shape
+    made = _types(types.of((node.index, 0)), "dtype" if node.kind in (Kind.CONST, Kind.FEED) else "T")
     if node.kind is Kind.ENTER:
         frame = lowered.frames[node.frame]
         made["frame_name"] = "s", frame.name.encode()
