@@ -244,6 +244,28 @@ def test_a_batch_that_machine_code_cannot_do_is_done_in_python(at_once):
     assert kernels_of(f, ordered, ordered)
 
 
+@pytest.mark.parametrize("trips", [1, 3])
+def test_kernels_of_a_batch_that_cannot_be_made_are_made_one_by_one(trips, at_once, monkeypatch):
+    """Also where iterations would be shared out if it could: then they are not."""
+    real, x = single_kernels.single_kernel, np.linspace(-1, 1, 4000)
+    monkeypatch.setattr(single_kernels, "single_kernel", lambda g, *rest: None if rest[-1] else real(g, *rest))
+
+    def program(x, n):
+        ys = [x + k for k in range(16)]
+        while n > 0:
+            for _ in range(4):
+                ys = [np.sin(y) * 0.5 for y in ys]
+            n -= 1
+        return ys
+
+    f = al.function(program, executor="dataflow")
+    for _ in range(3):
+        np.testing.assert_allclose(f(x, np.int32(trips)), program(x, np.int32(trips)), rtol=1e-12)
+    assert len(kernels_of(f, x, np.int32(trips))) >= 64
+    kinds = [node.kind.name for node in f.get_concrete_function(x, np.int32(trips)).runner.run.__self__.plan.nodes]
+    assert kinds.count("WHOLE") == 1
+
+
 def test_errors_are_numpys_own(at_once):
     def program(x, w):
         y = x + w

@@ -179,6 +179,7 @@ class Executable:
             return
         self._faster, self._pieces = None, ()
         if found:
+            pieces = [*pieces, *[part for piece in pieces if piece.key not in found for part in piece.parts()]]
             self._plan(with_kernels(self._numpys, pieces, found), of_batches(pieces, found))
 
     def _hoped(self) -> Lowered:

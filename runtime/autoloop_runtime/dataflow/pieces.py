@@ -17,7 +17,7 @@ from ..analysis.observable import is_pure
 from ..analysis.ownership import overwritten
 from ..analysis.sizes import bytes_of
 from ..analysis.weight import is_bulky
-from ..base.dataclass import dataclass
+from ..base.dataclass import dataclass, replace
 from ..base.shapes import TensorShape
 from ..ir.graph import CONST, Graph, Node
 from ..ir.prices import Price
@@ -53,6 +53,8 @@ class Piece:
         What does it now; None for a batch.
     graph_with : callable
         See ``graph``.
+    parts : callable
+        Gives the pieces of its nodes, where it is a batch: for where there is no kernel for all of it.
     """
 
     key: tuple[int, ...]
@@ -62,6 +64,7 @@ class Piece:
     numbers: tuple[Any, ...]
     plain: Kernel | None
     graph_with: Callable[[Sequence[int]], Graph]
+    parts: Callable[[], Sequence[Piece]] = tuple
 
     def graph(self, places: Sequence[int] = ()) -> Graph:
         """Return it as a graph of exact shapes.
@@ -167,7 +170,11 @@ def _of_batch(lowered: Lowered, batch: Batch) -> Piece | None:
         return None  # a constant is too large to stand in it
     if not all(is_fresh(lowered.nodes[k].source.outputs[j]) for k, j in batch.outputs):  # type: ignore[union-attr]
         return None
-    return told.piece(tuple(batch.members), batch.outputs, None)
+    alone = [lowered.nodes[k] for k in batch.members if _is_replaceable(lowered.nodes[k])]
+    return replace(
+        told.piece(tuple(batch.members), batch.outputs, None),
+        parts=lambda: [_of_node(lowered, flat) for flat in alone],
+    )
 
 
 class _Maker:

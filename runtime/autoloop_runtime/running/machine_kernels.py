@@ -57,31 +57,31 @@ class MachineKernels:
         if self._generation == generation():
             background.give_way()
             return None
-        kinds: dict[Hashable, list[Piece]] = {}
-        for piece in filter(_gains, pieces):
-            kinds.setdefault(piece.kind, []).append(piece)
+        kinds = _by_kind(pieces)
         if not kinds:
             return {}
-        costs = price(sum([len(first.nodes) for first, *_ in kinds.values()]), len(kinds))
+        costs = price(sum([len(first.nodes) for first, *_ in kinds]), len(kinds))
         if spent < costs:
             self.due = costs
             return None
         self._generation = generation()
-        if not background.submit(lambda: self._make(list(kinds.values()))):
+        if not background.submit(lambda: self._make(kinds)):
             self.due = inf
         return None
 
-    def _make(self, kinds: Sequence[Sequence[Piece]]) -> None:
+    def _make(self, kinds: list[list[Piece]]) -> None:
         made: dict[tuple[int, ...], Kernel] = {}
         try:
             with undivided():
                 from ..native.single_kernels import single_kernel
             copies = min(config.get_num_threads(), MOST_CALLS)
-            for pieces in kinds:
+            for pieces in kinds:  # grows as it is walked
                 first, (places, numbers) = pieces[0], differing(pieces)
                 bind = single_kernel(first.graph(places), first.nanoseconds <= SHORT, copies, first.plain is None)
                 if bind is not None:
                     made.update([(one.key, bind(one.plain or _not_at_all, own)) for one, own in zip(pieces, numbers)])
+                else:
+                    kinds += _by_kind([part for one in pieces for part in one.parts()])
         except Exception:  # whatever is wrong, or gone, the program runs without the rest
             pass
         self._made = made
@@ -89,6 +89,14 @@ class MachineKernels:
 
 def _not_at_all(*_: Any) -> None:
     """Do nothing: a batch that machine code cannot do is done in Python."""
+
+
+def _by_kind(pieces: Sequence[Piece]) -> list[list[Piece]]:
+    """Return those for which machine code may be faster, each kind together."""
+    kinds: dict[Hashable, list[Piece]] = {}
+    for piece in filter(_gains, pieces):
+        kinds.setdefault(piece.kind, []).append(piece)
+    return list(kinds.values())
 
 
 def _gains(piece: Piece) -> bool:
