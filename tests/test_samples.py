@@ -26,6 +26,12 @@ EXPECTED = {
         "lynxes starve 0.796 a year, breed 0.0237 per hare",
         "1916   11.2    14.2",
     ],
+    "inside_a_loop.py": [
+        "v1, v2 = 14, 14; the last iteration",
+        "(dead) NextIteration n: a dead token ends here, it begins no iteration 6",
+        "Iteration 2 begins; iteration 0 is still under way.",
+        "NextIteration i: 3 waits; 3 iterations are live, as many as parallel_iterations=3 allows",
+    ],
     "kmeans.py": ["stood still after 4 rounds", "50          0          0", "agree with plain NumPy"],
     "newton.py": ["2023.77          35.082 AU", "each function was traced 1 time"],
     "nonstrict.py": [

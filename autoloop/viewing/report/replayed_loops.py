@@ -31,8 +31,8 @@ from ...function import Function
 from .seen_stages import Source, graph_stage
 from .told_events import words_of
 
-#: so many events are shown
-MOST_EVENTS = 2000
+#: so many events are shown, of graphs of so many nodes
+MOST_EVENTS, MOST_NODES = 2000, 800
 #: arrays with up to so many elements are shown whole
 _MOST_ELEMENTS = 6
 
@@ -58,7 +58,7 @@ def replay_of(
     graph, more = concrete.graph, concrete.counted - len(concrete.written)
     # what says which arrays the results are is the library's own
     fetches = [*concrete.outputs, *graph.outputs[more:]]
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, Any] | None] = []
 
     def run(values: list[Any], state: RunState) -> list[Any]:
         found.append(_replayed(graph, fetches, concrete.inputs, values, state, source))
@@ -80,15 +80,16 @@ def replay_of_graph(
 
     The variables that are in ``state`` stay what they are.
     """
-    lowered = lower(graph, fetches, list(feeds), keep_variables=True)
-    return _replayed(graph, fetches, list(feeds), list(feeds.values()), state, source) if lowered.frames[1:] else None
+    return _replayed(graph, fetches, list(feeds), list(feeds.values()), state, source)
 
 
 def _replayed(
     graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Tensor], values: Sequence[Any], state: RunState,
     source: Source,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any] | None:  # fmt: skip
     lowered = lower(graph, fetches, feeds, keep_variables=True)
+    if len(lowered.nodes) > MOST_NODES or not lowered.frames[1:]:
+        return None
     replay = TokenReplay(lowered, value_text, MOST_EVENTS)
     failure = ""
     given = [value.copy() if isinstance(value, np.ndarray) else value for value in values]
@@ -100,8 +101,9 @@ def _replayed(
         pass
     except Exception as error:
         failure = f"{type(error).__name__}: {error}"
-    for put_back in generators:
-        put_back()
+    finally:
+        for put_back in generators:
+            put_back()
     picture = lowered_picture(lowered, fetches, feeds)
     return {
         "graph": placed(picture, source),
@@ -120,9 +122,11 @@ def _replayed(
 
 def value_text(value: Any) -> str:
     """Return a value in a few words: what it is, and of an array with few elements these."""
+    if not isinstance(value, (np.ndarray, np.generic, int, float, complex, str)):
+        return type(value).__name__  # a stack, a file, whatever a program keeps
     array = np.asarray(value)
     if array.dtype == object:
-        return type(value).__name__
+        return "object" if array.ndim == 0 else f"object[{','.join(map(str, array.shape))}]"
     if array.ndim == 0:
         text = str(array[()])
         return text if len(text) <= 40 else f"{text[:39]}…"

@@ -94,7 +94,8 @@ function main() {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") bus.emit("line", { line: null, from: null });
   });
-  tabs.show([...tabs.views.keys()][0]);
+  const wanted = location.hash.slice(1); // report.html#replay
+  tabs.show(tabs.views.has(wanted) ? wanted : [...tabs.views.keys()][0]);
 }
 
 main();
