@@ -1,8 +1,8 @@
 """What is inside ``while_loop``, token by token, as two pages for a browser: step with the arrow keys, play with space.
 
-The first is the example of the article "Understanding while_loop": i goes in at Enter, through Merge and Switch, round by
-NextIteration and out at Exit; dead tokens go where the condition does not. In the second, x is slow (90,000 numbers) and
-the counter does not need it: it runs ahead until ``parallel_iterations`` are live, and waits.
+The first is the example of the article "Understanding while_loop": i goes in at Enter, through Merge and Switch, round
+by NextIteration and out at Exit; dead tokens go where the condition does not. In the second, x is slow (90,000 numbers)
+and the counter does not need it: it runs ahead until ``parallel_iterations`` are live, and waits.
 """
 
 import autoloop as al
