@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from autoloop.cli import main
 from autoloop.profiler import summarize, timeline_data
+from autoloop.viewing.report.trace_pages import trace_data
 from executors import EXECUTORS
 from test_viewing import whole
 
@@ -172,3 +173,33 @@ def test_the_command_prints_the_summary(tmp_path, capsys, monkeypatch):
     assert main(["trace", "job.py:job", "--args", "tensor(3)", "-o", "t.json", "--executor", "sequential"]) == 0
     assert "job.py:3" in capsys.readouterr().err
     assert json.loads((tmp_path / "t.json").read_text())["autoloop"]["files"][0].endswith("job.py")
+
+
+def test_the_page_of_a_trace(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    trace = traced("sequential")
+    page = al.report(trace, path="page.html")
+    data = page.data
+    assert repr(page) == "<Report on trace: timeline>" and data["source"]["file"] == "test_profiler.py"
+    assert data["timeline"]["summary"]["lines"][0]["line"] in range(FIRST, FIRST + 7)
+    (tmp_path / "t.json").write_text(json.dumps(trace.as_document()))
+    assert main(["report", "--trace", "t.json", "-o", "other.html"]) == 0
+    assert '"title":"t.json"' in (tmp_path / "other.html").read_text()
+    (tmp_path / "old.json").write_text('{"traceEvents": []}')
+    for argv, words in (
+        (["--trace", "old.json"], "is no file that autoloop.profiler.trace has written"),
+        (["--trace", "none.json"], "cannot read 'none.json'"),
+        ([], "which function?"),
+    ):
+        capsys.readouterr()
+        assert main(["report", *argv, "-o", "p.html"]) != 0 and words in capsys.readouterr().err
+    with pytest.raises(ValueError, match="no run was recorded"):
+        al.report(al.profiler.Trace())
+
+
+def test_the_page_does_not_show_a_source_that_has_changed(tmp_path):
+    document = traced("sequential").as_document()
+    document["autoloop"]["summary"]["lines"][0]["source"] = "another line"
+    (tmp_path / "t.json").write_text(json.dumps(document))
+    data = trace_data(tmp_path / "t.json")
+    assert data["source"] is None and "changed" in data["note"] and data["timeline"]["rows"]

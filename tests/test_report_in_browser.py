@@ -206,3 +206,33 @@ def test_a_large_graph_is_drawn_in_time(browser, tmp_path):
     browser.find_element("css selector", "#tab-lowered").click()
     assert len(browser.find_elements("css selector", "#panel-lowered .node")) > 300
     assert time.perf_counter() - start < 30
+
+
+@pytest.fixture(scope="module")
+def traced_path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("trace") / "trace.html"
+    function = al.function(heat.python_function, executor="dataflow")
+    with al.profiler.trace() as trace:
+        function(np.linspace(0, 1, 100), np.int64(5))
+    al.report(trace, path=path)
+    return path
+
+
+def test_a_timeline(browser, traced_path):
+    browser.get(traced_path.as_uri())
+    page = Driven(browser)
+    page.tab("timeline")
+    rows = page.all(".by-line tbody tr.linked")
+    assert rows
+    rows[-1].click()
+    assert rows[-1].get_attribute("class").endswith("lit") and len(page.all(".source .row.lit")) == 1
+    canvas = page.one(".timeline-canvas")
+    looks = "return arguments[0].toDataURL()"
+    before = browser.execute_script(looks, canvas)
+    page.one(".timeline-chart button[aria-label='zoom in']").click()
+    assert browser.execute_script(looks, canvas) != before
+    page.one(".timeline-chart button[aria-label='whole run']").click()
+    page.one(".search input").send_keys("tanh\n")
+    assert page.one(".found-count").text == "1 of 5"
+    assert browser.execute_script("return document.title") == "trace"
+    assert [entry for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []

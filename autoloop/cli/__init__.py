@@ -101,7 +101,10 @@ def _parser() -> argparse.ArgumentParser:
     one = _command(commands, "explain", COMMANDS["explain"], "say for each loop what became of it and why")
     one.add_argument("--json", action="store_true", help="as JSON")
     _add_executor(one)
-    one = _command(commands, "report", write_report, "write a page with every stage, linked by lines")
+    one = _command(commands, "report", write_report, "write a page with every stage, linked by lines", "?")
+    one.add_argument(
+        "--trace", metavar="FILE", help="instead of a function: the timeline of a file that trace has written"
+    )
     one.add_argument(
         "-o", "--output", required=True, metavar="FILE", help="the page: one .html that needs no other file"
     )
@@ -109,9 +112,12 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _command(commands: Any, name: str, action: Callable[[argparse.Namespace], None], text: str) -> _Parser:
+def _command(
+    commands: Any, name: str, action: Callable[[argparse.Namespace], None], text: str, targets: str | None = None
+) -> _Parser:
     parser: _Parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
-    parser.add_argument("target", metavar="FILE.py:FUNC", help="the function; its file, module or notebook is imported")
+    words = "the function; its file, module or notebook is imported"
+    parser.add_argument("target", metavar="FILE.py:FUNC", nargs=targets, help=words)
     parser.add_argument("--args", metavar="ARGS", help=_ARGS_HELP)
     parser.set_defaults(command=action)
     return parser

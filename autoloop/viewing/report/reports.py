@@ -11,11 +11,13 @@ from typing import Any
 from autoloop_runtime.base.dataclass import dataclass
 
 from ...concrete import ConcreteFunction
+from ...profiler import Trace
 from ...traceable import title_of, traceable
 from .html_page import html_page
 from .replayed_loops import replay_of
 from .seen_stages import Source, source_data, stages_of
 from .session_reports import is_run_of_session, session_data
+from .trace_pages import trace_data
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,14 @@ class Report:
         Path(path).write_text(self.html, encoding="utf-8")
 
     def __repr__(self) -> str:
-        stages = ", ".join(stage["name"] for stage in self.data["stages"])
+        parts = [name for name in ("timeline", "replay", "memory") if self.data[name] is not None]
+        stages = ", ".join([*[stage["name"] for stage in self.data["stages"]], *parts])
         return f"<Report on {self.data['title']}: {stages}>"
 
 
-def report(f: Callable[..., Any], *args: Any, path: str | os.PathLike[str] | None = None, **kwargs: Any) -> Report:
+def report(
+    f: Callable[..., Any] | Trace, *args: Any, path: str | os.PathLike[str] | None = None, **kwargs: Any
+) -> Report:
     """Show what becomes of a function, stage by stage, in one html page.
 
     Source, converted source, graphs, generated Python and machine code are linked by the lines of the source: a click
@@ -52,8 +57,9 @@ def report(f: Callable[..., Any], *args: Any, path: str | os.PathLike[str] | Non
 
     Parameters
     ----------
-    f : callable
-        What ``autoloop.function`` made, or a plain function; or ``session.run``, of a session with a 1.x graph.
+    f : callable, or Trace
+        What ``autoloop.function`` made, or a plain function; or ``session.run``, of a session with a 1.x graph; or what
+        ``profiler.trace`` gave: the page then has its timeline.
     *args, **kwargs
         Arguments (or ``TensorSpec``) of the call that it is about. To show how its loops are run, token by token, they
         are run once on copies of the arrays and variables; what is printed there is not seen.
@@ -76,10 +82,12 @@ def report(f: Callable[..., Any], *args: Any, path: str | os.PathLike[str] | Non
     return made
 
 
-def _data(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+def _data(f: Callable[..., Any] | Trace, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Return what a page shows of a call."""
     if is_run_of_session(f):
         return session_data(f, *args, **kwargs)
+    if isinstance(f, Trace):
+        return trace_data(f)
     function, args = traceable(f, args)
     found = function.get_concrete_function(*args, **kwargs)
     concrete = found if isinstance(found, ConcreteFunction) else found.newest
