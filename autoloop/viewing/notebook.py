@@ -45,7 +45,7 @@ def code(source: str) -> str:
     lines = "\n".join(to_html(spans) for spans in spans_of(source))
     for kind, colour in _COLOURS.items():
         lines = lines.replace(f'class="{kind}"', f'style="color: {colour}"')
-    return f"<pre>{lines}</pre>"
+    return f'<pre style="font-family: monospace">{lines}</pre>'
 
 
 def beside(left: tuple[str, str], right: tuple[str, str]) -> str:

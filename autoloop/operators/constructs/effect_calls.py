@@ -153,7 +153,7 @@ def _like(filename: str, line: int, name: str, namespace: dict[str, Any]) -> typ
     made: dict[str, Any] = {}
     exec(compile(tree, filename, "exec"), made)
     (function,) = (one for one in made.values() if isinstance(one, types.FunctionType))
-    return types.FunctionType(function.__code__.replace(co_name=name), namespace)
+    return types.FunctionType(function.__code__.replace(co_name=name, co_qualname=name), namespace)
 
 
 def _from_frames(found: Callable[[], Any], frames: Sequence[types.FunctionType]) -> Callable[[Any, Any], Any]:

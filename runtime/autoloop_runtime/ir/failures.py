@@ -75,7 +75,7 @@ def user_traceback(location: Location, rest: TracebackType | None) -> TracebackT
 def _fake_traceback(line: Line) -> TracebackType:
     """Return a traceback entry that shows ``line``: code with the user's file name and line raises once."""
     code: CodeType = compile("\n" * (line.lineno - 1) + "raise _Marker", line.filename, "exec")
-    code = code.replace(co_name=line.function)
+    code = code.replace(co_name=line.function, co_qualname=line.function)
     try:
         exec(code, {"_Marker": _Marker})
     except _Marker as marker:
