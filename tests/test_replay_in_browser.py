@@ -70,6 +70,7 @@ def test_the_counter_runs_ahead_and_waits(page):
     step_to(page, "NextIteration i: 3 waits")
     assert "3 of 3 iterations live: the window is full; 1 token waits" in page.one(".replay-frame").text
     assert len(page.all(".token.waits")) == 1 and page.seen(".node.busy") == 1
+    assert "waits until the oldest one is over" in page.one(".replay-words small").text
     rows = [row.text for row in page.all(".replay-frame tbody tr")]
     assert rows == ["0 0 float32[300,300]", "1 1 –", "2 2 –"]
     assert page.seen(".token") == len(page.all(".token")) > 3

@@ -1,5 +1,5 @@
 import { select } from "d3-selection";
-import { zoom, zoomIdentity } from "d3-zoom";
+import { zoom, zoomIdentity, zoomTransform } from "d3-zoom";
 import { h, s } from "./dom.js";
 import { makeRun } from "./replay_run.js";
 import { makeSide } from "./replay_side.js";
@@ -7,6 +7,8 @@ import { Model } from "./replay_state.js";
 import { outline, textWidth } from "./shapes.js";
 
 const MARGIN = 30;
+/** The scale below which the words in the boxes are hard to read. */
+const LEGIBLE = 0.5;
 let views = 0;
 
 /**
@@ -43,7 +45,7 @@ class ReplayView {
   /** The tab has come to the front: there is a size to draw for. */
   shown() {
     if (!this.fitted) {
-      this.fit();
+      this.fit(LEGIBLE);
       this.fitted = true;
       this.run.go(0);
     }
@@ -147,9 +149,10 @@ class ReplayView {
       button("whole graph", "⤢", () => this.fit()));
   }
 
-  fit() {
+  /** Shows all of it; no smaller than `least`, then from the top on: what happens out of sight is moved into it. */
+  fit(least = 0.05) {
     const { clientWidth: width, clientHeight: height } = this.canvas;
-    const k = Math.max(0.05, Math.min(1.5, width / this.size[0], height / this.size[1]));
+    const k = Math.max(least, Math.min(1.5, width / this.size[0], height / this.size[1]));
     const x = (width - this.size[0] * k) / 2 + MARGIN * k;
     const y = Math.max(0, (height - this.size[1] * k) / 2) + MARGIN * k;
     select(this.canvas).call(this.zoom.transform, zoomIdentity.translate(x, y).scale(k));
@@ -197,23 +200,47 @@ class ReplayView {
     }
   }
 
+  /** Whether all of the graph is in sight. */
+  whole() {
+    const outer = this.canvas.getBoundingClientRect();
+    const inner = this.world.getBoundingClientRect();
+    return inner.top >= outer.top - 4 && inner.bottom <= outer.bottom + 4 && inner.left >= outer.left - 4 && inner.right <= outer.right + 4;
+  }
+
   sentence(event) {
     if (!event) {
       const last = this.data.events.length;
       return [`The graph before it runs. Step on with → or play with the space bar: ${last} steps.`];
     }
-    const [frame, , index] = this.data.iterations[this.model.iterationOf(event)];
-    const chip = frame ? h("span", { class: `chip ${colour(index)}` }, `iteration ${index}`) : h("span", { class: "chip c-out" }, "outside");
-    return [chip, h("span", { class: event[0] === "dead" ? "told-dead" : "" }, event[6])];
+    const [frame, parent, index] = this.data.iterations[this.model.iterationOf(event)];
+    let where = `iteration ${index}`;
+    for (let [outer, next, above] = this.data.iterations[Math.max(parent, 0)]; outer; [outer, next, above] = this.data.iterations[next]) {
+      where += ` in ${above}`;
+    }
+    const chip = frame ? h("span", { class: `chip ${colour(index)}` }, where) : h("span", { class: "chip c-out" }, "outside");
+    const said = h("span", { class: event[0] === "dead" ? "told-dead" : "" }, event[6]);
+    return [chip, said, h("small", {}, this.rule(event))];
   }
 
-  /** Moves the sheet where the node is out of sight. */
+  /** What holds for all events of a kind. */
+  rule(event) {
+    const window = this.data.frames[this.data.iterations[event[3]][0]].window;
+    const told = RULES[event[0]];
+    if (told) return told.replace("WINDOW", window);
+    const { style } = this.model.boxes.get(this.model.boxOf(event));
+    return KINDS[style] ?? "";
+  }
+
+  /** Moves the sheet where the node is out of sight, or near an edge of what is. */
   see(id) {
     const outer = this.canvas.getBoundingClientRect();
     const inner = this.nodes.get(id)?.getBoundingClientRect();
-    if (!inner || !outer.width) return;
-    const inside = inner.left >= outer.left && inner.right <= outer.right && inner.top >= outer.top && inner.bottom <= outer.bottom;
-    if (!inside) select(this.canvas).call(this.zoom.translateTo, ...this.model.boxes.get(id).at.slice(0, 2));
+    if (!inner || !outer.width || this.whole()) return;
+    const room = Math.min(50, outer.height / 8);
+    const way = (low, high, start, end) => (low < start + room || high > end - room ? (start + end - low - high) / 2 : 0);
+    const [x, y] = [way(inner.left, inner.right, outer.left, outer.right), way(inner.top, inner.bottom, outer.top, outer.bottom)];
+    const k = zoomTransform(this.canvas).k;
+    if (x || y) select(this.canvas).call(this.zoom.translateBy, x / k, y / k);
   }
 
   tokens(event, state, before, part) {
@@ -293,6 +320,30 @@ class ReplayView {
   }
 }
 
+const RULES = {
+  open: "A frame is one run of a loop. What is in it is kept apart from what is around it, and its iterations from each other.",
+  begin: "Iterations overlap where nothing makes one wait for another; up to WINDOW of this loop may be live at once (parallel_iterations).",
+  end: "An iteration is over when nothing of it is under way, and those before it are over: that makes room for another.",
+  close: "A frame is closed when its last iteration is over.",
+  dead: "Dead tokens take the way that the values do not take, so that nobody waits there for what never comes.",
+  wait: "A token that would begin one iteration too many waits until the oldest one is over: so the memory that a loop needs is bounded.",
+  start: "A kernel that takes long holds up only those that need its result.",
+  done: "What it gives goes to all who wait for it.",
+};
+const KINDS = {
+  feed: "A value that the caller gives.",
+  kernel: "An operation is computed when all its inputs have come, each of the same iteration.",
+  enter: "Enter takes a value into a loop: each loop variable comes in by one.",
+  invariant: "What no iteration changes comes in once, and is there for each of them.",
+  merge: "Merge waits for one of its inputs only: first what Enter gives, then what NextIteration brings; after a branch, the side that lives.",
+  loop_cond: "LoopCond hands the condition to the Switch of each loop variable.",
+  switch: "Switch sends its value one way, T if the condition is true and else F, and a dead token the other way.",
+  next: "NextIteration takes a value on to the next iteration, where Merge takes it in.",
+  exit: "Exit lets a loop variable out of the frame when the condition has come out false.",
+  unused: "Each loop variable has its Exit. What nobody fetches goes no further.",
+  identity: "A constant sends no tokens of its own: here it is handed on when its turn has come.",
+};
+
 /** What the kinds of boxes are. */
 function legend(graph) {
   const used = new Set(graph.boxes.map((box) => box.style));
@@ -306,7 +357,7 @@ function legend(graph) {
 function marks() {
   const mark = (kind, text, words) => h("li", {}, h("span", { class: `pill ${kind}` }, text), words);
   return h("ul", { class: "replay-marks", "aria-label": "Tokens" },
-    mark("c0", "7", "token"), mark("c1", "9", "of another iteration"), mark("c-dead", "dead", "token"),
+    mark("c0", "7", "token"), mark("c1", "9", "another iteration’s"), mark("c-dead", "dead", "token"),
     mark("c2 waits", "3", "waits"), mark("c0 shared", "10", "for all iterations"), mark("c-out", "14", "outside"));
 }
 
