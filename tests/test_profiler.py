@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from autoloop.cli import main
 from autoloop.profiler import summarize, timeline_data
+from autoloop.viewing.report import run_timelines
+from autoloop.viewing.report.seen_stages import Source
 from autoloop.viewing.report.trace_pages import trace_data
 from executors import EXECUTORS
 from test_viewing import whole
@@ -203,3 +205,32 @@ def test_the_page_does_not_show_a_source_that_has_changed(tmp_path):
     (tmp_path / "t.json").write_text(json.dumps(document))
     data = trace_data(tmp_path / "t.json")
     assert data["source"] is None and "changed" in data["note"] and data["timeline"]["rows"]
+
+
+def counted(x, n):
+    for _ in range(n):
+        x[0] = np.tanh(x[0])
+        print(x[0])
+    return x
+
+
+def seen(f, *args):
+    """The timeline on the page of a function."""
+    return run_timelines.timeline_of(f, args, {}, Source.of(f))
+
+
+def test_the_page_of_a_function_has_a_timeline(capsys):
+    x = np.ones(2)
+    made = seen(al.function(counted, executor="dataflow"), x, np.int64(3))
+    assert made["note"] == "" and {one["line"] for one in made["summary"]["lines"]} == {
+        counted.__code__.co_firstlineno + k for k in (1, 2, 3)
+    }
+    assert capsys.readouterr().out == "" and x[0] == 1.0
+    assert seen(al.function(counted), al.TensorSpec([2], float), np.int64(3)) is None
+
+
+@pytest.mark.parametrize("executor", ["dataflow", "sequential"])
+def test_a_long_run_for_a_page_ends_early(executor, monkeypatch):
+    monkeypatch.setattr(run_timelines, "MOST_KERNELS", 50)
+    made = seen(al.function(chains, executor=executor), *ARGS[:2], np.int64(10**9))
+    assert made["total"] >= 50 and "the run was ended after" in made["note"]

@@ -3,15 +3,10 @@ it, the events of a run (``dataflow.token_replay``), and a line of plain words f
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
-from contextlib import redirect_stderr, redirect_stdout
 from typing import Any
 
 import numpy as np
-from autoloop_runtime.analysis.observable import drawn_from
-from autoloop_runtime.base import nest
-from autoloop_runtime.base.dataclass import replace
 from autoloop_runtime.dataflow.flat_graph import Kind
 from autoloop_runtime.dataflow.lowering import lower
 from autoloop_runtime.dataflow.token_replay import Enough, TokenReplay
@@ -19,7 +14,7 @@ from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.run_state import ApartState, RunState
 from autoloop_runtime.ir.structured import WHILE
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tensor_spec import TensorSpec
+from autoloop_runtime.running.runner import Runner
 
 from ...bound_function import BoundFunction
 from ...concrete import ConcreteFunction
@@ -28,6 +23,7 @@ from ...drawing.layout import Rect, lay_out
 from ...drawing.picture import Picture
 from ...drawing.svg import path_of
 from ...function import Function
+from .runs_apart import copies_of, run_apart, unnoticed
 from .seen_stages import Source, graph_stage
 from .told_events import words_of
 
@@ -37,10 +33,6 @@ MOST_EVENTS, MOST_NODES = 2000, 800
 _MOST_ELEMENTS = 6
 
 
-class _Left(BaseException):
-    """A call is left that was only to say what its run is given."""
-
-
 def replay_of(
     function: Function | BoundFunction, args: Sequence[Any], kwargs: dict[str, Any], source: Source
 ) -> dict[str, Any] | None:
@@ -48,29 +40,16 @@ def replay_of(
 
     Of all that the run would change it changes copies; only what it hands to Python (``py_function``) is called.
     """
-    if any(isinstance(leaf, TensorSpec) for leaf in nest.flatten([list(args), kwargs])):
-        return None
-    apart = Function(function.python_function, function.input_signature, function.autograph, "dataflow", function.name)
-    trace = apart.trace_for(*args, **kwargs)
-    concrete = getattr(trace, "newest", trace)
-    if not isinstance(concrete, ConcreteFunction) or not any(node.op is WHILE for node in concrete.graph.nodes):
-        return None  # plain Python runs it, or there is no loop
-    graph, more = concrete.graph, concrete.counted - len(concrete.written)
-    # what says which arrays the results are is the library's own
-    fetches = [*concrete.outputs, *graph.outputs[more:]]
-    found: list[dict[str, Any] | None] = []
 
-    def run(values: list[Any], state: RunState) -> list[Any]:
-        found.append(_replayed(graph, fetches, concrete.inputs, values, state, source))
-        raise _Left
+    def run(concrete: ConcreteFunction, _: Runner, values: Sequence[Any], state: RunState) -> dict[str, Any] | None:
+        graph, more = concrete.graph, concrete.counted - len(concrete.written)
+        if not any(node.op is WHILE for node in graph.nodes):
+            return None
+        # what says which arrays the results are is the library's own
+        fetches = [*concrete.outputs, *graph.outputs[more:]]
+        return _replayed(graph, fetches, concrete.inputs, values, state, source)
 
-    concrete.runner = replace(concrete.runner, run=run, direct=None, automatic=None)
-    try:
-        with np.errstate(all="ignore"):
-            apart(*args, **kwargs)
-    except _Left:
-        return found[0]
-    return None
+    return run_apart(function, args, kwargs, "dataflow", run)
 
 
 def replay_of_graph(
@@ -92,18 +71,13 @@ def _replayed(
         return None
     replay = TokenReplay(lowered, value_text, MOST_EVENTS)
     failure = ""
-    given = [value.copy() if isinstance(value, np.ndarray) else value for value in values]
-    generators = [note() for note in drawn_from(graph)]
     try:
-        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-            replay.run(given, ApartState(state))
+        with unnoticed(graph):
+            replay.run(copies_of(values), ApartState(state))
     except Enough:
         pass
     except Exception as error:
         failure = f"{type(error).__name__}: {error}"
-    finally:
-        for put_back in generators:
-            put_back()
     picture = lowered_picture(lowered, fetches, feeds)
     return {
         "graph": placed(picture, source),

@@ -15,6 +15,7 @@ from ...profiler import Trace
 from ...traceable import title_of, traceable
 from .html_page import html_page
 from .replayed_loops import replay_of
+from .run_timelines import timeline_of
 from .seen_stages import Source, source_data, stages_of
 from .session_reports import is_run_of_session, session_data
 from .trace_pages import trace_data
@@ -61,8 +62,8 @@ def report(
         What ``autoloop.function`` made, or a plain function; or ``session.run``, of a session with a 1.x graph; or what
         ``profiler.trace`` gave: the page then has its timeline.
     *args, **kwargs
-        Arguments (or ``TensorSpec``) of the call that it is about. To show how its loops are run, token by token, they
-        are run once on copies of the arrays and variables; what is printed there is not seen.
+        Arguments (or ``TensorSpec``) of the call that it is about. For the timeline and to show how its loops are run,
+        token by token, it is run on copies of the arrays and variables; what is printed there is not seen.
     path : str or path, optional
         The page is written there too.
 
@@ -97,7 +98,7 @@ def _data(f: Callable[..., Any] | Trace, args: tuple[Any, ...], kwargs: dict[str
         "note": "",
         "source": source_data(source),
         "stages": stages_of(f, concrete, source),
-        "timeline": None,
+        "timeline": timeline_of(function, args, kwargs, source),
         "replay": replay_of(function, args, kwargs, source),
         "memory": None,
     }

@@ -14,7 +14,7 @@ export function mount(element, data, bus) {
   const choose = (wanted) => bus.emit("line", { line: wanted && wanted !== line ? wanted : null, from: element });
   const chart = new Chart(slices, (k) => choose(k < 0 ? 0 : slices.line(k)));
   const table = lineTable(data, chart, choose);
-  const shown = slices.count < data.total ? `the first ${slices.count} of ${data.total} kernels are drawn; the table is of all` : "";
+  const shown = slices.count < data.total ? `the first ${slices.count} of ${data.total} kernels are drawn; the table is of all` : data.note ?? "";
   element.append(h("div", { class: "timeline" }, ...heads(data.summary.executors, shown), chart.element, h("div", { class: "scroll" }, table.element, loopTable(data))));
   let found = [];
   bus.on("line", (event) => {
