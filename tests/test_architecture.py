@@ -145,6 +145,7 @@ LAZY = {
     ("autoloop.compat.v1", "autoloop.viewing.tensorboard_graph"),
     ("autoloop.viewing.stage_texts", "autoloop_runtime.native"),
     ("autoloop.viewing.stage_texts", "autoloop_runtime.native.toolchain.compile_ir"),
+    ("autoloop.viewing.stage_texts", "autoloop_runtime.native.toolchain.debug_lines"),
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.main_namespace"),
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.numpy_linalg"),
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.numpy_fft"),

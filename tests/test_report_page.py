@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from autoloop.cli import main
 from autoloop.viewing.report.html_page import embedded
+from executors import needs_native
 
 
 @al.function
@@ -91,6 +92,21 @@ def test_what_belongs_to_a_line_says_so(made):
     }
     assert [row.strip() for row in rows["converted"]] == ["x = x - (x * x - 2) / (2 * x)"]
     assert len(rows["python"]) == 1 and "/" in rows["python"][0]
+
+
+@needs_native
+def test_machine_code_is_linked_and_remarked_on():
+    @al.function
+    def f(x, n):
+        for _ in range(n):
+            x = x * 2.0 + 1.0
+        return x
+
+    first = inspect.getsourcelines(f.python_function)[1]
+    made = al.report(f, np.ones(100), np.int64(3))
+    stage = next(stage for stage in made.data["stages"] if stage["name"] == "asm")
+    assert {line for line, _ in stage["rows"]} >= {0, first + 2, first + 3}
+    assert {line for line, _ in stage["remarks"]} <= {first + 2, first + 3}
 
 
 def line_in(lines, line):

@@ -61,7 +61,7 @@ def text_of(concrete: ConcreteFunction, stage: str) -> str:
 
 
 def located_text_of(concrete: ConcreteFunction, stage: str) -> tuple[str, list[Location]]:
-    """Return what ``text_of`` does, and where each line of it comes from; of machine code that is not known."""
+    """Return what ``text_of`` does, and where each line of it comes from."""
     stage = known(stage, [one for one in STAGES if one not in OF_SOURCE])
     if stage in ("structured", "optimized"):
         return _graph_text(concrete.graph if stage == "structured" else concrete.runner.graph)
@@ -69,8 +69,8 @@ def located_text_of(concrete: ConcreteFunction, stage: str) -> tuple[str, list[L
         return _lowered_text(concrete.graph)
     if stage == "python":
         return _python_text(concrete.runner.graph)
-    text = _machine_text(concrete.runner.graph, stage == "asm")
-    return text, [()] * len(text.splitlines())
+    text, places, _ = machine_code(concrete.runner.graph, stage)
+    return text, places
 
 
 def graph_text(graph: Graph) -> str:
@@ -163,13 +163,26 @@ def _port(nodes: Sequence[Any], port: tuple[int, int]) -> str:
     return node.name if node.outputs < 2 and port[1] == 0 else f"{node.name}:{port[1]}"
 
 
-def _machine_text(graph: Graph, as_assembly: bool) -> str:
+def machine_code(graph: Graph, form: str = "asm") -> tuple[str, list[Location], list[tuple[Location, str]]]:
+    """Return machine code, or LLVM's IR (``"llvm"``), and where each line of it comes from; and of machine code what
+    LLVM remarks on vectors, with the place that it is on."""
     open_ones = [t.op.name for t in graph.inputs if not t.shape.is_fully_defined()]
     if open_ones:
         raise ValueError(f"machine code is shown of exact shapes: give an array for {', '.join(open_ones)}")
     with undivided():
         from autoloop_runtime.native import write_function
-        from autoloop_runtime.native.toolchain.compile_ir import host, text_of_code
+        from autoloop_runtime.native.toolchain import compile_ir, debug_lines
 
-    made = write_function(graph, [t.shape.as_tuple() for t in graph.inputs], host().features)
-    return text_of_code(made.ir, as_assembly)
+    numbers: dict[Location, int] = {(): 0}
+    made = write_function(
+        graph, [t.shape.as_tuple() for t in graph.inputs], compile_ir.host().features,
+        line_of=lambda node: numbers.setdefault(node.location, len(numbers)),
+    )  # fmt: skip
+    ir, places = debug_lines.with_debug_lines(made.ir), list(numbers)
+    if form == "llvm":
+        text, lines = debug_lines.located_ir(compile_ir.text_of_code(ir, False))
+        return text, [places[line] for line in lines], []
+    text, said = compile_ir.text_with_remarks(ir)
+    text, lines = debug_lines.located_assembly(text)
+    remarks = [(places[line], words) for line, words in debug_lines.located_remarks(said)]
+    return text, [places[line] for line in lines], remarks

@@ -151,6 +151,7 @@ from autoloop_runtime.native.native_function import write_function
 from autoloop_runtime.native.rules import growing_table, lapack_calls, linalg_rules, products, sorting_rules
 from autoloop_runtime.native.toolchain import child, compiler, interpreter, linker, process, shared_libraries
 from autoloop_runtime.native.toolchain import compile_ir as compiling
+from autoloop_runtime.native.toolchain import debug_lines as debug_lines
 from autoloop_runtime.native.toolchain.cache import default_cache
 from autoloop_runtime.native.toolchain.compile_ir import compile_ir, host
 from autoloop_runtime.native.typing import told_extents

@@ -21,10 +21,12 @@ from ..highlight import lines_of, spans_of
 from ..pictures import STAGES as GRAPHS
 from ..pictures import picture_of
 from ..stage_texts import STAGES as TEXTS
-from ..stage_texts import located_python, source_of, text_of
+from ..stage_texts import located_python, machine_code, source_of
 
 #: the lines of the source that something is of; 0 for none
 Lines = int | list[int]
+#: texts, and the lines that each is of
+Rows = Sequence[tuple[str, Lines]]
 _GRAPHS = ("structured", "optimized", "lowered")
 #: files with so many lines are shown whole, else so many lines around what is shown
 _WHOLE, _AROUND = 200, 5
@@ -107,31 +109,41 @@ def stages_of(f: Callable[..., Any], concrete: ConcreteFunction, source: Source)
         _code("converted", lambda: _converted_rows(f)),
         *graphs,
         _code("python", lambda: _python_rows(concrete, source)),
-        _code("asm", lambda: [(text, 0) for text in text_of(concrete, "asm").split("\n")]),
+        _code("asm", lambda: _machine_rows(concrete, source)),
     ]
 
 
-def _code(name: str, rows: Callable[[], Sequence[tuple[str, Lines]]]) -> dict[str, Any]:
-    """Return a stage that is text: ``rows`` gives its lines, each with the lines of the source that it is of."""
+def _code(name: str, read: Callable[[], tuple[Rows, Rows]]) -> dict[str, Any]:
+    """Return a stage that is text: ``read`` gives its lines, and remarks on it."""
     stage = {"name": name, "title": _TITLES[name], "about": TEXTS[name], "kind": "code"}
     try:
-        made = rows()
-    except (ImportError, NotImplementedError, ValueError, OSError, TypeError) as error:
+        made, remarks = read()
+    except (ImportError, RuntimeError, ValueError, OSError, TypeError) as error:
         return stage | {"rows": [], "missing": str(error)}
-    spans = spans_of("\n".join(text for text, _ in made)) if name != "asm" else [[("", text)] for text, _ in made]
-    return stage | {"rows": [(lines, one) for one, (_, lines) in zip(spans, made)]}
+    is_python = name != "asm"
+    spans = spans_of("\n".join(text for text, _ in made)) if is_python else [[("", text)] for text, _ in made]
+    rows = [(lines, one) for one, (_, lines) in zip(spans, made)]
+    return stage | {"rows": rows, "remarks": [(lines, text) for text, lines in remarks]}
 
 
-def _converted_rows(f: Callable[..., Any]) -> list[tuple[str, Lines]]:
+def _converted_rows(f: Callable[..., Any]) -> tuple[Rows, Rows]:
     """Return the lines of the converted source."""
     text, lines = located_code_of(f)
-    return list(zip(lines_of(text), lines))
+    return list(zip(lines_of(text), lines)), ()
 
 
-def _python_rows(concrete: ConcreteFunction, source: Source) -> list[tuple[str, Lines]]:
+def _python_rows(concrete: ConcreteFunction, source: Source) -> tuple[Rows, Rows]:
     """Return the lines of the generated Python."""
     text, every = located_python(concrete.runner.graph)
-    return [(line, source.lines_of(places)) for line, places in zip(lines_of(text), every)]
+    return [(line, source.lines_of(places)) for line, places in zip(lines_of(text), every)], ()
+
+
+def _machine_rows(concrete: ConcreteFunction, source: Source) -> tuple[Rows, Rows]:
+    """Return the lines of machine code, and what LLVM remarks on vectors at lines of the source."""
+    text, places, said = machine_code(concrete.runner.graph)
+    remarks = sorted({(source.line_of(place), words) for place, words in said})
+    rows = [(line, source.line_of(place)) for line, place in zip(lines_of(text), places)]
+    return rows, [(words, line) for line, words in remarks if line]
 
 
 def graph_stage(name: str, picture: Picture, source: Source) -> dict[str, Any]:

@@ -15,7 +15,7 @@ memory
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
 from types import MappingProxyType
@@ -28,7 +28,7 @@ from ..analysis.shape_classes import Members
 from ..base.dataclass import dataclass
 from ..base.dtypes import variant
 from ..base.forks import undivided
-from ..ir.graph import Graph
+from ..ir.graph import Graph, Node
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
 from .given_away import come_first, refusing_in
@@ -45,6 +45,7 @@ from .typing.refusal import NativeRefusal, refuse
 from .typing.static_slices import takes_index
 from .writer.context import Check, Context, Place
 from .writer.copy_on_write import as_grown
+from .writer.marked_lines import Marks
 from .writer.memory import move_all
 from .writer.node_writer import open_block, value_of, write_nodes
 from .writer.outlining import SHARE
@@ -203,11 +204,11 @@ def copied(address: int | None, dtype: Any, shape: Shape) -> Any:
 
 def write_function(
     graph: Graph, shapes: Sequence[Shape], features: frozenset[str], known: Mapping[Tensor, Any] | None = None,
-    lying: Mapping[int, Shape] = MappingProxyType({}),
+    lying: Mapping[int, Shape] = MappingProxyType({}), line_of: Callable[[Node], int] | None = None,
 ) -> Function:  # fmt: skip
     """Return the function for ``graph`` with inputs of the given shapes; ``known``: values for which alone it is.
 
-    ``lying``: which inputs do not lie in C order, and their strides, in elements.
+    ``lying``: which inputs do not lie in C order, and their strides, in elements. ``line_of``: see ``Marks``.
 
     Inputs that are given away are written to, unless the function may refuse values after it has done so: whoever goes
     on then wants them as they were.
@@ -217,23 +218,22 @@ def write_function(
     NativeRefusal
         If there is an operation in it that has no machine code.
     """
-    large = count_nodes(graph) > MOST_NODES
+    write = partial(_written, features=features, lying=lying, large=count_nodes(graph) > MOST_NODES, line_of=line_of)
     *tried, sure = forms_of(graph) if known is None else [graph]  # with values known, that is done
     for form in tried:
-        made = _placed(form, shapes, features, known, lying, large)
+        made = _placed(form, shapes, known, write)
         if not any(check.loops for check in made.checks):  # what fails in the midst of a loop leaves it there
             return made
-    return _placed(sure, shapes, features, known, lying, large)
+    return _placed(sure, shapes, known, write)
 
 
 def _placed(
-    graph: Graph, shapes: Sequence[Shape], features: frozenset[str], known: Mapping[Tensor, Any] | None,
-    lying: Mapping[int, Shape], large: bool,
-) -> Function:  # fmt: skip
+    graph: Graph, shapes: Sequence[Shape], known: Mapping[Tensor, Any] | None, write: Callable[..., Function]
+) -> Function:
     """Return the function for ``graph`` as it is, see ``write_function``."""
     types = infer(graph, shapes, known)
     placed = {j: k for k, j in graph.donated.items() if _fits(types, graph.inputs[k], graph.outputs[j])}
-    made = _written(graph, types, features, placed, lying, large)
+    made = write(graph, types, placed)
     refusing = refusing_in(made.checks) if placed else []
     if come_first(graph, types, placed, refusing):
         return made
@@ -242,13 +242,13 @@ def _placed(
         # to cut slices short where arrays end is slower in loops than to give up there
         try:
             cutting = infer(graph, shapes, known, cuts=True)
-            made = _written(graph, cutting, features, placed, lying, large)
+            made = write(graph, cutting, placed)
         except NativeRefusal:  # some operation wants to know how many elements there are
             pass
         else:
             if come_first(graph, cutting, placed, refusing_in(made.checks)):
                 return made
-    return _written(graph, types, features, {}, lying, large)
+    return write(graph, types, {})
 
 
 def _fits(types: Types, given: Tensor, result: Tensor) -> bool:
@@ -258,13 +258,14 @@ def _fits(types: Types, given: Tensor, result: Tensor) -> bool:
 
 
 def _written(
-    graph: Graph, types: Types, features: frozenset[str], placed: dict[int, int], lying: Mapping[int, Shape],
-    large: bool,
+    graph: Graph, types: Types, placed: dict[int, int], features: frozenset[str], lying: Mapping[int, Shape],
+    large: bool, line_of: Callable[[Node], int] | None,
 ) -> Function:  # fmt: skip
     """Return the function with results in the memory of inputs, as ``placed`` says."""
     outputs = tuple([_port(types, t) for t in graph.outputs])
     libraries, module = Libraries(features), Module(partial(helper_text, filed=helper_code))
     ctx = Context(types, libraries, module)
+    ctx.writer.marks = Marks(line_of) if line_of is not None else None
     ctx.outlines = False if types.heeds else True if large else None
     variables, assigned = _variables_of(graph)
     arguments = [Port(t.dtype, types.shapes[t], strides=lying.get(k)) for k, t in enumerate(graph.inputs)]

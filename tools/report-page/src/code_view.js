@@ -5,8 +5,10 @@ import { h } from "./dom.js";
  * rows: [[user's line, or several, or 0, [[kind, text], ...]], ...]; `first`: number of the first row.
  * Returns {count(line), search(text), reveal(k)}.
  */
-export function mount(element, { rows, first = 1, missing = null }, bus) {
+export function mount(element, { rows, first = 1, missing = null, remarks = [] }, bus) {
   const byLine = new Map();
+  const notes = new Map();
+  if (remarks.length) element.append(remarkList(remarks, notes, bus));
   const list = h("div", { class: "code", role: "list" });
   if (missing) element.append(h("p", { class: "missing" }, missing));
   rows.forEach(([of, spans], index) => {
@@ -54,9 +56,9 @@ export function mount(element, { rows, first = 1, missing = null }, bus) {
   }
 
   bus.on("line", ({ line, from }) => {
-    for (const row of lit) row.classList.remove("lit");
+    for (const row of [...lit, ...[...notes.values()].flat()]) row.classList.remove("lit");
     lit = byLine.get(line) ?? [];
-    for (const row of lit) row.classList.add("lit");
+    for (const row of [...lit, ...(notes.get(line) ?? [])]) row.classList.add("lit");
     if (lit.length && from !== element) lit[0].scrollIntoView({ block: "nearest" });
   });
 
@@ -74,4 +76,15 @@ export function mount(element, { rows, first = 1, missing = null }, bus) {
     found[k].scrollIntoView({ block: "center" });
   }
   return { count: (line) => byLine.get(line)?.length ?? 0, search, reveal };
+}
+
+/** What the compiler remarks, each on a line of the user's source. */
+function remarkList(remarks, notes, bus) {
+  const items = remarks.map(([line, text]) => {
+    const item = h("button", { type: "button", "data-line": line || null, onclick: () => bus.emit("line", { line: line || null, from: null }) },
+      h("span", { class: "remark-line" }, line ? `line ${line}` : ""), text);
+    if (line) notes.set(line, [...(notes.get(line) ?? []), item]);
+    return h("li", {}, item);
+  });
+  return h("div", { class: "remarks" }, h("h3", {}, "What LLVM says of vectors"), h("ul", {}, ...items));
 }

@@ -95,6 +95,9 @@ class Writer:
         self._top = self.lines
         self._names: Iterator[int] = beside._names if beside is not None else count(1)
         self.block = "entry"
+        #: what instructions end with: nothing, or a comment for who reads them; and what has these comments
+        self.mark: str = beside.mark if beside is not None else ""
+        self.marks: Any = beside.marks if beside is not None else None
 
     def new(self, hint: str = "v") -> str:
         """Return a name for a value that is not taken."""
@@ -102,12 +105,12 @@ class Writer:
 
     def do(self, text: str) -> None:
         """Add an instruction without a value."""
-        self.lines.append("  " + text)
+        self.lines.append(f"  {text}{self.mark}")
 
     def let(self, text: str, hint: str = "v") -> str:
         """Add an instruction and give the name of its value."""
         name = self.new(hint)
-        self.lines.append(f"  {name} = {text}")
+        self.lines.append(f"  {name} = {text}{self.mark}")
         return name
 
     def label(self, hint: str) -> str:
@@ -213,6 +216,7 @@ def _flatten(lines: Sequence[Any], out: list[str]) -> None:
 #: what a loop is told of which nothing is to be told: LLVM passes over what it does not know
 _NOTHING = '!{!"of autoloop"}'
 #: names of values and blocks, labels, and metadata
+_MARKS = r"(?m)  ; @\d+$"
 _NAMES = r"(?m)%[A-Za-z]\w*|^[A-Za-z]\w*(?=:$)|![0-9]+"
 
 
@@ -291,7 +295,7 @@ class Module:
     def shared(self, text: str) -> str:
         """Return the name of a function of which ``text`` is all but the name, ``{name}`` there; equal ones are one."""
         names: dict[str, str] = {}
-        form = re.sub(_NAMES, lambda m: names.setdefault(m[0], f"%{len(names)}"), text)
+        form = re.sub(_NAMES, lambda m: names.setdefault(m[0], f"%{len(names)}"), re.sub(_MARKS, "", text))
         known = self._forms.get(form)
         if known is None:
             known = self._forms[form] = f"form{len(self._forms)}"

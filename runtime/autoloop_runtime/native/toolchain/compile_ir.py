@@ -215,6 +215,20 @@ def text_of_code(ir: str, as_assembly: bool) -> str:
     return _ask(request)[1].decode()
 
 
+def text_with_remarks(ir: str) -> tuple[str, str]:
+    """Return the assembly of ``ir``, and what LLVM remarks on vectors, a line each; nothing where there can be no
+    process of its own for that."""
+    named = ir.replace("{name}", "run")
+    request = {"ir": named, "machine": host().described(), "level": compiler.LEVEL, "text": "asm", "remarks": True}
+    with forks.undivided():
+        from . import process
+    try:
+        remarks, text = process.ask_alone(request)
+    except process.Unavailable:
+        return text_of_code(ir, True), ""
+    return text.decode(), remarks
+
+
 def callable_of(code: Code) -> Any:
     """Return the function as something Python can call; it is called with the interpreter's lock,
     which it gives up itself."""

@@ -6,7 +6,8 @@ ends when nothing was asked for a while. It imports nothing of this package.
 The program reads requests, one JSON object per line: ``{"greet": folder}``, once, to which it says what interpreter it
 is; ``folder`` is where llvmlite lies, and comes behind all that the interpreter has itself. Then ``{"describe": true}``
 or ``{"ir": ..., "machine": ..., "level": ..., "as_written": ...}``, or the same with ``"text"``: the form that a person
-is to read. Each answer is a line of JSON, ``{"error": ...}``
+is to read, and with ``"remarks"``, if the answer is to say what LLVM remarks on vectors; a process that was asked for
+that remarks on all that it compiles. Each answer is a line of JSON, ``{"error": ...}``
 or ``{"answer": ..., "size": n}``, and n bytes.
 """
 
@@ -17,7 +18,9 @@ import importlib
 import os
 import platform
 import sys
-from functools import lru_cache
+import tempfile
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any
 
 #: seconds without a request after which the program ends
@@ -114,6 +117,22 @@ def to_text(ir: str, machine: dict[str, Any], level: int, form: str) -> str:
     return str(target.emit_assembly(module)) if form == "asm" else str(module)
 
 
+def _remarking(read: Callable[[], str]) -> tuple[str, str]:
+    """Return what ``read`` gives, and what LLVM remarks on vectors meanwhile; it prints that."""
+    for option in ("-pass-remarks", "-pass-remarks-missed", "-pass-remarks-analysis"):
+        _binding().set_option("", f"{option}=loop-vectorize|slp-vectorizer")
+    before = os.dup(2)
+    with tempfile.TemporaryFile() as said:
+        os.dup2(said.fileno(), 2)
+        try:
+            text = read()
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
+        said.seek(0)
+        return text, said.read().decode(errors="replace")
+
+
 def link_in_process(image: bytes, addresses: dict[str, int], name: str, machine: dict[str, Any]) -> tuple[Any, int]:
     """Return LLVM's own loader: what keeps the code alive, and the address of the function ``name``."""
     binding = _binding()
@@ -131,7 +150,9 @@ def answer(request: dict[str, Any]) -> tuple[Any, bytes]:
         return describe(), b""
     given = request["ir"], request["machine"], request["level"]
     if "text" in request:
-        return None, to_text(*given, request["text"]).encode()
+        read = partial(to_text, *given, request["text"])
+        text, remarks = _remarking(read) if request.get("remarks") else (read(), None)
+        return remarks, text.encode()
     return None, to_object(*given, request.get("as_written", False))
 
 

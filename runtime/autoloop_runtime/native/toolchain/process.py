@@ -72,6 +72,18 @@ def ask(request: dict[str, Any]) -> tuple[Any, bytes]:
             return _content(head), data
 
 
+def ask_alone(request: dict[str, Any]) -> tuple[Any, bytes]:
+    """Return what a process of its own answers, which is asked nothing else; raises as ``ask`` does."""
+    one = _started()
+    try:
+        head, data = _answered(one, request)
+    except Ended as error:
+        raise CompilerDied(f"LLVM ended while it compiled: {error}") from None
+    finally:
+        one.stop()
+    return _content(head), data
+
+
 def _answered(one: Child, request: dict[str, Any], longest: float = LONGEST) -> tuple[dict[str, Any], bytes]:
     answer = one.ask(json.dumps(request).encode() + b"\n", longest, _is_waited_for)
     head = json.loads(answer.line())

@@ -19,6 +19,7 @@ from ..ir.moving import Extent, is_moving
 from ..ir.writer import Loop, Writer
 from .context import Context
 from .elementwise_ir import MANY, beside_each_other, loop_hints
+from .marked_lines import marked
 from .memory_order import memory_order
 from .outlining import element_cost, longest_chain, outlined, piece_of, registers_of, share
 from .values import Array, Buffer, Count, Expr, Pending, Scalar, Shape, Splat, Value, fills, leaves, resolve
@@ -190,7 +191,7 @@ class Nest:
             return value.text, 0
         known = self._memo.get(id(value))
         if known is None:
-            known = self._memo[id(value)] = self._compute(value)
+            known = self._memo[id(value)] = marked(self.writer, value, lambda: self._compute(value))
         return known
 
     def _compute(self, value: Value) -> tuple[str, int]:

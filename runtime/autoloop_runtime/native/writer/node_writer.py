@@ -11,6 +11,7 @@ from ...ir.tensor import Tensor
 from ..ir.elements import TYPES, literal
 from ..ir.moving import is_moving
 from .context import Block, Context, Target
+from .marked_lines import Marks
 from .nests import same_place, store_all
 from .registry import called_entry, entry_of, growing_rule_of
 from .storage_plan import make_plan
@@ -50,6 +51,19 @@ def value_of(ctx: Context, tensor: Tensor) -> Value:
 
 def write_node(ctx: Context, node: Node) -> None:
     """Write one node."""
+    marks: Marks | None = ctx.writer.marks
+    if marks is None:
+        _write_node(ctx, node)
+        return
+    outer, mark = ctx.writer.mark, marks.of(node)
+    ctx.writer.mark = mark
+    _write_node(ctx, node)
+    for tensor in node.outputs:
+        marks.note(ctx.block.values.get(tensor), mark)
+    ctx.writer.mark = outer
+
+
+def _write_node(ctx: Context, node: Node) -> None:
     block, entry = ctx.block, entry_of(node.op) or called_entry()
     if not entry.complexes and any(t.dtype.kind == "c" for t in (*node.inputs, *node.outputs)):
         ctx.refuse(node, "of complex numbers it has no machine code")
@@ -108,7 +122,11 @@ def flush(ctx: Context) -> None:
         shape = pending[0].shape
         group = [p for p in pending if p.shape == shape]
         pending[:] = [p for p in pending if p.shape != shape]
+        outer = ctx.writer.mark
+        if ctx.writer.marks is not None:
+            ctx.writer.mark = ctx.writer.marks.of(group[-1].tensor.op)
         _store_group(ctx, shape, group)
+        ctx.writer.mark = outer
 
 
 def _store_group(ctx: Context, shape: Shape, group: list[Pending]) -> None:
