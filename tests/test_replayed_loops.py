@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import autoloop as al
 import autoloop.compat.v1 as tf
 import numpy as np
 import pytest
+from autoloop.viewing.report import replayed_loops
 from autoloop.viewing.report.replayed_loops import replay_of
 from autoloop.viewing.report.seen_stages import Source
 
@@ -50,11 +52,14 @@ def test_of_the_article_s_example():
 
 
 def test_nothing_is_left_of_the_run(capsys):
+    written = io.StringIO()
+
     def walk(x, n):
         i = 0
         while i < n:
             x[0] += np.random.normal()
             print("at", i)
+            print("at", i, file=written)
             if i > 2:
                 raise ArithmeticError("too far")
             i += 1
@@ -63,6 +68,7 @@ def test_nothing_is_left_of_the_run(capsys):
     x, state = np.zeros(3), np.random.get_state()[2]
     replay = replay_of(al.function(walk), (x, np.int64(9)), {}, Source("", 0, ""))
     assert not x.any() and np.random.get_state()[2] == state and capsys.readouterr().out == ""
+    assert written.getvalue() == ""
     told = [event[-1] for event in replay["events"]]
     assert replay["failure"] == "ArithmeticError: too far" and told[-1].endswith("ArithmeticError: too far")
     assert any(line.startswith("print") for line in told)
@@ -77,6 +83,25 @@ def test_a_long_loop_is_cut():
 
     replay = replay_of(al.function(count), (np.int64(10**9),), {}, Source("", 0, ""))
     assert replay["cut"] and len(replay["events"]) == 2000
+
+
+def test_a_slow_one_is_cut(monkeypatch):
+    monkeypatch.setattr(replayed_loops, "MOST_SECONDS", 0.0)
+    assert replay_of(al.function(lambda n: al.while_loop(lambda i: i < n, lambda i: [i + 1], [0])), (np.int64(9),), {},
+                     Source("", 0, ""))["cut"]  # fmt: skip
+
+
+def test_where_plain_python_runs_there_is_nothing_to_replay():
+    kept = []
+
+    def plain(n):
+        i = 0
+        while i < n:
+            i += 1
+        kept.append(kept)
+        return i
+
+    assert replay_of(al.function(plain), (np.int64(3),), {}, Source("", 0, "")) is None or not kept
 
 
 @pytest.mark.parametrize("given", [np.ones(2), al.TensorSpec([2], al.float64)], ids=["no loop", "no values"])

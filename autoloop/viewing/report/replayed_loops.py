@@ -27,8 +27,8 @@ from .runs_apart import copies_of, run_apart, unnoticed
 from .seen_stages import Source, graph_stage
 from .told_events import words_of
 
-#: so many events are shown, of graphs of so many nodes
-MOST_EVENTS, MOST_NODES = 2000, 800
+#: so many events are shown, those of so many seconds, of graphs of so many nodes
+MOST_EVENTS, MOST_SECONDS, MOST_NODES = 2000, 10.0, 800
 #: arrays with up to so many elements are shown whole
 _MOST_ELEMENTS = 6
 
@@ -38,7 +38,7 @@ def replay_of(
 ) -> dict[str, Any] | None:
     """Return what the page shows of how the loops of a call are run; None where none is, or there are no arguments.
 
-    Of all that the run would change it changes copies; only what it hands to Python (``py_function``) is called.
+    Nothing is changed but by what a run is given by Python (``py_function``), which is called.
     """
 
     def run(concrete: ConcreteFunction, _: Runner, values: Sequence[Any], state: RunState) -> dict[str, Any] | None:
@@ -47,29 +47,23 @@ def replay_of(
             return None
         # what says which arrays the results are is the library's own
         fetches = [*concrete.outputs, *graph.outputs[more:]]
-        return _replayed(graph, fetches, concrete.inputs, values, state, source)
+        return replay_of_graph(graph, fetches, concrete.inputs, values, state, source)
 
     return run_apart(function, args, kwargs, "dataflow", run)
 
 
 def replay_of_graph(
-    graph: Graph, fetches: Sequence[Tensor], feeds: dict[Tensor, Any], state: RunState, source: Source
-) -> dict[str, Any] | None:
-    """Return what the page shows of how loops are run to compute ``fetches``; None where there are none.
-
-    The variables that are in ``state`` stay what they are.
-    """
-    return _replayed(graph, fetches, list(feeds), list(feeds.values()), state, source)
-
-
-def _replayed(
     graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Tensor], values: Sequence[Any], state: RunState,
     source: Source,
 ) -> dict[str, Any] | None:  # fmt: skip
+    """Return what the page shows of how loops are run to compute ``fetches``; None where there are none, or too much.
+
+    Arrays, generators, and the variables that are in ``state``, stay what they are.
+    """
     lowered = lower(graph, fetches, feeds, keep_variables=True)
     if len(lowered.nodes) > MOST_NODES or not lowered.frames[1:]:
         return None
-    replay = TokenReplay(lowered, value_text, MOST_EVENTS)
+    replay = TokenReplay(lowered, value_text, MOST_EVENTS, MOST_SECONDS)
     failure = ""
     try:
         with unnoticed(graph):

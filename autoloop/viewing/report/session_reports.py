@@ -33,6 +33,6 @@ def session_data(run: Any, fetches: Any, feed_dict: Any = None) -> dict[str, Any
             graph_stage("lowered", dataflow_picture(graph, tensors, list(feeds)), source),
         ],
         "timeline": None,
-        "replay": replay_of_graph(graph, tensors, feeds, state, source),
+        "replay": replay_of_graph(graph, tensors, list(feeds), list(feeds.values()), state, source),
         "memory": None,
     }

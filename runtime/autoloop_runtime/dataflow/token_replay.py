@@ -5,6 +5,8 @@ leave by, but for those of kernels: a kernel that hands on what it gets, so that
 in which iteration. Dead tokens, which ``State`` does not send, are told by the rule of the books: what has a dead input
 is dead.
 
+A run that is recorded is for looking: what has no result but an effect, as to print, is not done.
+
 Time is the number of events: on this clock a kernel that is worth another thread takes ``SLOW`` events, any other none,
 and there is a thread for each. So the order is the same at each run.
 """
@@ -12,10 +14,13 @@ and there is a thread for each. So the order is the same at each run.
 from __future__ import annotations
 
 import heapq
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
+
+import numpy as np
 
 from ..base.dataclass import dataclass, replace
 from ..base.fp_warnings import restore, setting, silence
@@ -101,6 +106,8 @@ class TokenReplay:
         Gives a value in a few words.
     most : int
         How many events are recorded.
+    seconds : float
+        For how long.
 
     Attributes
     ----------
@@ -112,11 +119,14 @@ class TokenReplay:
         There were more events.
     """
 
-    def __init__(self, lowered: Lowered, tell: Callable[[Any], str], most: int = 2000) -> None:
+    def __init__(
+        self, lowered: Lowered, tell: Callable[[Any], str], most: int = 2000, seconds: float = 1e9
+    ) -> None:  # fmt: skip
         self.lowered, self.tell, self.consumers = lowered, tell, Consumers(lowered)
         marked, self.marks = _with_marks(lowered)
         self._plan = Plan(marked)
-        self._most = most
+        self._most, self._seconds = most, seconds
+        self._end = 0.0
         self.events: list[Event] = []
         self.iterations: list[Turn] = []
         self.is_cut = False
@@ -132,6 +142,7 @@ class TokenReplay:
             What a kernel raised; see ``Executable.run``.
         """
         self.events, self.iterations, self.is_cut = [], [], False
+        self._end = time.monotonic() + self._seconds
         tokens, before = State(self._plan), setting()
         try:
             silence()
@@ -144,7 +155,7 @@ class TokenReplay:
 
     def note(self, event: Event) -> None:
         """Record an event; ``Enough`` if there are too many."""
-        if len(self.events) >= self._most:
+        if len(self.events) >= self._most or time.monotonic() > self._end:
             self.is_cut = True
             raise Enough
         self.events.append(event)
@@ -360,6 +371,8 @@ def _with_marks(lowered: Lowered) -> tuple[Lowered, dict[int, Port]]:
     behind: dict[Port, Port] = {}
     for node in lowered.nodes:
         if node.kind is Kind.KERNEL or node.resting:
+            if _is_only_noticed(node):
+                nodes[node.index] = replace(node, value=_not_done)
             continue
         frame = lowered.frames[node.frame].parent if node.kind is Kind.EXIT else node.frame
         for k in range(node.outputs):
@@ -373,6 +386,16 @@ def _with_marks(lowered: Lowered) -> tuple[Lowered, dict[int, Port]]:
     nodes = [renamed(node, behind) if node.index < count else node for node in nodes]
     fetches = tuple([behind.get(port, port) for port in lowered.fetches])
     return replace(lowered, nodes=tuple(nodes), fetches=fetches), marks
+
+
+def _is_only_noticed(node: FlatNode) -> bool:
+    """Return whether a kernel does something and computes nothing, and the run goes on after it."""
+    op = node.op
+    return op is not None and op.effect and op.several and node.outputs == 1 and not op.ends_run
+
+
+def _not_done(*_: Any, **__: Any) -> tuple[Any]:
+    return (np.True_,)
 
 
 def _handed_on(value: Any) -> Any:
