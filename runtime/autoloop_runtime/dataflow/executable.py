@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import nullcontext
 from time import perf_counter
 from types import MappingProxyType
@@ -167,12 +167,11 @@ class Executable:
             return
         with undivided():
             from .faster_kernels import of_batches, with_kernels
-            from .pieces import pieces_of
 
         source = self._faster = faster() if callable(faster) else faster
         if source is None:
             return
-        pieces = self._pieces = self._pieces or list(pieces_of(self._numpys, self._hoped().nodes))
+        pieces = self._pieces = self._pieces or list(self._pieces_hoped())
         found = source.kernels(pieces, self._spent)
         if found is None:
             self._due = source.due
@@ -182,9 +181,14 @@ class Executable:
             pieces = [*pieces, *[part for piece in pieces if piece.key not in found for part in piece.parts()]]
             self._plan(with_kernels(self._numpys, pieces, found), of_batches(pieces, found))
 
-    def _hoped(self) -> Lowered:
-        """Return the graph as it is joined where all that can be is machine code."""
-        return with_joined_steps(self._numpys, self._owned, None)[0]
+    def _pieces_hoped(self) -> Iterator[Piece]:
+        """Return what may be machine code, of the graph as it is joined where all of that is."""
+        with undivided():
+            from .loop_pieces import loop_pieces
+            from .pieces import pieces_of
+
+        joined, _ = with_joined_steps(self._numpys, self._owned, None)
+        return pieces_of(self._numpys, joined.nodes, loop_pieces(self._numpys, joined.nodes))
 
     def _plan_of(self, is_silent: bool, is_joined: bool) -> Plan:
         """Return what a run goes by; ``is_joined``: several kernels may be a step."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from ..analysis.cost import estimate
@@ -110,6 +111,8 @@ class FrameInfo:
         The ``While`` node, ``None`` for frame 0.
     parallel_iterations : int
         How many iterations may be live at once.
+    values : mapping of int to Port
+        Input of the ``While`` node, as far as it is needed -> the Merge, or what rests, that has its value inside.
     """
 
     index: int
@@ -117,6 +120,7 @@ class FrameInfo:
     name: str
     source: Node | None
     parallel_iterations: int
+    values: Mapping[int, Port] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
-from types import CodeType
-from typing import Any
+from types import CodeType, MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..analysis.ownership import Ownership
 from ..ir.run_state import RunState
-from .flat_graph import Lowered, Port
-from .item_code import ItemCode, Lines
+from .flat_graph import Kind, Lowered, Port
+from .item_code import ItemCode, Lines, as_scalar
 from .loop_items import Loop, LoopTree, used_inside
 
+if TYPE_CHECKING:
+    from .batches import Machine
+
+#: nanoseconds after which machine code comes back, and an operation in it takes, roughly
+CHUNK, OPERATION = 50_000, 2
 RunLoop = Callable[[list[Any], int, RunState], tuple[Any, ...]]
 
 
@@ -38,6 +45,8 @@ class LoopCode(ItemCode):
     lowered : Lowered
     tree : LoopTree
     owned : Ownership
+    machine : mapping
+        What does iterations otherwise, see ``loop_pieces``.
 
     Attributes
     ----------
@@ -46,7 +55,10 @@ class LoopCode(ItemCode):
         Line -> the node whose kernel it calls.
     """
 
-    def __init__(self, lowered: Lowered, tree: LoopTree, owned: Ownership) -> None:
+    def __init__(
+        self, lowered: Lowered, tree: LoopTree, owned: Ownership, machine: Machine = MappingProxyType({})
+    ) -> None:  # fmt: skip
+        self._frames, self._members, self._machine = lowered.frames, tree.members, machine
         variables = len(tree.loop.enter)
         super().__init__(lowered, tree, owned, tree.inputs[variables:])
         self._globals |= {"count": count, "Unwanted": Unwanted}
@@ -77,9 +89,89 @@ class LoopCode(ItemCode):
         top = after | used_inside(item)
         body, before_body = self._block(item.body, top, depth + 1)
         head, _ = self._block(item.head, before_body | after | {item.predicate}, depth + 1)
-        lines: Lines = [(depth, f"for n{item.frame} in count({'start' if depth == 1 else ''}):", None), *head]
+        start = ["start"] if depth == 1 else []
+        first = self._advanced(item, depth) if self._machine else []
+        start += [f"turns{item.frame}"] if first else []
+        lines: Lines = [*first, (depth, f"for n{item.frame} in count({' + '.join(start)}):", None), *head]
         lines.append((depth + 1, f"if not {self._name(item.predicate)}:", None))
         lines.append((depth + 2, "break", None))
         lines.append((depth + 1, "if unwanted:", None))
         lines.append((depth + 2, "raise Unwanted", None))
         return lines + body, top
+
+    def _advanced(self, item: Loop, depth: int) -> Lines:
+        """Return the lines that do iterations in machine code, if there is any for a loop."""
+        found = self._machine.get(tuple([node.index for node in self._members[item.frame]]))
+        source, k = self._frames[item.frame].source, item.frame
+        if found is None or source is None:
+            return []
+        kernel, ports = found
+        operations = sum([node.kind is Kind.KERNEL for node in self._members[k]])
+        advance = Advance(kernel, source.attrs["n_vars"], operations)
+        self._globals |= {f"m{k}": kernel, f"most{k}": advance.most, f"advance{k}": advance}
+        own = {port for port, _ in item.enter}
+        given = [self._name(port) if port in own else self._operand(self._items_of.source(port)) for port in ports]
+        made = [name if port in own else "_" for name, port in zip(given[: advance.variables], ports)]
+        values = ", ".join(given)
+        go_on = f"advance{k}(made{k}, unwanted, {values})"
+        return [
+            (depth, f"made{k} = m{k}(most{k}, {values})", None),
+            (depth, f"turns{k}, {', '.join(made)} = made{k} if made{k} and made{k}[0] < most{k} else {go_on}", None),
+        ]
+
+
+def at_a_time(operations: int) -> int:
+    """Return how many iterations, of so many operations each, are done before a loop comes back."""
+    return max(1, CHUNK // (OPERATION * operations))
+
+
+class Advance:
+    """Does more iterations of a loop in machine code.
+
+    Parameters
+    ----------
+    kernel : callable
+        Takes how many iterations it may do, the variables, and what the loop captures; gives how many it has done, and
+        the variables; None if it cannot.
+    variables : int
+    operations : int
+        In an iteration.
+
+    Attributes
+    ----------
+    most : int64
+        How many iterations it may do at a time.
+    variables : int
+    """
+
+    def __init__(self, kernel: Callable[..., Any], variables: int, operations: int) -> None:
+        self._kernel, self.variables = kernel, variables
+        self.most = np.int64(at_a_time(operations))
+
+    def __call__(self, made: Sequence[Any] | None, unwanted: Sequence[bool], *values: Any) -> Sequence[Any]:
+        """Return how many iterations are done, and the variables as they are then.
+
+        Parameters
+        ----------
+        made : sequence or None
+            What the kernel gave for ``values``.
+        unwanted : sequence of bool
+
+        Raises
+        ------
+        Unwanted
+            If there is anything in ``unwanted``.
+        """
+        most, kernel, n = self.most, self._kernel, self.variables
+        if made is None:  # numbers may be arrays without axes
+            values = tuple(map(as_scalar, values))
+            made = kernel(most, *values)
+        variables, captured, turns = values[:n], values[n:], 0
+        while made is not None:
+            turns, variables = turns + int(made[0]), tuple(made[1:])
+            if made[0] < most:
+                break
+            if unwanted:
+                raise Unwanted
+            made = kernel(most, *variables, *captured)
+        return turns, *variables

@@ -184,6 +184,8 @@ class LoopTree(ItemTree):
         What it needs from outside: first what its variables start as, then what it captures.
     results : list of Port
         What its Exits are given.
+    members : dict of int to list of FlatNode
+        The nodes of it and of the loops in it, by frame.
     """
 
     def __init__(self, lowered: Lowered, frame: int) -> None:
@@ -192,20 +194,20 @@ class LoopTree(ItemTree):
         for info in lowered.frames[frame + 1 :]:  # parents come before children
             if info.parent in inside:
                 inside.add(info.index)
-        self._members: dict[int, list[FlatNode]] = {k: [] for k in inside}
+        self.members: dict[int, list[FlatNode]] = {k: [] for k in inside}
         for node in lowered.nodes:
             if node.frame in inside:
-                self._members[node.frame].append(node)
+                self.members[node.frame].append(node)
         self._children = {k: [c for c in sorted(inside) if lowered.frames[c].parent == k] for k in inside}
         self.loop = self._loop(frame)
-        self.inputs, exits = doors(lowered, self._members[frame])
+        self.inputs, exits = doors(lowered, self.members[frame])
         self.results = [self.source(node.inputs[0]) for node in exits]
 
     def _is_inside(self, node: FlatNode) -> bool:
-        return node.frame in self._members
+        return node.frame in self.members
 
     def _loop(self, frame: int) -> Loop:
-        members = self._members[frame]
+        members = self.members[frame]
         predicate = next(node for node in members if node.kind is Kind.LOOP_COND)
         merges = [node for node in members if is_loop_merge(node)]
         enter = [((node.index, 0), self.source(node.inputs[0])) for node in merges]
@@ -223,16 +225,16 @@ class LoopTree(ItemTree):
 
     def _makers(self, frame: int) -> Iterator[tuple[int, Callable[[], list[tuple[Guard, Item]]]]]:
         """Yield what makes the items of a frame, with their places in the program."""
-        for node in self._members[frame]:
+        for node in self.members[frame]:
             if node.kind is not Kind.CONST:
                 yield node.index, lambda node=node: self._items(node)  # type: ignore[misc]
         for child in self._children[frame]:
-            yield self._members[child][-1].index, lambda child=child: self._child(child)  # type: ignore[misc]
+            yield self.members[child][-1].index, lambda child=child: self._child(child)  # type: ignore[misc]
 
     def _child(self, frame: int) -> list[tuple[Guard, Item]]:
-        entering = [node.inputs[0] for node in self._members[frame] if node.kind is Kind.ENTER]
+        entering = [node.inputs[0] for node in self.members[frame] if node.kind is Kind.ENTER]
         guard, loop = self._joined(entering), self._loop(frame)
-        for node in self._members[frame]:
+        for node in self.members[frame]:
             if node.kind is Kind.EXIT:
                 self._guards[node.index, 0] = guard
         return [(guard, loop)]

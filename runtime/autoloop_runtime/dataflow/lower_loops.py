@@ -53,6 +53,7 @@ class LoopLowering:
         held = self._invariant_positions(node, fixed)
         merges = self._enter_variables(node, moving, held, env, context, inside)
         rest = self._enter_invariants(node, held, env, inside)
+        self._writer.frames[frame] = replace(self._writer.frames[frame], values=rest | merges)
         cond_env: Env = {cond.inputs[k]: port for k, port in (rest | merges).items()}
         first_merge = merges[moving[0]]
         in_cond = Context(frame, lambda: first_merge)

@@ -8,7 +8,7 @@ of them may be inputs, and be handed over at each call, so that one kernel does 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..analysis.aliasing import is_fresh
@@ -54,7 +54,7 @@ class Piece:
     graph_with : callable
         See ``graph``.
     parts : callable
-        Gives the pieces of its nodes, where it is a batch: for where there is no kernel for all of it.
+        Gives the pieces of its nodes, where it is of many: for where there is no kernel for all of it.
     """
 
     key: tuple[int, ...]
@@ -104,14 +104,18 @@ def differing(pieces: Sequence[Piece]) -> tuple[list[int], list[list[Any]]]:
     return places, [[piece.numbers[place] for place in first] for piece in pieces]
 
 
-def pieces_of(lowered: Lowered, joined: Sequence[FlatNode]) -> Iterator[Piece]:
-    """Yield the parts of a graph for which other kernels may stand: batches among ``joined``, and nodes beside them.
+def pieces_of(lowered: Lowered, joined: Sequence[FlatNode], loops: Iterable[Piece] = ()) -> Iterator[Piece]:
+    """Yield parts of a graph for which other kernels may stand: ``loops``, batches among ``joined``, and nodes beside
+    them.
 
     Each node gives arrays that are its own, of shapes that are known, and does more than go through memory. What writes
     to its inputs stays as it is, and so does what may be given the memory of one, unless it gains more by another
     kernel.
     """
     inside = set[int]()
+    for loop in loops:
+        inside.update(loop.key)
+        yield _with_parts(loop, lowered, [lowered.nodes[k] for k in loop.key])
     for one in joined:
         if one.kind is Kind.BATCH and (piece := _of_batch(lowered, one.value)) is not None:
             inside.update(piece.key)
@@ -170,10 +174,14 @@ def _of_batch(lowered: Lowered, batch: Batch) -> Piece | None:
         return None  # a constant is too large to stand in it
     if not all(is_fresh(lowered.nodes[k].source.outputs[j]) for k, j in batch.outputs):  # type: ignore[union-attr]
         return None
-    alone = [lowered.nodes[k] for k in batch.members if _is_replaceable(lowered.nodes[k])]
+    made = told.piece(tuple(batch.members), batch.outputs, None)
+    return _with_parts(made, lowered, [lowered.nodes[k] for k in batch.members])
+
+
+def _with_parts(piece: Piece, lowered: Lowered, nodes: Sequence[FlatNode]) -> Piece:
     return replace(
-        told.piece(tuple(batch.members), batch.outputs, None),
-        parts=lambda: [_of_node(lowered, flat) for flat in alone],
+        piece,
+        parts=lambda: [_of_node(lowered, flat) for flat in nodes if flat.kind is Kind.KERNEL and _is_replaceable(flat)],
     )
 
 

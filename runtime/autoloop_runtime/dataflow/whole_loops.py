@@ -39,17 +39,21 @@ class WholeLoop:
     ----------
     lowered : Lowered
     owned : Ownership
+    machine : mapping
+        What does iterations of its frames otherwise, see ``loop_pieces``.
 
     Attributes
     ----------
     frame : int
     """
 
-    def __init__(self, lowered: Lowered, frame: int, owned: Ownership) -> None:
+    def __init__(
+        self, lowered: Lowered, frame: int, owned: Ownership, machine: Machine = MappingProxyType({})
+    ) -> None:  # fmt: skip
         self._sources = [frame.source for frame in lowered.frames]
         self._parents = [frame.parent for frame in lowered.frames]
         self.frame = frame
-        self._given: tuple[Lowered, Ownership] | None = (lowered, owned)
+        self._given: tuple[Lowered, Ownership, Machine] | None = (lowered, owned, machine)
         self._walk: LoopWalk | None = None
         self._run: RunLoop | None = None
         self._places: dict[int, FlatNode] = {}
@@ -66,13 +70,13 @@ class WholeLoop:
             walk = self._walk
             if walk is None:
                 walk = self._walk = LoopWalk(given[0], LoopTree(given[0], self.frame), given[1])
-            results, iteration = walk.run(args, state)
+            results, iteration = walk.run(args, state) if not given[2] else (None, 0)
             if results is not None:
                 return results
             with undivided():
                 from .loop_code import LoopCode
 
-            code = LoopCode(given[0], walk.tree, given[1])
+            code = LoopCode(given[0], walk.tree, given[1], given[2])
             self._places, self._run = code.places, code.compile()
             self._given = self._walk = None  # after the rest
         assert self._run is not None
@@ -113,8 +117,13 @@ class WholeLoop:
         return source
 
 
-def with_whole_loops(lowered: Lowered, found: Dependence, owned: Ownership) -> Lowered:
-    """Return ``lowered`` with one node in place of each loop that can be run as one; itself if there is none."""
+def with_whole_loops(
+    lowered: Lowered, found: Dependence, owned: Ownership, machine: Machine = MappingProxyType({})
+) -> Lowered:  # fmt: skip
+    """Return ``lowered`` with one node in place of each loop that can be run as one; itself if there is none.
+
+    ``machine``: what does loops otherwise, by their nodes.
+    """
     outermost = [k for k, frame in enumerate(lowered.frames) if found.whole[k] and not found.whole[frame.parent]]
     if not outermost:
         return lowered
@@ -132,7 +141,7 @@ def with_whole_loops(lowered: Lowered, found: Dependence, owned: Ownership) -> L
         info = lowered.frames[frame]
         nodes[place] = FlatNode(
             place, Kind.WHOLE, lowered.nodes[place].name, tuple(inputs), (), info.parent, info.source, None, {},
-            len(exits), False, WholeLoop(lowered, frame, owned),
+            len(exits), False, WholeLoop(lowered, frame, owned, machine),
         )  # fmt: skip
     fetches = tuple([results.get(port, port) for port in lowered.fetches])
     return replace(lowered, nodes=tuple([renamed(node, results) for node in nodes]), fetches=fetches)
@@ -198,7 +207,7 @@ def with_joined_steps(
     if len(lowered.nodes) * arrivals // 8 > MANY:
         return lowered, lowered
     found = Dependence(lowered, together)
-    whole = with_whole_loops(lowered, found, owned)
+    whole = with_whole_loops(lowered, found, owned, machine or {})
     if long := _long_bodies(found, light):
         torn = Dependence(lowered, together, long)
         with undivided():
@@ -207,7 +216,7 @@ def with_joined_steps(
         frames = shared(with_whole_loops(lowered, torn, owned), lowered, torn, light, long, machine)
         if frames:
             found = torn if len(frames) == len(long) else Dependence(lowered, together, frames)
-            whole = with_whole_loops(lowered, found, owned)
+            whole = with_whole_loops(lowered, found, owned, machine or {})
     if sum([node.index in light for node in whole.nodes]) < 2:
         return whole, whole
     with undivided():
