@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from autoloop.viewing.report import replayed_loops
 from autoloop.viewing.report.replayed_loops import replay_of
+from autoloop.viewing.report.run_timelines import timeline_of
 from autoloop.viewing.report.seen_stages import Source
 
 
@@ -67,6 +68,7 @@ def test_nothing_is_left_of_the_run(capsys):
 
     x, state = np.zeros(3), np.random.get_state()[2]
     replay = replay_of(al.function(walk), (x, np.int64(9)), {}, Source("", 0, ""))
+    assert timeline_of(al.function(walk), (x, np.int64(9)), {}, Source("", 0, ""))
     assert not x.any() and np.random.get_state()[2] == state and capsys.readouterr().out == ""
     assert written.getvalue() == ""
     told = [event[-1] for event in replay["events"]]
@@ -83,6 +85,20 @@ def test_a_long_loop_is_cut():
 
     replay = replay_of(al.function(count), (np.int64(10**9),), {}, Source("", 0, ""))
     assert replay["cut"] and len(replay["events"]) == 2000
+
+
+def test_a_session_s_run_is_as_it_would_be_but_for_what_is_heard():
+    called = []
+    with tf.Graph().as_default():
+        v = tf.Variable(1.0)
+        said = tf.py_func(lambda x: called.append(x), [v], [], stateful=True)
+        with tf.control_dependencies([v.assign_add(1.0), said]):
+            x = tf.while_loop(lambda x: x < 9.0, lambda x: x * 3.0, [tf.identity(v)])
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            report = al.report(session.run, x)
+            assert session.run(v) == 1.0
+    assert not called and words(report)[-1] == "The result is there: 18.0"
 
 
 def test_a_slow_one_is_cut(monkeypatch):

@@ -41,13 +41,15 @@ def replay_of(
     Nothing is changed but by what a run is given by Python (``py_function``), which is called.
     """
 
-    def run(concrete: ConcreteFunction, _: Runner, values: Sequence[Any], state: RunState) -> dict[str, Any] | None:
-        graph, more = concrete.graph, concrete.counted - len(concrete.written)
+    def run(
+        concrete: ConcreteFunction, graph: Graph, _: Runner, values: Sequence[Any], state: RunState
+    ) -> dict[str, Any] | None:
         if not any(node.op is WHILE for node in graph.nodes):
             return None
         # what says which arrays the results are is the library's own
-        fetches = [*concrete.outputs, *graph.outputs[more:]]
-        return replay_of_graph(graph, fetches, concrete.inputs, values, state, source)
+        results, more = len(concrete.outputs), concrete.counted - len(concrete.written)
+        fetches = [*graph.outputs[:results], *graph.outputs[more:]]
+        return replay_of_graph(graph, fetches, graph.inputs, values, state, source)
 
     return run_apart(function, args, kwargs, "dataflow", run)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoloop_runtime.base.profiler import trace
+from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.run_state import ApartState, RunState
 from autoloop_runtime.running.runner import Runner
 
@@ -48,7 +49,7 @@ def timeline_of(
         return None
 
     def run(
-        concrete: ConcreteFunction, runner: Runner, values: Sequence[Any], state: RunState
+        concrete: ConcreteFunction, _: Graph, runner: Runner, values: Sequence[Any], state: RunState
     ) -> dict[str, Any] | None:
         seen, note = _traced(concrete, runner, values, state)
         if not note and time.perf_counter_ns() - seen.start < SHORT * 1e9:

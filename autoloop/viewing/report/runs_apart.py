@@ -14,6 +14,8 @@ from autoloop_runtime.base.dataclass import replace
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.run_state import RunState
 from autoloop_runtime.ir.tensor_spec import TensorSpec
+from autoloop_runtime.passes.quiet import quiet
+from autoloop_runtime.running.prepare import prepare
 from autoloop_runtime.running.runner import Runner
 
 from ...bound_function import BoundFunction
@@ -29,10 +31,11 @@ class _Left(BaseException):
 
 def run_apart(
     function: Function | BoundFunction, args: Sequence[Any], kwargs: dict[str, Any], executor: str,
-    run: Callable[[ConcreteFunction, Runner, Sequence[Any], RunState], T],
+    run: Callable[[ConcreteFunction, Graph, Runner, Sequence[Any], RunState], T],
 ) -> T | None:  # fmt: skip
-    """Return what ``run`` gives for a trace of a call of ``function``, what runs that, and the values and state that a
-    run is given; None where there are no arguments, or plain Python runs it. What ``function`` has is not touched.
+    """Return what ``run`` gives for a trace of a call of ``function``, its graph, what runs that, and the values and
+    state that a run is given; None where there are no arguments, or plain Python runs it. What ``function`` has is not
+    touched, and what has no result but an effect is not in the graph.
     """
     if any(isinstance(leaf, TensorSpec) for leaf in nest.flatten([list(args), kwargs])):
         return None
@@ -43,12 +46,15 @@ def run_apart(
         return None
     found: list[T] = []
     runner = concrete.runner
+    graph, _ = quiet(concrete.graph)
+    if graph is not concrete.graph:
+        runner = prepare(graph, executor, runner.graph.donated)
 
     def leave(values: list[Any], state: RunState) -> list[Any]:
-        found.append(run(concrete, runner, values, state))
+        found.append(run(concrete, graph, runner, values, state))
         raise _Left
 
-    concrete.runner = replace(runner, run=leave, direct=None, automatic=None)
+    concrete.runner = replace(concrete.runner, run=leave, direct=None, automatic=None)
     try:
         with np.errstate(all="ignore"):
             apart(*args, **kwargs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MethodType
 from typing import Any
 
+from autoloop_runtime.passes.quiet import quiet
 from autoloop_runtime.running.session import Session
 
 from ...drawing import dataflow_picture, structured_picture
@@ -23,6 +24,8 @@ def session_data(run: Any, fetches: Any, feed_dict: Any = None) -> dict[str, Any
     tensors, feeds, state = session.looked_up(fetches, feed_dict)
     graph = session.graph
     structured = structured_picture(graph, tensors)
+    unheard, both = quiet(graph, [*tensors, *feeds])
+    fetched, fed = both[: len(tensors)], both[len(tensors) :]
     source = Source.around([box.location for box in structured.boxes])
     return {
         "title": f"session.run({', '.join(tensor.name for tensor in tensors)})",
@@ -33,6 +36,6 @@ def session_data(run: Any, fetches: Any, feed_dict: Any = None) -> dict[str, Any
             graph_stage("lowered", dataflow_picture(graph, tensors, list(feeds)), source),
         ],
         "timeline": None,
-        "replay": replay_of_graph(graph, tensors, list(feeds), list(feeds.values()), state, source),
+        "replay": replay_of_graph(unheard, fetched, fed, list(feeds.values()), state, source),
         "memory": None,
     }

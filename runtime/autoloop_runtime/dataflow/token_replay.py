@@ -5,8 +5,6 @@ leave by, but for those of kernels: a kernel that hands on what it gets, so that
 in which iteration. Dead tokens, which ``State`` does not send, are told by the rule of the books: what has a dead input
 is dead.
 
-A run that is recorded is for looking: what has no result but an effect, as to print, is not done.
-
 Time is the number of events: on this clock a kernel that is worth another thread takes ``SLOW`` events, any other none,
 and there is a thread for each. So the order is the same at each run.
 """
@@ -19,8 +17,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
-
-import numpy as np
 
 from ..base.dataclass import dataclass, replace
 from ..base.fp_warnings import restore, setting, silence
@@ -371,8 +367,6 @@ def _with_marks(lowered: Lowered) -> tuple[Lowered, dict[int, Port]]:
     behind: dict[Port, Port] = {}
     for node in lowered.nodes:
         if node.kind is Kind.KERNEL or node.resting:
-            if _is_only_noticed(node):
-                nodes[node.index] = replace(node, value=_not_done)
             continue
         frame = lowered.frames[node.frame].parent if node.kind is Kind.EXIT else node.frame
         for k in range(node.outputs):
@@ -386,16 +380,6 @@ def _with_marks(lowered: Lowered) -> tuple[Lowered, dict[int, Port]]:
     nodes = [renamed(node, behind) if node.index < count else node for node in nodes]
     fetches = tuple([behind.get(port, port) for port in lowered.fetches])
     return replace(lowered, nodes=tuple(nodes), fetches=fetches), marks
-
-
-def _is_only_noticed(node: FlatNode) -> bool:
-    """Return whether a kernel does something and computes nothing, and the run goes on after it."""
-    op = node.op
-    return op is not None and op.effect and op.several and node.outputs == 1 and not op.ends_run
-
-
-def _not_done(*_: Any, **__: Any) -> tuple[Any]:
-    return (np.True_,)
 
 
 def _handed_on(value: Any) -> Any:

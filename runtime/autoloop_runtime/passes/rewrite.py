@@ -133,11 +133,12 @@ class Copy:
         self.of.update(zip(node.outputs, tensors))
 
     def exchange(
-        self, node: Node, op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any], location: Location
-    ) -> None:
-        """Put an operation that gives what ``node`` gives into the new graph in its place."""
+        self, node: Node, op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any], location: Location,
+        waits: Sequence[Tensor] = (),
+    ) -> None:  # fmt: skip
+        """Put an operation that gives what ``node`` gives into the new graph in its place; it waits for ``waits``."""
         specs = [(t.dtype, t.shape) for t in node.outputs]
-        made = Node(self.graph, op, tuple(inputs), attrs, specs, node.name, location)
+        made = Node(self.graph, op, tuple(inputs), attrs, specs, node.name, location, tuple(waits))
         self.graph.nodes.append(made)
         self.replace(node, made.outputs)
 
