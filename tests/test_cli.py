@@ -8,6 +8,7 @@ import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import autoloop as al
 import numpy as np
 import pytest
 from api import TensorSpec
@@ -278,9 +279,13 @@ def test_modules_of_packages_are_imported_by_their_full_name(tmp_path, capsys, m
 
 
 def test_as_a_process(file):
-    command = [sys.executable, "-m", "autoloop.cli", "run", f"{file}:collatz", "--args", "tensor(27)"]
+    command = [sys.executable, "-m", "autoloop", "run", f"{file}:collatz", "--args", "tensor(27)"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "111\n", "")
+
+
+def test_its_version(capsys):
+    assert run(capsys, "--version")[:2] == (0, f"autoloop {al.__version__}\n")
 
 
 # -- arguments ----------------------------------------------------------------------------------------------

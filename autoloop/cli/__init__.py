@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from autoloop_runtime.running.prepare import EXECUTORS
 
+from .. import __version__
 from ..viewing.stage_names import named
 from ..viewing.stage_texts import STAGES as TEXTS
 from .graph_command import FORMATS, STAGES, draw
@@ -89,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=f"autoloop {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_show(_command(commands, "show", print_source, "print the converted source"))
     one = _command(commands, "run", COMMANDS["run"], "call the function and print its result")
