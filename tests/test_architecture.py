@@ -75,7 +75,8 @@ ARROWS = {
         "viewing": "conversion profiler drawing bound_function concrete derivative_functions explanation function keys "
         "plain_python text_tables traceable",
         "compat": "viewing",
-        "cli": "the package profiler drawing viewing bound_function concrete derivative_functions explanation function traceable",
+        "cli": "the package profiler drawing viewing bound_function concrete derivative_functions explanation function "
+        "traceable",
     },
     "autoloop.operators": {
         "staging": "the package",  # numbers of which only the run tells the type load the operators they have
