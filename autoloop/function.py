@@ -25,8 +25,7 @@ from autoloop_runtime.ir.graph import default_graphs
 from autoloop_runtime.ir.recorders import recorders
 from autoloop_runtime.ir.structured import check_gradient_memory
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tensor_spec import TensorSpec
-from autoloop_runtime.running.prepare import check_executor
+from autoloop_runtime.running.prepare import check_executor, checked_progress
 
 from .bound_function import BoundFunction, reference_to
 from .concrete import CalledPlain, leave_if_asked
@@ -66,6 +65,7 @@ class Function(SentByName):
     def __init__(
         self, python_function: Callable[..., Any], input_signature: Any = None, autograph: bool = True,
         executor: str = "auto", name: str | None = None, gradient_memory: str | int | None = None,
+        progress: bool | None = None,
     ) -> None:  # fmt: skip
         named_as(self, python_function)
         self.python_function = python_function
@@ -76,7 +76,7 @@ class Function(SentByName):
 
             self.input_signature, self._conform = checked_signature(input_signature), conform
         self.autograph = autograph
-        self.executor = check_executor(executor)
+        self.executor, self.progress = check_executor(executor), checked_progress(progress)
         self.gradient_memory = check_gradient_memory(gradient_memory)
         self.name = str(name or attribute_of(python_function, "__name__", type(python_function).__name__))
         self._parameters = Parameters.of(python_function)
@@ -243,14 +243,13 @@ class Function(SentByName):
     ) -> Trace:  # fmt: skip
         with undivided(), NoCollection():  # with all of the conversion, which no import of a program needs
             from .state.retrials import Request, trace
-            from .tracing import RETRACE_WARNING, WORLD_WARNING, warn_of_retracing
+            from .tracing import RETRACE_WARNING, WORLD_WARNING, settings_of, warn_of_retracing
 
-        kind = kind_of_recursion(structure, leaves)
-        size = kind, magnitude(leaves)
+        size = (kind := kind_of_recursion(structure, leaves)), magnitude(leaves)
         if (plain := self.told.recursive.get(kind) or self.told.recursive.get(size)) is not None:
             return self.known_traces.add(key, plain)
-        settings = _settings(leaves, self.tracing_count, self.gradient_memory)
         specs = nest.flatten(self.input_signature, True) if self.input_signature is not None else given
+        settings = settings_of(leaves, self.tracing_count, self.gradient_memory, self.progress)
         request = Request(self.name, self.executor, self.python_function, self._target(), self._parameters, call,
                           leaves, structure_of(structure), specs, same or (), self._instance, settings,
                           same is not None, self.needs_graph)  # fmt: skip
@@ -331,13 +330,6 @@ def _called_followed(
     return _run_once(concrete, followed, call)
 
 
-def _settings(leaves: list[Any], traces: int, gradient_memory: str | int | None) -> dict[str, Any]:
-    """Return what a graph is told of the trace that fills it."""
-    is_strict = not any(issubclass(type(x), (Tensor, TensorSpec)) for x in leaves)
-    settings: dict[str, Any] = {"strict": is_strict, "no_new_variables": bool(traces)}
-    return settings if gradient_memory is None else settings | {"gradient_memory": gradient_memory}
-
-
 def _run_once(concrete: Trace, leaves: list[Any], call: tuple[Any, ...]) -> Any:
     inputs = inputs_of(leaves)
     if recorders():
@@ -363,6 +355,7 @@ def function(
     executor: str = "auto",
     name: str | None = None,
     gradient_memory: str | int | None = None,
+    progress: bool | None = None,
 ) -> Decorated[P, R]: ...
 
 
@@ -375,6 +368,7 @@ def function(
     executor: str = "auto",
     name: str | None = None,
     gradient_memory: str | int | None = None,
+    progress: bool | None = None,
 ) -> Callable[[Callable[P, R]], Decorated[P, R]]: ...
 
 
@@ -386,6 +380,7 @@ def function(
     executor: str = "auto",
     name: str | None = None,
     gradient_memory: str | int | None = None,
+    progress: bool | None = None,
 ) -> Any:
     """Run a Python function as a graph: loops and branches on tensors become dataflow.
 
@@ -402,6 +397,8 @@ def function(
     name : str, optional
     gradient_memory : {"save", "checkpoint"} or int, optional
         What loops keep for gradients, unless they say it themselves; see ``while_loop``.
+    progress : bool, optional
+        Show how far the loops of a call are that takes long; by default as ``config.show_progress`` says.
 
     Returns
     -------
@@ -420,31 +417,30 @@ def function(
     * other objects are the same object, or equal if their class says so;
     * all of them stand in structures (tuples, lists, dicts, dataclasses) of the same form.
 
-    A keyword argument counts as the positional one, a default left out as given. With ``input_signature`` arrays and
-    tensors have one trace each. ``tracing_count`` tells how many there are, ``explain`` for what, after five a warning.
+    Keyword arguments count as positional ones, defaults left out as given. With ``input_signature`` arrays and tensors
+    have one trace each. ``tracing_count`` tells how many there are, ``explain`` for what, after five a warning.
 
     Examples
     --------
     >>> @function
     ... def triangle(n):
-    ...     total = i = constant(0)
-    ...     while i < n:
-    ...         i += 1
+    ...     total = constant(0)
+    ...     for i in range(n + 1):
     ...         total += i
     ...     return total
     >>> int(triangle(4))
     10
     """
-    decorate = functools.partial(_decorated, input_signature=input_signature, autograph=autograph, executor=executor,
-                                 name=name, gradient_memory=gradient_memory)  # fmt: skip
-    return decorate if f is None else decorate(f)
+    return _decorated(f, input_signature, autograph, executor, name, gradient_memory, progress)
 
 
-def _decorated(f: Callable[..., Any], **options: Any) -> Any:
+def _decorated(f: Any, *options: Any) -> Any:
+    if f is None:
+        return lambda f: _decorated(f, *options)
     if isinstance(f, Function):
         return f
     if isinstance(f, (staticmethod, classmethod)):
-        return type(f)(_decorated(f.__func__, **options))
+        return type(f)(_decorated(f.__func__, *options))
     if not callable(f):
         raise TypeError(f"@autoloop.function decorates a function, got {f!r} of type {type(f).__name__}")
-    return reloadable(Function(f, **options))
+    return reloadable(Function(f, *options))

@@ -78,6 +78,7 @@ class SentByName(LooksLikeFunction, ShownInNotebooks):
     executor: str
     name: str
     gradient_memory: str | int | None
+    progress: bool | None
     _instance: Callable[[], Any] | None
     _parameters: Parameters
 
@@ -92,13 +93,14 @@ class SentByName(LooksLikeFunction, ShownInNotebooks):
 
     def options(self) -> dict[str, Any]:
         """Return what it was decorated with."""
-        names = ("input_signature", "autograph", "executor", "name", "gradient_memory")
+        names = ("input_signature", "autograph", "executor", "name", "gradient_memory", "progress")
         return {name: getattr(self, name) for name in names}
 
     def derived(self, f: Callable[..., Any], is_alike: bool = True) -> Any:
         """Return a function of the same arguments, if it *is alike*, options and executor; ``f`` calls this one."""
         signature = self.input_signature if is_alike else None
-        made: Any = type(self)(f, signature, False, self.executor, self.name, self.gradient_memory)  # type: ignore[call-arg]
+        options = {**self.options(), "input_signature": signature, "autograph": False}
+        made: Any = type(self)(f, **options)  # type: ignore[call-arg]
         made._parameters, made.needs_graph = self._parameters if is_alike else made._parameters, True
         return made
 

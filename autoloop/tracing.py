@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from autoloop_runtime.base import dtypes, locations, nest
 from autoloop_runtime.base.callbacks import code_of
+from autoloop_runtime.base.config import shows_progress
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.fp_warnings import noting
 from autoloop_runtime.base.locations import users_line
@@ -315,6 +316,17 @@ def _stay(*_: Any) -> None:
 
 
 assert _trace_entry_.__name__ == locations.TRACE_ENTRY
+
+
+def settings_of(
+    leaves: list[Any], traces: int, gradient_memory: str | int | None, progress: bool | None
+) -> dict[str, Any]:  # fmt: skip
+    """Return what a graph is told of the trace that fills it."""
+    is_strict = not any(issubclass(type(x), (Tensor, TensorSpec)) for x in leaves)
+    settings: dict[str, Any] = {"strict": is_strict, "no_new_variables": bool(traces)}
+    if shows_progress() if progress is None else progress:
+        settings["shows_progress"] = True
+    return settings if gradient_memory is None else settings | {"gradient_memory": gradient_memory}
 
 
 def warn_of_retracing(function: str, names: tuple[str, ...], keys: Sequence[Any]) -> None:

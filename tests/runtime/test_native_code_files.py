@@ -21,7 +21,7 @@ HEAD = stack_code.HEAD
 
 
 def around(last, free):
-    return code("entry", SCALARS=1, FREE=free, LAST=last, name="{name}")
+    return code("entry", BEFORE_THREAD=1, FREE=free, LAST=last, name="{name}")
 
 
 def collections():

@@ -18,6 +18,7 @@ _spare_memory: int = 256 << 20
 _spare_tellers: list[Callable[[int], None]] = []
 _native: bool | None = None
 _as_python: bool | None = None
+_progress: bool | None = None
 #: are told whether functions run as Python, when that changes; likewise
 _python_tellers: list[Callable[[bool], None]] = []
 
@@ -26,6 +27,9 @@ NATIVE_OPT_OUT = "AUTOLOOP_NATIVE"
 #: set to 1 it is as if ``run_as_python()`` had been called
 AS_PYTHON = "AUTOLOOP_AS_PYTHON"
 
+
+#: set to 1 it is as if ``show_progress()`` had been called
+PROGRESS = "AUTOLOOP_PROGRESS"
 
 _FROM_ENVIRONMENT = os.environ.get(AS_PYTHON, "0") not in ("", "0")
 
@@ -182,6 +186,27 @@ def runs_as_python() -> bool:
 def tell_as_python(tell: Callable[[bool], None]) -> None:
     """Call ``tell`` whenever it changes whether decorated functions run undecorated."""
     _python_tellers.append(tell)
+
+
+def show_progress(enabled: bool | None = True) -> None:
+    """Show how far loops are, of functions that are traced from now on and do not say it themselves (``progress=``).
+
+    ``None`` means the default: they are not shown, unless the environment has ``AUTOLOOP_PROGRESS=1``. It needs the
+    extra ``progress``.
+
+    Raises
+    ------
+    TypeError
+        If ``enabled`` is neither a truth value nor ``None``.
+    """
+    global _progress
+    _check_switch("show_progress", enabled)
+    _progress = enabled
+
+
+def shows_progress() -> bool:
+    """Return whether it is shown how far loops are."""
+    return os.environ.get(PROGRESS, "0") not in ("", "0") if _progress is None else _progress
 
 
 def _check_switch(name: str, enabled: bool | None) -> None:

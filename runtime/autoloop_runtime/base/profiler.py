@@ -130,6 +130,9 @@ class Recorder:
 _recorder: ContextVar[Recorder | None] = ContextVar("autoloop_profiler", default=None)
 
 
+#: what tells how far the loops of a run are (``odometers.Board``), for those that are shown, by the thread that began
+#: each; while there is none nobody looks for it. Changed by single operations
+boards: dict[int, Any] = {}
 #: ``active()``: the recorder of the innermost trace around the caller, or None
 active: Callable[[], Recorder | None] = _recorder.get
 

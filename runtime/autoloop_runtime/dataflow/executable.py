@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from ..base import config
 from ..base.deadlines import DEADLINE
 from ..base.forks import undivided
 from ..base.fp_warnings import asked, restore, setting, silence
+from ..base.profiler import boards
 from ..ir.graph import current_graph, eager
 from ..ir.run_state import EAGER, RunState
 from .execution_plan import MISSING, Plan
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 #: seconds that runs take before it is looked for faster kernels
 LONG = 0.1
+_HIDDEN: AbstractContextManager[None] = nullcontext()
 
 
 class Executable:
@@ -126,9 +128,9 @@ class Executable:
             DEADLINE.set(limit if watch is None else watch.deadline)
             if is_silent:
                 silence()
+            run = run_alone if count == 1 or not self.plan.parallel else _shared(count)
             # a kernel computes: a user's function called by one must not add to the graph being built around us
-            with nullcontext() if current_graph() is None else eager():
-                run = run_alone if count == 1 or not self.plan.parallel else _shared(count)
+            with _HIDDEN if current_graph() is None else eager(), _shown(tokens) if boards else _HIDDEN:
                 run(tokens, donate(feed_values, self.donated), state, watch, budget)
             results = results_of(tokens)
             if is_silent:
@@ -250,6 +252,14 @@ def run_alone(
         del out
         if watch is not None:
             watch.look(tokens, len(light) + len(heavy))
+
+
+def _shown(tokens: State) -> AbstractContextManager[None]:
+    """Let it be seen how far the loops of a run are."""
+    with undivided():
+        from .open_frames import shown
+
+    return shown(tokens)
 
 
 def _budget(memory: MemoryLimit | None) -> Budget | None:

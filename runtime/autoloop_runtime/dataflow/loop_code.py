@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 from types import CodeType, MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -16,11 +16,12 @@ from .item_code import ItemCode, Lines, as_scalar
 from .loop_items import Loop, LoopTree, used_inside
 
 if TYPE_CHECKING:
+    from ..base.odometers import Turning
     from .batches import Machine
 
 #: nanoseconds after which machine code comes back, and an operation in it takes, roughly
 CHUNK, OPERATION = 50_000, 2
-RunLoop = Callable[[list[Any], int, RunState], tuple[Any, ...]]
+RunLoop = Callable[[list[Any], int, RunState, "Turning | None"], tuple[Any, ...]]
 
 
 class Unwanted(Exception):
@@ -61,17 +62,17 @@ class LoopCode(ItemCode):
         self._frames, self._members, self._machine = lowered.frames, tree.members, machine
         variables = len(tree.loop.enter)
         super().__init__(lowered, tree, owned, tree.inputs[variables:])
-        self._globals |= {"count": count, "Unwanted": Unwanted}
+        self._globals |= {"count": count, "counted": counted, "Unwanted": Unwanted}
         lines, _ = self._loop(tree.loop, set(tree.results), 1)
         names = [*[self._name(port) for port, _ in tree.loop.enter], *self._captured.values()]
-        first: Lines = [(0, "def run(args, start, state):", None), (1, f"[{', '.join(names)}] = args", None)]
+        first: Lines = [(0, "def run(args, start, state, odometer):", None), (1, f"[{', '.join(names)}] = args", None)]
         first.append((1, "args.clear()", None))
         first.append((1, "unwanted = getattr(args, 'unwanted', ())", None))
         last = "".join([f"{self._name(value)}, " for value in tree.results])
         self.source, self.places = self._finished(first, [*lines, (1, f"return ({last})", None)])
 
     def compile(self) -> RunLoop:
-        """Return ``run(args, start, state)``: it empties ``args``, and counts iterations from ``start``."""
+        """Return ``run(args, start, state, odometer)``: it empties ``args``, and counts iterations from ``start``."""
         code: CodeType = compile(self.source, "<autoloop loop>", "exec")
         exec(code, self._globals)
         made: RunLoop = self._globals["run"]
@@ -89,10 +90,12 @@ class LoopCode(ItemCode):
         top = after | used_inside(item)
         body, before_body = self._block(item.body, top, depth + 1)
         head, _ = self._block(item.head, before_body | after | {item.predicate}, depth + 1)
-        start = ["start"] if depth == 1 else []
         first = self._advanced(item, depth) if self._machine else []
-        start += [f"turns{item.frame}"] if first else []
-        lines: Lines = [*first, (depth, f"for n{item.frame} in count({' + '.join(start)}):", None), *head]
+        turns = "count()"
+        if depth == 1 or first:
+            counted = [*(["start"] if depth == 1 else []), *([f"turns{item.frame}"] if first else [])]
+            turns = f"counted({' + '.join(counted)}, {'odometer' if depth == 1 else None})"
+        lines: Lines = [*first, (depth, f"for n{item.frame} in {turns}:", None), *head]
         lines.append((depth + 1, f"if not {self._name(item.predicate)}:", None))
         lines.append((depth + 2, "break", None))
         lines.append((depth + 1, "if unwanted:", None))
@@ -113,11 +116,16 @@ class LoopCode(ItemCode):
         given = [self._name(port) if port in own else self._operand(self._items_of.source(port)) for port in ports]
         made = [name if port in own else "_" for name, port in zip(given[: advance.variables], ports)]
         values = ", ".join(given)
-        go_on = f"advance{k}(made{k}, unwanted, {values})"
+        go_on = f"advance{k}(made{k}, unwanted, {'odometer' if depth == 1 else None}, {values})"
         return [
             (depth, f"made{k} = m{k}(most{k}, {values})", None),
             (depth, f"turns{k}, {', '.join(made)} = made{k} if made{k} and made{k}[0] < most{k} else {go_on}", None),
         ]
+
+
+def counted(start: int, odometer: Turning | None) -> Iterator[int]:
+    """Return what counts iterations from ``start`` on."""
+    return count(start) if odometer is None else odometer.counting(start)
 
 
 def at_a_time(operations: int) -> int:
@@ -148,7 +156,9 @@ class Advance:
         self._kernel, self.variables = kernel, variables
         self.most = np.int64(at_a_time(operations))
 
-    def __call__(self, made: Sequence[Any] | None, unwanted: Sequence[bool], *values: Any) -> Sequence[Any]:
+    def __call__(
+        self, made: Sequence[Any] | None, unwanted: Sequence[bool], odometer: Turning | None, *values: Any
+    ) -> Sequence[Any]:  # fmt: skip
         """Return how many iterations are done, and the variables as they are then.
 
         Parameters
@@ -156,6 +166,8 @@ class Advance:
         made : sequence or None
             What the kernel gave for ``values``.
         unwanted : sequence of bool
+        odometer : Turning or None
+            Of the loop, if somebody looks how far it is.
 
         Raises
         ------
@@ -173,5 +185,7 @@ class Advance:
                 break
             if unwanted:
                 raise Unwanted
+            if odometer is not None:
+                odometer.reach(turns)
             made = kernel(most, *variables, *captured)
         return turns, *variables

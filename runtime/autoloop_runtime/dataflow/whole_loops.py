@@ -14,6 +14,7 @@ from ..analysis.ownership import Ownership
 from ..analysis.weight import Weight, weigh
 from ..base.dataclass import replace
 from ..base.forks import undivided
+from ..base.profiler import boards
 from ..ir.graph import Node
 from ..ir.prices import Price
 from ..ir.run_state import RunState
@@ -61,7 +62,7 @@ class WholeLoop:
     def __call__(self, state: RunState, args: list[Any]) -> tuple[Any, ...]:
         """Run it; ``args`` is emptied."""
         run = self._run
-        return self._first(state, args) if run is None else run(args, 0, state)
+        return self._first(state, args) if run is None else self._turning(run, args, 0, state)
 
     def _first(self, state: RunState, args: list[Any]) -> tuple[Any, ...]:
         """Run it as long as there is no function."""
@@ -80,7 +81,19 @@ class WholeLoop:
             self._places, self._run = code.places, code.compile()
             self._given = self._walk = None  # after the rest
         assert self._run is not None
-        return self._run(args, iteration, state)
+        return self._turning(self._run, args, iteration, state)
+
+    def _turning(self, run: RunLoop, args: list[Any], iteration: int, state: RunState) -> tuple[Any, ...]:
+        """Run it from an iteration on, in which somebody may look how far it is."""
+        if not boards or self._parents[self.frame]:
+            return run(args, iteration, state, None)
+        with undivided():
+            from ..base.odometers import Beginning
+
+        odometer = Beginning(self._source(self.frame))()
+        results = run(args, iteration, state, odometer)
+        odometer.end()
+        return results
 
     def place(self, error: BaseException) -> tuple[FlatNode, list[tuple[Node, int]]] | None:
         """Return the node whose kernel raised ``error``, and the loops around it up to this one, innermost first."""

@@ -12,8 +12,9 @@ import numpy as np
 from ..collections import saved_stacks as saved_ops
 from ..collections.versioned_array import ArrayValue
 from ..ir.failures import annotate
+from .call_memory import copied
 from .kernels import swap_file
-from .native_function import Function, copied
+from .native_function import Function
 from .toolchain.fp_flags import HAD_ERRORS
 from .typing.adjoints import TABLES
 from .typing.facts import Shape

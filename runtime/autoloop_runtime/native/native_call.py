@@ -16,13 +16,14 @@ from ..analysis.shape_classes import FEW_SHAPES, Classes, Members
 from ..base.aligned_memory import aligned_empty
 from ..base.config import get_num_threads
 from ..base.forks import Kind, generation, undivided
-from ..base.profiler import active
+from ..base.profiler import active, boards
 from ..collections.versioned_array import array_of_rows
 from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState
 from ..passes.whole_masks import with_whole_masks
+from .call_memory import Memory, copied
 from .ir.moving import Given
-from .native_function import ALIGNMENT, DATA_OFFSET, Function, copied, shapes_of, write_function
+from .native_function import DATA_OFFSET, Function, shapes_of, write_function
 from .packed_words import PACKED, is_complex, packed, strides_of
 from .recorded_calls import recorded
 from .toolchain.cache import default_cache
@@ -190,22 +191,6 @@ def make(
     return _Runnable(function, code, call, helpers, again)
 
 
-class _Memory:
-    """The memory of one call: words, see ``function``, and scratch memory behind them."""
-
-    __slots__ = ("_array", "address", "offset", "view")
-
-    def __init__(self, function: Function, table: int) -> None:
-        room = -(-function.words // ALIGNMENT) * ALIGNMENT
-        self._array = np.empty(room + function.scratch + ALIGNMENT, np.uint8)
-        self.address = -(-self._array.ctypes.data // ALIGNMENT) * ALIGNMENT
-        self.view = memoryview(self._array)  # type: ignore[arg-type]
-        start = self.address - self._array.ctypes.data
-        struct.pack_into("=QQ", self.view, start, table, self.address + room)
-        #: where in ``view`` the scalar outputs are
-        self.offset = start + 8 * function.scalars_start
-
-
 class _Runnable:
     """Machine code for inputs of certain shapes."""
 
@@ -252,7 +237,7 @@ class _Runnable:
         #: seconds that the machine code itself took in the last call
         self.inside = 0.0
         #: memory of calls that are over; taking and giving back one is atomic
-        self._free: list[_Memory] = []
+        self._free: list[Memory] = []
 
     def __call__(self, values: Sequence[Any], state: RunState = EAGER, done: int = 0) -> list[Any]:
         """Run; ``done``: how many iterations its outermost loop had done before, which only messages tell."""
@@ -307,7 +292,8 @@ class _Runnable:
             self._helpers.use(get_num_threads())
         begun = generation() if self._swaps else 0
         begin = perf_counter()
-        code = self._call(packed, memory.address)
+        call = _watched(self._call, self._function, memory, done) if boards else self._call
+        code = call(packed, memory.address)
         self.inside = perf_counter() - begin
         if self._swaps and generation() != begun:  # in a signal handler
             with undivided():
@@ -329,12 +315,12 @@ class _Runnable:
         n, m = iter(numbers), iter(made)
         return [next(m) if port.is_array else next(n) for port in self._function.outputs]
 
-    def _memory(self) -> _Memory:
+    def _memory(self) -> Memory:
         """Return memory for a call."""
         try:
             return self._free.pop()
         except IndexError:
-            return _Memory(self._function, self._table.ctypes.data)
+            return Memory(self._function, self._table.ctypes.data)
 
     def _joined(self, words: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values of the outputs, of which those that are complex are each one value."""
@@ -368,7 +354,7 @@ class _Runnable:
             out.append(array)
         return out, tuple(rest)
 
-    def _grown(self, words: Sequence[Any], memory: _Memory) -> list[Any]:
+    def _grown(self, words: Sequence[Any], memory: Memory) -> list[Any]:
         """Return the outputs that are no arrays of known size: scalars, and what grew, copied out of its stack."""
         values, out = iter(words), []
         for port in self._function.outputs:
@@ -416,7 +402,7 @@ class _Runnable:
             args[k] = _address(copy)
         return kept
 
-    def _failure(self, code: int, memory: _Memory, done: int, owners: object) -> BaseException:
+    def _failure(self, code: int, memory: Memory, done: int, owners: object) -> BaseException:
         """Return what the kernel of the operation that failed raises for the operands it failed for.
 
         They lie in memory of ``owners``, or in stacks, which are given back before the kernel runs.
@@ -426,6 +412,14 @@ class _Runnable:
 
         start = memory.address + 8 * self._function.report_start
         return failure_of(self._function, code, start, done, owners, lambda: self._call(None, memory.address))
+
+
+def _watched(call: Callable[[Any, int], int], function: Function, memory: Memory, done: int) -> Callable[..., int]:
+    """Return what calls machine code while somebody looks how far its loops are."""
+    with undivided():
+        from .told_loops import watched
+
+    return partial(watched, call, function, memory, done)
 
 
 def _variable_runs() -> Callable[..., list[Any]]:

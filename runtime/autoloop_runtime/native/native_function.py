@@ -9,7 +9,7 @@ args
     then the extents of the inputs that are not known beforehand.
 memory
     Words of 8 bytes: the address of a table of the addresses of constant arrays; the address of scratch memory; the
-    scalar outputs; one for the thread state and one for the last stack that was made; then what failed.
+    scalar outputs; how far loops are, the last first; the thread state and the last stack that was made; what failed.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..analysis.induction import trip_count
 from ..analysis.inside import count_nodes, nodes_inside
 from ..analysis.shape_classes import Members
 from ..base.dataclass import dataclass
@@ -140,6 +141,8 @@ class Function:
         Outputs that are left in the memory of an input -> which.
     aligned : frozenset of int
         Outputs that are tensors, of which nobody asks who owns their memory.
+    told : tuple of (Node, int or None)
+        The outermost loops that tell how far they are, and how many iterations they have if that is known.
     extents : dict
         Where the extents of the inputs that are not known beforehand are found: which input, which axis.
     """
@@ -159,6 +162,7 @@ class Function:
     swaps: bool
     placed: dict[int, int]
     aligned: frozenset[int]
+    told: tuple[tuple[Node, int | None], ...]
     extents: dict[Given, tuple[int, int]]
 
     @property
@@ -169,7 +173,7 @@ class Function:
     @property
     def report_start(self) -> int:
         """The word of the memory where the description of a failure starts."""
-        return _HEAD + _words(self.outputs) + 2
+        return _HEAD + _words(self.outputs) + len(self.told) + 2
 
 
 def _words(outputs: Sequence[Port]) -> int:
@@ -192,14 +196,6 @@ def shapes_of(members: Members) -> list[Shape]:
     """Return the shapes of a class, with ``Given`` for extents that come with a call."""
     extents = [Given(bound, place) for place, bound in enumerate(members.bounds)]
     return [tuple([n if n >= 0 else extents[-1 - n] for n in shape]) for shape in members.shapes]
-
-
-def copied(address: int | None, dtype: Any, shape: Shape) -> Any:
-    """Return a copy of an array at an address."""
-    made = np.zeros(shape, dtype)
-    if address and made.size:
-        ctypes.memmove(made.ctypes.data, address, made.nbytes)
-    return made
 
 
 def write_function(
@@ -283,12 +279,13 @@ def _written(
     write_nodes(ctx)
     _finish(ctx, [*[value_of(ctx, t) for t in graph.outputs], *[ctx.variables[v] for v in assigned]], places)
     _refuse_giving_up(ctx, assigned)
-    words = _HEAD + _words(outputs) + 2 + ctx.report_slots
+    words = _HEAD + _words(outputs) + len(ctx.told) + 2 + ctx.report_slots
     return Function(
         _assemble(ctx, outputs, libraries), inputs, outputs, tuple(ctx.table), ctx.arena.size + ALIGNMENT, 8 * words,
         tuple(ctx.checks), libraries.addresses, tuple(variables), tuple(assigned),
         ctx.uses_stacks, ctx.module.declares(SHARE), ctx.uses_stacks and types.swaps(), placed,
-        frozenset([j for j, t in enumerate(graph.outputs) if _is_filled(t)]), extents,
+        frozenset([j for j, t in enumerate(graph.outputs) if _is_filled(t)]),
+        tuple([(node, trip_count(node, types)) for node in ctx.told]), extents,
     )  # fmt: skip
 
 
@@ -445,5 +442,5 @@ def _assemble(ctx: Context, outputs: Sequence[Port], libraries: Libraries) -> st
     free = "  call void @free_stacks(ptr %stacks, ptr null)\n" if ctx.uses_stacks else ""
     # what is in stacks is still wanted after a failure, to say what failed, and if it is a result
     last = -1 if any(port.grows for port in outputs) else 0
-    around = code("entry", SCALARS=_words(outputs), FREE=free, LAST=last, name="{name}")
+    around = code("entry", BEFORE_THREAD=_words(outputs) + len(ctx.told), FREE=free, LAST=last, name="{name}")
     return f"{ctx.module.render()}{body}{around}\n"

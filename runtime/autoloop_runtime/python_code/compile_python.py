@@ -61,7 +61,7 @@ class Emitted:
     stateful: bool
 
 
-def emit(graph: Graph, counted: bool = False, sites: SiteFactory | None = None) -> Emitted:
+def emit(graph: Graph, counted: bool = False, sites: SiteFactory | None = None, shown: bool = False) -> Emitted:
     """Return the Python source of ``graph``, which has ``inputs`` and ``outputs``.
 
     Parameters
@@ -69,6 +69,7 @@ def emit(graph: Graph, counted: bool = False, sites: SiteFactory | None = None) 
     counted : bool
         Every loop counts its iterations, also where nothing in it can fail.
     sites : SiteFactory, optional
+    shown : bool
         See ``Emitter``.
 
     Raises
@@ -82,7 +83,7 @@ def emit(graph: Graph, counted: bool = False, sites: SiteFactory | None = None) 
     chains = find_chains(graph)
     owned = find_owned(graph, chains)
     decided = Decided(stateful, token_tensors(graph), owned, find_appended(graph), chains, find_counted(graph), counted)
-    emitter = Emitter(decided, sites)
+    emitter = Emitter(decided, sites, shown)
     out = emitter.out
     parameters = (["state"] if stateful else []) + emitter.function(graph)
     lines = [Line(f"# {name}: {note}") for name, note in out.expressions.notes.items()]
@@ -127,7 +128,7 @@ def compile_graph(graph: Graph, sites: SiteFactory | None = None) -> Generated:
     is filled with the loops that machine code may take over (see ``running.on_stack_replacement``); without it there
     are none.
     """
-    return Generated(graph, *_load(graph, False, sites))
+    return Generated(graph, *_load(graph, False, sites, graph.shows_progress))
 
 
 class Generated:
@@ -179,7 +180,7 @@ class Generated:
         return _explained(error, self._filename, self._line_map)
 
 
-def compile_region(graph: Graph) -> tuple[Taking, Callable[[BaseException], Culprit | None]]:
+def compile_region(graph: Graph, shown: bool = False) -> tuple[Taking, Callable[[BaseException], Culprit | None]]:
     """Return a kernel that computes the outputs of ``graph`` from its inputs, some of which it may write to, and what
     finds the node that raised an error.
 
@@ -192,7 +193,7 @@ def compile_region(graph: Graph) -> tuple[Taking, Callable[[BaseException], Culp
 
     def kernel(*args: Any) -> Any:
         if not made:
-            made.append(_load(graph, False))
+            made.append(_load(graph, False, shown=shown))
         results = made[0][0](*args)
         return results[0] if single else results
 
@@ -200,9 +201,11 @@ def compile_region(graph: Graph) -> tuple[Taking, Callable[[BaseException], Culp
     return Taking(kernel, taken), culprit
 
 
-def _load(graph: Graph, counted: bool, sites: SiteFactory | None = None) -> tuple[Callable[..., Any], str, Emitted]:
+def _load(
+    graph: Graph, counted: bool, sites: SiteFactory | None = None, shown: bool = False
+) -> tuple[Callable[..., Any], str, Emitted]:
     """Return the function of the generated code, its file name, and the code. The code is shown in tracebacks."""
-    emitted = emit(graph, counted, sites)
+    emitted = emit(graph, counted, sites, shown)
     filename = f"<autoloop {next(_serial)}{' ' + graph.prefix if graph.prefix else ''}>"
     namespace = dict(emitted.namespace)
     exec(compile(emitted.source, filename, "exec"), namespace)

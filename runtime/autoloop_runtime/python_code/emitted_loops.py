@@ -68,40 +68,46 @@ class _LoopStatement:
         self._drop_inits()
         uses = out.uses(self.body)
         loop, counter = self._iterations(uses)
+        odometer = self.sites.begin(out, self.node, self.turns)
         deeper = 1 if self.turns is None else 2
         out.lines = inside = Lines(outside.depth + deeper, (*outside.loops, loop), outside.loop_depth + deeper)
         predicate, made = self._condition()
-        in_head = not inside.lines and counter is None and self.turns is None and self.counting is None
+        in_head = not inside.lines and counter is odometer is None and self.turns is None and self.counting is None
         if predicate is not None and not in_head:
             inside.add("if ", *negated(predicate), ":")
             inside.add("break", indent=1)
         made |= self._iteration(uses, loop.counter)
         out.lines = outside
-        self._head(bounds, counter, predicate if in_head else None, inside)
+        self._head(bounds, counter, odometer, predicate if in_head else None, inside)
         outside.extend(inside.lines or [Line("pass", inside.depth)])
         if self.counting is not None:
             self._counted_to()
             made.add(str(self.current[self.counting.by.variable].name))
         if self.turns is not None:
             self.sites.leave(out, self.node, self.turns, self.current, list(self.names.values()))
+        self.sites.end(out, odometer)
         out.names.release(made | ({counter} if counter else set()))
         self._drop([t for t in self.node.outputs if t not in self.scope.uses.last_read])
 
     def _head(
-        self, bounds: Sequence[str | Expr], counter: str | None, predicate: Expr | None, inside: Lines
+        self, bounds: Sequence[str | Expr], counter: str | None, odometer: str | None, predicate: Expr | None,
+        inside: Lines,
     ) -> None:  # fmt: skip
         lines = self.out.lines
+        over, end = (f"{odometer}.over(", ")") if odometer else ("", "")
         if self.counting is not None:
             name = self.current[self.counting.by.variable].name
             if counter is None:
-                lines.add(f"for {name} in range(", *bounds, "):")
+                lines.add(f"for {name} in {over}range(", *bounds, f"){end}:")
             else:  # the iterations are counted beside it
-                lines.add(f"for {counter}, {name} in enumerate(range(", *bounds, ")):")
+                lines.add(f"for {counter}, {name} in enumerate({over}range(", *bounds, f")){end}:")
         elif self.turns is not None:
             lines.add(f"while {self.turns}.left:")
-            lines.add(f"for {counter or '_'} in {self.turns}.some:", indent=1)
+            lines.add(f"for {counter or '_'} in {over}{self.turns}.some{end}:", indent=1)
         elif predicate is not None:
             lines.add("while ", predicate, ":", loops=inside.loops)
+        elif odometer is not None:
+            lines.add(f"for {counter or '_'} in {odometer}.{'counting' if counter else 'over'}():")
         elif counter is None:
             lines.add("while True:")
         else:

@@ -28,11 +28,13 @@ class Emitter:
     decided : Decided
     sites : SiteFactory, optional
         Asked for the loops that may be handed over to machine code; without it there are none.
+    shown : bool
+        Outermost loops can be asked how far they are.
     """
 
-    def __init__(self, decided: Decided, sites: SiteFactory | None = None) -> None:
+    def __init__(self, decided: Decided, sites: SiteFactory | None = None, shown: bool = False) -> None:
         self.decided = decided
-        self.sites = LoopSites(sites)
+        self.sites = LoopSites(sites, shown)
         self.out = Output(decided, self._nodes)
 
     def function(self, graph: Graph) -> list[str]:

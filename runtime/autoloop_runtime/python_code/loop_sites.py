@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from ..base.dataclass import Protocol
+from ..base.forks import undivided
 from ..ir.graph import CONST, Node
 from . import names
 from .shared_output import Output
@@ -30,10 +31,14 @@ class SiteFactory(Protocol):
 
 
 class LoopSites:
-    """Asks ``factory`` for each loop, but for those inside a loop that it takes."""
+    """Asks ``factory`` for each loop, but for those inside a loop that it takes; *are they shown*, then the outermost
+    can be asked how far they are."""
 
-    def __init__(self, factory: SiteFactory | None) -> None:
+    def __init__(self, factory: SiteFactory | None, are_shown: bool = False) -> None:
         self._factory = factory
+        self._are_shown = are_shown
+        #: how many loops are being written, one in the other
+        self._depth = 0
         #: inside a loop that may be handed over: with all that is in it
         self._inside = False
         #: the same, for a loop that machine code may take with all of the function
@@ -60,6 +65,26 @@ class LoopSites:
         turns = out.names.new_local("turns")
         out.lines.add(f"{turns} = {name}()")
         return turns
+
+    def begin(self, out: Output, node: Node, turns: str | None) -> str | None:
+        """Return the variable with the odometer of the loop ``node``, whose head comes next; none if it has none."""
+        self._depth += 1
+        if not self._are_shown or self._depth > 1:
+            return None
+        with undivided():
+            from ..base.odometers import Beginning
+
+        name = out.names.new_global(f"shown_{names.of_node(node.name)}")
+        out.expressions.namespace[name] = Beginning(node)
+        odometer = out.names.new_local("odometer")
+        out.lines.add(f"{odometer} = {name}({turns or ''})")
+        return odometer
+
+    def end(self, out: Output, odometer: str | None) -> None:
+        """Write what comes after the loop."""
+        self._depth -= 1
+        if odometer is not None:
+            out.lines.add(f"{odometer}.end()")
 
     def leave(self, out: Output, node: Node, turns: str, current: Sequence[Expr], variables: Sequence[str]) -> None:
         """Write what comes between two chunks of iterations of ``node``, which has been written."""

@@ -18,6 +18,7 @@ from __future__ import annotations
 import warnings
 from _thread import get_ident
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import inf
 from time import perf_counter
 from typing import Any
@@ -95,7 +96,7 @@ class Automatic(BesidePython):
                 from ..dataflow.compile_dataflow import compile_dataflow
                 from ..passes.regions import form_regions
 
-            runs = form_regions(graph, compile_region)
+            runs = form_regions(graph, partial(compile_region, shown=graph.shows_progress))
             runs.donated = graph.donated
             self.base = compile_dataflow(runs, runs.outputs, runs.inputs)
         else:

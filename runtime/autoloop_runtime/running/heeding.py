@@ -21,7 +21,7 @@ from ..passes.outliving import copy_outliving
 from ..passes.prune import prune
 from ..passes.rewrite import detached
 from ..passes.strictness import keep_failures
-from .runner import Runner
+from .runner import Runner, with_progress
 from .tier_up import is_wanted, price
 
 #: those that change what is computed, and then one of what is computed twice
@@ -60,4 +60,5 @@ def heeding(graph: Graph, donated: Mapping[int, int]) -> Runner | None:
         return None
     made = detached(copy_outliving(made, donated))
     made.donated, made.heeds_errors = dict(donated), True
-    return Runner(compile_native(made), made, "native")
+    runner = Runner(compile_native(made), made, "native")
+    return with_progress(runner) if graph.root.shows_progress else runner

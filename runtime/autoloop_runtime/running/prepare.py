@@ -15,6 +15,7 @@ import numpy as np
 from ..base import nest
 from ..base.callbacks import watched
 from ..base.collector import NoCollection
+from ..base.config import shows_progress
 from ..base.contexts import undisturbed
 from ..base.forks import undivided
 from ..base.fp_warnings import asked
@@ -38,6 +39,18 @@ def check_executor(executor: str) -> str:
     if executor not in EXECUTORS:
         raise ValueError(f"executor must be one of {', '.join(EXECUTORS)}, got {executor!r}")
     return executor
+
+
+def checked_progress(progress: bool | None) -> bool | None:
+    """Return ``progress`` if it says something; raises ``ImportError`` if it asks for what is not installed."""
+    if progress is not None and not isinstance(progress, bool):
+        raise TypeError(f"progress is True, False or None, got {progress!r}")
+    if progress:
+        with undivided():
+            from .progress_bars import check_extra
+
+        check_extra()
+    return progress
 
 
 def set_outputs(graph: Graph, outputs: Sequence[Tensor]) -> None:
@@ -75,6 +88,7 @@ def prepare(graph: Graph, executor: str = "auto", donated: Mapping[int, int] = M
 def run_now(build: Callable[[], Any]) -> Any:
     """Trace ``build`` into a graph of its own, run it, and give its value with concrete tensors."""
     graph = Graph(ordered=True)
+    graph.shows_progress = shows_progress()
 
     def trace() -> tuple[list[Any], Any]:
         with watched(build), graph.as_default():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..analysis.cost import choose
 from ..analysis.inside import loops_inside
 from ..analysis.observable import may_repeat, starting_over
-from ..base.dataclass import dataclass
+from ..base.dataclass import dataclass, replace
 from ..base.forks import undivided
 from ..ir.graph import Graph
 from ..ir.run_state import RunState
@@ -38,6 +38,8 @@ class Runner:
         What ``auto`` decides again and again.
     direct : Straight or None
         The shortest way through it, where that is settled.
+    is_shown : bool
+        Whether runs show how far they are: then there is no way but ``run``.
     noting : tuple of callables
         What notes where generators stand, see ``starting_over``.
     """
@@ -49,6 +51,7 @@ class Runner:
     automatic: Automatic | None = None
     direct: Straight | None = None
     noting: tuple[Callable[[], Callable[[], None]], ...] = ()
+    is_shown: bool = False
 
     @property
     def standing(self) -> Standing:
@@ -79,22 +82,24 @@ class Runner:
 
     def straight(self) -> Straight | None:
         """Return the shortest way through it, if there is one and it pays to take it."""
-        if self.automatic is not None:
-            return self.automatic.straight()
-        return self.direct
+        if self.is_shown:
+            return None
+        return self.direct if self.automatic is None else self.automatic.straight()
 
     def entry(self, shapes: tuple[tuple[int, ...], ...], is_taken: bool) -> Entry:
         """Return the machine code that runs it for inputs of such shapes, if there is, and until when.
 
         *Is it taken*, then calls go there without Python in between once there is machine code.
         """
+        if self.is_shown:
+            return Entry(None)
         if self.automatic is not None:
             return self.automatic.entry(shapes, is_taken)
         return Entry(self.run.entered if self.asked == "native" else None)  # type: ignore[attr-defined]
 
     def plain_turn(self, values: Sequence[Any]) -> Callable[[float], None] | None:
         """Return what is told how long the undecorated function takes, if that is to run a call; None if a run is."""
-        return None if self.automatic is None else self.automatic.plain_turn(values)
+        return None if self.automatic is None or self.is_shown else self.automatic.plain_turn(values)
 
     def noted(self) -> Callable[[], None]:
         """Return what puts the generators back to where they stand now."""
@@ -123,7 +128,21 @@ def made_ready(graph: Graph, executor: str, donated: Mapping[int, int]) -> Runne
     """Return what runs ``graph``; see ``prepare``."""
     optimized = optimize(graph, donated)
     optimized.donated = dict(donated)
-    noting = () if donated else starting_over(optimized)
+    optimized.shows_progress = graph.root.shows_progress
+    runner = _runner(optimized, executor)
+    return with_progress(runner) if optimized.shows_progress else runner
+
+
+def with_progress(runner: Runner) -> Runner:
+    """Return what runs the same, and shows how far it is."""
+    with undivided():
+        from .shown_runs import shown
+
+    return replace(runner, run=shown(runner.run, runner.graph), is_shown=True)
+
+
+def _runner(optimized: Graph, executor: str) -> Runner:
+    noting = () if optimized.donated else starting_over(optimized)
     if executor != "auto":
         run = _made(optimized, executor)
         return Runner(run, optimized, executor, direct=_direct(run, executor), noting=noting)

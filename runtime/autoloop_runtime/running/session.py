@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes, nest
-from ..base.config import check_memory_limit
+from ..base.config import check_memory_limit, shows_progress
 from ..base.contexts import Entered, Setting
 from ..base.forks import Kind
 from ..base.shapes import ShapeLike, TensorShape
@@ -26,6 +26,7 @@ from ..ir.graph import Graph, Node, current_graph, eager
 from ..ir.run_state import RunState, SessionState
 from ..ir.tensor import Tensor
 from .runner import later_kernels
+from .shown_runs import shown
 
 _implicit: list[Graph] = []  # the graph of 1.x code that names none; a list of at most one, guarded by _implicit_lock
 _implicit_lock = Kind("session", "a list of at most one, changed by one call").lock()
@@ -105,6 +106,7 @@ class Session:
         run_metadata: Any = None,
         *,
         timeout: float | None = None,
+        progress: bool | None = None,
     ) -> Any:
         """Compute ``fetches``.
 
@@ -119,6 +121,8 @@ class Session:
             dense_shape of a SparseTensor) no other value is taken.
         timeout : float, optional
             Seconds after which ``TimeoutError`` is raised.
+        progress : bool, optional
+            Show how far loops are; by default as ``config.show_progress`` says. It needs the extra ``progress``.
 
         Returns
         -------
@@ -134,7 +138,8 @@ class Session:
         ValueError
             If a needed placeholder is not fed, or a fed value's shape does not fit.
         """
-        return self._run(self._resolve(self._open(fetches)), self._fed(feed_dict), timeout)
+        is_shown = shows_progress() if progress is None else progress
+        return self._run(self._resolve(self._open(fetches)), self._fed(feed_dict), timeout, is_shown)
 
     def looked_up(self, fetches: Any, feed_dict: Any = None) -> tuple[list[Tensor], dict[Tensor, Any], RunState]:
         """Return what ``run`` would compute, of what, and where the values of variables are; it runs nothing."""
@@ -150,8 +155,10 @@ class Session:
             raise TypeError(f"feed_dict maps tensors to values, got {feed_dict!r}")
         return dict([self._feed(*pair) for item in (feed_dict or {}).items() for pair in _feed_parts(*item)])
 
-    def _run(self, fetches: _Fetches, feeds: dict[Tensor, Any], timeout: float | None) -> Any:
-        return fetches.packed(self._compute(fetches.tensors, feeds, timeout))
+    def _run(
+        self, fetches: _Fetches, feeds: dict[Tensor, Any], timeout: float | None, is_shown: bool = False
+    ) -> Any:  # fmt: skip
+        return fetches.packed(self._compute(fetches.tensors, feeds, timeout, is_shown))
 
     def _resolve(self, fetches: Any) -> _Fetches:
         leaves, structure = nest.flatten_with_structure(fetches)
@@ -159,14 +166,18 @@ class Session:
         return _Fetches(structure, [(len(parts), form) for parts, form in composed],
                         [self._fetch(part) for parts, _ in composed for part in parts])  # fmt: skip
 
-    def _compute(self, tensors: list[Tensor], feeds: dict[Tensor, Any], timeout: float | None) -> list[Any]:
+    def _compute(
+        self, tensors: list[Tensor], feeds: dict[Tensor, Any], timeout: float | None, is_shown: bool
+    ) -> list[Any]:  # fmt: skip
         if not tensors:
             return []
         # what tensors depend on never changes, but for promises about their shapes
-        key = (tuple(map(id, tensors)), tuple(map(id, feeds)), self.graph.declarations)
+        key = (tuple(map(id, tensors)), tuple(map(id, feeds)), self.graph.declarations, is_shown)
         known = self._executables.get(key)
         if known is None:
             executable = compile_dataflow(self.graph, tensors, list(feeds), later_kernels)
+            if is_shown:
+                executable = shown(executable, self.graph)
             with self._lock:
                 # the tensors are kept, so that no others can have their ids
                 self._executables[key] = executable, (*tensors, *feeds)

@@ -29,7 +29,7 @@ entry:
   %scratch_at = getelementptr i64, ptr %memory, i64 1
   %scratch = load ptr, ptr %scratch_at
   %out = getelementptr i64, ptr %memory, i64 2
-  %thread = getelementptr i64, ptr %out, i64 ${SCALARS}
+  %thread = getelementptr i64, ptr %out, i64 ${BEFORE_THREAD}
   %stacks = getelementptr i64, ptr %thread, i64 1
   %report = getelementptr i64, ptr %thread, i64 2
   %again = icmp eq ptr %args, null

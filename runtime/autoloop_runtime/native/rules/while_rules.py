@@ -19,7 +19,7 @@ from ..ir.writer import Phi
 from ..typing.facts import StackType
 from ..writer.context import Context, Target
 from ..writer.copy_on_write import as_owned, changeable, cleared, copied, copied_rows, new_like
-from ..writer.interrupts import ask
+from ..writer.interrupts import ask, tell
 from ..writer.nests import store
 from ..writer.node_writer import array_of, open_block, value_of, write_nodes
 from ..writer.polling import polling_period
@@ -199,6 +199,8 @@ def _while(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     loop.latch(head)
     writer.start(done)
     ctx.loops.pop()
+    if node in ctx.told:
+        tell(ctx, node, loop.counter.name)
     results = loop.results()
     del ctx.pinned[pinned:]
     return results

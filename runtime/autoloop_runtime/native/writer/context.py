@@ -181,8 +181,8 @@ class Context:
         self.variables: dict[Any, Value] = {}
         #: arrays whose addresses the function gets from a table
         self.table: list[Any] = []
-        #: the loops around, with their iteration counters
-        self.loops: list[tuple[Node, str]] = []
+        self.loops: list[tuple[Node, str]] = []  # those around, with their iteration counters
+        self.told: list[Node] = []  # the outermost loops that tell how far they are, see ``interrupts.tell``
         self.checks: list[Check] = []
         #: the first node that draws random numbers, the checks before it, and the loops around it
         self.drawn: tuple[Node, int, tuple[Node, ...]] | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...ir.graph import Node
 from .context import Context
 from .memory import shifted
 from .values import Array
@@ -12,6 +13,8 @@ from .values import Array
 #: else in memory), and the multiplications of a product of floating-point numbers, whose pieces BLAS lays out anew, or
 #: of integers. They take some 50 milliseconds, those of BLAS 100, and several times that on a slow or busy machine.
 STEPS, SEARCHES, FLOATS, INTEGERS = 1 << 22, 1 << 21, 1 << 32, 1 << 27
+#: where the first of the words that tell stands, from the report on; the others are before it
+BEFORE_REPORT = -3
 SPEND = "autoloop_spend"
 _SPEND = """
 define internal i32 @autoloop_spend(ptr %thread, ptr %fuel, i64 %work, i64 %most) nounwind {
@@ -29,8 +32,21 @@ fine:
 }"""
 
 
+def tell(ctx: Context, node: Node, count: str) -> None:
+    """Tell whoever looks that so many iterations of an outermost loop are over: in a word before the report.
+
+    Nobody in the function reads it, so only a volatile store stays where it is.
+    """
+    if node not in ctx.told:
+        ctx.told.append(node)
+    place = ctx.writer.let(f"getelementptr i64, ptr %report, i64 {BEFORE_REPORT - ctx.told.index(node)}")
+    ctx.writer.do(f"store volatile i64 {count}, ptr {place}, align 8")
+
+
 def ask(ctx: Context) -> None:
-    """Ask, and end the function if the user wants to stop."""
+    """Ask, and end the function if the user wants to stop; who does so now and then can as well tell how far it is."""
+    if ctx.loops:
+        tell(ctx, *ctx.loops[0])
     end_unless_zero(ctx, ctx.writer.let("call i32 @autoloop_poll(ptr %thread)"))
 
 

@@ -27,7 +27,7 @@ from ..typing.own_rows import Independent, independent
 from .arena import ALIGNMENT
 from .context import Block, Context, Place
 from .elementwise_ir import cost_of, template_of
-from .interrupts import ask
+from .interrupts import ask, tell
 from .node_writer import open_block, value_of, write_nodes
 from .outlining import BYTES, call_pieces, define_piece, piece_time, read_frame, registers_of, worth_it
 from .polling import polling_period
@@ -168,7 +168,11 @@ class _Shared:
             left = let(f"sub nuw nsw i64 {rounds}, {self.begin}")
             now = let(f"call i64 @llvm.umin.i64(i64 {left}, i64 {together})")
             call_pieces(ctx, name, self.registers, now, self._piece(now, piece, least), cost * together)
+            if not ctx.loops:
+                tell(ctx, self.node, self.begin)
             ask(ctx)
+        if not ctx.loops:
+            tell(ctx, self.node, rounds)
 
     def _rounds(self) -> str:
         """Return how often the body runs."""
