@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,23 @@ def test_the_counter_runs_ahead_and_waits(page):
     step_to(page, "Exit i: a dead token ends here")
     assert page.one(".node.now").get_attribute("class").endswith("dead")
     assert "tf.while_loop(c, b" in page.one(".source .row.lit").text
+
+
+def test_play_and_search(page):
+    from selenium.webdriver import Keys
+
+    page.tab("replay")
+    page.browser.execute_script(
+        "const s = document.querySelector('[aria-label=Speed]'); s.value = 8; s.dispatchEvent(new Event('change'))"
+    )
+    page.one("[aria-label='Play']").click()
+    deadline = time.monotonic() + 20
+    while int(page.one(".replay-count").text.split()[0]) < 5:
+        assert time.monotonic() < deadline
+    page.one("[aria-label='Pause']").click()
+    page.one("input[type=search]").send_keys("nextiteration i: 4 waits", Keys.ENTER)
+    assert page.one(".found-count").text == "1 of 1" and "NextIteration i: 4 waits" in words(page)
+    assert page.seen(".replay-events .now.found") == 1
 
 
 def test_every_step_can_be_shown(page):

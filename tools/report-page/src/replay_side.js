@@ -27,7 +27,11 @@ export function makeSide(model, go) {
     } else if (!now) list.scrollTop = 0;
     frames.replaceChildren(...opened(model, state));
   }
-  return { element, show };
+  const mark = (found) => {
+    const those = new Set(found);
+    items.forEach((item, k) => item.classList.toggle("found", those.has(k)));
+  };
+  return { element, show, mark };
 }
 
 /** A table for each frame that is open: its iterations, and what its variables are in each. */

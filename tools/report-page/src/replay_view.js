@@ -13,11 +13,14 @@ let views = 0;
 
 /**
  * Replays a run token by token: {graph, results, frames, nodes, iterations, events, cut, failure}, see
- * autoloop/viewing/report/replayed_loops.py. Returns {count(line), shown()}.
+ * autoloop/viewing/report/replayed_loops.py. Returns {count(line), shown(), search(text), reveal(k)}.
  */
 export function mount(element, data, bus) {
   const view = new ReplayView(element, data, bus);
-  return { count: (line) => view.linesOf(line).length, shown: () => view.shown() };
+  return {
+    count: (line) => view.linesOf(line).length, shown: () => view.shown(), search: (text) => view.search(text),
+    reveal: (k) => view.run.go(view.found[k] + 1),
+  };
 }
 
 class ReplayView {
@@ -294,6 +297,15 @@ class ReplayView {
   }
 
   // -- lines, tips ----------------------------------------------------------------------------------------------
+
+  /** Finds the steps whose words hold a text. */
+  search(text) {
+    const wanted = text.toLowerCase();
+    const { events } = this.data;
+    this.found = wanted ? [...events.keys()].filter((k) => events[k][6].toLowerCase().includes(wanted)) : [];
+    this.side.mark(this.found);
+    return this.found.length;
+  }
 
   linesOf(line) {
     return this.data.graph.boxes.filter((box) => box.line && box.line === line);
