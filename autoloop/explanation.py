@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import linecache
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import partial
 from typing import Any
 
 from autoloop_runtime.analysis.inside import loops_inside
@@ -16,10 +16,17 @@ from autoloop_runtime.running.runner import Runner
 from autoloop_runtime.running.standing import Standing
 
 from .bound_function import BoundFunction
+from .concrete import ConcreteFunction
 from .explained_arguments import ArgumentReport, explained_arguments
+from .explained_choices import advice_on_loop, branches_of
+from .explained_fallbacks import calls_once, plain_fallback, without_machine_code
+from .explained_traces import guards_on_arguments, guards_on_world, retraces
+from .findings import NOTHING, Finding, Table, place_of, rows_of, source_of
+from .function import Function
 from .keys import describe_trace
 from .plain_python import PlainPython, what_and_where
-from .text_tables import aligned
+from .rich_tables import rendered
+from .text_tables import aligned, table
 from .traceable import title_of, traceable
 
 PLAIN = "plain Python"
@@ -46,6 +53,12 @@ class LoopVariable:
     entry: str
     invariant: str
     changes: bool
+
+    @property
+    def described(self) -> str:
+        """``x: float64[3]``, with None for an extent that changes."""
+        extents = self.invariant.strip("()").rstrip(",")
+        return f"{self.name}: {self.dtype}" + (f"[{extents}]" if extents else "")
 
 
 @dataclass(frozen=True)
@@ -75,6 +88,8 @@ class LoopReport:
     count, nodes : int
         How many iterations it has, and how many nodes of the graph these are, or would be, written out, as far as that
         is known: the most of them if the trace passed the line several times.
+    advice : str
+        What to do about it.
     """
 
     kind: str
@@ -89,16 +104,17 @@ class LoopReport:
     why: str = ""
     count: int = 0
     nodes: int = 0
+    advice: str = NOTHING
 
     @property
     def place(self) -> str:
         """The file and line."""
-        return _place(self.line)
+        return place_of(self.line, "a loop")
 
     @property
     def source(self) -> str:
         """That line."""
-        return _source(self.line)
+        return source_of(self.line)
 
     def __str__(self) -> str:
         text = f"{self.place}  {self.source}".rstrip()
@@ -118,6 +134,8 @@ class LoopReport:
             lines += [f"    {row}" for row in aligned(rows)]
         if self.invariants:
             lines.append(f"  uses from outside: {', '.join(self.invariants)}")
+        if self.advice != NOTHING:
+            lines.append(f"  what to do: {self.advice}")
         return "\n".join(lines)
 
 
@@ -145,6 +163,10 @@ class Explanation(ShownInNotebooks):
         ``guarded`` (another value is another trace), ``read`` or ``read by reference`` at each call, or ``written``.
     scheduler : str
         Where the scheduler runs it: what its last run inside ``profiler.trace`` was like, in one line.
+    branches, guards, retraces, fallbacks : tuple of Finding
+        Which branches are in the graph and which were decided while tracing, what has to be as it was for the trace to
+        serve a call, why there is more than one trace, and what runs as plain Python, was called once, or has no
+        machine code: each with what to do about it.
     """
 
     name: str
@@ -156,6 +178,15 @@ class Explanation(ShownInNotebooks):
     arguments: tuple[ArgumentReport, ...] = ()
     places: tuple[tuple[str, str], ...] = ()
     scheduler: str = ""
+    branches: tuple[Finding, ...] = ()
+    guards: tuple[Finding, ...] = ()
+    retraces: tuple[Finding, ...] = ()
+    fallbacks: tuple[Finding, ...] = ()
+
+    @property
+    def findings(self) -> dict[str, tuple[Finding, ...]]:
+        """What is told besides loops, by its kind."""
+        return {kind: getattr(self, kind) for kind in ("branches", "guards", "retraces", "fallbacks")}
 
     def __str__(self) -> str:
         lines = [self.name, f"executor: {self.executor} ({self.reason})"]
@@ -168,13 +199,18 @@ class Explanation(ShownInNotebooks):
             lines += ["", "no loop was reached"]
         for loop in self.loops:
             lines += ["", str(loop)]
+        for title, found in self.findings.items():
+            lines += ["", title, *table(*rows_of(found))] if found else []
         for title, rows in described_calls(self):
             lines += ["", f"{title}:", *[f"  {row}" for row in aligned(rows)]]
-        if self.places:
-            lines += ["", "state:", *[f"  {row}" for row in aligned(self.places)]]
+        if state := [one for one in self.places if one[1] != "guarded"]:
+            lines += ["", "state:", *[f"  {row}" for row in aligned(state)]]
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
+        yield from rendered(self.name, [f"executor: {self.executor} ({self.reason})"], tables_of(self))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the same as dicts, lists, texts and numbers, for ``json``."""
@@ -198,8 +234,29 @@ def described_calls(explanation: Explanation) -> list[tuple[str, list[tuple[str,
     for each, title in ((True, "called in every run"), (False, "called once, while tracing")):
         made = [one for one in explanation.calls if one.each == each]
         if made:
-            found.append((title, [(one.name, _place(one.line, "somewhere"), _source(one.line)) for one in made]))
+            found.append((title, [(one.name, place_of(one.line, "somewhere"), source_of(one.line)) for one in made]))
     return found
+
+
+def tables_of(explanation: Explanation) -> list[Table]:
+    """Return what is told as tables, those that have rows."""
+    found = [
+        Table("traced for", ("arguments",), [(trace,) for trace in explanation.traces]),
+        Table("given", ("arrays and numbers",), [(str(one),) for one in explanation.arguments]),
+        Table("loops", ("line", "source", "became", "why", "runs in", "variables", "what to do"),
+              [_loop_row(loop) for loop in explanation.loops]),
+        *[Table(title, *rows_of(ones)) for title, ones in explanation.findings.items()],
+        *[Table(title, ("function", "line", "source"), rows) for title, rows in described_calls(explanation)],
+        Table("state", ("place", "what a run does"), [one for one in explanation.places if one[1] != "guarded"]),
+    ]  # fmt: skip
+    return [one for one in found if one.rows]
+
+
+def _loop_row(loop: LoopReport) -> tuple[str, ...]:
+    carried = ", ".join([one.described for one in loop.variables])
+    runs_in = f"{loop.executor} ({loop.why})" if loop.executor else ""
+    became = "a loop of the graph" if loop.converted else "unrolled"
+    return loop.place, loop.source, became, loop.reason, runs_in, carried, loop.advice
 
 
 def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
@@ -220,14 +277,43 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     function, args = traceable(f, args)
     name = title_of(f, function)
     concrete = function.trace_for(*args, **kwargs)
-    keys = (function.function if isinstance(function, BoundFunction) else function).traced_for
+    whole = function.function if isinstance(function, BoundFunction) else function
+    keys, python_function = whole.traced_for, function.python_function
+    traces = tuple(map(describe_trace, keys))
+    again = tuple(retraces(keys, python_function, partial(_of_key, whole)))
     if isinstance(concrete, PlainPython):
-        return Explanation(name, PLAIN, what_and_where(concrete), (), tuple(map(describe_trace, keys)))
-    standing = concrete.runner.standing
-    loops, calls = _loops(concrete.graph, concrete.runner), call_records(concrete.graph)
-    traces, arguments = tuple(map(describe_trace, keys)), explained_arguments(concrete)
-    return Explanation(name, standing.executor, standing.reason, loops, traces, calls, arguments,
-                       tuple(concrete.places), _scheduler(concrete.runner))  # fmt: skip
+        said = what_and_where(concrete)
+        return Explanation(name, PLAIN, said, (), traces, retraces=again, fallbacks=(plain_fallback(concrete),))
+    standing, graph = concrete.runner.standing, concrete.graph
+    loops, calls = _loops(graph, concrete.runner), call_records(graph)
+    guards = [*guards_on_arguments(python_function, args, kwargs, graph), *guards_on_world(graph)]
+    return Explanation(
+        name, standing.executor, standing.reason, loops, traces, calls, explained_arguments(concrete),
+        tuple(concrete.places), _scheduler(concrete.runner), branches_of(graph), tuple(guards), again,
+        tuple(_fallbacks(name, standing, loops, calls)),
+    )  # fmt: skip
+
+
+def _of_key(function: Function, key: Any) -> list[ConcreteFunction]:
+    """Return the traces of one key, the newest last."""
+    own, shared = function.known_traces.variants(key)
+    return [one.concrete for one in reversed(own or shared)]
+
+
+def _fallbacks(
+    name: str, standing: Standing, loops: Sequence[LoopReport], calls: Sequence[CallRecord]
+) -> Iterator[Finding]:  # fmt: skip
+    """Return what was called once, and what has no machine code, each reason once."""
+    yield from calls_once(calls)
+    said = set[str]()
+    for one in loops:
+        found = without_machine_code("it", one.executor, one.why)
+        if found is not None and found.why not in said:
+            said.add(found.why)
+            yield replace(found, line=one.line)
+    found = without_machine_code(name, standing.executor, standing.reason)
+    if found is not None and found.why not in said:
+        yield found
 
 
 def _scheduler(runner: Runner) -> str:
@@ -253,9 +339,8 @@ def _loops(graph: Graph, runner: Runner) -> tuple[LoopReport, ...]:
 
 
 def _report(record: LoopRecord, nodes: list[Node], standings: Mapping[str, Standing]) -> LoopReport:
-    report = LoopReport(
-        record.kind, record.converted, record.reason, record.line, count=record.count, nodes=record.nodes
-    )
+    report = LoopReport(record.kind, record.converted, record.reason, record.line, count=record.count,
+                        nodes=record.nodes, advice=advice_on_loop(record))  # fmt: skip
     return _details(report, nodes, standings) if nodes else report
 
 
@@ -272,12 +357,4 @@ def _details(report: LoopReport, nodes: list[Node], standings: Mapping[str, Stan
     found = next((standings[n.name] for n in nodes if n.name in standings), _GONE)
     return LoopReport(report.kind, report.converted, report.reason, report.line, tuple([n.name for n in nodes]),
                       variables, captured, node.attrs["parallel_iterations"], found.executor, found.reason,
-                      report.count, report.nodes)  # fmt: skip
-
-
-def _place(line: Line | None, unknown: str = "a loop") -> str:
-    return unknown if line is None else line.short
-
-
-def _source(line: Line | None) -> str:
-    return "" if line is None else linecache.getline(line.filename, line.lineno).strip()
+                      report.count, report.nodes, report.advice)  # fmt: skip

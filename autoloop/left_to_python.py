@@ -36,6 +36,13 @@ _EFFORT: ContextVar[Effort | None] = ContextVar("autoloop_trace_effort", default
 KEY = "an element of a set, or a key of a dict, is for the run to tell"
 
 
+#: what to do about what would be a large graph
+SMALLER = (
+    "let what is written out be loops of the graph: over an array, over range(n) of a NumPy scalar n, or with "
+    "set_loop_options(unroll=False) as the first statement of the body"
+)
+
+
 class LeftToPython(BaseException):
     """What is traced does something that no graph can do again: the function has to run as plain Python, at each call.
 
@@ -57,6 +64,8 @@ class LeftToPython(BaseException):
         Whether no other trace of the function would do, and none for other arguments.
     is_costly : bool
         Whether a graph could do it, which takes long to trace: where plain Python takes longer it is worth that.
+    instead : str
+        What to do about it; empty if that is what there is to do of most.
     """
 
     def __init__(
@@ -68,10 +77,12 @@ class LeftToPython(BaseException):
         of_values: bool = False,
         is_shown: bool = False,
         is_costly: bool = False,
+        instead: str = "",
     ) -> None:
         super().__init__(reason)
         self.reason, self.line, self.of_values, self.is_shown = reason, line, of_values, is_shown
         self.is_once, self.is_endless, self.is_costly = is_once, is_endless, is_costly
+        self.instead = instead
 
 
 class NoGradientError(TypeError):
@@ -124,7 +135,7 @@ def is_ruled(error: BaseException) -> bool:
     return hasattr(error, _RULED)
 
 
-def leave_unknown(what: str, line: Line | None = None, is_shown: bool = False) -> None:
+def leave_unknown(what: str, line: Line | None = None, is_shown: bool = False, instead: str = "") -> None:
     """Let plain Python run the function that is traced, if it can.
 
     Parameters
@@ -135,13 +146,15 @@ def leave_unknown(what: str, line: Line | None = None, is_shown: bool = False) -
         Where that is asked for; the line that calls us if it is not given.
     is_shown : bool
         Whether no other trace of the function would do.
+    instead : str, optional
+        What to do about it.
 
     Raises
     ------
     LeftToPython
     """
     if python_can_run():
-        raise LeftToPython(what, line or users_line(capture()), of_values=True, is_shown=is_shown)
+        raise LeftToPython(what, line or users_line(capture()), of_values=True, is_shown=is_shown, instead=instead)
 
 
 def refuse_unknown(what: str, instead: str) -> NoReturn:
@@ -159,7 +172,7 @@ def refuse_unknown(what: str, instead: str) -> NoReturn:
     LeftToPython
     TypeError
     """
-    leave_unknown(f"{what}; {instead}")
+    leave_unknown(f"{what}; {instead}", instead=instead)
     raise TypeError(f"{what}: {instead}")
 
 
@@ -239,4 +252,4 @@ def weigh_trace(blocks: int = 0) -> None:
         f"its graph would have more than {effort.most:,} operations, a branch or loop on tensors counted as "
         f"{_OF_BLOCK}, with all of functions that call themselves and of loops and comprehensions that are written out"
     )
-    raise LeftToPython(what, users_line(capture()), is_shown=True, is_costly=True)
+    raise LeftToPython(what, users_line(capture()), is_shown=True, is_costly=True, instead=SMALLER)

@@ -55,6 +55,10 @@ class PlainPython(ConcreteFunction):
         What it does that no graph can.
     line : Line or None
         Where.
+    instead : str
+        What to do about it, as far as that is known.
+    of_values : bool
+        Whether it asks what only the run knows.
     told : set of str
         What the function has warned of, for any kind of arguments.
     is_recursive : bool
@@ -66,6 +70,7 @@ class PlainPython(ConcreteFunction):
 
     def __init__(self, name: str, left: LeftToPython, told: set[str]) -> None:
         self.name, self.reason, self.line, self.told = name, left.reason, left.line, told
+        self.instead, self.of_values = left.instead, left.of_values
         self.is_recursive = left.is_shown
 
     def run(

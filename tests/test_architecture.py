@@ -78,7 +78,7 @@ ARROWS = {
         "plain_python text_tables traceable",
         "compat": "viewing",
         "cli": "the package profiler drawing viewing bound_function concrete derivative_functions explanation function "
-        "traceable",
+        "rich_tables traceable",
     },
     "autoloop.operators": {
         "staging": "the package",  # numbers of which only the run tells the type load the operators they have
@@ -806,6 +806,7 @@ OTHER_NAMES = {
     "autoloop": ("nextafter positive signbit",),
     # kinds of guards
     "autoloop.state.guards": ("equal length",),
+    "autoloop.state.noted": ("equal length",),
     # Python's builtins
     "autoloop.conversion.expressions": ("all any max min sum", "all any", "length shape size stack"),
     "autoloop.conversion.scopes": ("all any max min sum",),

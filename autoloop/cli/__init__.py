@@ -100,7 +100,12 @@ def _parser() -> argparse.ArgumentParser:
     one = _command(commands, "trace", COMMANDS["trace"], "run the function and write a timeline")
     _add_running(one, "dataflow")
     one.add_argument("-o", "--output", required=True, metavar="FILE", help="for ui.perfetto.dev or chrome://tracing")
-    one = _command(commands, "explain", COMMANDS["explain"], "say for each loop what became of it and why")
+    one = _command(
+        commands,
+        "explain",
+        COMMANDS["explain"],
+        "say what became of loops and calls, why, and what to do",
+    )
     one.add_argument("--json", action="store_true", help="as JSON")
     _add_executor(one)
     one = _command(commands, "report", write_report, "write a page with every stage, linked by lines", "?")

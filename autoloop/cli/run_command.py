@@ -22,7 +22,9 @@ from ..derivative_functions import DerivativeFunction
 from ..explanation import Explanation, explain
 from ..function import Function
 from ..profiler import trace as traced
+from ..rich_tables import has_rich, print_rich
 from ..traceable import traceable
+from ..viewing.highlight import wants_colour
 from .arguments import parse_arguments
 from .problems import UsageError
 from .target import Target, load_target
@@ -151,7 +153,12 @@ def explain_target(target: Target, options: argparse.Namespace) -> Explanation:
 def explain_command(options: argparse.Namespace) -> None:
     """Print the report on the function."""
     report = explain_target(load_target(options.target), options)
-    print(json.dumps(report.as_dict(), indent=2, ensure_ascii=False) if options.json else report)
+    if options.json:
+        print(json.dumps(report.as_dict(), indent=2, ensure_ascii=False))
+    elif wants_colour(sys.stdout) and has_rich():
+        print_rich(report)
+    else:
+        print(report)
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {"run": run, "trace": trace, "explain": explain_command}

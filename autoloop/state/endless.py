@@ -60,4 +60,4 @@ def check_ends(known: Sequence[Variant], walk: Callable[[], Reached]) -> None:
 
 
 def _left(reason: str) -> LeftToPython:
-    return LeftToPython(reason, is_endless=True)
+    return LeftToPython(reason, is_endless=True, instead="keep it in an array, which each call reads, or pass it")

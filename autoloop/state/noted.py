@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
+import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.ir.graph import Graph
 
 from .code_names import Names
 from .places import Place
@@ -33,6 +37,68 @@ class Guard:
     kind: str
     place: Place
     known: Any
+
+
+#: values that are shown as they are; of others their types, by name: a trace keeps no object alive
+_SHOWN = (bool, int, float, complex, str, bytes, type(None), np.generic)
+#: so many guards of a trace are told of, in the order in which they are reached
+MOST_TOLD = 4096
+#: what is told of guards, by their kinds
+_TOLD = frozenset({"equal", "is", "elements", "keys", "length"})
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """What has to stand at a place for a trace to fit, as ``explain`` tells it.
+
+    Attributes
+    ----------
+    name : str
+        The place.
+    kind : str
+        That of the guard.
+    value : object
+        A number, text or the like; the name of the type of others, and where that object is, by its id.
+    """
+
+    name: str
+    kind: str
+    value: Any
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a number, a text or the like, which is compared by its value."""
+        return self.kind == "equal" and isinstance(self.value, _SHOWN)
+
+
+class GuardsOfTrace:
+    """The guards of a trace, a record of its graph."""
+
+    def __init__(self) -> None:
+        #: name, kind and value of each
+        self.told: tuple[tuple[str, str, Any], ...] = ()
+
+    def copy(self) -> GuardsOfTrace:
+        """Return the same."""
+        return self
+
+
+def note_guards(graph: Graph, guards: Sequence[Guard]) -> None:
+    """Note with the graph of a trace what has to hold for it to fit."""
+    told = (one for one in guards if one.kind in _TOLD)
+    graph.record(GuardsOfTrace).told = tuple(map(_told, islice(told, MOST_TOLD)))
+
+
+def guards_of(graph: Graph) -> tuple[Guarded, ...]:
+    """Return what has to hold for a trace to fit, by its graph."""
+    return tuple([Guarded(*one) for one in graph.record(GuardsOfTrace).told])
+
+
+def _told(guard: Guard) -> tuple[str, str, Any]:
+    known = guard.known
+    if guard.kind == "length" or (guard.kind == "equal" and isinstance(known, _SHOWN)):
+        return guard.place.name, guard.kind, known
+    return guard.place.name, guard.kind, (type(known).__name__, id(known))
 
 
 class Reached:

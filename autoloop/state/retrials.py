@@ -36,7 +36,7 @@ from ..operators.staging.raising import leaves_behind
 from ..parameters import Parameters
 from ..tracing import attempted, finished, placeholders, tell_doubtful, traced
 from .closures_of_libraries import left_in_libraries
-from .noted import Guard, Reached
+from .noted import Guard, Reached, note_guards
 from .overlaps import Related
 from .places import RECEIVER, Place, spoken
 from .reached import leave_hidden, reached_from
@@ -418,6 +418,7 @@ def _variant(request: Request, made: _Attempt) -> Variant:
     read = state.reader(guards, made.inputs, owners)
     has_tensors = any(one.kind == "tensor" for one in made.inputs)
     made.concrete.places = tuple(dict.fromkeys(places))
+    note_guards(made.concrete.graph, made.guards)
     return Variant(
         made.concrete,
         read,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from ..explanation import PLAIN, Explanation, LoopReport, LoopVariable
+from ..explanation import PLAIN, Explanation, LoopReport
 from .highlight import lines_of
 
 #: so long are lines with comments
@@ -38,11 +38,5 @@ def with_loops(
 def _said(loop: LoopReport) -> str:
     if not loop.converted:
         return f"unrolled: {loop.reason}"
-    carried = [type_of(one) for one in loop.variables if _FOR_ARRAYS not in one.name]
+    carried = [one.described for one in loop.variables if _FOR_ARRAYS not in one.name]
     return f"a loop of the graph, which carries {', '.join(carried) or 'nothing'}"
-
-
-def type_of(variable: LoopVariable) -> str:
-    """Return ``x: float64[3]``; of an extent that changes ``None``."""
-    extents = variable.invariant.strip("()").rstrip(",")
-    return f"{variable.name}: {variable.dtype}" + (f"[{extents}]" if extents else "")

@@ -14,7 +14,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from ..bound_function import BoundFunction
 from ..concrete import ConcreteFunction
 from ..drawing.labels import type_text
-from ..explanation import Explanation, LoopReport, described_calls
+from ..explanation import Explanation, tables_of
 from ..function import Function
 from ..keys import describe_trace
 from ..profiler.line_summary import HEADS, LOOP_HEADS, Summary
@@ -125,32 +125,13 @@ def _tensor_array(array: TensorArray) -> str:
 
 def _explanation(explanation: Explanation) -> str:
     parts = [f"<p><b>{escape(explanation.name)}</b>: {escape(f'{explanation.executor} ({explanation.reason})')}</p>"]
-    parts.append(_table("traced for", ("arguments",), [(trace,) for trace in explanation.traces]))
-    parts.append(_table("given", ("arrays and numbers",), [(str(one),) for one in explanation.arguments]))
-    rows = [_loop(loop) for loop in explanation.loops]
-    parts.append(_table("loops", ("line", "source", "became", "why", "runs in", "variables"), rows))
-    parts += [_table(title, ("function", "line", "source"), rows) for title, rows in described_calls(explanation)]
-    parts.append(_table("state", ("place", "what a run does"), explanation.places))
-    return "".join(parts)
+    return "".join([*parts, *[_table(one.title, one.heads, one.rows) for one in tables_of(explanation)]])
 
 
 def _summary(summary: Summary) -> str:
     said = "".join(f"<p>{escape(str(one))} <small>({escape(one.how)})</small></p>" for one in summary.executors)
     tables = _table("by line", HEADS, list(summary.rows())) + _table("loops", LOOP_HEADS, list(summary.loop_rows()))
     return said + tables or "<p>no run was traced</p>"
-
-
-def _loop(loop: LoopReport) -> tuple[str, ...]:
-    carried = ", ".join(f"{one.name}: {one.dtype} {one.invariant}" for one in loop.variables)
-    runs_in = f"{loop.executor} ({loop.why})" if loop.executor else ""
-    return (
-        loop.place,
-        loop.source,
-        "a loop of the graph" if loop.converted else "unrolled",
-        loop.reason,
-        runs_in,
-        carried,
-    )
 
 
 def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -148,7 +148,7 @@ def _called(f: Any) -> Any:
         return converted
     if converted is f:
         if is_outside(f) or is_foreign(f):
-            record_call(current_graph(), CallRecord(f"{f.__module__}.{f.__qualname__}", None, False))
+            record_call(current_graph(), CallRecord(_full_name(f), None, False))
         made = guarded(f) if is_outside(f) else shielded(f) if is_foreign(f) else f
         made = _looking(f, of_library(made) if computes_with_values(f) else made)
         return consumed(made) if consumes(f) else made
@@ -156,6 +156,10 @@ def _called(f: Any) -> Any:
     if mutated := mutated_parameters_of(f):
         converted = _refusing_tensors(converted, mutated)
     return functools.partial(called, f, converted) if in_staged_block() else converted
+
+
+def _full_name(f: Any) -> str:
+    return ".".join(filter(None, (f.__module__, f.__qualname__)))
 
 
 def _looking(f: Any, made: Callable[..., Any]) -> Callable[..., Any]:

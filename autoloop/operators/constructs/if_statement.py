@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.ir.array_storage import kept
+from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.records import record_branch
 
 from ...left_to_python import unless_left
 from ..mutation.array_identity import renew
@@ -67,6 +69,7 @@ def if_stmt(
     count = len(names)
     test = asked(test)
     if is_staged(test):
+        _note((then, orelse), None)
 
         def staged(*values: Any) -> tuple[Any, ...]:
             outside = Outside((then, orelse), shared, places, values)
@@ -74,10 +77,19 @@ def if_stmt(
             return _staged_statement(test, (then, orelse), names, values, outside)
 
         return staged
-    chosen = then if test else orelse
+    chosen = then if (side := bool(test)) else orelse
+    _note((then, orelse), side)
     if chosen is not None:
         return chosen
     return lambda *values: values[:count]
+
+
+def _note(branches: Sequence[Branch | None], side: bool | None) -> None:
+    """Note for ``explain`` which side of a branch is taken, or None if the run decides."""
+    if (graph := current_graph()) is not None:
+        code = next((code for one in branches if (code := getattr(one, "__code__", None)) is not None), None)
+        if code is not None:
+            record_branch(graph, code, side)
 
 
 def _staged_statement(
@@ -292,6 +304,7 @@ def if_return(
     """
     test = asked(test)
     if is_staged(test):
+        _note((then, orelse), None)
 
         def staged(*values: Any) -> Any:
             seen = seen_elsewhere(values)
@@ -300,7 +313,8 @@ def if_return(
             return _staged_return(test, (then, orelse), values, outside, what, seen)
 
         return staged
-    chosen = then if test else orelse
+    chosen = then if (side := bool(test)) else orelse
+    _note((then, orelse), side)
     return chosen if chosen is not None else _nothing
 
 
@@ -361,8 +375,11 @@ def if_exp(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any
     """Return ``then() if test else orelse()``."""
     test = asked(test)
     if is_staged(test):
+        _note((then,), None)
         return staged_choice(test, then, orelse, _TERNARY)
-    return then() if test else orelse()
+    side = bool(test)
+    _note((then,), side)
+    return then() if side else orelse()
 
 
 def staged_choice(test: Any, then: Callable[[], Any], orelse: Callable[[], Any], what: str) -> Any:

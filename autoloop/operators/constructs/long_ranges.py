@@ -20,10 +20,10 @@ from autoloop_runtime.analysis.inside import count_nodes
 from autoloop_runtime.base.locations import capture, users_line
 from autoloop_runtime.ir.array_storage import Block
 from autoloop_runtime.ir.graph import Graph, current_graph
-from autoloop_runtime.ir.records import forget_loops, loop_records
+from autoloop_runtime.ir.records import decided, forget_since
 from autoloop_runtime.ir.rollback import mark, rollback
 
-from ...left_to_python import LeftToPython, mean_all, python_can_run, weigh_trace
+from ...left_to_python import SMALLER, LeftToPython, mean_all, python_can_run, weigh_trace
 from ..mutation.heap_snapshot import snapshots
 from ..mutation.held_before import has_changed, restore
 from ..mutation.side_effects import Outside
@@ -90,7 +90,7 @@ class Tried:
         assert graph is not None
         leave_endless(names, values)
         self.block = Block(graph, every=True)
-        self.graph, self._begun, self._loops = graph, mark(graph), loop_records(graph)
+        self.graph, self._begun, self._decided = graph, mark(graph), decided(graph)
         self._left_behind = LeftBehind in graph.root.records
         self._before, self._variables = snapshots(outside.roots, values, names)
         containers = {id(one): one for value in values for _, one in places_in(value) if not is_growing(one)}
@@ -107,7 +107,7 @@ class Tried:
         """
         self.block.undo()
         rollback(self.graph, self._begun)
-        forget_loops(self.graph, self._loops)
+        forget_since(self.graph, self._decided)
         if not self._left_behind:
             self.graph.root.records.pop(LeftBehind, None)
         for one, held in self._held:  # lists that were to grow are marked as such
@@ -285,7 +285,7 @@ class Growth:
         said = f"{self.nodes:,} nodes in the first {self.count:,}{length} iterations{why}"
         if not self._loops.are_wanted and python_can_run():
             what = f"a `for` loop would be written out, {said}; {_MEANT}"
-            raise LeftToPython(what, users_line(capture()), is_shown=True)
+            raise LeftToPython(what, users_line(capture()), is_shown=True, instead=f"{SMALLER}; {_MEANT}")
         if self.nodes <= MUCH or (told := self._graph.root.record(_Told)).is_said:
             return
         told.is_said = True

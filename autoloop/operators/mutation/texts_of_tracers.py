@@ -93,7 +93,7 @@ def leave_value(value: Any, frame: FrameType) -> None:
         )
     if is_library_file(code.co_filename):
         what = computing(f"{frame.f_globals.get('__name__')}.{code.co_qualname}")
-    leave_unknown(what)
+    leave_unknown(what, instead=what.partition("; ")[2])
 
 
 def _is_own_message(frame: FrameType) -> bool:

@@ -26,7 +26,7 @@ from ...errors import (
     passes_handlers,
     programs_own,
 )
-from ...left_to_python import LeftToPython, leave_unknown, python_can_run, weigh_trace
+from ...left_to_python import SMALLER, LeftToPython, leave_unknown, python_can_run, weigh_trace
 from .raising import Raising, caused, raised_kind, remade, unknown_parts
 from .standins import Face, StandIn
 
@@ -193,11 +193,9 @@ def endless_recursion(is_shown: bool = False) -> EndlessRecursionError:
     what = "a function calls itself under a tensor condition"
     if not (is_shown or _calls_again()):
         what = f"{what}, or such conditions are nested too deep"
-    leave_unknown(what, is_shown=is_shown)
-    return EndlessRecursionError(
-        f"{what}; tracing follows both branches and never ends: write the recursion as a loop, or let a Python "
-        f"value stop it"
-    )
+    instead = "write the recursion as a loop, or let a Python value stop it"
+    leave_unknown(what, is_shown=is_shown, instead=instead)
+    return EndlessRecursionError(f"{what}; tracing follows both branches and never ends: {instead}")
 
 
 def _calls_again() -> bool:
@@ -270,7 +268,7 @@ def _leave_if_too_many() -> None:
         raise LeftToPython(
             f"it has more than {_MOST_BLOCKS:,} loops and branches on tensors, with those of functions that call "
             f"themselves and of loops that are written out",
-            users_line(capture()), is_shown=True,
+            users_line(capture()), is_shown=True, instead=SMALLER,
         )  # fmt: skip
 
 

@@ -6,7 +6,8 @@ the graph or runs now, in Python. They leave a record of the decision with the g
 
 from __future__ import annotations
 
-from typing import Literal
+from types import CodeType
+from typing import Any, Literal
 
 from ..base.dataclass import dataclass, replace
 from ..base.locations import Line, capture
@@ -41,6 +42,33 @@ class LoopRecord:
     names: tuple[str, ...] = ()
     count: int = 0
     nodes: int = 0
+
+
+@dataclass(frozen=True)
+class BranchRecord:
+    """A branch of the user's source that was reached.
+
+    Attributes
+    ----------
+    line : Line
+        Where it stands.
+    converted : bool
+        True if the run decides it, False if that was known while tracing.
+    sides : frozenset of bool
+        How it was decided while tracing, each time that it was reached.
+    """
+
+    line: Line
+    converted: bool
+    sides: frozenset[bool] = frozenset()
+
+
+class _Branches(dict[tuple[str, int, str], set[bool | None]]):
+    """The branches reached while a root graph was traced, by where their code is, and how they were decided; None: by
+    the run."""
+
+    def copy(self) -> _Branches:
+        return _Branches({place: set(sides) for place, sides in self.items()})
 
 
 class _Loops(dict[LoopRecord, LoopRecord]):
@@ -107,11 +135,36 @@ def record_loop(graph: Graph | None, record: LoopRecord) -> None:
         records[key] = record
 
 
-def forget_loops(graph: Graph, known: tuple[LoopRecord, ...]) -> None:
+def record_branch(graph: Graph | None, code: CodeType, side: bool | None) -> None:
+    """Keep with the root of ``graph`` which side a branch has taken, or None if the run decides; ``code`` is that of
+    one of its sides, which begins at its line."""
+    if graph is not None:
+        place = code.co_filename, code.co_firstlineno, code.co_qualname
+        graph.root.record(_Branches).setdefault(place, set()).add(side)
+
+
+def branch_records(graph: Graph) -> tuple[BranchRecord, ...]:
+    """Return the branches of a graph, in the order in which they were first reached."""
+    lines: dict[Line, set[bool | None]] = {}
+    for (filename, lineno, name), sides in graph.root.record(_Branches).items():
+        lines.setdefault(Line(filename, lineno, name.partition(".<locals>.")[0]), set()).update(sides)
+    return tuple([
+        BranchRecord(line, None in sides, frozenset([side for side in sides if side is not None]))
+        for line, sides in lines.items()
+    ])  # fmt: skip
+
+
+def decided(graph: Graph) -> tuple[_Loops, _Branches]:
+    """Return what was recorded of the loops and branches of a graph by now."""
+    return graph.root.record(_Loops).copy(), graph.root.record(_Branches).copy()
+
+
+def forget_since(graph: Graph, known: tuple[_Loops, _Branches]) -> None:
     """Let the records of a graph be those that it had before what was tried and given up."""
-    records = graph.root.record(_Loops)
-    records.clear()
-    records.update((replace(one, count=0, nodes=0), one) for one in known)
+    for before in known:
+        records: dict[Any, Any] = graph.root.record(type(before))
+        records.clear()
+        records.update(before.copy())
 
 
 def loop_records(graph: Graph) -> tuple[LoopRecord, ...]:
