@@ -53,16 +53,19 @@ function opened(model, state) {
       return token.waits && its === frame && around === parent;
     }).length;
     const full = live.length >= window;
-    const names = model.variables[frame];
+    const variables = model.variables[frame];
     const rows = live.sort((a, b) => a.index - b.index).map(({ number, index }) =>
       h("tr", {}, h("th", { scope: "row" }, h("span", { class: `chip ${colour(index)}` }, String(index))),
-        ...names.map((one) => h("td", {}, state.values.get(number)?.get(one) ?? "–"))));
+        ...variables.map(({ id }) => {
+          const value = state.values.get(number)?.get(id) ?? "–";
+          return h("td", { title: value }, value.length > 16 ? `${value.slice(0, 15)}…` : value);
+        })));
     const said = `${live.length} of ${window} iteration${window > 1 ? "s" : ""} live${full ? ": the window is full" : ""}`;
     return h("section", { class: `replay-frame${full ? " full" : ""}` },
       h("h3", {}, `frame ${name}`, outer ? h("span", { class: "note" }, ` in iteration ${above}`) : null),
       h("div", { class: "meter", role: "img", "aria-label": said },
         ...(window <= 32 ? Array.from({ length: window }, (_, k) => h("i", { class: k < live.length ? colour(live[k].index) : "" })) : [])),
       h("p", { class: "note" }, said + (waiting ? `; ${waiting} token${waiting > 1 ? "s wait" : " waits"}` : "")),
-      h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "iteration"), ...names.map((one) => h("th", {}, one)))), h("tbody", {}, ...rows))));
+      h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "iteration"), ...variables.map(({ note }) => h("th", {}, note)))), h("tbody", {}, ...rows))));
   });
 }

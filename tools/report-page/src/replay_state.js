@@ -16,10 +16,8 @@ export class Model {
       add(this.into, edge.target, number);
       add(this.out, edge.source, number);
     });
-    /** by frame: the names of its loop variables */
-    this.variables = data.frames.map((_, frame) => [
-      ...new Set(data.graph.boxes.filter((box) => box.cluster === frame && isVariable(box)).map((box) => box.note)),
-    ]);
+    /** by frame: the Merges of its loop variables */
+    this.variables = data.frames.map((_, frame) => data.graph.boxes.filter((box) => box.cluster === frame && isVariable(box)));
   }
 
   /** The id of the box that an event is of; null of frames and iterations. */
@@ -85,7 +83,7 @@ export class Model {
     const box = this.boxes.get(id);
     this.take(state, id, at);
     this.give(state, id, to, made, box.style === "switch" ? port : -1, box.style === "invariant");
-    if (isVariable(box)) state.values.get(to)?.set(box.note, made);
+    if (isVariable(box)) state.values.get(to)?.set(id, made);
   }
 
   die(state, id, at) {
