@@ -179,6 +179,8 @@ LAZY = {
     ("autoloop_runtime.dataflow.workers", "threadpoolctl"),
     ("autoloop.conversion.pipeline", "autoloop.conversion.converting"),
     ("autoloop.conversion.converting", "autoloop.conversion.printing"),
+    ("autoloop.conversion.source", "autoloop.conversion.changed_files"),
+    ("autoloop.conversion.source", "autoloop.conversion.texts_elsewhere"),
     ("autoloop.conversion.jumps", "autoloop.conversion.matching"),
     ("autoloop.conversion.block_statements", "autoloop.conversion.matching"),
     ("autoloop.tracing", "autoloop.conversion.advice"),

@@ -4,8 +4,6 @@ of it anew with other lines, as IPython's ``%autoreload`` does."""
 from __future__ import annotations
 
 import functools
-import linecache
-import time
 import types
 import warnings
 from collections.abc import Iterator, Sequence
@@ -15,18 +13,10 @@ from autoloop_runtime.base.parsing import parse
 
 from ..errors import SourceNotFoundError
 
-_BEGAN = time.time()
 _PARTS = (
     "co_name", "co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount", "co_posonlyargcount",
     "co_kwonlyargcount", "co_exceptiontable",
 )  # fmt: skip
-
-
-def is_new(filename: str) -> bool:
-    """Return whether a file, whose lines were just read, was written since the process began."""
-    entry = linecache.cache.get(filename)
-    written = entry[1] if entry is not None and len(entry) > 1 else None  # None: the text of no file, as of a cell
-    return written is not None and written >= _BEGAN
 
 
 def as_it_stands(code: types.CodeType, lines: Sequence[str]) -> types.CodeType:

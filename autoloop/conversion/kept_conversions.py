@@ -12,6 +12,7 @@ import linecache
 import marshal
 import os
 import sys
+import time
 import types
 from collections.abc import Iterable, Iterator
 from importlib import util
@@ -21,11 +22,11 @@ from autoloop_runtime.base.cache_folder import cache_folder
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.kept_entries import DiskCache
 
-from .changed_files import is_new
 from .meanings import Meanings
 
 #: of the room that is for machine code
 _PART = 16
+_BEGAN = time.time()
 #: file -> its lines, and their hash: a large file has many functions. Two threads put the same there
 _texts: dict[str, tuple[list[str], bytes]] = {}
 
@@ -63,6 +64,18 @@ def enclosed(function: types.FunctionType, named: Iterable[str]) -> tuple[Any, .
         with contextlib.suppress(ValueError):
             found.append(cell.cell_contents)
     return tuple(found)
+
+
+def is_new(filename: str) -> bool:
+    """Return whether a file, whose lines were just read, was written since the process began."""
+    entry = linecache.cache.get(filename)
+    if entry is None or len(entry) < 2 or entry[1] is None:  # the text of no file, as of a cell
+        return False
+    try:
+        found = os.stat(entry[3])
+    except OSError:
+        return True
+    return max(found.st_mtime, found.st_ctime) >= _BEGAN  # one that was moved there keeps the time of its text
 
 
 class KeptConversion:

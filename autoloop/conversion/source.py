@@ -19,12 +19,12 @@ from typing import Any
 
 from autoloop_runtime.base.callbacks import code_of
 from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.parsing import parse
 
 from ..errors import SourceNotFoundError, describe_place
-from .changed_files import as_it_stands, is_new
+from .kept_conversions import is_new
 from .nodes import Node
-from .texts_elsewhere import lines_of
 from .translation import to_gast
 
 
@@ -71,12 +71,20 @@ def find_source(code: types.CodeType) -> FunctionSource:
         If there is no text, or the text no longer holds this function.
     """
     linecache.checkcache(code.co_filename)
-    lines = linecache.getlines(code.co_filename) or lines_of(code)
+    lines = linecache.getlines(code.co_filename)
+    if not lines:
+        with undivided():
+            from .texts_elsewhere import lines_of
+
+        lines = lines_of(code)
+    if lines and is_new(code.co_filename):
+        with undivided():
+            from .changed_files import as_it_stands
+
+        code = as_it_stands(code, lines)
     if not lines or code.co_firstlineno > len(lines):
         what = f"no source text for {code.co_qualname!r} in {code.co_filename!r}"
         raise SourceNotFoundError(f"{what}: a file has it, or a cell" if code.co_filename[:1] == "<" else what)
-    if is_new(code.co_filename):
-        code = as_it_stands(code, lines)
     try:
         if code.co_name == "<lambda>":
             node, block = _find_lambda(code, lines)

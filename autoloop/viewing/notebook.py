@@ -84,7 +84,7 @@ def _concrete(concrete: ConcreteFunction) -> str:
 def _graph(graph: Graph, of: Graph | ConcreteFunction | None = None) -> str:
     if len(graph.nodes) > MOST_DRAWN:
         return f"<p><code>{escape(repr(graph))}</code>: too many nodes to draw here</p>"
-    return draw(of or graph, stage="structured").svg
+    return draw(of or graph, stage="structured").fitted
 
 
 def _tensor(tensor: Tensor) -> str:

@@ -70,8 +70,13 @@ class Drawing:
             return
         Path(path).write_text(self.svg if suffix == ".svg" else self.dot, encoding="utf-8")
 
+    @property
+    def fitted(self) -> str:
+        """The picture as svg that is no wider than the room it has in a page."""
+        return self.svg.replace("<svg ", '<svg style="max-width: 100%; height: auto" ', 1)
+
     def _repr_svg_(self) -> str:
-        return self.svg
+        return self.fitted
 
     def __repr__(self) -> str:
         return f"<Drawing of {self.picture.title}: {len(self.picture.boxes)} boxes>"

@@ -72,6 +72,16 @@ def test_a_file_that_was_changed_after_it_was_read(written):
     assert list(steps.after(np.ones(2), np.int64(3))) == [4, 4] and steps.after.tracing_count == 1
 
 
+def test_an_older_file_that_was_moved_there(written, tmp_path):
+    older = tmp_path / "older.txt"
+    older.write_text(MODULE.replace("x * FACTOR", "x * 5"))
+    os.utime(older, (1, 1))
+    module = importlib.import_module(written.name)
+    older.replace(written.file)
+    with pytest.warns(UserWarning, match="has changed since 'larger' was read from it"):
+        assert list(module.grown(np.ones(2))) == [8, 8]
+
+
 def test_functions_that_stand_elsewhere_by_now_are_found(written):
     module = importlib.import_module(written.name)
     written.write(f"# a comment\n\n{MODULE}")

@@ -57,6 +57,7 @@ class Processes:
 
 @pytest.fixture
 def processes(tmp_path, monkeypatch):
+    monkeypatch.setattr(kept_conversions, "_BEGAN", float("inf"))  # the files of other processes, which begin later
     monkeypatch.setenv("AUTOLOOP_CACHE", "1")
     monkeypatch.setenv("AUTOLOOP_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("AUTOLOOP_NATIVE", "0")

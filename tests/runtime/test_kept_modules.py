@@ -320,4 +320,4 @@ def test_a_process_takes_them_from_the_file(tmp_path):
     # what one import loads is opened at once
     (file,) = (tmp_path / "cache").glob("*.modules")
     groups = {begin for begin, *_ in Finder(str(file))._index.values()}
-    assert len(groups) < 25
+    assert len(groups) < 30
