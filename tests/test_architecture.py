@@ -57,7 +57,7 @@ ARROWS = {
         "entered_calls": "ir toolchain kernels typing native_function",
         "lying_arguments": "typing",
         "packed_words": "typing native_function",
-        "recorded_calls": "",
+        "recorded_calls": "typing writer",
         "linked_code": "ir toolchain kernels writer native_function",
         "native_call": "ir toolchain kernels typing native_function linked_code decided_calls variable_runs "
         "failed_runs entered_calls lying_arguments packed_words recorded_calls call_memory told_loops",
@@ -169,6 +169,7 @@ LAZY = {
     ("autoloop_runtime.base.locations", "bisect"),
     ("autoloop_runtime.base.nest", "dataclasses"),
     ("autoloop_runtime.base.profiler", "threading"),
+    ("autoloop_runtime.native.recorded_calls", "threading"),
     ("autoloop.sent_by_name", "copy"),
     ("autoloop.fresh_results", "copy"),
     ("autoloop_runtime.base.nest", "optree"),

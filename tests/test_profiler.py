@@ -7,12 +7,13 @@ import json
 import autoloop as al
 import numpy as np
 import pytest
+from api import recorded_calls
 from autoloop.cli import main
 from autoloop.profiler import summarize, timeline_data
 from autoloop.viewing.report import run_timelines
 from autoloop.viewing.report.seen_stages import Source
 from autoloop.viewing.report.trace_pages import trace_data
-from executors import EXECUTORS
+from executors import needs_native
 from test_viewing import whole
 
 
@@ -135,12 +136,46 @@ def test_chains_go_through_nested_loops():
     assert sorted(one.iterations for one in trace.summary().loops) == [3, 9]
 
 
-def test_machine_code_is_not_said_to_be_measured_by_line():
-    if "native" not in EXECUTORS:
-        pytest.skip("the extra for machine code is not installed")
-    summary = traced("native").summary()
-    (told,) = summary.executors
-    assert told.executor == "native" and told.seconds > 0 and "machine code" in str(summary)
+@needs_native
+def test_lines_of_machine_code_are_counted():
+    trace = traced("native")
+    summary = trace.summary()
+    lines, (told,) = by_number(summary), summary.executors
+    assert {k: lines[k].count for k in (3, 5)} == {3: 5, 5: 3}
+    assert sum(one.share for one in summary.lines) == pytest.approx(1)
+    assert told.executor == "native" and told.threads == 1 and "lines counted, times shared out" in told.how
+    assert trace.timeline()["nodes"] == [["machine code", "", -1, None, ()]]
+
+
+@needs_native
+def test_long_machine_code_is_looked_at(monkeypatch):
+    monkeypatch.setattr(recorded_calls, "_ENOUGH", 2)
+
+    def busy(x, n):
+        for _ in range(n):
+            x = np.tanh(x @ x)
+        return x, n
+
+    summary = traced("native", busy, (np.ones((200, 200)) / 200, np.int64(20))).summary()
+    assert " looks" in summary.executors[0].how
+    lines = {one.line.lineno - busy.__code__.co_firstlineno: one for one in summary.lines if one.line}
+    assert lines[2].count == 20 and lines[2].share > 0.5
+
+
+@needs_native
+def test_machine_code_that_is_watched_fails_as_it_does_otherwise():
+    def part(x, n):
+        for i in range(n):
+            x[i] = 1.0
+        return x
+
+    f, x = al.function(part, executor="native"), np.zeros(3)
+    for _ in range(2):
+        with al.profiler.trace() as trace, pytest.raises(IndexError):
+            f(x, np.int64(4))
+        assert len(trace.slices) == 1
+    with al.profiler.trace():
+        assert f(np.zeros(5), np.int64(4)).tolist() == [1.0] * 4 + [0.0]
 
 
 def test_the_timeline_has_what_the_page_draws(monkeypatch):

@@ -15,12 +15,11 @@ from ..text_tables import aligned
 
 #: so many lines are printed; those that took longest
 MOST_LINES = 40
-#: how times are found, by executor
+#: how times are found, by executor; of machine code that depends on the calls
 HOW = {
     "dataflow": "each kernel timed by itself; what a loop or a batch does as one otherwise runs kernel by kernel",
     "sequential": "each line of generated Python timed, which makes short ones some µs longer; what one does for "
     "several lines is shared out by estimated costs",
-    "native": "machine code: each call timed as a whole, not line by line",
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from autoloop_runtime.analysis.cost import estimate
 from autoloop_runtime.analysis.inside import nodes_inside
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.locations import Line, users_line
+from autoloop_runtime.base.machine_calls import MachineCall
 from autoloop_runtime.base.profiler import Recorder, TracedRun
 from autoloop_runtime.dataflow.flat_graph import FlatNode
 from autoloop_runtime.ir.graph import CONST, PARAMETER, Node
@@ -112,7 +113,8 @@ class _Lines:
     def of(self, thing: Any) -> Shares:
         known = self._known.get(id(thing))
         if known is None:
-            known = self._known[id(thing)] = thing, _shares(list(_nodes_of(thing)))
+            shares = tuple(thing.shares.items()) if isinstance(thing, MachineCall) else ()
+            known = self._known[id(thing)] = thing, shares or _shares(list(_nodes_of(thing)))
         return known[1]
 
 

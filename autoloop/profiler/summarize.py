@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from autoloop_runtime.base.locations import Line, users_line
+from autoloop_runtime.base.machine_calls import MachineCall
 from autoloop_runtime.base.profiler import Recorder, TracedRun
 from autoloop_runtime.base.trace_curves import LOCK_WAITS
 from autoloop_runtime.ir.graph import Node
@@ -100,10 +101,28 @@ def _executor(seen: Seen, name: str, runs: Sequence[int]) -> ExecutorSummary:
     members = [k for run in runs for k in seen.of_runs[run]]
     busy = joined([part for k in members for part in seen.kernels[k].parts])
     return ExecutorSummary(
-        name, HOW[name], len(runs), max([seen.runs[run].threads for run in runs]),
+        name, _how(seen, name, members), len(runs), max([seen.runs[run].threads for run in runs]),
         sum([seen.span(seen.runs[run], seen.of_runs[run]) for run in runs]) / 1e9, len(members), length(busy) / 1e9,
         seen.running.mean(busy), sum([seen.kernels[k].time for k in members if k in seen.chain]) / 1e9,
     )  # fmt: skip
+
+
+def _how(seen: Seen, executor: str, kernels: Sequence[int]) -> str:
+    """Return how the times of an executor were found."""
+    if executor != "native":
+        return HOW[executor]
+    calls = [seen.kernels[k].of for k in kernels]
+    samples = sum([one.samples for one in calls if isinstance(one, MachineCall)])
+    told = []
+    if samples:
+        told.append(
+            f"machine code that says where it is, which makes it slower: lines counted, times of {samples:,} looks"
+        )
+    if any(isinstance(one, MachineCall) and not one.samples for one in calls):
+        told.append("calls too short to be looked at: lines counted, times shared out by estimated costs")
+    if any(one is None for one in calls):
+        told.append("calls that could not be watched: timed as a whole")
+    return "; ".join(told)
 
 
 # -- by line ------------------------------------------------------------------------------------------------
@@ -122,7 +141,10 @@ class _OfLine:
     def add(self, kernel: Kernel, share: float, is_critical: bool) -> None:
         self.time += kernel.time * share
         self.critical += kernel.time * share * is_critical
-        self.names[kernel.run, kernel.name] += 1
+        if isinstance(kernel.of, MachineCall):
+            self.names[kernel.run, kernel.name] += kernel.of.counts.get(self.line, 0)
+        elif kernel.of is not None:
+            self.names[kernel.run, kernel.name] += 1
         self.parts.extend(kernel.parts)
         self.kernels.append(kernel)
 
@@ -150,14 +172,14 @@ def _line(
     parts = joined(of.parts)
     parallelism = seen.running.mean(parts)
     kinds = {seen.runs[one.run].executor: None for one in of.kernels if one.run >= 0}
-    by_run: Counter[str] = Counter()  # the operations of a line run together, those of another run after them
+    times: Counter[str] = Counter()  # the operations of a line run together, those of another run after them
     for (_, name), count in of.names.items():
-        by_run[name] += count
+        times[name] += count
     main = next(iter(kinds), "")
     limit = "" if main not in executors else _limit(seen, of, parts, parallelism, executors[main], loops)
     return LineSummary(
-        of.line, of.time / 1e9, of.time / total, max(by_run.values()), len(of.kernels), parallelism, of.critical / 1e9,
-        limit, ", ".join(kinds),
+        of.line, of.time / 1e9, of.time / total, max(times.values(), default=0), len(of.kernels), parallelism,
+        of.critical / 1e9, limit, ", ".join(kinds),
     )  # fmt: skip
 
 
@@ -169,7 +191,7 @@ def _limit(
     if told.executor == "sequential":
         return "generated Python is one thread"
     if told.executor == "native":
-        return "machine code"
+        return "machine code that is watched is one thread"
     if told.threads == 1:
         return "one thread"
     if parallelism >= 0.85 * told.threads:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from autoloop_runtime.base.locations import Line
+from autoloop_runtime.base.machine_calls import MachineCall
 from autoloop_runtime.base.trace_curves import LIVE, READY
 
 from .line_summary import Summary
@@ -76,7 +77,7 @@ def _slices(
     columns: dict[str, list[int]] = {name: [] for name in COLUMNS}
     now = min([one.start for one in shown])
     for k, one in enumerate(shown):
-        main = max(one.shares, key=lambda share: share[1])[0]
+        main = None if isinstance(one.of, MachineCall) else max(one.shares, key=lambda share: share[1])[0]
         loops = tuple([name for name, _ in one.loops])
         node = (one.name, one.op, *_place(main, files), loops)
         columns["start"].append(one.start - now)

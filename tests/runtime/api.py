@@ -128,6 +128,7 @@ from autoloop_runtime.native import (
     failed_runs,
     linked_code,
     native_call,
+    recorded_calls,
     rules,
     single_kernels,
 )

@@ -25,7 +25,7 @@ from .call_memory import Memory, copied
 from .ir.moving import Given
 from .native_function import DATA_OFFSET, Function, shapes_of, write_function
 from .packed_words import PACKED, is_complex, packed, strides_of
-from .recorded_calls import recorded
+from .recorded_calls import Known, recorded
 from .toolchain.cache import default_cache
 from .toolchain.compile_ir import Code, callable_of, compile_ir, host
 from .typing.facts import Shape
@@ -73,13 +73,14 @@ class _Compiled:
         self._classes: Classes | None = None
         #: of a class of shapes, None where there is no code for all of them
         self._of_class: dict[Members, Run | None] = {}
+        self._watched: Known = {}
         host()  # without llvmlite it is said now, not at the first call
         if all(t.shape.is_fully_defined() for t in graph.inputs):
             self._only = self._runnable(tuple([t.shape.as_tuple() for t in graph.inputs]))
 
     def __call__(self, values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
         if active() is not None:
-            return recorded(self._graph, partial(self._run, values, state))
+            return recorded(self._graph, values, state, self._watched, make, partial(self._run, values, state))
         return self._run(values, state)
 
     def _run(self, values: Sequence[Any], state: RunState) -> list[Any]:

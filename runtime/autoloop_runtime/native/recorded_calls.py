@@ -1,25 +1,127 @@
-"""Calls of machine code that a trace records: when each began and ended. Nothing in it is timed by itself."""
+"""Calls of machine code that a trace records: when each began and ended.
+
+Of code that is made to be watched also how often each line ran, and where it was when it was looked at.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from ..base.config import get_num_threads
+import numpy as np
+
+from ..analysis.cost import estimate
+from ..base.dataclass import dataclass
+from ..base.forks import undivided
+from ..base.locations import Line, users_line
+from ..base.machine_calls import MachineCall
 from ..base.profiler import active
-from ..ir.graph import Graph
+from ..ir.graph import CONST, PARAMETER, Graph
+from ..ir.run_state import RunState
+from .typing.facts import Shape
+from .typing.refusal import NativeRefusal
+from .writer.marks import MARKS, Marks
 
-T = TypeVar("T")
 NAME = "machine code"
+#: seconds between two looks, and how many say where the time went
+_PAUSE, _ENOUGH = 0.0005, 20
+#: makes machine code of a graph for such shapes
+Make = Callable[..., Callable[[Sequence[Any], RunState], list[Any]]]
 
 
-def recorded(graph: Graph, call: Callable[[], T]) -> T:
-    """Return what a call of the machine code of ``graph`` gives, and let the trace around it know."""
+@dataclass(frozen=True)
+class Watched:
+    """Machine code that says where it is."""
+
+    run: Callable[[Sequence[Any], RunState], list[Any]]
+    marks: Marks
+
+
+#: of a graph, by the shapes of its inputs; None where there is no such code
+Known = dict[tuple[Shape, ...], Watched | None]
+
+
+def recorded(
+    graph: Graph, values: Sequence[Any], state: RunState, known: Known, make: Make, call: Callable[[], list[Any]]
+) -> list[Any]:
+    """Return what a call of the machine code of ``graph`` gives, and let the trace around it know.
+
+    Parameters
+    ----------
+    known : dict
+        The watched code that was made before.
+    make : callable
+        Makes machine code.
+    call : callable
+        Makes the call as it is made without a trace.
+    """
     recorder = active()
     assert recorder is not None
-    run = recorder.begin("native", graph, get_num_threads())
+    shapes = tuple([np.shape(value) for value in values])
+    if shapes not in known:
+        known[shapes] = _watched(graph, shapes, make)
+    watched = known[shapes]
+    of: MachineCall | None = None
+    run = recorder.begin("native", graph, 1)
     try:
-        return call()
+        if watched is None:
+            return call()
+        results, of = _looked_at(watched, values, state)
+        return call() if results is None else results
     finally:
-        recorder.record(NAME, "", run.begin, (), run, graph)
+        recorder.record(NAME, "", run.begin, (), run, of)
         run.ended()
+
+
+def _watched(graph: Graph, shapes: Sequence[Shape], make: Make) -> Watched | None:
+    marks = Marks()
+    token = MARKS.set(marks)
+    try:
+        return Watched(make(graph, shapes, among_others=True), marks)
+    except NativeRefusal:  # other code serves the call
+        return None
+    finally:
+        MARKS.reset(token)
+
+
+def _looked_at(watched: Watched, values: Sequence[Any], state: RunState) -> tuple[list[Any] | None, MachineCall | None]:
+    """Return what the code gives, and what was seen of it; None where it is left to other code."""
+    with undivided():
+        from threading import Event, Thread
+
+    words, seen, over = watched.marks.words, Counter[int](), Event()
+    words[:] = 0
+
+    def look() -> None:
+        while not over.wait(_PAUSE):
+            seen[int(words[0])] += 1
+
+    looking = Thread(target=look, name="autoloop-looking", daemon=True)
+    looking.start()
+    try:
+        results = watched.run(values, state)
+    except NativeRefusal:  # it has changed nothing
+        return None, None
+    finally:
+        over.set()
+        looking.join()
+    return results, _told(watched.marks, seen)
+
+
+def _told(marks: Marks, seen: Counter[int]) -> MachineCall:
+    counts: dict[Line | None, int] = {}
+    costs: dict[Line | None, float] = defaultdict(float)
+    for graph, word in marks.blocks.items():
+        often = int(marks.words[word])
+        for node in graph.nodes:
+            if often and node.op not in (CONST, PARAMETER):
+                line = users_line(node.location)
+                counts[line] = max(counts.get(line, 0), often)
+                costs[line] += often * (0.0 if node.subgraphs else estimate(node))
+    samples = sum(seen.values())
+    if samples >= _ENOUGH:
+        times = {marks.lines[k]: n / samples for k, n in seen.items()}
+        return MachineCall({**dict.fromkeys(counts, 0.0), **times}, counts, samples)
+    total = sum(costs.values()) or 1.0
+    return MachineCall({line: cost / total for line, cost in costs.items()}, counts, 0)

@@ -19,6 +19,7 @@ from ..typing.facts import Shape, Types
 from ..typing.refusal import refuse
 from .arena import Arena
 from .elementwise_ir import Arithmetic
+from .marks import MARKS
 from .memory_order import lying_in, memory_order
 from .steps import steps_in, text_of
 from .storage_plan import Plan
@@ -101,6 +102,8 @@ class Block:
     pending: list[Pending] = field(default_factory=list)
     extents: dict[Extent, str] = field(default_factory=dict)
     put_back: set[Node] = field(default_factory=set)
+    #: the line that it has said last that it is at, see ``marks``
+    marked: int | None = None
     #: the tensors that may still be read, of the first so many that have a value: what is read to its end stays so
     live: list[Tensor] = field(default_factory=list)
     looked_at: int = 0
@@ -191,8 +194,8 @@ class Context:
         self.report_slots = 0
         #: whether loops over elements are functions of their own; ``False`` inside such a function
         self.outlines: bool | None = None
-        #: whether something in it is left to BLAS or LAPACK, which have threads of their own
-        self.calls_blas = False
+        #: whether something in it is left to BLAS or LAPACK, which have threads of their own; see ``marks``
+        self.calls_blas, self.marks = False, MARKS.get()
 
     # -- values -------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from .nests import same_place, store_all
 from .registry import called_entry, entry_of, growing_rule_of
 from .storage_plan import make_plan
 from .values import Array, Buffer, Expr, Pending, Scalar, Shape, Splat, Value, dense, depth_of, resolve
+from .watching import mark, tally
 
 #: so many element-wise operations on top of each other are one loop; more would only take longer to write
 DEEPEST = 48
@@ -35,6 +36,7 @@ def open_block(
 def write_nodes(ctx: Context) -> None:
     """Write the nodes of the current block that are needed; what is pending is stored at the end."""
     block = ctx.block
+    tally(ctx, block.graph)
     for node in block.graph.nodes:
         if node in block.plan.needed and node.op is not CONST and node.op is not PARAMETER:
             write_node(ctx, node)
@@ -73,6 +75,8 @@ def _write_node(ctx: Context, node: Node) -> None:
         values = [value_of(ctx, t) for t in node.inputs]
     for tensor in node.inputs:
         block.left[tensor] -= 1
+    if not entry.pointwise or node.outputs[0].shape.rank == 0:
+        mark(ctx, node)
     with ctx.holding(values):
         if entry.pointwise and any(is_moving(ctx.types.shapes.get(t, ())) for t in node.inputs):
             agree(ctx, node, values, values, ctx.shape_of(node.outputs[0]))
@@ -80,6 +84,8 @@ def _write_node(ctx: Context, node: Node) -> None:
         results = list(write(ctx, node, values))
         if entry.pointwise and depth_of(results[0]) > DEEPEST and isinstance(results[0], Expr):
             results = [array_of(ctx, results[0], node.outputs[0])]
+    if node.subgraphs:
+        block.marked = None
     if node.op.effect:
         results.append(Scalar("true", TYPES[np.dtype(bool)]))
     for tensor, value in zip(node.outputs, results):
@@ -143,6 +149,7 @@ def _store_group(ctx: Context, shape: Shape, group: list[Pending]) -> None:
             arrays.append(made)
         for p in group:
             p.array = None
+        mark(ctx, group[-1].tensor.op)
         store_all(ctx, shape, group, arrays)
     for p, array in zip(group, arrays):
         p.array = array
