@@ -72,6 +72,8 @@ def test_the_page_is_one_file_that_asks_for_nothing(made):
 
 def test_the_data_is_what_was_put_in_whatever_texts_hold(made):
     data = json.loads(Page(made.html).scripts[0])
+    frame = Page(made._repr_html_()).tags
+    assert [tag for tag, _ in frame] == ["iframe"] and frame[0][1]["srcdoc"] == made.html
     assert data == json.loads(json.dumps(made.data))
     assert data["source"]["text"] == TEXT and data["source"]["first_line"] == FIRST
     assert "".join(text for _, spans in data["source"]["rows"] for _, text in spans) == TEXT.replace("\n", "")
@@ -92,6 +94,22 @@ def test_what_belongs_to_a_line_says_so(made):
     }
     assert [row.strip() for row in rows["converted"]] == ["x = x - (x * x - 2) / (2 * x)"]
     assert len(rows["python"]) == 1 and "/" in rows["python"][0]
+
+
+def test_the_memory_of_arrays_is_told_by_lines():
+    def f(x, n):
+        for _ in range(n):
+            x = np.tanh(x[::2])
+            x[0] = 1.0
+        return x
+
+    first = inspect.getsourcelines(f)[1]
+    table = al.report(f, np.ones(1000), al.TensorSpec([], al.int64)).data["memory"]
+    rows = [(line - first, *cells[2:]) for line, cells in table["rows"]]
+    assert rows[0] == (0, "x", "float64[1000]", "8 kB", "given")
+    assert any(row[0] == 2 and row[4] == "a view" and row[3] == "" for row in rows)
+    assert any(row[0] == 3 and "in place" in row[4] for row in rows)
+    assert al.report(newton, *ARGS).data["memory"] is None
 
 
 @needs_native

@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from autoloop_runtime.base.dataclass import dataclass
 
+from ...bound_function import BoundFunction
 from ...concrete import ConcreteFunction
+from ...drawing.labels import type_text
+from ...function import Function
 from ...profiler import Trace
 from ...traceable import title_of, traceable
 from .html_page import html_page
+from .memory_by_line import memory_of
 from .replayed_loops import replay_of
 from .run_timelines import timeline_of
 from .seen_stages import Source, source_data, stages_of
@@ -41,6 +46,10 @@ class Report:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file."""
         Path(path).write_text(self.html, encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        style = "width: 100%; height: 720px; border: 1px solid #8884; border-radius: 8px"
+        return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(self.html)}"></iframe>'
 
     def __repr__(self) -> str:
         parts = [name for name in ("timeline", "replay", "memory") if self.data[name] is not None]
@@ -83,6 +92,12 @@ def report(
     return made
 
 
+def _note(function: Function | BoundFunction, concrete: ConcreteFunction) -> str:
+    """Return for what a function was traced."""
+    given = [f"{t.op.name}: {type_text(t.dtype, t.shape)}" for t in concrete.inputs]
+    return " · ".join([*given, f"executor {function.executor}"])
+
+
 def _data(f: Callable[..., Any] | Trace, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Return what a page shows of a call."""
     if is_run_of_session(f):
@@ -95,10 +110,10 @@ def _data(f: Callable[..., Any] | Trace, args: tuple[Any, ...], kwargs: dict[str
     source = Source.of(f)
     return {
         "title": f"{title_of(f, function)}({', '.join(t.op.name for t in concrete.inputs)})",
-        "note": "",
+        "note": _note(function, concrete),
         "source": source_data(source),
         "stages": stages_of(f, concrete, source),
         "timeline": timeline_of(function, args, kwargs, source),
         "replay": replay_of(function, args, kwargs, source),
-        "memory": None,
+        "memory": memory_of(concrete, source),
     }

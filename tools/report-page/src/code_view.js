@@ -22,7 +22,8 @@ export function mount(element, { rows, first = 1, missing = null, remarks = [] }
     for (const one of lines) byLine.set(one, [...(byLine.get(one) ?? []), row]);
     list.append(row);
   });
-  element.append(list);
+  element.classList.add("column");
+  element.append(h("div", { class: "scroll" }, list));
 
   let lit = [];
   const choose = (row) => {
@@ -59,8 +60,14 @@ export function mount(element, { rows, first = 1, missing = null, remarks = [] }
     for (const row of [...lit, ...[...notes.values()].flat()]) row.classList.remove("lit");
     lit = byLine.get(line) ?? [];
     for (const row of [...lit, ...(notes.get(line) ?? [])]) row.classList.add("lit");
-    if (lit.length && from !== element) lit[0].scrollIntoView({ block: "nearest" });
+    if (lit.length && from !== element && !lit.some(inView)) lit[0].scrollIntoView({ block: "center" });
   });
+
+  function inView(row) {
+    const outer = row.closest(".scroll")?.getBoundingClientRect();
+    const inner = row.getBoundingClientRect();
+    return outer && inner.bottom > outer.top && inner.top < outer.bottom;
+  }
 
   let found = [];
   function search(text) {
@@ -86,5 +93,5 @@ function remarkList(remarks, notes, bus) {
     if (line) notes.set(line, [...(notes.get(line) ?? []), item]);
     return h("li", {}, item);
   });
-  return h("div", { class: "remarks" }, h("h3", {}, "What LLVM says of vectors"), h("ul", {}, ...items));
+  return h("details", { class: "remarks", open: true }, h("summary", {}, "What LLVM says of vectors"), h("ul", {}, ...items));
 }

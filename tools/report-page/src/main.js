@@ -79,9 +79,7 @@ function main() {
   const hasSource = Boolean(data.source);
   if (hasSource) {
     source.append(h("h2", {}, `${data.source.file}:${data.source.first_line}`));
-    const code = h("div", { class: "scroll" });
-    codeView.mount(code, { rows: data.source.rows, first: data.source.first_line }, bus);
-    source.append(code);
+    codeView.mount(source, { rows: data.source.rows, first: data.source.first_line }, bus);
   }
   const search = makeSearch(tabs, bus);
   const stages = h("section", { class: "stages", "aria-label": "Stages" }, tabs.bar, tabs.panels);
