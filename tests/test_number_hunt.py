@@ -235,10 +235,10 @@ def test_two_runs_that_part_are_told_where(executor):
         return x, turns
 
     parting = debugging.diff(one, debugging.record(other, np.float64(1.0), np.float64(1e-9)))
-    assert (parting.iteration, parting.name) == (2, "x") and f":{root.__code__.co_firstlineno + 3}" in str(parting)
+    assert (parting.iteration, parting.name) == ((2,), "x") and f":{root.__code__.co_firstlineno + 3}" in str(parting)
     assert "after iteration 2" in str(parting)
     entry = debugging.diff(one, debugging.record(root, np.float64(1.5), np.float64(1e-9)))
-    assert entry.iteration == -1 and "is 1. and 1.5 on entry" in str(entry)
+    assert entry.iteration == (-1,) and "is 1. and 1.5 on entry" in str(entry)
     longer = debugging.diff(one, debugging.record(root, np.float64(1.0), np.float64(1e-3), variables=["x"]))
     assert "4 iterations and 3" in str(longer) or "4 iterations and 2" in str(longer)
 
@@ -262,3 +262,28 @@ def test_state_of_objects_is_recorded():
     assert model.w.tolist() == [0.0, np.log(2.0)] and made.result is None
     names = {one.name for loop in made.loops for one in loop.variables}
     assert any("w" in name for name in names), names
+
+
+def nested(x, n):
+    for i in range(n):
+        k = 0
+        while k < i:
+            x = x * 0.5 + i
+            k += 1
+    return x
+
+
+@pytest.mark.parametrize("executor", ["sequential", "dataflow"])
+def test_loops_in_loops_are_recorded_run_by_run(executor):
+    made = debugging.record(nested, np.float64(1.0), np.int64(4), executor=executor)
+    assert made.result == nested(1.0, 4)
+    inner = made.loops[1]
+    assert inner.iterations == ((0, -1), (1, -1), (1, 0), (2, -1), (2, 0), (2, 1), (3, -1), (3, 0), (3, 1), (3, 2))
+    assert {one.name: one.values[-1] for one in inner.variables} == {"x": nested(1.0, 4), "k": 3}
+    assert "3.entry  " in str(made) and "3.1  " in str(made)
+    other = debugging.record(nested, np.float64(1.0), np.int64(6))
+    parting = debugging.diff(made, other)
+    assert (parting.loop, parting.iteration, parting.values) == (made.loops[0].name, (4,), (4, 6))
+    assert debugging.diff(made, made) is None
+    parting = debugging.diff(made, debugging.record(lambda x, n: nested(x, n), np.float64(1.0), np.int64(4)))
+    assert parting is None

@@ -1,22 +1,24 @@
 """Values of loop variables, iteration by iteration: kept by a run, shown, and compared with those of another run.
 
 The graph of a trace of its own is extended by stacks, as a gradient extends it, so every executor keeps what it has
-computed. Loops inside of others are not looked into.
+computed. Of a loop in another the outer one keeps a stack of stacks, which machine code gives to nobody.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from html import escape
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.base.locations import Line
 from autoloop_runtime.collections import saved_stacks
+from autoloop_runtime.collections.swap import SwapStack
 from autoloop_runtime.collections.tensor_array import TensorArray
 from autoloop_runtime.control.while_loop import while_loop
-from autoloop_runtime.gradients.rewriting import complete_stack_of, trips_of
+from autoloop_runtime.gradients.rewriting import complete_stack_of, stack_of, trips_of
 from autoloop_runtime.ir.convert import as_constant
 from autoloop_runtime.ir.graph import Graph, Node
 from autoloop_runtime.ir.numbers_held import shown
@@ -32,6 +34,7 @@ from ..function import Function
 from ..plain_python import PlainPython, what_and_where
 from ..text_tables import aligned
 
+_STACKS = (saved_stacks.Stack, saved_stacks.EmptyStack, SwapStack)
 _BLOCKS = "▁▂▃▄▅▆▇█"
 #: so many iterations are shown at the beginning and at the end
 MOST_SHOWN = 10
@@ -67,7 +70,7 @@ class RecordedVariable:
 
 @dataclass(frozen=True)
 class RecordedLoop:
-    """A loop that stands in no other.
+    """A loop; of one in another all its runs, one after the other.
 
     Attributes
     ----------
@@ -75,27 +78,26 @@ class RecordedLoop:
         Its name in the graph.
     line : Line or None
         Where it stands.
-    begun : int
-        How many iterations have been computed before it begins.
     variables : tuple of RecordedVariable
+    iterations : tuple of tuple of int
+        After which iteration each value of a variable was seen: those of the loops around, then its own; -1 on entry.
     """
 
     name: str
     line: Line | None
-    begun: int
     variables: tuple[RecordedVariable, ...]
+    iterations: tuple[tuple[int, ...], ...]
 
     def rows(self) -> Iterator[tuple[str, ...]]:
         """Yield what is shown of each iteration: its number, and the variables after it; ``…`` for those left out."""
-        count = len(self.variables[0].values) if self.variables else 0
+        count = len(self.iterations) if self.variables else 0
         yield ("iteration", *[one.name for one in self.variables])
         for k in range(count):
             if MOST_SHOWN <= k < count - MOST_SHOWN:
                 if k == MOST_SHOWN:
                     yield ("…",) * (1 + len(self.variables))
                 continue
-            number = "entry" if k == 0 else str(self.begun + k - 1)
-            yield (number, *[shown(one.values[k]) for one in self.variables])
+            yield (_path_text(self.iterations[k]), *[shown(one.values[k]) for one in self.variables])
 
 
 @dataclass(frozen=True)
@@ -135,8 +137,8 @@ class Parting:
     Attributes
     ----------
     loop : str
-    iteration : int
-        -1 if they differ on entry; the number of iterations that both had if one went on longer.
+    iteration : tuple of int
+        Those of the loops around, then its own: -1 if they differ on entry; how many both had if one went on longer.
     name : str
         The variable; empty if only the numbers of iterations differ.
     line : Line or None
@@ -146,16 +148,17 @@ class Parting:
     """
 
     loop: str
-    iteration: int
+    iteration: tuple[int, ...]
     name: str
     line: Line | None
     values: tuple[Any, Any]
 
     def __str__(self) -> str:
         where = f" ({self.line})" if self.line is not None else ""
+        around = f" in iteration {_path_text(self.iteration[:-1])}" if self.iteration[1:] else ""
         if not self.name:
-            return f"{self.loop}{where}: {self.values[0]} iterations and {self.values[1]}"
-        when = "on entry" if self.iteration < 0 else f"after iteration {self.iteration}"
+            return f"{self.loop}{where}: {self.values[0]} iterations and {self.values[1]}{around}"
+        when = f"after iteration {_path_text(self.iteration)}" if self.iteration[-1] >= 0 else f"on entry{around}"
         one, other = (np.array2string(np.asarray(value), threshold=20) for value in self.values)
         return f"{self.loop}: {self.name!r}{where} is {one} and {other} {when}"
 
@@ -184,7 +187,7 @@ def record(
     Returns
     -------
     Recording
-        Of the loops of the graph that stand in no other.
+        Of the loops that stand in no branch; with ``"native"`` of those that stand in no other loop either.
 
     Raises
     ------
@@ -222,27 +225,37 @@ class _Recorder:
     def __init__(self, concrete: ConcreteFunction, wanted: Collection[str] | None) -> None:
         graph = concrete.graph
         self.names: set[str] = set()
-        self._kept: list[tuple[Node, list[tuple[str, Line | None]]]] = []
+        self._kept: list[tuple[Node, tuple[Node, ...], list[tuple[str, Line | None]]]] = []
         self._results: list[Any] = []
+        self._root, self._wanted, self._is_native = graph, wanted, concrete.runner.asked == "native"
         count = len(graph.outputs)
-        for node in [one for one in graph.nodes if one.op is WHILE]:
-            places = [k for k in range(node.attrs["n_vars"]) if _is_users(node, k)]
-            self.names |= {node.attrs["names"][k] for k in places}
-            kept = [k for k in places if wanted is None or node.attrs["names"][k] in wanted]
-            lines = [(node.attrs["names"][k], _line_of(node, k)) for k in kept]
-            stacks = [complete_stack_of(node, k) for k in kept]
-            if concrete.runner.asked == "native" and kept:
-                stacks = _as_arrays(graph, node, kept, stacks)
-            graph.outputs += stacks
-            self._kept.append((node, lines))
+        self._keep(graph, ())
         runner = prepare(graph, concrete.runner.asked)
         concrete.runner = replace(runner, run=self._running(runner, count), direct=None, automatic=None)
+
+    def _keep(self, graph: Graph, around: tuple[Node, ...]) -> None:
+        """Let what the loops of ``graph``, the body of the last of the loops ``around``, hold be results."""
+        for node in [one for one in graph.nodes if one.op is WHILE]:
+            names = node.attrs["names"]  # behind a number of several types stands one of its name that tells its type
+            places = [k for k in range(node.attrs["n_vars"]) if _is_users(node, k) and names.index(names[k]) == k]
+            self.names |= {names[k] for k in places}
+            kept = [k for k in places if self._wanted is None or names[k] in self._wanted]
+            lines = [(names[k], _line_of(node, k)) for k in kept]
+            stacks = [complete_stack_of(node, k) for k in kept]
+            for outer in reversed(around):
+                stacks = [stack_of(outer, stack) for stack in stacks]
+            if self._is_native and kept:
+                stacks = _as_arrays(graph, node, kept, stacks)
+            self._root.outputs += stacks
+            self._kept.append((node, around, lines))
+            if not self._is_native:
+                self._keep(node.attrs["body"], (*around, node))
 
     def _running(self, runner: Runner, count: int) -> Callable[[list[Any], RunState], list[Any]]:
         def run(values: list[Any], state: RunState) -> list[Any]:
             results = runner.run(values, state)
             arrays = [value for value in values if isinstance(value, np.ndarray)]
-            self._results = [[own(one, arrays) for one in stack] for stack in results[count:]]
+            self._results = [_taken(stack, arrays) for stack in results[count:]]
             return results[:count]
 
         return run
@@ -250,13 +263,41 @@ class _Recorder:
     def loops(self, limit: int) -> tuple[RecordedLoop, ...]:
         """Return what the last run has kept."""
         stacks = iter(self._results)
-        if (size := sum(np.asarray(one).nbytes for stack in self._results for one in stack)) > limit:
+        if (size := sum(map(_bytes, self._results))) > limit:
             raise MemoryError(f"{size:,} bytes were kept, more than {limit:,}: name fewer variables, or raise limit=")
         found = []
-        for node, lines in self._kept:
-            kept = tuple([RecordedVariable(name, line, next(stacks)) for name, line in lines])
-            found.append(RecordedLoop(node.name, _last(node), node.attrs.get("begun", 0), kept))
+        for node, around, lines in self._kept:
+            begun = [one.attrs.get("begun", 0) for one in (*around, node)]
+            told = [list(_in_order(next(stacks), begun)) for _ in lines]
+            kept = tuple([RecordedVariable(*line, [value for _, value in one]) for line, one in zip(lines, told)])
+            iterations = tuple([path for path, _ in told[0]]) if told else ()
+            found.append(RecordedLoop(node.name, _last(node), kept, iterations))
         return tuple(found)
+
+
+def _taken(stack: Any, arrays: Sequence[Any]) -> list[Any]:
+    """Return what a stack holds, with lists in the place of the stacks in it."""
+    if isinstance(stack, saved_stacks.EmptyStack):
+        return []
+    return [_taken(one, arrays) if isinstance(one, _STACKS) else own(one, arrays) for one in stack]
+
+
+def _bytes(kept: Any) -> int:
+    return sum(map(_bytes, kept)) if isinstance(kept, list) else np.asarray(kept).nbytes
+
+
+def _in_order(kept: list[Any], begun: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """Yield the values of a variable, each with the iterations after which it was seen; of the outermost loop first
+    ``begun`` iterations were computed before, and so on."""
+    if len(begun) == 1:
+        yield from [((begun[0] + k - 1 if k else -1,), value) for k, value in enumerate(kept)]
+        return
+    for k, inner in enumerate(kept):
+        yield from [((begun[0] + k, *path), value) for path, value in _in_order(inner, begun[1:])]
+
+
+def _path_text(path: Sequence[int]) -> str:
+    return ".".join(["entry" if k < 0 else str(k) for k in path])
 
 
 def _as_arrays(graph: Graph, node: Node, variables: Sequence[int], stacks: Sequence[Tensor]) -> list[Tensor]:
@@ -302,17 +343,31 @@ def diff(one: Recording, other: Recording, rtol: float = 0.0, atol: float = 0.0)
     rtol, atol : float
         Numbers that are as near as ``np.isclose`` says are equal; nan equals nan.
     """
-    for mine, its in zip(one.loops, other.loops):
-        pairs = [(a, b) for a in mine.variables for b in its.variables if a.name == b.name]
-        lengths = [len(loop.variables[0].values) if loop.variables else 0 for loop in (mine, its)]
-        for k in range(min(lengths)):
-            for a, b in pairs:
-                if not _are_equal(a.values[k], b.values[k], rtol, atol):
-                    iteration = mine.begun + k - 1 if k else -1
-                    return Parting(mine.name, iteration, a.name, a.line, (a.values[k], b.values[k]))
-        if lengths[0] != lengths[1]:
-            counts = lengths[0] - 1, lengths[1] - 1
-            return Parting(mine.name, mine.begun + min(counts), "", mine.line, counts)
+    found = [parting for pair in zip(one.loops, other.loops) if (parting := _parting(*pair, rtol, atol)) is not None]
+    outermost = [loop.name for loop in one.loops if not loop.iterations or len(loop.iterations[0]) == 1]
+    # loops follow each other; what a loop comes to in an iteration is there after what those in it come to
+    return min(found, key=lambda one: (_place(one.loop, outermost), (*one.iteration, np.inf)), default=None)
+
+
+def _place(loop: str, outermost: Sequence[str]) -> int:
+    """Return which of the outermost loops it is, or stands in."""
+    return next((k for k, name in enumerate(outermost) if loop == name or loop.startswith(f"{name}/")), len(outermost))
+
+
+def _parting(mine: RecordedLoop, its: RecordedLoop, rtol: float, atol: float) -> Parting | None:
+    """Return where two runs of a loop part."""
+    pairs = [(a, b) for a in mine.variables for b in its.variables if a.name == b.name]
+    for k, (path, other) in enumerate(zip_longest(mine.iterations, its.iterations)):
+        if path != other:
+            around = min(one for one in (path, other) if one is not None)[:-1]
+            counts = [sum(one[:-1] == around for one in loop.iterations) - 1 for loop in (mine, its)]
+            if min(counts) < 0:  # the loop around it went on in one of them only, which is told of that
+                return None
+            begun = max([one[-1] for one in mine.iterations[:k] if one[:-1] == around], default=-1) + 1
+            return Parting(mine.name, (*around, begun), "", mine.line, (counts[0], counts[1]))
+        for a, b in pairs:
+            if not _are_equal(a.values[k], b.values[k], rtol, atol):
+                return Parting(mine.name, path, a.name, a.line, (a.values[k], b.values[k]))
     return None
 
 
