@@ -61,18 +61,16 @@ def test_nothing_is_left_of_the_run(capsys):
             x[0] += np.random.normal()
             print("at", i)
             print("at", i, file=written)
-            if i > 2:
-                raise ArithmeticError("too far")
-            i += 1
+            i += 1 + 0 // (3 - i)
         return x
 
     x, state = np.zeros(3), np.random.get_state()[2]
     replay = replay_of(al.function(walk), (x, np.int64(9)), {}, Source("", 0, ""))
-    assert timeline_of(al.function(walk), (x, np.int64(9)), {}, Source("", 0, ""))
+    assert timeline_of(al.function(walk, executor="sequential"), (x, np.int64(9)), {}, Source("", 0, ""))
     assert not x.any() and np.random.get_state()[2] == state and capsys.readouterr().out == ""
     assert written.getvalue() == ""
     told = [event[-1] for event in replay["events"]]
-    assert replay["failure"] == "ArithmeticError: too far" and told[-1].endswith("ArithmeticError: too far")
+    assert replay["failure"].startswith("ZeroDivisionError") and "raises ZeroDivisionError" in told[-1]
     assert any(line.startswith("print") for line in told)
 
 
