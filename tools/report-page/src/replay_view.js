@@ -293,7 +293,7 @@ class ReplayView {
       transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${this.grown.toFixed(2)})`, opacity: gone ? (1 - gone * 0.6).toFixed(2) : null,
       onmouseenter: (event) => this.tell(event, `${what}\n${where}${more}`), onmouseleave: () => this.untell(),
     }, s("rect", { x: -width / 2, y: -height / 2, width, height, rx: token.shared ? 2 : height / 2 }),
-      text ? s("text", { y: 3.7 }, text) : null, s("title", {}, `${what} (${where}${more})`));
+      text ? s("text", { y: 3.7 }, text) : null);
   }
 
   // -- lines, tips ----------------------------------------------------------------------------------------------
