@@ -133,7 +133,8 @@ def test_chains_go_through_nested_loops():
     seen = summarize.Seen(trace)
     ops = [seen.kernels[k].op for k in sorted(seen.chain)]
     assert ops.count("matmul") == 9 and ops.count("sin") == 3
-    assert sorted(one.iterations for one in trace.summary().loops) == [3, 9]
+    for one in (trace, traced("sequential", nested, (np.eye(2), np.ones(1), np.int64(3)))):
+        assert sorted(loop.iterations for loop in one.summary().loops) == [3, 9]
 
 
 @needs_native
@@ -173,7 +174,7 @@ def test_machine_code_that_is_watched_fails_as_it_does_otherwise():
     for _ in range(2):
         with al.profiler.trace() as trace, pytest.raises(IndexError):
             f(x, np.int64(4))
-        assert len(trace.slices) == 1
+        assert [(one.line.lineno, one.count) for one in trace.summary().lines if one.count == 4]
     with al.profiler.trace():
         assert f(np.zeros(5), np.int64(4)).tolist() == [1.0] * 4 + [0.0]
 

@@ -36,7 +36,8 @@ class LineSummary:
     share : float
         The part of the time in all kernels.
     count : int
-        How often it ran, which is how often that of its kernels did that ran most often; 0 if nobody counted.
+        How often it ran, which is how often that of its kernels did that ran most often; 0 if nobody counted. In a loop
+        that was unrolled each iteration has kernels of its own, and all of them together count as one.
     kernels : int
         How many kernels that were.
     parallelism : float
@@ -82,7 +83,7 @@ class LoopSummary:
     window : int
         ``parallel_iterations``; 1 where one follows the other in any case.
     iterations : int
-        How many of them ran a kernel of their own, of all executions of the loop together.
+        How many there were, of all executions of the loop together.
     live : float
         How many iterations of one execution were there at once, on average.
     held : float

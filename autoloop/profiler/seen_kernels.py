@@ -12,7 +12,7 @@ from autoloop_runtime.base.locations import Line, users_line
 from autoloop_runtime.base.machine_calls import MachineCall
 from autoloop_runtime.base.profiler import Recorder, TracedRun
 from autoloop_runtime.dataflow.flat_graph import FlatNode
-from autoloop_runtime.ir.graph import CONST, PARAMETER, Node
+from autoloop_runtime.ir.graph import CONST, PARAMETER, Graph, Node
 from autoloop_runtime.python_code.lines import Place
 
 #: a line of the user's program, None where there is none, and its share of a kernel
@@ -127,6 +127,12 @@ def _nodes_of(thing: Any) -> Iterator[Node]:
     elif isinstance(thing, Node):
         inner = thing.op.stands_for
         yield from [thing] if inner is None else [n for n in nodes_inside(inner) if n.op not in (CONST, PARAMETER)]
+
+
+def is_of(kernel: Kernel, graph: Graph) -> bool:
+    """Return whether all that a kernel computes stands in ``graph``."""
+    nodes = [kernel.of.source] if isinstance(kernel.of, FlatNode) else [node for _, _, node in kernel.of.spans]
+    return all(node.graph is graph for node in nodes)
 
 
 def _shares(nodes: Sequence[Node]) -> Shares:

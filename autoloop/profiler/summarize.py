@@ -14,7 +14,7 @@ from autoloop_runtime.ir.graph import Node
 from .how_busy import at_once, joined, length
 from .line_summary import HOW, ExecutorSummary, LineSummary, LoopSummary, Summary, by_line
 from .longest_chain import longest, waited_for
-from .seen_kernels import Kernel, seen_kernels
+from .seen_kernels import Kernel, is_of, seen_kernels
 
 #: by run and iterations, of the innermost loop first: when the first kernel of them began, and the last ended
 Spans = dict[tuple[int, tuple[int, ...]], tuple[int, int]]
@@ -229,7 +229,7 @@ def _loops(seen: Seen) -> tuple[LoopSummary, ...]:
     made = []
     for name, of in seen.loops.items():
         window, held = _window(seen, of), sum(of.held) / len(of.held)
-        made.append(LoopSummary(name[0], of.line, window, _count(seen, of.spans), live_of(of.spans), held))
+        made.append(LoopSummary(name[0], of.line, window, _count(seen, of), live_of(of.spans), held))
     return tuple(made)
 
 
@@ -239,6 +239,8 @@ class OfLoop:
     def __init__(self, node: Node) -> None:
         self.node, self.line = node, users_line(node.location)
         self.spans: Spans = {}
+        #: the iterations that did more than to find whether there is one
+        self.bodies: set[tuple[int, tuple[int, ...]]] = set()
         self.held: list[bool] = []
 
     def add(self, kernel: Kernel, depth: int) -> None:
@@ -247,6 +249,8 @@ class OfLoop:
         begin, end = kernel.start, kernel.end
         self.spans[where] = (begin, end) if known is None else (known[0], max(known[1], end))  # they began in order
         self.held.append(kernel.held and not depth)
+        if depth or not is_of(kernel, self.node.attrs["cond"]):
+            self.bodies.add(where)
 
 
 def _loops_seen(seen: Seen) -> dict[tuple[str, str], OfLoop]:
@@ -270,10 +274,10 @@ def _window(seen: Seen, of: OfLoop) -> int:
     return next((frame.parallel_iterations for frame in run.graph.frames if frame.source is of.node), 1)
 
 
-def _count(seen: Seen, spans: Spans) -> int:
-    """Return how many iterations there were, without those that only found for the scheduler that there are no more."""
-    tests = {(run, where[1:]) for run, where in spans if run >= 0 and seen.runs[run].executor == "dataflow"}
-    return len(spans) - len(tests)
+def _count(seen: Seen, of: OfLoop) -> int:
+    """Return how many iterations there were, without those that only found that there are no more."""
+    tests = {(run, where[1:]) for run, where in of.spans if seen.runs[run].executor == "dataflow"}
+    return len(of.bodies) or len(of.spans) - len(tests)  # a body may be nothing but values that are handed on
 
 
 def live_of(spans: Spans) -> float:

@@ -62,14 +62,18 @@ def recorded(
     if shapes not in known:
         known[shapes] = _watched(graph, shapes, make)
     watched = known[shapes]
-    of: MachineCall | None = None
+    seen: Counter[int] | None = None
     run = recorder.begin("native", graph, 1)
     try:
-        if watched is None:
-            return call()
-        results, of = _looked_at(watched, values, state)
-        return call() if results is None else results
+        if watched is not None:
+            seen = Counter()
+            try:
+                return _looked_at(watched, values, state, seen)
+            except NativeRefusal:  # it has changed nothing
+                seen = None
+        return call()
     finally:
+        of = None if watched is None or seen is None else _told(watched.marks, seen)
         recorder.record(NAME, "", run.begin, (), run, of)
         run.ended()
 
@@ -85,12 +89,12 @@ def _watched(graph: Graph, shapes: Sequence[Shape], make: Make) -> Watched | Non
         MARKS.reset(token)
 
 
-def _looked_at(watched: Watched, values: Sequence[Any], state: RunState) -> tuple[list[Any] | None, MachineCall | None]:
-    """Return what the code gives, and what was seen of it; None where it is left to other code."""
+def _looked_at(watched: Watched, values: Sequence[Any], state: RunState, seen: Counter[int]) -> list[Any]:
+    """Return what the code gives; ``seen`` gets how often it was at which line."""
     with undivided():
         from threading import Event, Thread
 
-    words, seen, over = watched.marks.words, Counter[int](), Event()
+    words, over = watched.marks.words, Event()
     words[:] = 0
 
     def look() -> None:
@@ -100,13 +104,10 @@ def _looked_at(watched: Watched, values: Sequence[Any], state: RunState) -> tupl
     looking = Thread(target=look, name="autoloop-looking", daemon=True)
     looking.start()
     try:
-        results = watched.run(values, state)
-    except NativeRefusal:  # it has changed nothing
-        return None, None
+        return watched.run(values, state)
     finally:
         over.set()
         looking.join()
-    return results, _told(watched.marks, seen)
 
 
 def _told(marks: Marks, seen: Counter[int]) -> MachineCall:
