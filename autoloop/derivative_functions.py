@@ -57,7 +57,7 @@ class DerivativeFunction:
     def title(self) -> str:
         """What people call it: ``grad(f)``."""
         maker, f, _ = self._made
-        name = getattr(f, "__name__", str(f))
+        name = f.title if isinstance(f, DerivativeFunction) else getattr(f, "__name__", str(f))
         return f"{maker.__name__}({name})" if self.is_derivative else name
 
     @property

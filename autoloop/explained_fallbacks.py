@@ -10,6 +10,7 @@ from autoloop_runtime.ir.records import CallRecord
 from .findings import Finding
 from .plain_python import PlainPython, what_and_where
 
+WITHOUT = "has no machine code"
 #: of what no graph can do again, and of what asks for values that only the run knows
 _APART = "do this before or after the function is called, and decorate the part that computes by itself"
 _OF_VALUES = (
@@ -17,10 +18,11 @@ _OF_VALUES = (
     "the values; or do this outside, and decorate the part that computes by itself"
 )
 _ONCE = "nothing if it need not run again; else call it outside of the decorated function, or by autoloop.py_function"
-_NO_MACHINE_CODE = (
-    "nothing for the results, which are the same; for machine code take that operation out of the loop, or write it "
-    "with arithmetic, comparisons, np.where, reductions, products and indices"
+_FOR_MACHINE_CODE = (
+    "take that operation out of the loop, or write it with arithmetic, comparisons, np.where, reductions, products and "
+    "indices"
 )
+_NO_MACHINE_CODE = f"nothing for the results, which are the same; for machine code {_FOR_MACHINE_CODE}"
 
 _NUMPYS = "nothing: what takes the time is NumPy's own code, as it is in plain Python"
 
@@ -39,6 +41,12 @@ def calls_once(calls: Sequence[CallRecord]) -> list[Finding]:
     return [Finding(f"{one.name} was called once, while tracing", why, _ONCE, one.line) for one in once]
 
 
+def refusal(told: str) -> Finding:
+    """Return why machine code is not made for a function for which nothing else may run."""
+    advice = f"let executor='auto' or 'sequential' run it, or {_FOR_MACHINE_CODE}"
+    return Finding("executor='native' refuses every call", f"it {told}", advice)
+
+
 def without_machine_code(name: str, executor: str, reason: str) -> Finding | None:
     """Return why a graph or loop that may get machine code gets none; None if it may get some yet."""
     found = re.search(r"(?:^|; )(machine code (?:cannot|would|is switched off).*)", reason)
@@ -46,7 +54,7 @@ def without_machine_code(name: str, executor: str, reason: str) -> Finding | Non
         return None
     why = found[1]
     if "would take it: " in why:
-        return Finding(f"{name} has no machine code", "the extra is missing", why.partition("would take it: ")[2])
+        return Finding(f"{name} {WITHOUT}", "the extra is missing", why.partition("would take it: ")[2])
     if "switched off" in why:
-        return Finding(f"{name} has no machine code", why, "config.set_native(True), or no AUTOLOOP_NATIVE=0")
-    return Finding(f"{name} has no machine code", why, _NUMPYS if "would call NumPy" in why else _NO_MACHINE_CODE)
+        return Finding(f"{name} {WITHOUT}", why, "config.set_native(True), or no AUTOLOOP_NATIVE=0")
+    return Finding(f"{name} {WITHOUT}", why, _NUMPYS if "would call NumPy" in why else _NO_MACHINE_CODE)

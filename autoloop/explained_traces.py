@@ -80,13 +80,18 @@ def guards_on_world(graph: Graph) -> list[Finding]:
             found.append(
                 Finding(f"{what} {one.name}{held}", "known while tracing: others are another trace", _OF_ELEMENTS)
             )
-        elif "__" not in one.name.replace(".__init__", "").replace(".__call__", "") and one.name not in objects:
+        elif not _is_ours(one.name) and one.name not in objects:
             objects.append(one.name)
     if objects:
         more = f" and {len(objects) - _MOST_NAMED} more" if len(objects) > _MOST_NAMED else ""
         what = f"functions, classes, modules and other objects: {', '.join(objects[:_MOST_NAMED])}{more}"
         found.append(Finding(what, "the trace is made of what they are and do", _OF_OBJECT))
     return found
+
+
+def _is_ours(name: str) -> bool:
+    """Return whether a place is no matter of the user's: what a function holds, or this library keeps with it."""
+    return "__" in name.replace(".__init__", "").replace(".__call__", "") or name.endswith(".python_function")
 
 
 def _text(value: Any) -> str:

@@ -19,7 +19,7 @@ from .bound_function import BoundFunction
 from .concrete import ConcreteFunction
 from .explained_arguments import ArgumentReport, explained_arguments
 from .explained_choices import advice_on_loop, branches_of
-from .explained_fallbacks import calls_once, plain_fallback, without_machine_code
+from .explained_fallbacks import WITHOUT, calls_once, plain_fallback, refusal, without_machine_code
 from .explained_traces import guards_on_arguments, guards_on_world, retraces
 from .findings import NOTHING, Finding, Table, place_of, rows_of, source_of
 from .function import Function
@@ -276,7 +276,12 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     """
     function, args = traceable(f, args)
     name = title_of(f, function)
-    concrete = function.trace_for(*args, **kwargs)
+    try:
+        concrete = function.trace_for(*args, **kwargs)
+    except Exception as error:
+        if function.executor != "native" or not hasattr(error, "told"):
+            raise
+        return _refused(replace(explain(_by_any(function), *args, **kwargs), name=name), str(error.told))
     whole = function.function if isinstance(function, BoundFunction) else function
     keys, python_function = whole.traced_for, function.python_function
     traces = tuple(map(describe_trace, keys))
@@ -292,6 +297,19 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
         tuple(concrete.places), _scheduler(concrete.runner), branches_of(graph), tuple(guards), again,
         tuple(_fallbacks(name, standing, loops, calls)),
     )  # fmt: skip
+
+
+def _by_any(function: Function | BoundFunction) -> Function:
+    """Return the same function for any executor to run."""
+    made = Function(function.python_function, **{**function.options(), "executor": "auto"})
+    made.needs_graph = function.needs_graph
+    return made
+
+
+def _refused(report: Explanation, told: str) -> Explanation:
+    """Return the report on a function that machine code is not made for, of which ``report`` says how others run it."""
+    others = [one for one in report.fallbacks if not one.what.endswith(WITHOUT)]
+    return replace(report, executor="native", reason=f"refused: it {told}", fallbacks=(refusal(told), *others))
 
 
 def _of_key(function: Function, key: Any) -> list[ConcreteFunction]:

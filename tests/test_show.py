@@ -12,8 +12,10 @@ import pytest
 from autoloop.cli import main
 from autoloop.conversion.pipeline import code_and_lines
 from autoloop.viewing.beside import Row, rows_of, rows_of_either
+from executors import needs_native
 
 SOURCE = '''\
+import functools
 import autoloop as al
 import numpy as np
 
@@ -46,6 +48,7 @@ def loss(x):
 
 
 slope = al.grad(loss)
+bent = functools.partial(loss)
 '''
 FIRST = SOURCE.split("\n").index("@al.function") + 1
 
@@ -114,6 +117,10 @@ def test_side_by_side_with_the_types_of_loop_variables(file, capsys):
     assert all(b == a + 1 for a, b in pairwise(shown_lines)) and shown_lines[0] == FIRST
 
 
+def test_a_partial_has_the_source_of_its_function(file, capsys):
+    assert "| def loss(x):" in shown(capsys, f"{file}:bent", "--side-by-side")
+
+
 def test_comments_on_loops_keep_it_python(file, capsys):
     text = shown(capsys, f"{file}:halved", "--args", "np.ones(3), np.int64(2)")
     assert "# a loop of the graph" in text and ast.dump(ast.parse(text)) == ast.dump(
@@ -130,6 +137,13 @@ def test_stages_beside_the_source(file, capsys, stage, word):
     assert word in text or stage == "source"
     row = next(row for row in text.splitlines() if "s = s + (x * x).sum()" in row)
     assert row.partition("|")[2].strip()
+
+
+@needs_native
+@pytest.mark.parametrize("stage", ["llvm", "asm"])
+def test_machine_code_beside_the_source(file, capsys, stage):
+    text = shown(capsys, f"{file}:loss", "--side-by-side", "--stage", stage, "--args", "np.ones(3)")
+    assert "s = s + (x * x).sum()" in text and len({row.index("|") for row in text.splitlines()[2:]}) == 1
 
 
 def test_derivatives_show_their_graphs_and_not_the_wrapper(file, capsys):
@@ -158,6 +172,7 @@ def test_derivatives_in_python():
             assert al.draw(slope, np.ones(2)).picture.title == f"{make.__name__}(loss)(x)"
             assert al.explain(slope, np.ones(2)).traces == ("float64[2]",)  # that of the call
     assert al.explain(slope, np.ones(2)).executor == "sequential"
+    assert "grad(grad(loss)) was not traced yet" in al.to_code(al.grad(al.grad(loss)))
     assert al.draw(al.jacobian(loss), np.ones(2)).picture.title == "jacobian(loss)(x)"
     assert "was not traced" not in al.to_code(al.custom_gradient(lambda x: (x * x, lambda g: g)))
 

@@ -14,6 +14,7 @@ from autoloop.cli import main
 from autoloop.explanation import tables_of
 from autoloop.findings import NOTHING
 from autoloop.text_tables import table
+from executors import needs_native
 
 DAMPING = 0.5
 PARTS = [1, 2]
@@ -162,6 +163,30 @@ def test_what_to_do_about_plain_python(f: Any, args: Any, words: str) -> None:
     (one,) = report.fallbacks
     assert report.executor == "plain Python" and words in one.advice and words not in one.why
     assert "fallbacks\nwhat" in str(report)
+
+
+@needs_native
+def test_what_machine_code_refuses_is_told_and_not_raised() -> None:
+    def counted(x: Any) -> Any:
+        while x.sum() < 10:
+            x = x + np.unique(x).size
+        return x
+
+    class Held:
+        @al.function(executor="native")
+        def step(self, x: Any) -> Any:
+            return counted(x)
+
+    for f in (al.function(counted, executor="native"), Held().step):
+        report = al.explain(f, np.ones(3))
+        assert report.executor == "native" and "refused: it cannot take the operation" in report.reason
+        (one,) = report.fallbacks
+        assert one.what == "executor='native' refuses every call" and "executor='auto'" in one.advice
+        assert report.loops[0].converted
+    told = al.explain(al.function(plainly, executor="native"), np.ones(3)).fallbacks
+    assert [one.what[:15] for one in told] == ["executor='nativ", "the whole funct"] and "before" in told[1].advice
+    with pytest.raises(ValueError, match="broadcast"):
+        al.explain(al.function(lambda x: x + np.ones(2), executor="native"), np.ones(3))
 
 
 @pytest.mark.filterwarnings("ignore:unseen runs as plain Python")

@@ -20,7 +20,7 @@ from autoloop_runtime.base.parsing import signature_of
 
 from ..bound_function import BoundFunction
 from ..function import Function
-from ..viewing.stage_texts import source_of
+from ..viewing.stage_texts import source_of, undecorated
 from .problems import UsageError, did_you_mean
 
 #: what may be the name of a module
@@ -63,7 +63,7 @@ class Target:
 
     def filename(self) -> str:
         """Return the name of the file of the function, as its code has it."""
-        code = getattr(inspect.unwrap(self.python_function), "__code__", None)
+        code = getattr(undecorated(self.found), "__code__", None)
         return "" if code is None else str(code.co_filename)
 
     def as_function(self, executor: str | None = None) -> Function | BoundFunction:

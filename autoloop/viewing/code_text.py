@@ -41,7 +41,10 @@ def located_code_of(f: Callable[..., Any]) -> tuple[str, list[int]]:
     inner = f if isinstance(f, DerivativeFunction) else getattr(f, "python_function", f)
     if not isinstance(inner, DerivativeFunction):
         return code_and_lines(f)
-    text, lines = located_code_of(inner.differentiated)
+    of = inner.differentiated
+    while isinstance(of, DerivativeFunction):
+        of = of.differentiated
+    text, lines = located_code_of(of)
     said = _graph_of(inner) if inner.is_derivative else ""
     return text + said, [*lines, *[0] * len(said.splitlines())]
 

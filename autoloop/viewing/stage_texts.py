@@ -3,6 +3,7 @@ lowered graph, generated Python, and machine code."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
@@ -35,6 +36,12 @@ STAGES = {
 OF_SOURCE = ("source", "converted")
 
 
+def undecorated(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function that somebody has written, of what stands for it."""
+    inner = inspect.unwrap(getattr(f, "python_function", f))
+    return undecorated(inner.func) if isinstance(inner, functools.partial) else inner
+
+
 def source_of(f: Callable[..., Any]) -> tuple[str, int]:
     """Return the text of an undecorated or decorated function, and the number of its first line.
 
@@ -43,7 +50,7 @@ def source_of(f: Callable[..., Any]) -> tuple[str, int]:
     OSError, TypeError
         If it cannot be found.
     """
-    lines, first = inspect.getsourcelines(inspect.unwrap(getattr(f, "python_function", f)))
+    lines, first = inspect.getsourcelines(undecorated(f))
     return textwrap.dedent("".join(lines)), max(first, 1)
 
 

@@ -63,7 +63,7 @@ def test_that_lines_are_known_changes_no_instruction(f):
 @needs_native
 def test_instructions_and_remarks_are_of_the_lines_they_come_from():
     text, places, remarks = machine_code(graph_of(stepped))
-    rows = text.split("\n")
+    rows = text.splitlines()
     assert len(rows) == len(places) and ".loc" not in text and ".cfi" not in text
     first = stepped.__code__.co_firstlineno
     lines = {place[-1].lineno - first for place in places if place}
@@ -72,7 +72,7 @@ def test_instructions_and_remarks_are_of_the_lines_they_come_from():
     assert all(place[-1].lineno - first in lines for place, _ in remarks if place)
     assert all("vector" in words or "interleav" in words for _, words in remarks)
     text, places, remarks = machine_code(graph_of(stepped), "llvm")
-    assert len(text.split("\n")) == len(places) and "!dbg" not in text and "DILocation" not in text and not remarks
+    assert len(text.splitlines()) == len(places) and "!dbg" not in text and "DILocation" not in text and not remarks
     assert any("call" in row for row, place in zip(text.split("\n"), places) if place)
 
 

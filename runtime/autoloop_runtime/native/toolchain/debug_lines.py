@@ -78,13 +78,13 @@ def located_ir(text: str) -> tuple[str, list[int]]:
     places = {number: int(line) for number, line in _PLACE.findall(text)}
     kept: list[str] = []
     lines: list[int] = []
-    for one in text.split("\n"):
+    for one in text.removesuffix("\n").split("\n"):
         if _DEBUG_NODE.match(one):
             continue
         found = _DEBUG.search(one)
         kept.append(_DEBUG.sub("", one))
         lines.append(places.get(found[1], 0) if found else 0)
-    return "\n".join(kept), lines
+    return "\n".join([*kept, ""]), lines
 
 
 _REMARK = re.compile(r"^remark: .*?:(\d+):\d+: (.*)$", re.M)
@@ -111,7 +111,7 @@ def located_assembly(text: str) -> tuple[str, list[int]]:
     kept: list[str] = []
     lines: list[int] = []
     line = 0
-    for one in text.split("\n"):
+    for one in text.removesuffix("\n").split("\n"):
         found = _LOC.match(one)
         if found:
             line = int(found[1])
@@ -121,4 +121,4 @@ def located_assembly(text: str) -> tuple[str, list[int]]:
             continue
         kept.append(one)
         lines.append(line if one.startswith("\t") and not one.startswith("\t.") else 0)
-    return "\n".join(kept), lines
+    return "\n".join([*kept, ""]), lines
