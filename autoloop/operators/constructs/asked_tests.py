@@ -18,10 +18,10 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from ... import operators
 from ...conversion.cells import value_in
-from ..mutation.array_identity import TestChanges
 from ..mutation.heap_snapshot import snapshots
 from ..mutation.held_before import has_changed, restore
 from ..mutation.side_effects import Outside
+from ..staging.staged_blocks import TestChanges
 from ..staging.undefined import Undefined
 
 #: what a test may look at, and call of ``operators``, without a change to anything
@@ -48,6 +48,10 @@ def _looked_at(code: types.CodeType, values: Sequence[Any]) -> list[Any]:
         if "FAST" in one.opname:  # of some there are two in one instruction
             named.update(one.argval if isinstance(one.argval, tuple) else (one.argval,))
     return [value for name, value in zip(code.co_varnames, values) if name in named]
+
+
+class ChangingTest:
+    """What a test of the graph that changes something has answered: it has to be asked again."""
 
 
 class Asking:

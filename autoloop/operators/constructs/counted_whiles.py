@@ -23,8 +23,10 @@ from ...left_to_python import LeftToPython
 from ..mutation.side_effects import Outside
 from ..staging.staged_values import asked
 from .asked_tests import asks_plainly
-from .for_statement import Statement, rest_of_long_range, stays
-from .long_ranges import Growth, Tried
+from .for_statement import Statement
+from .long_ranges import Growth
+from .staged_fors import rest_of_long_range, stays
+from .tried_loops import Tried
 
 Values = tuple[Any, ...]
 #: types of what stays Python's in the rest where a turn leaves it as it was

@@ -13,9 +13,10 @@ from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..staging.standins import is_growing
-from .for_statement import Statement, rest_of_long_range
+from .for_statement import Statement
 from .iterables import as_staged
 from .long_ranges import LEAST, PEELED, Growth
+from .staged_fors import rest_of_long_range
 
 #: of fewer elements there is no loop
 FEWEST = PEELED + LEAST

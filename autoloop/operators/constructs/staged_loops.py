@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, field, replace
 from autoloop_runtime.base.forks import undivided
-from autoloop_runtime.base.locations import capture
 from autoloop_runtime.base.shapes import SCALAR
 from autoloop_runtime.ir.array_storage import Block
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph, current_graph
-from autoloop_runtime.ir.records import LoopRecord, record_loop
 from autoloop_runtime.ir.structured import (
     LoopOptions,
     LoopVar,
@@ -89,18 +87,6 @@ class Loop:
     surely: bool = False
     counted: bool = False
     rebound: Rebound = field(default_factory=Rebound)
-
-
-def record(
-    kind: Literal["while", "for"], names: Sequence[str], converted: bool, reason: str, count: int = 0, nodes: int = 0
-) -> None:
-    """Note for ``explain`` what became of a loop; written out, it has so many iterations and nodes."""
-    graph = current_graph()
-    if graph is None:
-        return
-    location = capture()
-    if location:
-        record_loop(graph, LoopRecord(kind, converted, location[-1], reason, tuple(names), count, nodes))
 
 
 def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:
@@ -403,8 +389,3 @@ def _loop_options(options: dict[str, Any]) -> LoopOptions:
         gradient_memory=options.get("gradient_memory"),
         begun=options.get("begun", 0),
     )
-
-
-def any_staged(values: Sequence[Any]) -> bool:
-    """Return whether one of the values is for the graph to decide on."""
-    return any(map(is_staged, values))

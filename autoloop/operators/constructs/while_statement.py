@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from opcode import opname
 from typing import TYPE_CHECKING, Any
 
-from autoloop_runtime import ops
 from autoloop_runtime.analysis.inside import Made
-from autoloop_runtime.base.dataclass import replace
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.array_storage import Block
 from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.records import record_decision
 from autoloop_runtime.ir.rollback import mark, rollback
 
-from ... import operators
 from ...left_to_python import weigh_trace
-from ..mutation.array_identity import TestChanges
 from ..mutation.side_effects import Outside
-from ..staging.staged_values import answer, asked, is_staged, truth
-from .asked_tests import Asking
-from .staged_loops import Loop, any_staged, nor, record, staged_loop
+from ..staging.staged_values import any_staged, asked, is_staged
+from .asked_tests import Asking, ChangingTest
 
 if TYPE_CHECKING:
     from ..mutation.named_places import Places
@@ -33,11 +28,6 @@ Options = Callable[[], dict[str, Any]]
 FIRST_LOOK, GROWN = 4, 30
 #: so many times it is looked at what a test changes: one that Python answers so long mostly is Python's to the end
 FIRST_ASKED = 3
-_ASKED = "the condition"
-
-
-class _ChangingTest:
-    """What a test of the graph that changes something has answered: it has to be asked again."""
 
 
 def while_stmt(
@@ -75,6 +65,7 @@ def while_stmt(
     """
     __tracebackhide__ = True  # debuggers that know this do not show the frame
     stops = [names.index(name) for name in until]
+    given = body, names, until, shared, places, options
     graph = current_graph()
     count, size, look, why_not = 0, 0 if graph is None else len(graph.nodes), FIRST_LOOK, ""
     while True:
@@ -82,24 +73,31 @@ def while_stmt(
         deciding: Any = next(filter(is_staged, flags), None) if any_staged(flags) else not any(flags)
         if deciding is True:
             deciding = _ask(test, values, (body, test), shared, places, count < FIRST_ASKED)
-        if is_staged(deciding) or type(deciding) is _ChangingTest:
-            loop = Loop(test, body, names, until, Outside((body, test), shared, places, values))
-            return _rest_of_while(loop, values, count, options, deciding)
+        if is_staged(deciding) or type(deciding) is ChangingTest:
+            return _rest_of_while(test, given, values, count, deciding)
         if not deciding:
             break
         made = Made()
         before, values, count = values, body(*values) or (), count + 1
         if _is_endless(test) and made.may_raise():
             # Only an exception of the run's ends it: written out it would have no end.
-            loop = Loop(_always, body, names, until, Outside((body, test), shared, places, values))
-            return _rest_of_while(loop, values, count, options, _always())
+            return _rest_of_while(test, given, values, count, None)
         if count == look and graph is not None and (look := 2 * count) and len(graph.nodes) - size >= GROWN:
-            given = (body, names, until, shared, places, options, (), "while")
             rest, why_not = _rest_as_range(test, given, before, values, graph, size, count)
             if rest is not None:
                 return rest
-    record("while", names, False, f"the condition is a Python value{why_not}")
+    record_decision("while", names, False, f"the condition is a Python value{why_not}")
     return values
+
+
+def _rest_of_while(test: Callable[..., Any], given: tuple[Any, ...], values: Values, count: int, answer: Any) -> Values:
+    """Run in the graph what is left of a loop, see ``staged_whiles``, which loops that Python runs do without."""
+    with undivided():
+        from .staged_whiles import rest_of_while
+
+    body, names, until, shared, places, options = given
+    outside = Outside((body, test), shared, places, values)
+    return rest_of_while(test, body, names, until, outside, values, count, options, answer)
 
 
 def _rest_as_range(
@@ -116,7 +114,9 @@ def _rest_as_range(
         from .counted_whiles import rest_of_counted
         from .for_statement import Statement
 
-    left, why_not = rest_of_counted(test, Statement(*given), before, values, graph, size, count)
+    body, names, until, shared, places, options = given
+    loop = Statement(body, names, until, shared, places, options, (), "while")
+    left, why_not = rest_of_counted(test, loop, before, values, graph, size, count)
     return left, f"; as a loop of the graph {why_not}" if why_not else ""
 
 
@@ -124,19 +124,6 @@ def _is_endless(test: Callable[..., Any]) -> bool:
     """Return whether a test is ``True`` itself."""
     code = getattr(test, "__code__", None)
     return code is not None and {opname[one] for one in code.co_code[::2]} <= _CONSTANT
-
-
-def _always(*_: Any) -> Any:
-    return answer(ops.logical_not(ops.identity(False)))
-
-
-def _after(count: int, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options for what is left of a loop that has made some iterations in Python."""
-    most = options.get("maximum_iterations")
-    if most is None or not count:
-        return options
-    left = ops.maximum(ops.subtract(most, count), 0) if is_staged(most) else max(most - count, 0)
-    return {**options, "maximum_iterations": left}
 
 
 def _ask(
@@ -162,37 +149,5 @@ def _ask(
             changes = asking is not None and asking.undo()
             outside.write(before)
             rollback(graph, begun)
-            return _ChangingTest() if changes else answer
+            return ChangingTest() if changes else answer
     return answer
-
-
-def _rest_of_while(loop: Loop, values: Values, count: int, options: Options | None, deciding: Any) -> Values:
-    """Run in the graph what is left of a ``while`` loop that has made ``count`` iterations in Python."""
-    loop = replace(loop, options=_after(count, options() if options else {}))
-    after = f"became a tensor after {count} iterations" if count else "is a tensor"
-    record("while", loop.names, True, f"the condition {after}")
-    if type(deciding) is not _ChangingTest:
-        with suppress(TestChanges):
-            return staged_loop(loop, values, deciding)
-    return _asked_at_the_end(loop, values)
-
-
-def _asked_at_the_end(loop: Loop, values: Values) -> Values:
-    """Run a loop whose test changes something: it is asked before the loop, and at the end of each iteration."""
-    test, names = loop.test, loop.names
-
-    def then(_: Any, *mine: Any) -> Values:
-        said = asked(test(*mine))
-        return truth(said) if is_staged(said) else bool(said), *mine
-
-    def is_on(mine: Values) -> Any:
-        stops = [mine[names.index(name)] for name in loop.until]
-        return operators.if_stmt(nor(stops, lambda: True), then, None, (_ASKED, *names))(False, *mine)[0]
-
-    def body(_: Any, *mine: Any) -> Values:
-        left = loop.body(*mine) or ()
-        return is_on(left), *left
-
-    first = is_on(values)
-    rest = replace(loop, test=lambda is_on, *_: is_on, body=body, names=(_ASKED, *names))
-    return staged_loop(rest, (first, *values), first)[1:]

@@ -20,6 +20,7 @@ from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.tracers import ArrayTracer
 
 from ..staging.raising import is_return_value
+from ..staging.staged_blocks import TestChanges
 from ..staging.standins import Maybe, opened
 from . import lifted_arrays
 
@@ -39,10 +40,6 @@ def renew(values: Any) -> None:
             renew(opened(leaf).value)
         elif (storage := kept(leaf)) is not None:
             storage.renew()
-
-
-class TestChanges(Exception):
-    """The condition of a loop of the graph changes something."""
 
 
 class Held:

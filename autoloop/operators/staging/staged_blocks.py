@@ -83,6 +83,10 @@ class _Blocks(_DeepBlocks):
         return _Blocks(self.count)
 
 
+class TestChanges(Exception):
+    """The condition of a loop of the graph changes something."""
+
+
 class WrittenOut(BaseException):
     """A loop that was tried as one of the graph has left something behind: the trace is begun anew without trying."""
 

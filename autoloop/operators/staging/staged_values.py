@@ -66,6 +66,11 @@ def is_staged(value: Any) -> TypeGuard[Tensor]:
     return isinstance(value, Stored) and current_graph() is not None
 
 
+def any_staged(values: Sequence[Any]) -> bool:
+    """Return whether one of the values is for the graph to decide on."""
+    return any(map(is_staged, values))
+
+
 def stands_for(value: Any) -> type:
     """Return the type of what a staged value is to the user: of an array, a NumPy scalar, a Python number, a tensor."""
     if isinstance(value, TextTracer):

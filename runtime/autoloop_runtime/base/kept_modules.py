@@ -36,8 +36,9 @@ _OURS = ("autoloop.", "autoloop_runtime.")
 _OF_USERS = ("typing",)
 #: whether Python does as ``_QuickModule`` tells
 _MAKES_ERRORS = sys.version_info < (3, 12)
-#: how many modules a process must have loaded in the usual way for the file to be written again
-ENOUGH = 16
+#: how many modules a process must have loaded in the usual way for the file to be written again: to load these from it
+#: saves what writing takes in ten starts or so
+ENOUGH = 4
 #: how many files there may be: one for each installation, Python and level of optimisation
 MOST_FILES = 8
 _ENDING = ".modules"

@@ -6,12 +6,13 @@ the graph or runs now, in Python. They leave a record of the decision with the g
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import CodeType
 from typing import Any, Literal
 
 from ..base.dataclass import dataclass, replace
 from ..base.locations import Line, capture
-from .graph import Graph
+from .graph import Graph, current_graph
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,18 @@ def record_call(graph: Graph | None, record: CallRecord) -> None:
 def call_records(graph: Graph) -> tuple[CallRecord, ...]:
     """Return the recorded calls of a graph, in the order in which they were first reached."""
     return tuple(graph.root.record(_Calls))
+
+
+def record_decision(
+    kind: Literal["while", "for"], names: Sequence[str], converted: bool, reason: str, count: int = 0, nodes: int = 0
+) -> None:
+    """Note for ``explain`` what became of a loop; written out, it has so many iterations and nodes."""
+    graph = current_graph()
+    if graph is None:
+        return
+    location = capture()
+    if location:
+        record_loop(graph, LoopRecord(kind, converted, location[-1], reason, tuple(names), count, nodes))
 
 
 def record_loop(graph: Graph | None, record: LoopRecord) -> None:
