@@ -47,6 +47,10 @@ def noting(note: Callable[[int], object]) -> np.errstate:
     return np.errstate(all="call", call=lambda _, bits: note(bits))
 
 
+#: the setting that was looked at last, and whether it is that of a hunt; replaced as a whole
+_looked_at: tuple[Any, bool] = None, False
+
+
 class Hunter:
     """What NumPy has to call in case of an error while nan and inf are hunted, see
     ``autoloop.debugging.check_numerics``: so it is known that they are. Errors raise, and nothing calls it."""
@@ -58,7 +62,11 @@ class Hunter:
 
 def is_hunted() -> bool:
     """Return whether nan and inf are hunted, where floating-point errors are asked for."""
-    return isinstance(np.geterrcall(), Hunter)
+    global _looked_at
+    known, verdict = _looked_at
+    if known is not (now := setting()):
+        _looked_at = now, (verdict := isinstance(np.geterrcall(), Hunter))
+    return verdict
 
 
 def is_asked(bits: int) -> bool:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from ..base.dataclass import dataclass
+
+#: elements up to which BLAS works on one thread
+_SMALL = 1 << 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,13 @@ def bad_number(value: Any) -> BadNumber | None:
 
 
 def _is_finite(value: Any) -> bool:
-    """Return whether all elements are finite; a sum tells that of most arrays, in one pass that writes nothing."""
+    """Return whether all elements are finite; a sum tells that of most arrays, in one pass that writes nothing.
+
+    BLAS sums the squares of small ones in a third of the time; for large ones it would call threads of its own.
+    """
+    is_small = value.dtype.char in "fd" and value.size <= _SMALL and value.flags.c_contiguous
+    if is_small and isfinite(np.vdot(value, value) if value.ndim else value):
+        return True
     with np.errstate(all="ignore"):
         return bool(np.isfinite(np.add.reduce(value, axis=None))) or bool(np.isfinite(value).all())
 

@@ -103,6 +103,8 @@ class Runner:
 
     def noted(self) -> Callable[[], None]:
         """Return what puts the generators back to where they stand now."""
+        if not self.noting:
+            return _nothing
         noted = [note() for note in self.noting]
 
         def put_back() -> None:
@@ -122,6 +124,10 @@ class Runner:
         if self.automatic is not None:
             return self.automatic.loops()
         return dict.fromkeys((loop.name for loop in loops_inside(self.graph)), self.standing)
+
+
+def _nothing() -> None:
+    """Put nothing back."""
 
 
 def made_ready(graph: Graph, executor: str, donated: Mapping[int, int]) -> Runner:
