@@ -47,7 +47,7 @@ def noting(note: Callable[[int], object]) -> np.errstate:
     return np.errstate(all="call", call=lambda _, bits: note(bits))
 
 
-#: the setting that was looked at last, and whether it is that of a hunt; replaced as a whole
+#: the setting that was looked at last, and whether it is that of a hunt; replaced as a whole, by any thread
 _looked_at: tuple[Any, bool] = None, False
 
 
