@@ -30,16 +30,15 @@ _WIDTHS: list[type] = [bool, int, float, complex]
 # -- what a trace depends on ----------------------------------------------------------------------------------
 
 
-def guards_on_arguments(
-    f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], graph: Graph
-) -> list[Finding]:
-    """Return which arguments of a call are constants of its trace."""
-    inputs = {tensor.op.name for tensor in graph.inputs}
-    found = []
-    for name, value in _leaves(f, args, kwargs):
-        if isinstance(value, SCALARS) and name not in inputs:
-            found.append(_of_argument(name, value))
-    return found
+def guards_on_arguments(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], key: Any) -> list[Finding]:
+    """Return which arguments of a call are constants of its trace, which was made for ``key``."""
+    leaves = list(_leaves(f, args, kwargs))
+    kinds = key[1] if isinstance(key, tuple) and len(key) == 2 and len(key[1]) == len(leaves) else [None] * len(leaves)
+    return [
+        _of_argument(name, value)
+        for (name, value), kind in zip(leaves, kinds)
+        if isinstance(value, SCALARS) and not (isinstance(kind, tuple) and kind[0] is Number)
+    ]
 
 
 def _of_argument(name: str, value: Any) -> Finding:
@@ -138,7 +137,7 @@ def retraces(
 def _of_arguments(earlier: Sequence[Any], key: Any, f: Callable[..., Any]) -> tuple[str, str]:
     """Return why a trace was made where those before do not do, and what to do about it."""
     if not isinstance(key, tuple) or len(key) != 2 or not isinstance(key[1], tuple):
-        return "the arguments are of other kinds than the input_signature has been traced for", NOTHING
+        return "arrays, NumPy scalars and tensors have a trace each", "pass always the one or the other"
     alike = [one for one in earlier if isinstance(one, tuple) and len(one) == 2 and one[0] == key[0]]
     if not alike:
         why = "the arguments have another structure: other keys, lengths or types of what holds them"

@@ -291,7 +291,10 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
         return Explanation(name, PLAIN, said, (), traces, retraces=again, fallbacks=(plain_fallback(concrete),))
     standing, graph = concrete.runner.standing, concrete.graph
     loops, calls = _loops(graph, concrete.runner), call_records(graph)
-    guards = [*guards_on_arguments(python_function, args, kwargs, graph), *guards_on_world(graph)]
+    guards = [
+        *guards_on_arguments(python_function, args, kwargs, whole.known_traces.key_of(concrete)),
+        *guards_on_world(graph),
+    ]
     return Explanation(
         name, standing.executor, standing.reason, loops, traces, calls, explained_arguments(concrete),
         tuple(concrete.places), _scheduler(concrete.runner), branches_of(graph), tuple(guards), again,

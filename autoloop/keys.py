@@ -350,8 +350,8 @@ def quick_key(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any], list[n
 
 def describe_trace(key: Any) -> str:
     """Return what a trace was made for, in words."""
-    if not isinstance(key, tuple):
-        return "its input_signature"
+    if not isinstance(key, tuple) or all(isinstance(one, str) for one in key):
+        return f"its input_signature ({', '.join(key)})" if isinstance(key, tuple) and key else "its input_signature"
     return ", ".join(map(describe_key, key[1])) or "no arguments"
 
 

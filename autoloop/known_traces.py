@@ -183,6 +183,11 @@ class KnownTraces:
         several = [reversed(one.variants) if isinstance(one, StatefulFunction) else [one] for one in made]
         return [one.concrete if isinstance(one, Variant) else one for ones in several for one in ones]
 
+    def key_of(self, trace: Trace) -> Any:
+        """Return what a trace was made for; None if it is none of these."""
+        found = next((key for key, one in self._made.items() if one is trace), None)
+        return found or next((key[1] for key, one in self._of_classes.items() if one is trace), None)
+
     def add(self, key: Any, made: ConcreteFunction | Variant) -> Trace:
         """Take in a trace that was just made, and return what a call runs."""
         kind = None if self._instance is None else type(self._instance())

@@ -124,9 +124,18 @@ def test_numbers_and_extents_that_became_inputs() -> None:
     assert al.explain(more, np.ones(3), 1.5).retraces[-1].why == (
         "n had other values in some traces, and this one serves all"
     )
+    assert "n is 99.5" not in advice(al.explain(more, np.ones(3), 99.5).guards)
     for k in range(5):
         more(np.ones(3 + k), 1.5)
     assert any("extents" in one.why for one in al.explain(more, np.ones(3), 1.5).retraces)
+
+
+def test_the_traces_of_a_signature() -> None:
+    more = al.function(lambda x: x + 1, input_signature=[al.TensorSpec([None], al.float64)])
+    more(np.ones(2))
+    report = al.explain(more, al.ones([2], al.float64))
+    assert report.traces == ("its input_signature (array)", "its input_signature (tensor)")
+    assert [one.advice for one in report.retraces] == ["pass always the one or the other"]
 
 
 def plainly(x: Any) -> Any:
