@@ -53,7 +53,7 @@ _LOADS = codes_of("LOAD_GLOBAL", "LOAD_NAME") | _ATTRIBUTES | _CELLS
 #: how far the number of a name is shifted in the argument of an instruction
 _SHIFTS = {
     **dict.fromkeys(_LOAD_GLOBAL, 1),
-    **dict.fromkeys(codes_of("LOAD_ATTR"), 0 if "LOAD_METHOD" in opmap else 1),
+    **dict.fromkeys(codes_of("LOAD_ATTR"), 0 if codes_of("LOAD_METHOD") else 1),
     **dict.fromkeys(codes_of("LOAD_SUPER_ATTR"), 2),
 }
 

@@ -192,8 +192,8 @@ def asks_by_name(value: Any) -> bool:
 
 
 def codes_of(*names: str) -> frozenset[int]:
-    """Return the numbers of instructions, of those that this Python has."""
-    return frozenset([opmap[name] for name in names if name in opmap])
+    """Return the numbers of instructions, of those that this Python has; some are names of its compiler's alone."""
+    return frozenset([opmap[name] for name in names if opmap.get(name, 256) < 256])
 
 
 _EXTENDED, _IMPORT_NAME, _IMPORT_FROM = opmap["EXTENDED_ARG"], opmap["IMPORT_NAME"], opmap["IMPORT_FROM"]
@@ -207,7 +207,7 @@ _SET = codes_of("STORE_ATTR", "DELETE_ATTR")
 _STORED_LOCAL = codes_of("STORE_FAST")
 _STORED_CELL = codes_of("STORE_DEREF")
 #: how far the number of a name is shifted in the argument of an instruction
-_SHIFTS = {opmap["LOAD_GLOBAL"]: 1, opmap["LOAD_ATTR"]: 0 if "LOAD_METHOD" in opmap else 1}
+_SHIFTS = {opmap["LOAD_GLOBAL"]: 1, opmap["LOAD_ATTR"]: 0 if codes_of("LOAD_METHOD") else 1}
 #: what gives all that a module holds, or asks for any of it
 _OPENING = frozenset(("__dict__", "__getattribute__", "__setattr__", "__delattr__"))
 
