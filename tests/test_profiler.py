@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import autoloop as al
+import autoloop.compat.v1 as v1
 import numpy as np
 import pytest
 from api import recorded_calls
@@ -263,6 +264,17 @@ def test_the_page_of_a_function_has_a_timeline(capsys):
     }
     assert capsys.readouterr().out == "" and x[0] == 1.0
     assert seen(al.function(counted), al.TensorSpec([2], float), np.int64(3)) is None
+    called = []
+    f = al.function(lambda x: al.py_function(lambda v: called.append(1) or v, [x], al.float64))
+    assert seen(f, al.ones([2], al.float64)) is None and not called
+
+
+def test_the_page_of_a_session_has_a_timeline():
+    with v1.Graph().as_default():
+        x = v1.placeholder(al.float64)
+        y = v1.while_loop(lambda i, a: i < 3, lambda i, a: [i + 1, v1.tanh(a)], [v1.constant(0), x])[1]
+        page = al.report(v1.Session().run, y, {x: 1.0})
+    assert page.data["timeline"]["summary"]["loops"][0]["iterations"] == 3
 
 
 @pytest.mark.parametrize("executor", ["dataflow", "sequential"])

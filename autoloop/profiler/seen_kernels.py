@@ -132,7 +132,7 @@ def _nodes_of(thing: Any) -> Iterator[Node]:
 def is_of(kernel: Kernel, graph: Graph) -> bool:
     """Return whether all that a kernel computes stands in ``graph``."""
     nodes = [kernel.of.source] if isinstance(kernel.of, FlatNode) else [node for _, _, node in kernel.of.spans]
-    return all(node.graph is graph for node in nodes)
+    return all(node is not None and node.graph is graph for node in nodes)
 
 
 def _shares(nodes: Sequence[Node]) -> Shares:

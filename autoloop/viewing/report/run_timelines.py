@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from autoloop_runtime.analysis.inside import nodes_inside
 from autoloop_runtime.base.profiler import trace
+from autoloop_runtime.dataflow.executable import Executable
+from autoloop_runtime.dataflow.lowering import lower
 from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.prices import Price
 from autoloop_runtime.ir.run_state import ApartState, RunState
+from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.running.runner import Runner
 
 from ...bound_function import BoundFunction
@@ -49,23 +54,43 @@ def timeline_of(
         return None
 
     def run(
-        concrete: ConcreteFunction, _: Graph, runner: Runner, values: Sequence[Any], state: RunState
+        _: ConcreteFunction, graph: Graph, runner: Runner, values: Sequence[Any], state: RunState
     ) -> dict[str, Any] | None:
-        seen, note = _traced(concrete, runner, values, state)
-        if not note and time.perf_counter_ns() - seen.start < SHORT * 1e9:
-            seen, note = _traced(concrete, runner, values, state)
-        made = seen.timeline(source.file)
-        return None if made is None else {**made, "note": note}
+        return _timeline(graph, runner.run, values, state, source)
 
     return run_apart(function, args, kwargs, function.executor, run)
 
 
-def _traced(concrete: ConcreteFunction, runner: Runner, values: Sequence[Any], state: RunState) -> tuple[Trace, str]:
+def timeline_of_graph(
+    graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Tensor], values: Sequence[Any], state: RunState,
+    source: Source,
+) -> dict[str, Any] | None:  # fmt: skip
+    """Return the timeline of a run of the scheduler that computes ``fetches``; None as for ``timeline_of``."""
+    executable = Executable(lower(graph, fetches, feeds, keep_variables=True))
+    return _timeline(graph, executable.run, values, state, source)
+
+
+def _timeline(
+    graph: Graph, run: Callable[[list[Any], RunState], Any], values: Sequence[Any], state: RunState, source: Source
+) -> dict[str, Any] | None:
+    """Return the timeline of a run on copies; None where the user's Python would be called for it."""
+    if any(node.op.traits.price is Price.FOREIGN for node in nodes_inside(graph)):
+        return None
+    seen, note = _traced(graph, run, values, state)
+    if not note and time.perf_counter_ns() - seen.start < SHORT * 1e9:
+        seen, note = _traced(graph, run, values, state)
+    made = seen.timeline(source.file)
+    return None if made is None else {**made, "note": note}
+
+
+def _traced(
+    graph: Graph, run: Callable[[list[Any], RunState], Any], values: Sequence[Any], state: RunState
+) -> tuple[Trace, str]:
     """Return what is recorded of a run, and what ended it early."""
     note = ""
-    with trace(kind=_Bounded) as seen, unnoticed(concrete.graph):
+    with trace(kind=_Bounded) as seen, unnoticed(graph):
         try:
-            runner.run(copies_of(values), ApartState(state))
+            run(copies_of(values), ApartState(state))
         except _Enough:
             note = f"the run was ended after {len(seen.slices):,} kernels; autoloop.profiler.trace records whole runs"
         except Exception as error:

@@ -10,6 +10,7 @@ from autoloop_runtime.running.session import Session
 
 from ...drawing import dataflow_picture, structured_picture
 from .replayed_loops import replay_of_graph
+from .run_timelines import timeline_of_graph
 from .seen_stages import Source, graph_stage, source_data
 
 
@@ -35,7 +36,7 @@ def session_data(run: Any, fetches: Any, feed_dict: Any = None) -> dict[str, Any
             graph_stage("structured", structured, source),
             graph_stage("lowered", dataflow_picture(graph, tensors, list(feeds)), source),
         ],
-        "timeline": None,
+        "timeline": timeline_of_graph(unheard, fetched, fed, list(feeds.values()), state, source),
         "replay": replay_of_graph(unheard, fetched, fed, list(feeds.values()), state, source),
         "memory": None,
     }
