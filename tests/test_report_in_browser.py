@@ -114,6 +114,7 @@ def test_a_line_lights_up_what_was_made_of_it_and_back(page):
         assert page.all(f"{page.tab(name)} .row.lit")
 
     panel = page.tab("lowered")
+    page.one(f"{panel} [aria-label='whole graph']").click()
     page.one(f"{panel} .node[aria-label^='tanh']").click()
     assert "np.tanh" in page.one(".source .row.lit").text
     from selenium.webdriver import Keys
@@ -125,6 +126,7 @@ def test_a_line_lights_up_what_was_made_of_it_and_back(page):
 def test_zoom_pan_and_fold(page):
     panel = page.tab("structured")
     world = page.one(f"{panel} .world")
+    page.one(f"{panel} [aria-label='whole graph']").click()
     before = world.get_attribute("transform")
     page.one(f"{panel} [aria-label='zoom in']").click()
     assert world.get_attribute("transform") != before

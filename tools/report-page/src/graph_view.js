@@ -40,7 +40,7 @@ class GraphView {
     this.drawn = true;
     this.build();
     this.draw();
-    this.fit();
+    this.fit(0.6);
     this.light(true);
   }
 
@@ -194,10 +194,11 @@ class GraphView {
     select(this.canvas).call(this.zoom.scaleBy, factor);
   }
 
-  fit() {
+  /** Shows the whole graph; from its top on where it would be smaller than `least`. */
+  fit(least = 0.03) {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     const above = 40; // the buttons are there
-    const k = Math.max(0.03, Math.min(1.25, (width - 16) / this.place.width, (height - above - 8) / this.place.height));
+    const k = Math.max(least, Math.min(1.25, (width - 16) / this.place.width, (height - above - 8) / this.place.height));
     const x = (width - this.place.width * k) / 2;
     const y = above + Math.max(0, (height - above - this.place.height * k) / 3);
     select(this.canvas).call(this.zoom.transform, zoomIdentity.translate(x, y).scale(k));

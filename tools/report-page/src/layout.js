@@ -37,19 +37,49 @@ export function visible(graph, collapsed) {
 /** How much an edge wants to be short and straight, by the style of the box that it comes from. */
 const WEIGHTS = { const: 6, enter: 12, invariant: 2, merge: 4, loop_cond: 2 };
 
-/** Lets what a frame takes in stand in its first row, and what leaves it in its last. */
-function holdRanks(sheet, shown, shapes) {
-  for (const rank of ["top", "bottom"]) {
-    const held = new Map();
-    for (const box of shown.boxes) {
-      if (shapes[box.style]?.rank === rank) held.set(box.cluster, [...(held.get(box.cluster) ?? []), box.id]);
-    }
-    for (const [cluster, ids] of held) {
-      if (ids.length < 2) continue;
-      const name = `${rank}:${cluster}`;
+/**
+ * Lets what a frame takes in stand in its first row, what leaves it in its last, what it is given above it and what takes
+ * its results below: for each open cluster there is a point at its top and one at its bottom.
+ */
+function holdRanks(sheet, shown, open, parents, shapes) {
+  const insides = new Map([[0, new Set()], ...[...open].map((index) => [index, new Set()])]); // cluster -> all nodes in it
+  const within = new Map(); // node -> the cluster right around it
+  const add = (id, cluster) => {
+    within.set(id, cluster);
+    for (let up = cluster; up >= 0; up = parents.get(up)) insides.get(up)?.add(id);
+  };
+  for (const box of shown.boxes) add(box.id, box.cluster);
+  for (const { cluster } of shown.folded) add(`cluster:${cluster.index}`, cluster.parent);
+  const forward = shown.edges.filter((edge) => edge.style !== "back").map(({ source, target }) => [source, target]);
+  const ranks = new Map(shown.boxes.map((box) => [box.id, shapes[box.style]?.rank]));
+  // constants stand above what takes them: held at the top, each would draw a line through all rows
+  const constants = new Set(shown.boxes.filter((box) => box.style === "const").map((box) => box.id));
+  for (const [cluster, inside] of insides) {
+    const [top, bottom] = [`top:${cluster}`, `bottom:${cluster}`];
+    for (const name of [top, bottom]) {
       sheet.setNode(name, { width: 1, height: 1 });
-      if (sheet.hasNode(`cluster:${cluster}`)) sheet.setParent(name, `cluster:${cluster}`);
-      for (const id of ids) sheet.setEdge(...(rank === "top" ? [name, id] : [id, name]), { weight: 40 }, name);
+      if (open.has(cluster)) sheet.setParent(name, `cluster:${cluster}`);
+    }
+    const around = parents.get(cluster);
+    if (open.has(around)) { // parents come before their children
+      sheet.setEdge(`top:${around}`, top, { weight: 1 }, "around");
+      sheet.setEdge(bottom, `bottom:${around}`, { weight: 1 }, "around");
+    }
+    const given = new Set();
+    const taking = new Set();
+    for (const [source, target] of forward) {
+      if (!inside.has(source) && inside.has(target)) given.add(source);
+      else if (inside.has(source) && !inside.has(target)) taking.add(target);
+    }
+    for (const id of given) sheet.setEdge(id, top, { weight: 1 }, `above ${cluster}`);
+    for (const id of taking) sheet.setEdge(bottom, id, { weight: 1 }, `below ${cluster}`);
+    const [fed, read] = [new Set(forward.filter(([source]) => inside.has(source)).map(([, target]) => target)),
+      new Set(forward.filter(([, target]) => inside.has(target)).map(([source]) => source))];
+    for (const id of inside) {
+      if (within.get(id) !== cluster || constants.has(id)) continue;
+      const rank = ranks.get(id);
+      if (cluster && (rank === "top" || !fed.has(id))) sheet.setEdge(top, id, { weight: rank === "top" ? 40 : 1 }, "held");
+      if (cluster ? rank === "bottom" || !read.has(id) : rank === "bottom") sheet.setEdge(id, bottom, { weight: rank === "bottom" ? 40 : 1 }, "held");
     }
   }
 }
@@ -80,7 +110,7 @@ export function layOut(graph, shown, shapes) {
   for (const one of shown.clusters) {
     if (open.has(one.index) && open.has(one.parent)) sheet.setParent(`cluster:${one.index}`, `cluster:${one.parent}`);
   }
-  holdRanks(sheet, shown, shapes);
+  holdRanks(sheet, shown, open, parents, shapes);
   const styles = new Map(shown.boxes.map((box) => [box.id, box.style]));
   shown.edges.forEach((edge, number) => {
     const label = edge.label ? { width: textWidth(edge.label, 10) + 6, height: 13, labelpos: "c" } : {};
