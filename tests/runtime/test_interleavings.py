@@ -5,7 +5,9 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
-from api import Graph, SeededExecutor, config, lower, optimize, set_outputs
+from api import Executable, Graph, Plan, SeededExecutor, config, lower, machine_kernels, optimize, set_outputs
+from executors import needs_native
+from test_machine_kernels import at_once as at_once
 
 WINDOWS = (1, 3, 10)
 
@@ -89,16 +91,34 @@ def lowered_of(program, window):
     return lower(optimized, optimized.outputs, optimized.inputs)
 
 
-def replay(program, seeds):
+def node_by_node(lowered):
+    return Plan(lowered)
+
+
+def joined(lowered):
+    """As real runs do it: loops as one, batches of light kernels."""
+    return Executable(lowered).plan
+
+
+def machine_code(lowered):
+    """As they do it once they have run for long."""
+    executable = Executable(lowered, faster=machine_kernels.machine_kernels)
+    for _ in range(3):
+        executable.run([N, X])
+    return executable.plan
+
+
+def replay(program, seeds, plan_of=node_by_node, rtol=0):
     expected = None
     for window in WINDOWS:
         lowered = lowered_of(program, window)
-        for seed in seeds:
-            got = SeededExecutor(lowered, seed).run([N, X])
-            if expected is None:
-                expected = got
-            for a, b in zip(expected, got, strict=True):
-                np.testing.assert_array_equal(a, b, err_msg=f"{program.__name__}, window {window}, seed {seed}")
+        stepping = SeededExecutor(lowered)
+        expected = expected or stepping.run([N, X])
+        stepping.plan = plan_of(lowered)
+        for stepping.seed in seeds:
+            for a, b in zip(expected, stepping.run([N, X]), strict=True):
+                told = f"{program.__name__}, window {window}, seed {stepping.seed}"
+                np.testing.assert_allclose(a, b, rtol, err_msg=told)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
@@ -110,6 +130,19 @@ def test_fifty_orders_give_one_answer(program):
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_a_thousand_orders_give_one_answer(program):
     replay(program, range(1000))
+
+
+@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(1000), marks=pytest.mark.nightly)], ids=len)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+def test_orders_of_what_is_joined_give_that_answer(program, seeds):
+    replay(program, seeds, joined)
+
+
+@needs_native
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(1000), marks=pytest.mark.nightly)], ids=len)
+@pytest.mark.parametrize("program", [collatz, nested, arrays], ids=lambda p: p.__name__)
+def test_orders_of_machine_code_give_that_answer(program, seeds, at_once):
+    replay(program, seeds, machine_code, 1e-6)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
