@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import json
 import warnings
@@ -14,6 +15,8 @@ import pytest
 from autoloop.cli import main
 from autoloop.viewing.report.html_page import embedded
 from executors import needs_native
+
+ROOT = Path(__file__).parent.parent
 
 
 @al.function
@@ -190,3 +193,12 @@ def test_the_front_end_comes_built_with_the_notices_of_what_it_holds():
     script = (folder / "page.js").read_text(encoding="utf-8")
     assert script.startswith("/* Generated from tools/report-page") and "Permission" in script and "dagre" in script
     assert len(script) < 300_000 and (folder / "page.css").stat().st_size
+
+
+def test_the_front_end_is_built_of_its_sources():
+    folder, digest = ROOT / "tools" / "report-page", hashlib.sha256()
+    names = sorted(path.name for path in (folder / "src").iterdir())
+    for name in ("build.mjs", "package-lock.json", *[f"src/{name}" for name in names]):
+        digest.update(f"{name}\n{(folder / name).read_text(encoding='utf-8')}\n".encode())
+    built = (ROOT / "autoloop" / "viewing" / "report" / "page.js").read_text(encoding="utf-8")
+    assert f"Sources: {digest.hexdigest()}" in built, "cd tools/report-page && npm ci && npm run build"

@@ -1,6 +1,7 @@
 // Builds the front end of the report page into autoloop/viewing/report/page.js and page.css, which are committed: who
 // installs the package needs no npm. `npm ci && npm run build`; the same sources and versions give the same files.
 import { build } from "esbuild";
+import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, existsSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -30,11 +31,21 @@ function notices(inputs) {
   return [...texts].map(([text, names]) => `${names.join(", ")}:\n\n${text}`).join("\n\n").replaceAll("*/", "* /");
 }
 
+/** What tells a test whether the build is of the sources that stand beside it. */
+function fingerprint() {
+  const hash = createHash("sha256");
+  const names = readdirSync(join(here, "src")).sort().map((name) => `src/${name}`);
+  for (const name of ["build.mjs", "package-lock.json", ...names]) {
+    hash.update(`${name}\n${readFileSync(join(here, name), "utf8").replace(/\r/g, "")}\n`);
+  }
+  return hash.digest("hex");
+}
+
 const script = await build({
   ...common, entryPoints: [join(here, "src/main.js")], format: "iife", target: "es2021", write: false, outdir: out,
   loader: { ".css": "empty" },
 });
-const head = `/* Generated from tools/report-page by npm run build; do not edit.\n\n${notices(Object.keys(script.metafile.inputs))}\n*/\n`;
+const head = `/* Generated from tools/report-page by npm run build; do not edit.\n   Sources: ${fingerprint()}\n\n${notices(Object.keys(script.metafile.inputs))}\n*/\n`;
 writeFileSync(join(out, "page.js"), head + script.outputFiles[0].text);
 const style = await build({ ...common, entryPoints: [join(here, "src/style.css")], write: false, outdir: out });
 writeFileSync(join(out, "page.css"), style.outputFiles[0].text);

@@ -1,4 +1,5 @@
 /* Generated from tools/report-page by npm run build; do not edit.
+   Sources: 6d878114db8a3b0025a39f922c58f0a13c3bd6bf067ee6b8f0e1fb7c24083c3f
 
 @dagrejs/dagre 3.1.3, @dagrejs/graphlib 4.0.6:
 
