@@ -12,7 +12,7 @@ from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.locations import Location
 
 from ..derivative_functions import DerivativeFunction
-from ..viewing.beside import Row, rows_of, rows_of_either
+from ..viewing.beside import Row, rows_of, rows_of_either, without_gap
 from ..viewing.code_text import located_code_of
 from ..viewing.commented_loops import with_loops
 from ..viewing.highlight import Span, lines_of, spans_of, to_terminal, wants_colour, wrap
@@ -96,11 +96,8 @@ def _side_by_side(original: tuple[str, int], made: _Made, colour: bool, columns:
     Lines that are too long for a terminal of ``columns`` characters go on in the next row.
     """
     (left, first), right = original, made
-    left_lines, right_lines, comes_of = spans_of(left), spans_of(right.text), list(made.comes_of)
-    if comes_of[:3] == [0, 0, 0] and not any(right_lines[1:3]):  # the import, which has no line, and stands apart
-        del right_lines[1:3], comes_of[1:3]
-        if first not in comes_of:  # that of a decorator
-            comes_of[0] = first
+    left_lines = spans_of(left)
+    right_lines, comes_of = without_gap(spans_of(right.text), made.comes_of, first)
     needed = [max((len(to_terminal(s, False)) for s in lines), default=0) for lines in (left_lines, right_lines)]
     room = sum(needed) if columns is None else columns - _GUTTER - 3
     if sum(needed) > room:  # the shorter side keeps what it needs, the other one takes the rest

@@ -29,6 +29,17 @@ class Row(NamedTuple):
     right: Line
 
 
+def without_gap(lines: Sequence[Line], comes_of: Sequence[int], first: int) -> tuple[list[Line], list[int]]:
+    """Return converted source without the blank lines below its import, which stands beside a decorator if there is
+    one in line ``first``; and of which lines of the source its lines come."""
+    lines, numbers = list(lines), list(comes_of)
+    if numbers[:3] == [0, 0, 0] and not any(lines[1:3]):
+        del lines[1:3], numbers[1:3]
+        if first not in numbers:
+            numbers[0] = first
+    return lines, numbers
+
+
 def rows_of(left: Sequence[Line], first: int, right: Sequence[Line], comes_of: Sequence[int]) -> list[Row]:
     """Return the lines of a source, from number ``first`` on, beside others; each of these *comes of* a line of the
     source, by its number, or of none (0).

@@ -18,8 +18,9 @@ from ..explanation import Explanation, tables_of
 from ..function import Function
 from ..keys import describe_trace
 from ..profiler.line_summary import HEADS, LOOP_HEADS, Summary
-from .code_text import to_code
-from .highlight import spans_of, to_html
+from .beside import Row, rows_of, without_gap
+from .code_text import located_code_of
+from .highlight import Span, spans_of, to_html
 from .pictures import draw
 from .stage_texts import source_of
 
@@ -29,6 +30,7 @@ _COLOURS = {
     "keyword": "#8f2aa3", "string": "#2b7a3d", "comment": "#7a7a7a", "number": "#17707c", "name": "#1d4fa3",
     "builtin": "#2f62a8", "decorator": "#a3631a",
 }  # fmt: skip
+_LINE = 'style="padding: 0 8px; text-align: left; vertical-align: top; white-space: pre; font-family: monospace"'
 _CELL = 'style="border: 1px solid #d9e1ec; padding: 2px 8px; text-align: left"'
 
 
@@ -42,10 +44,16 @@ def html_of(value: Any) -> str:
 
 def code(source: str) -> str:
     """Return Python source with colours."""
-    lines = "\n".join(to_html(spans) for spans in spans_of(source))
-    for kind, colour in _COLOURS.items():
-        lines = lines.replace(f'class="{kind}"', f'style="color: {colour}"')
+    lines = "\n".join(map(_coloured, spans_of(source)))
     return f'<pre style="font-family: monospace">{lines}</pre>'
+
+
+def _coloured(spans: list[Span]) -> str:
+    """Return a line of source as html."""
+    line = to_html(spans)
+    for kind, colour in _COLOURS.items():
+        line = line.replace(f'class="{kind}"', f'style="color: {colour}"')
+    return line
 
 
 def beside(left: tuple[str, str], right: tuple[str, str]) -> str:
@@ -55,16 +63,26 @@ def beside(left: tuple[str, str], right: tuple[str, str]) -> str:
 
 
 def source_beside(f: Callable[..., Any]) -> str:
-    """Return the source of a function beside what it was converted to; only the source where that fails."""
+    """Return the source of a function, each line beside those of what it was converted to that come of it; only the
+    source where that fails."""
     try:
-        source, _ = source_of(f)
+        source, first = source_of(f)
     except (OSError, TypeError):
         return f"<pre>{escape(repr(f))}</pre>"
     try:
-        made = code(to_code(f))
+        text, comes_of = located_code_of(f)
     except Exception as error:
-        made = f"<pre>{escape(str(error))}</pre>"
-    return beside(("source", code(source)), ("converted", made))
+        return beside(("source", code(source)), ("converted", f"<pre>{escape(str(error))}</pre>"))
+    lines = "".join(map(_beside_line, rows_of(spans_of(source), first, *without_gap(spans_of(text), comes_of, first))))
+    head = "".join(f"<th {_LINE}>{word}</th>" for word in ("", "source", "converted"))
+    table = f'<table style="border-collapse: collapse"><tr>{head}</tr>{lines}</table>'
+    return f'<div style="overflow-x: auto">{table}</div>'
+
+
+def _beside_line(row: Row) -> str:
+    number = "" if row.number is None else str(row.number)
+    left = _coloured(row.left) if row.left is not None else "..." if number else ""
+    return f"<tr><td {_LINE}>{number}</td><td {_LINE}>{left}</td><td {_LINE}>{_coloured(row.right)}</td></tr>"
 
 
 def _function(f: Function | BoundFunction) -> str:
