@@ -1,5 +1,5 @@
 /* Generated from tools/report-page by npm run build; do not edit.
-   Sources: 6d878114db8a3b0025a39f922c58f0a13c3bd6bf067ee6b8f0e1fb7c24083c3f
+   Sources: 8f1d94d14131eff29e8f224d1d002da5f254ad976c5afd4c57b7189611cb30ee
 
 @dagrejs/dagre 3.1.3, @dagrejs/graphlib 4.0.6:
 
