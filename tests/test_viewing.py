@@ -56,7 +56,7 @@ def test_a_notebook_shows_each_of_our_values():
     assert al.arange(100)._repr_html_().count("<td") == 11
     rows = ["".join(cell.itertext()) for row in whole(newton._repr_html_()).iter("tr") for cell in row]
     place = rows.index(next(one for one in rows if "while abs" in one))
-    assert rows[place - 1].isdigit() and "def loop_test" in rows[place + 1]
+    assert rows[place - 1].isdigit() and "</script>" in rows[place + 1] and "def loop_test" in rows[place + 4]
 
 
 def test_of_a_method_and_of_what_has_no_source():
