@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.records import LoopRecord, branch_records
+from autoloop_runtime.ir.records import LoopRecord, branch_records, loop_records
 
 from .findings import NOTHING, Finding
 
@@ -18,7 +18,10 @@ _OVER = "a loop over an array of the arguments, or over autoloop.constant(...) o
 def branches_of(graph: Graph) -> tuple[Finding, ...]:
     """Return what became of the branches of a function, by line."""
     found = []
-    for one in sorted(branch_records(graph), key=lambda record: (record.line.filename, record.line.lineno)):
+    # what a loop's jumps are made of is no branch of the user's
+    loops = {(one.line.filename, one.line.lineno) for one in loop_records(graph) if one.line is not None}
+    reached = [one for one in branch_records(graph) if (one.line.filename, one.line.lineno) not in loops]
+    for one in sorted(reached, key=lambda record: (record.line.filename, record.line.lineno)):
         if one.converted and not one.sides:
             made = Finding("in the graph", "the condition is a tensor, and each run takes one side", NOTHING, one.line)
         elif one.converted:

@@ -49,6 +49,17 @@ def test_branches_are_of_the_run_or_of_the_trace() -> None:
     assert [one.what for one in staged][:2] == ["in the graph"] * 2
     assert al.explain(damped, np.ones(3), 2).branches[1].what == "decided while tracing, the `else` side"
 
+    def jumps(x: Any) -> Any:
+        while True:
+            x = x + 1
+            if x.sum() > 30:
+                break
+            if x[0] > 100:
+                return x
+        return -x
+
+    assert [one.source for one in al.explain(jumps, np.ones(3)).branches] == ["if x.sum() > 30:", "if x[0] > 100:"]
+
     def sometimes(x: Any) -> Any:
         for k in range(2):
             y = x if k == 0 else x.sum()
