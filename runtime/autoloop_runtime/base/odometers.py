@@ -99,6 +99,11 @@ class Board:
                 self._ended.update([(one.name, replace(one, over=True)) for one in odometer.readings()])
             del running[place:]
 
+    def restart(self) -> None:
+        """Forget what this thread has begun: it begins anew."""
+        self._running.pop(get_ident(), None)
+        self._ended.clear()
+
     def readings(self) -> dict[str, Reading]:
         """Return how far the outermost loops are, of those that are over, too, by name."""
         running = [one for every in list(self._running.values()) for one in _together(every.copy())]

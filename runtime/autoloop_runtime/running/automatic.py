@@ -30,7 +30,7 @@ from ..base import background, config
 from ..base import native_extra as extra
 from ..base.dataclass import dataclass
 from ..base.forks import undivided
-from ..base.profiler import active
+from ..base.profiler import active, boards
 from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState
 from ..ir.structured import WHILE
@@ -245,6 +245,8 @@ class Automatic(BesidePython):
             return self.base(values, state)
         except Restart:
             elapsed = perf_counter() - call.begin
+            if (board := boards.get(me)) is not None:
+                board.restart()
         finally:
             if outer is None:
                 del self._running[me]

@@ -39,7 +39,8 @@ class Bars:
     """
 
     def __init__(self, totals: Mapping[str, tuple[Line | None, int | None]], begun: float) -> None:
-        self._totals, self._begun = totals, begun
+        #: when it was looked last, or the run began: what is seen first has begun since then
+        self._totals, self._before = totals, begun
         self._open: dict[str, Any] = {}
         self._closed: set[str] = set()
         self._fails = False
@@ -52,6 +53,7 @@ class Bars:
             for name, one in readings.items():
                 if name not in self._closed:
                     self._show(name, self._as_written(one))
+            self._before = time.perf_counter()
         except Exception:  # there is nothing to write to any more: that is no matter of the run's
             self._fails = True
 
@@ -81,9 +83,8 @@ class Bars:
             miniters=0,
             dynamic_ncols=True,
         )
-        if not self._closed:  # of the first loop
-            bar.start_t -= time.perf_counter() - self._begun
-            bar.last_print_t = bar.start_t
+        bar.start_t -= time.perf_counter() - self._before
+        bar.last_print_t = bar.start_t
         return bar
 
     def _as_written(self, one: Reading) -> Reading:
