@@ -69,6 +69,19 @@ def test_time_and_count_of_each_line(executor):
     assert json.loads(json.dumps(summary.as_dict()))["lines"][0]["file"] == __file__
 
 
+@needs_native
+def test_calls_beside_one_that_is_watched_are_not():
+    f = al.function(lambda x: x + 1, executor="native")
+    with al.profiler.trace():
+        f(np.ones(2))
+    (known,) = f.get_concrete_function(np.ones(2)).runner.run._watched.values()
+    marks = known.free.pop()
+    with al.profiler.trace() as trace:
+        assert f(np.ones(2)).tolist() == [2.0, 2.0]
+    known.free.append(marks)
+    assert "could not be watched" in str(trace.summary()) and known.free == [marks]
+
+
 def rescheduled(trace, times, place):
     """Let kernels have begun at other times: ``place(op, iteration)`` gives the thread, when, and if one waited."""
     slices = []

@@ -32,10 +32,18 @@ Make = Callable[..., Callable[[Sequence[Any], RunState], list[Any]]]
 
 @dataclass(frozen=True)
 class Watched:
-    """Machine code that says where it is."""
+    """Machine code that says where it is.
+
+    Attributes
+    ----------
+    run : callable
+    free : list of Marks
+        Where it says that; empty while a call goes on, beside which others are not watched. Taking it and giving it
+        back is atomic.
+    """
 
     run: Callable[[Sequence[Any], RunState], list[Any]]
-    marks: Marks
+    free: list[Marks]
 
 
 #: of a graph, by the shapes of its inputs; None where there is no such code
@@ -62,39 +70,48 @@ def recorded(
     if shapes not in known:
         known[shapes] = _watched(graph, shapes, make)
     watched = known[shapes]
-    seen: Counter[int] | None = None
+    marks, seen = None if watched is None else _taken(watched.free), Counter[int]()
     run = recorder.begin("native", graph, 1)
     try:
-        if watched is not None:
-            seen = Counter()
+        if watched is not None and marks is not None:
             try:
-                return _looked_at(watched, values, state, seen)
+                return _looked_at(watched, marks, values, state, seen)
             except NativeRefusal:  # it has changed nothing
-                seen = None
+                watched.free.append(marks)
+                marks = None
         return call()
     finally:
-        of = None if watched is None or seen is None else _told(watched.marks, seen)
+        of = None if marks is None else _told(marks, seen)
         recorder.record(NAME, "", run.begin, (), run, of)
         run.ended()
+        if watched is not None and marks is not None:
+            watched.free.append(marks)
+
+
+def _taken(free: list[Marks]) -> Marks | None:
+    try:
+        return free.pop()
+    except IndexError:
+        return None
 
 
 def _watched(graph: Graph, shapes: Sequence[Shape], make: Make) -> Watched | None:
     marks = Marks()
     token = MARKS.set(marks)
     try:
-        return Watched(make(graph, shapes, among_others=True), marks)
+        return Watched(make(graph, shapes, among_others=True), [marks])
     except NativeRefusal:  # other code serves the call
         return None
     finally:
         MARKS.reset(token)
 
 
-def _looked_at(watched: Watched, values: Sequence[Any], state: RunState, seen: Counter[int]) -> list[Any]:
+def _looked_at(watched: Watched, marks: Marks, values: Sequence[Any], state: RunState, seen: Counter[int]) -> list[Any]:
     """Return what the code gives; ``seen`` gets how often it was at which line."""
     with undivided():
         from threading import Event, Thread
 
-    words, over = watched.marks.words, Event()
+    words, over = marks.words, Event()
     words[:] = 0
 
     def look() -> None:
