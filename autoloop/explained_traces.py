@@ -197,9 +197,9 @@ def _advice_on_leaf(name: str, before: Any, now: Any) -> str:
 
 def _said(name: str, before: Any, now: Any) -> str:
     if (kind := _Kind(now)).is_array and None in kind.shape:
-        return f"{name} had other extents in some traces, and this one serves all"
+        return f"{name} had other extents in some traces, and this one is made for all"
     if kind.python is Number:
-        return f"{name} had other values in some traces, and this one serves all"
+        return f"{name} had other values in some traces, and this one is made for all"
     return f"{name} was {describe_key(before)}, is {describe_key(now)}"
 
 

@@ -133,7 +133,7 @@ def test_numbers_and_extents_that_became_inputs() -> None:
     for k in range(7):
         more(np.ones(3), k + 0.5)
     assert al.explain(more, np.ones(3), 1.5).retraces[-1].why == (
-        "n had other values in some traces, and this one serves all"
+        "n had other values in some traces, and this one is made for all"
     )
     assert "n is 99.5" not in advice(al.explain(more, np.ones(3), 99.5).guards)
     for k in range(5):
