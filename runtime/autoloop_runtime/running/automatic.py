@@ -245,8 +245,7 @@ class Automatic(BesidePython):
             return self.base(values, state)
         except Restart:
             elapsed = perf_counter() - call.begin
-            if (board := boards.get(me)) is not None:
-                board.restart()
+            _show_anew(me)
         finally:
             if outer is None:
                 del self._running[me]
@@ -323,6 +322,12 @@ class Automatic(BesidePython):
             inner = loops_inside(*node.subgraphs)
             found.update((n.name, whole if whole.executor == "native" else mine) for n in (node, *inner))
         return found
+
+
+def _show_anew(thread: int) -> None:
+    """Let what is shown of a run of a thread, if it is, begin anew."""
+    if (board := boards.get(thread)) is not None:
+        board.restart()
 
 
 def _prospect(tier_up: TierUp, times: CallTimes) -> str:
