@@ -99,7 +99,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("most", [1, 7, 10_000])
+@pytest.mark.parametrize("most", [7, *[pytest.param(n, marks=pytest.mark.nightly) for n in (1, 10_000)]])
 @pytest.mark.parametrize("name", CASES)
 def test_they_give_what_they_gave(name, most, at_once, monkeypatch):
     """Also where they come back in the midst of it, and after the last iteration."""
