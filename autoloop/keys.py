@@ -187,6 +187,10 @@ def leaf_key(leaf: Any) -> Any:
     return constant_key(leaf)
 
 
+#: slices have had a hash since Python 3.12; before, each is itself
+_HAVE_HASHES = slice.__hash__ is not None
+
+
 def constant_key(leaf: Any) -> Any:
     """Return what tells a constant from others, from those among them that are equal to it."""
     kind = type(leaf)
@@ -199,6 +203,8 @@ def constant_key(leaf: Any) -> Any:
         return kind, kind([constant_key(one) for one in leaf])
     if kind is range:
         return kind, leaf.start, leaf.stop, leaf.step
+    if kind is slice and _HAVE_HASHES:
+        return kind, *map(constant_key, (leaf.start, leaf.stop, leaf.step))
     if (in_zone := key_in_zone(leaf)) is not None:
         return in_zone
     if getattr(kind, "__hash__", None) not in (object.__hash__, None) and not _asks_the_user(kind):
