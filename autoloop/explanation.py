@@ -223,6 +223,8 @@ def _plainly(value: Any) -> Any:
     """Return reports as dicts; of a line its file, number and function."""
     if is_dataclass(value):
         return {one.name: _plainly(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, CallRecord):
+        return {"name": value.name, "line": _plainly(value.line), "each": value.each}
     if isinstance(value, Line):
         return {"file": value.filename, "line": value.lineno, "function": value.function}
     return [_plainly(one) for one in value] if isinstance(value, tuple) else value

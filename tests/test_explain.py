@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import statistics
 from typing import Any
@@ -202,3 +203,11 @@ def test_what_arguments_hold_is_called_by_the_names_of_the_parameters() -> None:
     for name in ("p.n", "more_0.n", "k.n", "z.n"):
         assert f"  {name} (float64(3,)): read" in told
     assert re.search(r"^  p\.n +written$", told, re.MULTILINE)
+
+
+def test_calls_are_in_its_json():
+    def drawn(x):
+        return x + np.random.rand()
+
+    (call,) = json.loads(json.dumps(al.explain(drawn, np.ones(2)).as_dict()))["calls"]
+    assert call["each"] and call["line"]["file"] == __file__

@@ -14,7 +14,7 @@ from autoloop.profiler import summarize, timeline_data
 from autoloop.viewing.report import run_timelines
 from autoloop.viewing.report.seen_stages import Source
 from autoloop.viewing.report.trace_pages import trace_data
-from executors import needs_native
+from executors import EXECUTORS, needs_native
 from test_viewing import whole
 
 
@@ -295,3 +295,17 @@ def test_a_long_run_for_a_page_ends_early(executor, monkeypatch):
     monkeypatch.setattr(run_timelines, "MOST_KERNELS", 50)
     made = seen(al.function(chains, executor=executor), *ARGS[:2], np.int64(10**9))
     assert made["total"] >= 50 and "the run was ended after" in made["note"]
+
+
+def whole_turns(x):
+    for _ in range(20):
+        al.set_loop_options(unroll=False)
+        x = np.tanh(x)
+    return x
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_turns_before_a_loop_are_counted(executor):
+    summary = traced(executor, whole_turns, (np.ones(3),)).summary()
+    lines = {one.line.lineno - whole_turns.__code__.co_firstlineno: one.count for one in summary.lines if one.line}
+    assert lines[3] == 20 and all(loop.iterations == 20 for loop in summary.loops)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
+from autoloop_runtime.analysis.first_turns_counted import Around, how_often
 from autoloop_runtime.base.locations import Line, users_line
 from autoloop_runtime.base.machine_calls import MachineCall
 from autoloop_runtime.base.profiler import Recorder, TracedRun
@@ -75,6 +76,10 @@ class Seen:
         """Return nanoseconds from the beginning of a run to its end."""
         return (run.end or max([self.kernels[k].end + self.recorder.start for k in members], default=0)) - run.begin
 
+    def of(self, loop: Node) -> OfLoop:
+        """Return what kernels tell of a loop."""
+        return self.loops[_key(loop)]
+
     def loops_of(self, kernel: Kernel) -> Sequence[Node]:
         """Return the nodes of the loops around a kernel that are known, innermost first."""
         if kernel.run < 0:
@@ -134,19 +139,33 @@ class _OfLine:
     def __init__(self, line: Line | None) -> None:
         self.line = line
         self.time = self.critical = 0.0
-        self.names: Counter[tuple[int, str]] = Counter()
+        #: by run and the loops around them, outermost first: the names of kernels, and their operations
+        self.ran: dict[int, dict[Around, tuple[Counter[str], Counter[str]]]] = {}
+        self.counted = 0  # by machine code
         self.parts: list[tuple[int, int]] = []
         self.kernels: list[Kernel] = []
 
-    def add(self, kernel: Kernel, share: float, is_critical: bool) -> None:
+    def add(self, kernel: Kernel, loops: Sequence[Node], share: float, is_critical: bool) -> None:
         self.time += kernel.time * share
         self.critical += kernel.time * share * is_critical
         if isinstance(kernel.of, MachineCall):
-            self.names[kernel.run, kernel.name] += kernel.of.counts.get(self.line, 0)
+            self.counted += kernel.of.counts.get(self.line, 0)
         elif kernel.of is not None:
-            self.names[kernel.run, kernel.name] += 1
+            around = tuple(reversed(loops))
+            names, kinds = self.ran.setdefault(kernel.run, {}).setdefault(around, (Counter(), Counter()))
+            names[kernel.name] += 1
+            kinds[kernel.op] += 1
         self.parts.extend(kernel.parts)
         self.kernels.append(kernel)
+
+    def count(self, seen: Seen) -> int:
+        """Return how often it ran: the operations of a line run together, those of another run after them."""
+        often = self.counted
+        for run, ran in self.ran.items():
+            most = {around: (max(names.values()), max(kinds.values())) for around, (names, kinds) in ran.items()}
+            loops = {loop for around in most for loop in around}
+            often += how_often(most, {loop: seen.of(loop).written_out(run) for loop in loops})
+        return often
 
 
 def _lines(seen: Seen, executors: Sequence[ExecutorSummary], loops: dict[str, LoopSummary]) -> tuple[LineSummary, ...]:
@@ -157,7 +176,7 @@ def _lines(seen: Seen, executors: Sequence[ExecutorSummary], loops: dict[str, Lo
             of = found.get(key)
             if of is None:
                 of = found[key] = _OfLine(line)
-            of.add(kernel, share, k in seen.chain)
+            of.add(kernel, seen.loops_of(kernel), share, k in seen.chain)
     total = sum([of.time for of in found.values()]) or 1.0
     told = {one.executor: one for one in executors}
     order = {id(line): k for k, line in enumerate(by_line([of.line for of in found.values()]))}
@@ -172,13 +191,10 @@ def _line(
     parts = joined(of.parts)
     parallelism = seen.running.mean(parts)
     kinds = {seen.runs[one.run].executor: None for one in of.kernels if one.run >= 0}
-    times: Counter[str] = Counter()  # the operations of a line run together, those of another run after them
-    for (_, name), count in of.names.items():
-        times[name] += count
     main = next(iter(kinds), "")
     limit = "" if main not in executors else _limit(seen, of, parts, parallelism, executors[main], loops)
     return LineSummary(
-        of.line, of.time / 1e9, of.time / total, max(times.values(), default=0), len(of.kernels), parallelism,
+        of.line, of.time / 1e9, of.time / total, of.count(seen), len(of.kernels), parallelism,
         of.critical / 1e9, limit, ", ".join(kinds),
     )  # fmt: skip
 
@@ -252,6 +268,13 @@ class OfLoop:
         if depth or not is_of(kernel, self.node.attrs["cond"]):
             self.bodies.add(where)
 
+    def written_out(self, run: int | None = None) -> int:
+        """Return how many turns a run, or each, has made before the loop: ``begun`` of each execution."""
+        begun: int = self.node.attrs["begun"]
+        if not begun:
+            return 0
+        return begun * len({(of, where[1:]) for of, where in self.spans if run in (None, of)})
+
 
 def _loops_seen(seen: Seen) -> dict[tuple[str, str], OfLoop]:
     """Return what kernels tell of the loops around them, by the loop's name and line."""
@@ -261,10 +284,13 @@ def _loops_seen(seen: Seen) -> dict[tuple[str, str], OfLoop]:
         for depth, node in enumerate(seen.loops_of(kernel)):
             of = known.get(id(node))
             if of is None:
-                key = node.name, str(users_line(node.location))
-                of = known[id(node)] = found.setdefault(key, OfLoop(node))
+                of = known[id(node)] = found.setdefault(_key(node), OfLoop(node))
             of.add(kernel, depth)
     return found
+
+
+def _key(loop: Node) -> tuple[str, str]:
+    return loop.name, str(users_line(loop.location))
 
 
 def _window(seen: Seen, of: OfLoop) -> int:
@@ -277,7 +303,8 @@ def _window(seen: Seen, of: OfLoop) -> int:
 def _count(seen: Seen, of: OfLoop) -> int:
     """Return how many iterations there were, without those that only found that there are no more."""
     tests = {(run, where[1:]) for run, where in of.spans if seen.runs[run].executor == "dataflow"}
-    return len(of.bodies) or len(of.spans) - len(tests)  # a body may be nothing but values that are handed on
+    turns = len(of.bodies) or len(of.spans) - len(tests)  # a body may be nothing but values that are handed on
+    return turns + of.written_out()
 
 
 def live_of(spans: Spans) -> float:

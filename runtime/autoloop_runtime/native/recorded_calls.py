@@ -6,19 +6,21 @@ Of code that is made to be watched also how often each line ran, and where it wa
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..analysis.cost import estimate
+from ..analysis.first_turns_counted import Around, how_often
 from ..base.dataclass import dataclass
 from ..base.forks import undivided
 from ..base.locations import Line, users_line
 from ..base.machine_calls import MachineCall
 from ..base.profiler import active
-from ..ir.graph import CONST, PARAMETER, Graph
+from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.run_state import RunState
+from ..ir.structured import WHILE
 from .typing.facts import Shape
 from .typing.refusal import NativeRefusal
 from .writer.marks import MARKS, Marks
@@ -128,18 +130,34 @@ def _looked_at(watched: Watched, marks: Marks, values: Sequence[Any], state: Run
 
 
 def _told(marks: Marks, seen: Counter[int]) -> MachineCall:
-    counts: dict[Line | None, int] = {}
+    often = {graph: int(marks.words[word]) for graph, word in marks.blocks.items()}
     costs: dict[Line | None, float] = defaultdict(float)
-    for graph, word in marks.blocks.items():
-        often = int(marks.words[word])
+    for graph, ran in often.items():
         for node in graph.nodes:
-            if often and node.op not in (CONST, PARAMETER):
-                line = users_line(node.location)
-                counts[line] = max(counts.get(line, 0), often)
-                costs[line] += often * (0.0 if node.subgraphs else estimate(node))
+            if ran and node.op not in (CONST, PARAMETER):
+                costs[users_line(node.location)] += ran * (0.0 if node.subgraphs else estimate(node))
+    counts = _counts(often)
     samples = sum(seen.values())
     if samples >= _ENOUGH:
         times = {marks.lines[k]: n / samples for k, n in seen.items()}
         return MachineCall({**dict.fromkeys(counts, 0.0), **times}, counts, samples)
     total = sum(costs.values()) or 1.0
     return MachineCall({line: cost / total for line, cost in costs.items()}, counts, 0)
+
+
+def _counts(often: Mapping[Graph, int]) -> dict[Line | None, int]:
+    """Return how often each line ran, given how often graphs did."""
+    ran: dict[Line | None, dict[Around, tuple[int, int]]] = defaultdict(dict)
+    turns: dict[Node, int] = {}
+    around: dict[Graph, Around] = {}
+    for graph, times in often.items():  # those around others come first
+        loops = around.setdefault(graph, ())
+        for node in graph.nodes:
+            if node.op is WHILE:
+                turns[node] = node.attrs["begun"] * times
+            around.update(dict.fromkeys(node.subgraphs, (*loops, node) if node.op is WHILE else loops))
+        nodes = [node for node in graph.nodes if times and node.op not in (CONST, PARAMETER, WHILE)]
+        for (line, _), number in Counter([(users_line(node.location), node.op) for node in nodes]).items():
+            most, kinds = ran[line].get(loops, (0, 0))
+            ran[line][loops] = max(most, times), max(kinds, number * times)
+    return {line: how_often(of, turns) for line, of in ran.items()}
