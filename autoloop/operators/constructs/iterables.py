@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 from autoloop_runtime import ops
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.stand_ins import UnknownWhileTracing, called
 from autoloop_runtime.ir.convert import convert_to_tensor, has_tensor
 from autoloop_runtime.ir.number_operators import as_number, carried
@@ -23,8 +24,7 @@ from autoloop_runtime.ir.tracers import (
     marked,
     number_of,
 )
-from autoloop_runtime.ops.creation import RANGE
-from autoloop_runtime.ops.int_bounds import runs_through
+from autoloop_runtime.ops.later_rows import is_range
 
 from ... import operators
 from ...errors import ConversionError, programs_own
@@ -241,6 +241,8 @@ def _range_of(start: Any, stop: Any, step: Any) -> StagedRange:
 
 def known_range(items: range) -> StagedIterable:
     """Return a range of Python's for a loop of the graph."""
+    with undivided():  # which loops that are written out do without
+        from autoloop_runtime.ops.int_bounds import runs_through
 
     def get(k: Any) -> Any:
         if isinstance(k, int):
@@ -353,7 +355,7 @@ def _no_rows() -> TypeError:
 
 def _counted(tensor: Tensor, static: int | None, kind: Kind) -> StagedIterable | None:
     """Return the numbers of ``range(start, limit, delta)`` without the tensor, which is then never made."""
-    if not tensor.is_symbolic or tensor.op.op is not RANGE or tensor.dtype.kind != "i":
+    if not tensor.is_symbolic or not is_range(tensor.op.op) or tensor.dtype.kind != "i":
         return None
     start, limit, delta = (known if known is not None else t for t in tensor.op.inputs for known in [_integer(t)])
     if not isinstance(delta, int) or delta == 0:

@@ -8,7 +8,6 @@ from ..base.forks import undivided
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.structured import COND, WHILE
 from . import names
-from .emitted_loops import write_loop
 from .emitted_plain import write_plain
 from .loop_sites import LoopSites, SiteFactory
 from .scope import INLINE_LENGTH, Scope
@@ -77,6 +76,9 @@ class Emitter:
     def _structured(self, node: Node, position: int, scope: Scope) -> None:
         out = self.out
         if node.op is WHILE:
+            with undivided():
+                from .emitted_loops import write_loop
+
             write = partial(write_loop, out, self.sites)
         else:
             with undivided():
