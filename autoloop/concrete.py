@@ -255,8 +255,8 @@ class ConcreteFunction(NeverSent):
 
     @property
     def sharing(self) -> Any:
-        """Which results are views of outputs, and which are made anew; None where a run tells that."""
-        return None if self._told is not None else (self._views, self.fresh)
+        """Which results are views of outputs, which are made anew, and what tells those that a run tells, or None."""
+        return self._views, self.fresh, self._told
 
     @property
     def alone(self) -> ConcreteFunction:

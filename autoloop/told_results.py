@@ -79,12 +79,14 @@ class ToldResults:
     ----------
     codes : list of Tensor
         What a run gives besides the results.
+    told : list of Told
+    parts : list of Part
     """
 
     def __init__(self, told: Origins | None, leaves: Sequence[Any], inputs: Sequence[Any]) -> None:
         self.codes: list[Tensor] = []
-        self._told: list[Told] = []
-        self._parts = self._of_inputs(leaves)
+        self.told: list[Told] = []
+        self.parts = self._of_inputs(leaves)
         if told is not None:
             self._tell(told, leaves, inputs)
 
@@ -121,16 +123,16 @@ class ToldResults:
                 continue
             if isinstance(code, Tensor):
                 self.codes.append(code)
-                self._told.append(Told(place, len(self.codes) - 1, True, table, is_whole))
+                self.told.append(Told(place, len(self.codes) - 1, True, table, is_whole))
             else:
-                self._told.append(Told(place, code, False, table, is_whole))
+                self.told.append(Told(place, code, False, table, is_whole))
 
     def input_of(self, codes: Sequence[Any], values: Sequence[Any]) -> Any:
         """Return the input that the first of the results is, or the view of one; None if it is another array."""
-        if self._parts:
-            part = self._parts[0]
+        if self.parts:
+            part = self.parts[0]
             return part.of(values[part.returned.position], codes)
-        one = self._told[0]
+        one = self.told[0]
         returned = one.of_inputs.get(int(codes[one.code]) if one.is_chosen else one.code)
         return None if returned is None else returned.of(values[returned.position])
 
@@ -145,7 +147,7 @@ class ToldResults:
             The inputs.
         codes : sequence of int
         """
-        for part in self._parts:
+        for part in self.parts:
             array = values[part.returned.position]
             if isinstance(
                 array, np.ndarray
@@ -154,7 +156,7 @@ class ToldResults:
                 for place in part.places:
                     leaves[place] = whole
         known: dict[int, Any] = {}
-        for one in self._told:
+        for one in self.told:
             code = int(codes[one.code]) if one.is_chosen else one.code
             if one.is_whole and code in known:
                 leaves[one.place] = known[code]

@@ -17,6 +17,7 @@ from .concrete import ConcreteFunction
 from .operators.staging.mixed_numbers import MixedNumber
 from .returned_views import Returned
 from .state.stateful import StatefulFunction, Variant
+from .told_results import ToldResults
 from .written_arguments import ReferringFunction
 
 #: a number of Python's or NumPy's: where a loop may not run, one function may give both
@@ -27,7 +28,7 @@ def may_stand_for(made: Any, example: Any) -> bool:
     """Return whether what was *made* without extents gives objects of the same kinds as the *example* that knew its
     own, which share memory in the same way, and changes nothing but arguments."""
     made, example = _of_arguments(made), _of_arguments(example)
-    if made is None or example is None or None in (made.sharing, example.sharing):
+    if made is None or example is None:
         return False
     if any(t.dtype == variant for node in nodes_inside(made.graph) for t in node.outputs):
         return False  # what collections of no elements are made of, only a trace of shapes that it knows can tell
@@ -48,14 +49,26 @@ def _form(trace: ConcreteFunction) -> Any:
     leaves, structure = nest.flatten_with_structure(trace.structured_outputs)
     storages = list(map(kept, leaves))
     together = [k if one is None else storages.index(one) for k, one in enumerate(storages)]
-    views, fresh = trace.sharing
-    shared = [_of_views(every) for every in views], None if fresh is None else list(fresh.places)
+    views, fresh, told = trace.sharing
+    shared = [_of_views(every) for every in views], None if fresh is None else list(fresh.places), _of_told(told)
     returned, same = [], frozenset[Any]()
     if isinstance(trace, ReferringFunction):
         returned, same = _of_views(trace.references.returned), trace.references.same
         if trace.references.lying:
             return object()  # it has asked how far elements lie apart
     return structure, list(map(_kind, leaves)), together, shared, returned, trace.written, same
+
+
+def _of_told(told: ToldResults | None) -> Any:
+    """Return what of the results that only a run tells apart does not hang on extents."""
+    if told is None:
+        return None
+    parts = [(part.places, _of_views([part.returned]), list(part.ends.values())) for part in told.parts]
+    chosen = [
+        (one.place, one.code, one.is_chosen, list(one.of_inputs), _of_views([*one.of_inputs.values()]), one.is_whole)
+        for one in told.told
+    ]
+    return parts, chosen
 
 
 def _of_views(every: Sequence[Returned]) -> list[Any]:

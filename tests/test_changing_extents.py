@@ -39,6 +39,16 @@ def shared(x):
     return y, y[1:], x, x[::2], y.sum(), x.size, x.dtype
 
 
+def counted_up(x):
+    while x.sum() < 4 * len(x) - 40:  # for some lengths it is the argument itself that is given
+        x = x + 1
+    return x
+
+
+def either(x):
+    return x[1:] if x.sum() < 10 else x * 2
+
+
 def same(got, want):
     assert type(got) is type(want)
     if isinstance(want, tuple):
@@ -56,7 +66,7 @@ def arrays_in(result):
     return [one for one in (result if isinstance(result, tuple) else (result,)) if isinstance(one, np.ndarray)]
 
 
-@each([looped, decided, written, ordered, shared])
+@each([looped, decided, written, ordered, shared, counted_up, either])
 def test_one_trace_serves_all_shapes(f):
     decorated = al.function(f, executor="sequential")
     with warnings.catch_warnings():
