@@ -287,3 +287,21 @@ def test_loops_in_loops_are_recorded_run_by_run(executor):
     assert debugging.diff(made, made) is None
     parting = debugging.diff(made, debugging.record(lambda x, n: nested(x, n), np.float64(1.0), np.int64(4)))
     assert parting is None
+
+
+def test_runs_of_no_trace_are_refused_with_words():
+    def added(x, y, n):
+        for _ in range(n):
+            x += y
+        return x
+
+    x = np.ones(2)
+    with pytest.raises(TypeError, match="the call has been made.*share an array"):
+        debugging.record(added, x, x, np.int64(2))
+    assert x.tolist() == [4.0, 4.0]
+    al.config.run_as_python()
+    try:
+        with pytest.raises(TypeError, match="run_as_python"):
+            debugging.record(added, x, x + 1, np.int64(2))
+    finally:
+        al.config.run_as_python(None)

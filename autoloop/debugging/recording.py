@@ -12,6 +12,7 @@ from itertools import zip_longest
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base.config import runs_as_python
 from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.base.locations import Line
 from autoloop_runtime.collections import saved_stacks
@@ -192,7 +193,7 @@ def record(
     Raises
     ------
     TypeError
-        If plain Python runs the function.
+        If plain Python runs the function, or the call has arguments that share an array.
     ValueError
         If no loop has a variable of one of these names.
     MemoryError
@@ -201,6 +202,8 @@ def record(
     given = f if isinstance(f, (Function, BoundFunction)) else Function(f)
     chosen = executor or ("sequential" if given.executor == "auto" else given.executor)
     function = Function(given.python_function, given.input_signature, given.autograph, chosen, given.name)
+    if runs_as_python():
+        raise TypeError(f"{function.name} has no loops to record: config.run_as_python() is on")
     trace = function.trace_for(*args, **kwargs)
     if isinstance(trace, PlainPython):
         raise TypeError(f"{function.name} has no loops to record: {what_and_where(trace)}")
@@ -210,6 +213,11 @@ def record(
         known = ", ".join(sorted(recorder.names)) or "none"
         raise ValueError(f"no loop of {function.name} has a variable {sorted(unknown)[0]!r}; there are {known}")
     result = function(*args, **kwargs)
+    if recorder.names and not recorder.has_run:
+        raise TypeError(
+            f"{function.name} has no loops to record: the call has been made, but plain Python ran it, or a trace for "
+            "arguments that share an array; give copies of these"
+        )
     return Recording(function.name, result, recorder.loops(limit))
 
 
@@ -220,7 +228,11 @@ class _Recorder:
     ----------
     names : set of str
         The loop variables that there are.
+    has_run : bool
+        Whether the trace was what a call ran.
     """
+
+    has_run = False
 
     def __init__(self, concrete: ConcreteFunction, wanted: Collection[str] | None) -> None:
         graph = concrete.graph
@@ -254,6 +266,7 @@ class _Recorder:
     def _running(self, runner: Runner, count: int) -> Callable[[list[Any], RunState], list[Any]]:
         def run(values: list[Any], state: RunState) -> list[Any]:
             results = runner.run(values, state)
+            self.has_run = True
             arrays = [value for value in values if isinstance(value, np.ndarray)]
             self._results = [_taken(stack, arrays) for stack in results[count:]]
             return results[:count]
