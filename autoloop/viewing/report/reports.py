@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -38,7 +37,7 @@ class Report:
 
     data: dict[str, Any]
 
-    @cached_property
+    @property
     def html(self) -> str:
         """The whole page: one text that needs no other file."""
         return html_page(self.data)

@@ -14,7 +14,7 @@ import numpy as np
 from ..analysis.cost import estimate
 from ..analysis.first_turns_counted import Around, how_often
 from ..base.dataclass import dataclass
-from ..base.forks import undivided
+from ..base.forks import Kind
 from ..base.locations import Line, users_line
 from ..base.machine_calls import MachineCall
 from ..base.profiler import active
@@ -26,6 +26,7 @@ from .typing.refusal import NativeRefusal
 from .writer.marks import MARKS, Marks
 
 NAME = "machine code"
+_KIND = Kind("recorded_calls", "who waits for a call's end is the thread that calls, which is not in a child")
 #: seconds between two looks, and how many say where the time went
 _PAUSE, _ENOUGH = 0.0005, 20
 #: makes machine code of a graph for such shapes
@@ -110,17 +111,14 @@ def _watched(graph: Graph, shapes: Sequence[Shape], make: Make) -> Watched | Non
 
 def _looked_at(watched: Watched, marks: Marks, values: Sequence[Any], state: RunState, seen: Counter[int]) -> list[Any]:
     """Return what the code gives; ``seen`` gets how often it was at which line."""
-    with undivided():
-        from threading import Event, Thread
-
-    words, over = marks.words, Event()
+    words, over = marks.words, _KIND.event()
     words[:] = 0
 
     def look() -> None:
         while not over.wait(_PAUSE):
             seen[int(words[0])] += 1
 
-    looking = Thread(target=look, name="autoloop-looking", daemon=True)
+    looking = _KIND.thread(look, name="autoloop-looking")
     looking.start()
     try:
         return watched.run(values, state)
