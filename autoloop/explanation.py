@@ -191,7 +191,7 @@ class Explanation(ShownInNotebooks):
     def __str__(self) -> str:
         lines = [self.name, f"executor: {self.executor} ({self.reason})"]
         lines += [f"scheduler: {self.scheduler}"] if self.scheduler else []
-        lines.append(f"traced {len(self.traces)} time{'s' * (len(self.traces) != 1)}, for")
+        lines.append(f"traced {len(self.traces)} time{'s' * (len(self.traces) != 1)}{', for' * bool(self.traces)}")
         lines += [f"  {trace}" for trace in self.traces]
         given = [f"  {one}" for one in self.arguments]
         lines += ["arrays and numbers that it is given:", *given] if given else []
@@ -281,6 +281,8 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     try:
         concrete = function.trace_for(*args, **kwargs)
     except Exception as error:
+        if isinstance(plain := getattr(error, "plain", None), PlainPython):  # of this call; others may have a graph
+            return Explanation(name, PLAIN, what_and_where(plain), (), (), fallbacks=(plain_fallback(plain),))
         if function.executor != "native" or not hasattr(error, "told"):
             raise
         return _refused(replace(explain(_by_any(function), *args, **kwargs), name=name), str(error.told))

@@ -243,16 +243,23 @@ def traced_or_plain(
             raise NoGradientError(f"{name} has no gradient: {what_and_where(left)}") from None
         if function.executor == "native" and not left.is_endless:
             raise refused(f"executor='native' cannot run {name}: {what_and_where(left)}") from None
-        if left.is_once:
-            raise CalledPlain from TypeError(f"{name} has no graph: {what_and_where(left)}")
         made = PlainPython(name, left, function.told)
+        if left.is_once:
+            raise CalledPlain from no_graph(made)
         if left.is_costly:
             made.warn()
             weighed = functools.partial(function.told.weighed, size, made, time.perf_counter() - begun)
-            raise CalledPlain(weighed) from TypeError(f"{name} has no graph: {what_and_where(left)}")
+            raise CalledPlain(weighed) from no_graph(made)
         if made.is_recursive:
             function.told.recursive[size[0]] = made
         return made
+
+
+def no_graph(made: PlainPython) -> TypeError:
+    """Return what tells who needs a graph that there is none; ``plain`` is what stands in its place."""
+    error = TypeError(f"{made.name} has no graph: {what_and_where(made)}")
+    error.plain = made  # type: ignore[attr-defined]
+    return error
 
 
 def refused(said: str) -> TypeError:
@@ -346,7 +353,7 @@ def unless_in_graph(plain: CalledPlain, needs_graph: bool, executor: str) -> Abs
 def with_graph(made: T) -> T:
     """Return a trace; ``TypeError`` if plain Python stands in its place."""
     if isinstance(made, PlainPython):
-        raise TypeError(f"{made.name} has no graph: {what_and_where(made)}")
+        raise no_graph(made)
     return made
 
 

@@ -211,3 +211,17 @@ def test_calls_are_in_its_json():
 
     (call,) = json.loads(json.dumps(al.explain(drawn, np.ones(2)).as_dict()))["calls"]
     assert call["each"] and call["line"]["file"] == __file__
+
+
+KEPT: dict[str, int] = {}
+
+
+def test_calls_that_plain_python_runs_this_time_are_explained():
+    def keeping(x):
+        if x.sum() > 0:
+            KEPT["a"] = 1
+        return x
+
+    report = al.explain(keeping, np.ones(2))
+    assert report.executor == "plain Python" and "KEPT" in report.reason and len(report.fallbacks) == 1
+    assert "traced 0 times\n" in str(report) and not KEPT

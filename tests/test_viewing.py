@@ -138,6 +138,10 @@ def test_cells_of_a_notebook(shell):
     assert "the cell defines no function 'g'" in out.stdout
     assert "ops.while_stmt" in out.outputs[0].data["text/plain"]
     assert al.load_ipython_extension is not None
+    with capture_output() as out:
+        shell.run_cell_magic("autoloop", "", "def g(x):\n    yield x\ndef h(x):\n    return x")
+    texts = [one.data["text/plain"] for one in out.outputs]
+    assert "`yield` cannot be converted" in texts[0] and "def h(x)" in texts[1]
 
 
 def test_the_lines_of_a_traceback_in_a_notebook(shell):

@@ -44,9 +44,17 @@ def load_ipython_extension(shell: Shell) -> None:
                 print(f"%%autoloop: the cell defines no function {name!r}")
                 continue
             html = f"<p><code>{escape(name)}</code></p>{source_beside(found)}"
-            shell.display_pub.publish({"text/html": html, "text/plain": to_code(found)})
+            shell.display_pub.publish({"text/html": html, "text/plain": _text_of(found)})
 
     shell.register_magic_function(autoloop, "cell", "autoloop")
+
+
+def _text_of(f: Any) -> str:
+    """Return what a function is converted to; why it is not, where it is not: the cell has been run."""
+    try:
+        return to_code(f)
+    except (NotImplementedError, TypeError, OSError) as error:
+        return str(error)
 
 
 def _defined(cell: str) -> list[str]:
