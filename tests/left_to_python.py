@@ -16,6 +16,7 @@ def _outcome(f: Callable[..., Any], given: Sequence[Any]) -> tuple[Any, Any]:
     given = copy.deepcopy(given)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "'where' used without 'out'")  # in newer versions of NumPy
+        warnings.filterwarnings("ignore", "Cannot convert float", DeprecationWarning)
         try:
             return f(*given), given
         except Exception as error:

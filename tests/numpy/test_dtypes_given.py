@@ -61,7 +61,7 @@ def outcome(f, *given):
 def same(one, other):
     if isinstance(one, tuple):
         return len(one) == len(other) and all(map(same, one, other))
-    if not isinstance(one, np.ndarray | np.generic):
+    if not (isinstance(one, np.ndarray | np.generic) and isinstance(other, np.ndarray | np.generic)):
         return type(one) is type(other) and one == other
     if (type(one), one.dtype, one.shape) != (type(other), other.dtype, other.shape):
         return False

@@ -6,6 +6,7 @@ import linecache
 
 import autoloop as al
 import numpy as np
+import pytest
 from each_case import each
 from executors import EXECUTORS
 
@@ -55,6 +56,7 @@ def described(value):
     return type(value), getattr(value, "dtype", None), np.shape(value), repr(value)
 
 
+@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning")
 def test_kinds_are_numpys():
     wrong = []
     for expression in filter(None, EXPRESSIONS.replace("\n", ";").split(";")):

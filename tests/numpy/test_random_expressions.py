@@ -245,7 +245,8 @@ def test_what_was_found_is_refused(expression):
     assert isinstance(ours, Exception) and is_refusal(ours) and ARE_REFUSED[expression] in str(ours)
 
 
-#: statements that have been found, what they were found with, and what becomes of them
+#: statements that have been found, what they were found with, and what becomes of them, or None where that depends on
+#: the version of NumPy
 STATEMENTS = {
     "an int that does not fit, in a branch": (
         "    if np.isnan(a.mean()):\n        n **= -1\n    return n * 1\n",
@@ -272,7 +273,7 @@ STATEMENTS = {
         "    u = 1\n    if np.any(a):\n        u = np.sqrt(a[0] + n)\n    return u.size\n",
         ("np.zeros(2)", "2"), "raises",
     ),
-    "an int that np.where wraps": ("    return np.where(a > 1, np.uint8(n), 300)\n", ("np.ones(2)", "2"), "value"),
+    "an int that np.where wraps": ("    return np.where(a > 1, np.uint8(n), 300)\n", ("np.ones(2)", "2"), None),
     "an element of a number": (
         "    j = 0\n    while j < n:\n        j += 1\n    return j[:, 0]\n", ("np.ones(2)", "np.array(3)"), "raises",
     ),
@@ -294,7 +295,7 @@ STATEMENTS = {
         "    a.flat = [n, -1]\n    return a\n", ("np.zeros(2, 'u1')", "np.array(3)"), "raises",
     ),
     "a part of an array is a number that wraps": (
-        "    a.real = int(n)\n    return a\n", ("np.zeros(2, 'u1')", "np.array(300)"), "value",
+        "    a.real = int(n)\n    return a\n", ("np.zeros(2, 'u1')", "np.array(300)"), None,
     ),
     "a part of an array is a scalar that wraps": (
         "    a.flat = n\n    return a\n", ("np.zeros(2, 'u1')", "np.array(300)"), "value",
@@ -398,9 +399,10 @@ def test_statements_that_were_found_are_as_plain(case, executor):
     text, arguments, becomes = STATEMENTS[case]
     text = f"def program(a, n):\n{text}"
     program = Program(compiled(text), text, tuple(map(Argument, arguments)))
-    assert isinstance(outcome(program.function, program)[0], Exception) == (becomes == "raises")
+    raises = isinstance(outcome(program.function, program)[0], Exception)
+    assert becomes in (None, "raises" if raises else "value")
     ours, _ = outcome(al.function(program.function, executor=executor), program)
-    assert not fault(program, executor) and isinstance(ours, Exception) == (becomes == "raises"), ours
+    assert not fault(program, executor) and isinstance(ours, Exception) == raises, ours
 
 
 @needs_native

@@ -13,6 +13,8 @@ from each_case import each
 
 #: the version of NumPy whose signatures the counterparts have; a newer one shows here what changed
 WRITTEN_FOR = (2, 4)
+#: what a newer one takes besides, which leaves a call to plain Python
+LATER = {"descending"}
 WRITTEN = {f: ours for f, ours in NUMPY_FUNCTIONS.items() if not isinstance(ours, Counterpart)}
 NEWEST = tuple(map(int, np.__version__.split(".")[:2])) >= WRITTEN_FOR
 
@@ -22,6 +24,7 @@ def _parameters(f):
     return [
         (None if p.kind is p.POSITIONAL_ONLY else p.name, p.kind.name, repr(p.default))
         for p in inspect.signature(f).parameters.values()
+        if p.name not in LATER
     ]
 
 
@@ -56,6 +59,7 @@ def test_the_door_knows_which_module_holds_a_name():
         room, _, module = (getattr(ours, "__module__", None) or "").rpartition(".")
         if room.endswith(".numpy_names") and getattr(np, function.__name__, None) is function:
             found[function.__name__] = module
+    held = {name: module for name, module in held.items() if hasattr(np, name)}  # NumPy drops some
     assert held == found, {name: found.get(name) for name in held.keys() ^ found.keys()}
 
 

@@ -176,6 +176,18 @@ def _refuse(what: str) -> NoReturn:
     )
 
 
+def _parts_wrap() -> bool:
+    """Return whether ``x.real = n`` makes an int an array first, so that what does not fit wraps: before NumPy 2.5."""
+    try:
+        np.zeros(1, np.uint8).real = 256
+    except OverflowError:
+        return False
+    return True
+
+
+_PARTS_WRAP = _parts_wrap()
+
+
 def part_setter(name: str) -> Callable[[Any, Any], None]:
     """Return what sets ``x.real`` and its like: the elements of the part, if NumPy sets it, and the array is none of
     its scalars."""
@@ -195,7 +207,7 @@ def part_setter(name: str) -> Callable[[Any, Any], None]:
             said = f"attribute {name!r} of 'numpy.{kind.__name__}' objects is not writable"
             raise AttributeError(said, name=name, obj=kind)
         if name == "imag" and self.dtype.kind != "c":
-            raise TypeError("array does not have imaginary part to set")
+            np.zeros(1).imag = 0  # raises, in the words of NumPy's version
         part = getattr(self, name)
         if value is part or is_there(value, part):  # which ``x.real += y`` has written to
             return
@@ -206,7 +218,7 @@ def part_setter(name: str) -> Callable[[Any, Any], None]:
 
             check_apart(self, value)
             value = _numpys(np.resize, _numpys(np.asarray, value, part.dtype), part.shape.as_tuple())
-        elif type(value) is int or (isinstance(value, Tensor) and not hasattr(value, "is_scalar")):
+        elif _PARTS_WRAP and (type(value) is int or (isinstance(value, Tensor) and not hasattr(value, "is_scalar"))):
             value = _numpys(np.asarray, value)  # an int that does not fit wraps
         part[slice(None) if is_flat else ...] = value
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any
 
@@ -27,6 +28,7 @@ from ..shape_queries import dim
 from .counterparts import (
     NO_VALUE,
     as_operand,
+    as_operands,
     copied_operands,
     counterpart,
     known,
@@ -46,8 +48,19 @@ def where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
         return nonzero(condition)
     if y is NO_VALUE:
         raise ValueError("where: either both or neither of x and y should be given")
-    first, second = copied_operands(x, y)
+    given = copied_operands if _where_wraps() else as_operands
+    first, second = given(x, y)
     return chosen(as_operand(condition, bool), first, second)
+
+
+@functools.cache
+def _where_wraps() -> bool:
+    """Return whether an int that the dtype of the array does not hold wraps in ``np.where``: until NumPy 2.5."""
+    try:
+        np.where(True, np.uint8(0), 256)
+    except OverflowError:
+        return False
+    return True
 
 
 @counterpart(np.nonzero)

@@ -23,6 +23,7 @@ from ..selection import where
 from ..trigonometry import sin
 from .counterparts import as_operand, counterpart, known, unsupported
 from .library_rows import Library, library
+from .numpys_warnings import warn_as_numpy
 
 
 def _length(points: Tensor, *others: Tensor) -> Any:
@@ -124,6 +125,7 @@ def sinc(x: Any) -> Tensor:
 def fix(x: Any, out: Any = None) -> Tensor:
     """Return ``np.fix``."""
     unsupported(np.fix, out=out)
+    warn_as_numpy(np.fix, np.float64(0))
     return trunc(as_operand(x))
 
 

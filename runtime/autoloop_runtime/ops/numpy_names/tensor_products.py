@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -94,10 +95,14 @@ def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axi
     a = moveaxis(a, known(np.cross, axisa=axisa), -1)
     b = moveaxis(b, known(np.cross, axisb=axisb), -1)
     extents = [x.shape.known[-1] for x in (a, b)]
-    if not {*extents} <= {2, 3}:
-        raise ValueError(f"incompatible dimensions for cross product\n(dimension must be 2 or 3), got {extents}")
-    if 2 in extents:
-        warn_as_numpy(np.cross, *[np.ones(extent) for extent in extents])
+    if None in extents:
+        raise UnknownExtent("numpy.cross: the length of the vectors must be known; declare it with set_shape")
+    if extents != [3, 3]:
+        first, second = (np.ones(extent) for extent in extents)
+        warn_as_numpy(np.cross, first, second)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # said just now
+            np.cross(first, second)  # raises: for two elements from NumPy 2.5 on
     a1, a2, *a3 = (a[..., i] for i in range(extents[0]))
     b1, b2, *b3 = (b[..., i] for i in range(extents[1]))
     last: Tensor = a1 * b2 - a2 * b1
