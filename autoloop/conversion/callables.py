@@ -62,7 +62,7 @@ STAGED_BUILTINS: frozenset[Any] = frozenset(
 STAGED_FUNCTIONS: frozenset[Any] = frozenset(
     [one for name, one in vars(math).items() if callable(one) and name[0] != "_" and name not in ("sumprod", "fma")]
     + [np.apply_along_axis, np.apply_over_axes, np.isscalar, np.concatenate, np.piecewise, np.stack, np.finfo, np.iinfo]
-    + [np.block, np.shape, np.size]
+    + [np.block, np.bmat, np.shape, np.size]
     + [np.dtype, np.issubdtype, np.promote_types, np.frombuffer, np.may_share_memory, np.shares_memory]
 )
 # Classes of NumPy's that are called as functions are, and functions that ask the elements of an argument, not itself.

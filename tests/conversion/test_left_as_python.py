@@ -268,6 +268,8 @@ def test_advice(function, advice):
         (lambda x: np.lib.stride_tricks.as_strided(x, (2,), (8,)), "use slices, np.reshape or"),
         (lambda x: np.ma.masked * x, "np.where(mask, fill, x)"),
         (lambda x: np.asmatrix(x), "use an array of two axes"),
+        (lambda x: np.bmat([[x], [x * 2]]), "np.bmat on tensors"),
+        (lambda x: np.bmat(x), "use np.block, an array of two axes"),
         (lambda x: np.rec.array([x, x]), "use an array for each field"),
         (lambda x: np.testing.assert_allclose(x, x), "write `assert np.allclose(x, y)`"),
     ],

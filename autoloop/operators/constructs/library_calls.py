@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from autoloop_runtime import ops
@@ -64,6 +64,11 @@ def _block(arrays: Any) -> Any:
     if any(is_growing(leaf) for leaf in nest.flatten(arrays)):
         refuse_unknown("np.block of a list that grows in a loop on tensors", "use np.concatenate(values)")
     return by_numpy(np.block)(arrays)
+
+
+def _matrices(*args: Any, **kwargs: Any) -> NoReturn:
+    """Refuse ``np.bmat``, which gives None for what it does not know, and so for a tensor."""
+    refuse_unknown("np.bmat on tensors", "use np.block, an array of two axes, and a @ b")
 
 
 def _extents(function: Any, a: Any, *axis: Any) -> Any:
@@ -280,6 +285,7 @@ def vectorized(f: Any) -> Callable[..., Any]:
 
 STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.block: _block,
+    np.bmat: _matrices,
     np.shape: lambda a: _extents(np.shape, a),
     np.size: lambda a, axis=None: _extents(np.size, a, *([] if axis is None else [axis])),
     np.apply_along_axis: lambda *args, **kwargs: _callbacks().apply_along_axis(*args, **kwargs),
