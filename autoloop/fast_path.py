@@ -35,6 +35,8 @@ from .written_arguments import ReferringFunction
 
 #: one call of so many is timed, where what runs it is chosen by that
 EVERY = 16
+#: after so many calls it is decided anew whether machine code would be felt, of which there is too little work in one
+MANY = 10_000
 #: kinds of numbers that have one dtype for each type
 _NUMBERS = "biufc"
 #: what hands a result back -> the text of what it does with a scalar of NumPy's, or an array of its own
@@ -263,6 +265,9 @@ def _straight_on(
     if straight.tally is not None:
         text.namespace.update(tick=itertools.count(1).__next__, timed=_timed(straight.tally, text.namespace["usual"]))
         text.say(1, f"if not tick() % {EVERY}:", "    return timed(args, kwargs)")
+    elif core.runner.settled is not None:
+        text.namespace.update(tick=itertools.count(1).__next__, anew=_decided_anew(core, text.namespace["usual"]))
+        text.say(1, f"if tick() == {MANY}:", "    return anew(args, kwargs)")
     quick = _quickly_handed(text, core, inputs, arrays) if variant is None or not variant.has_inputs else None
     if variant is not None:
         text.namespace.update(read=variant.read, finish=variant.finish, receiver=receiver)
@@ -331,6 +336,16 @@ def _quickly_handed(
         made.append(_HANDED[handed].format(name))
     result = BRACKETS[container].format(", ".join(made))
     return [f"{', '.join(names)}, = results", f"if {' and '.join(checks)}:", f"    return {result}"]
+
+
+def _decided_anew(core: ConcreteFunction, usual: Call) -> Call:
+    """Return what takes the call at which it is time to decide again and again what runs the trace."""
+
+    def anew(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        core.runner = core.runner.reconsidered()
+        return usual(args, kwargs)
+
+    return anew
 
 
 def _timed(tally: Any, usual: Call) -> Call:

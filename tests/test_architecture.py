@@ -120,6 +120,7 @@ LAZY = {
     ("autoloop_runtime.running.runner", "autoloop_runtime.dataflow.compile_dataflow"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.python_code.compile_python"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.running.automatic"),
+    ("autoloop_runtime.running.runner", "autoloop_runtime.running.tier_up"),
     ("autoloop_runtime.running.automatic", "autoloop_runtime.dataflow.compile_dataflow"),
     ("autoloop_runtime.running.tier_up", "autoloop_runtime.running.trials"),
     ("autoloop_runtime.running.tier_up", "autoloop_runtime.running.rival"),

@@ -499,6 +499,14 @@ def test_what_is_too_little_to_be_felt_stays_where_it_is(eager, given):
 
 
 @needs_native
+def test_too_little_is_felt_where_there_are_very_many_calls(eager, given, monkeypatch):
+    monkeypatch.setattr("autoloop.fast_path.MANY", 20)
+    f = al.function(lambda x: x * 2 + 1)
+    assert {float(f(np.float64(3))) for _ in range(400)} == {7.0} and given
+    assert "no loop and too little work" not in al.explain(f, np.float64(3)).reason
+
+
+@needs_native
 def test_many_threads_call_while_it_is_made():
     f = al.function(squares)
     wanted = [int(al.function(squares, executor="sequential")(N(n))[0]) for n in range(20_000, 20_008)]

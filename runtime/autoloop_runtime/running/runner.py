@@ -113,6 +113,18 @@ class Runner:
 
         return put_back
 
+    def reconsidered(self) -> Runner:
+        """Return what decides again and again what runs the graph, where that was settled once and for all: there are
+        so many calls that machine code would be felt in all of them together."""
+        with undivided():
+            from .automatic import Automatic
+            from .tier_up import is_wanted
+
+        if self.settled is None or self.automatic is not None or not is_wanted():
+            return self
+        automatic = Automatic(self.graph, choose(self.graph))
+        return replace(self, run=automatic, settled=None, automatic=automatic, direct=None)
+
     @property
     def may_repeat(self) -> bool:
         """Whether nobody notices that it runs twice."""
