@@ -284,6 +284,10 @@ def test_loops_in_loops_are_recorded_run_by_run(executor):
     other = debugging.record(nested, np.float64(1.0), np.int64(6))
     parting = debugging.diff(made, other)
     assert (parting.loop, parting.iteration, parting.values) == (made.loops[0].name, (4,), (4, 6))
+    none = debugging.record(lambda x, n: nested(x, n), np.float64(1.0), np.int64(0))
+    assert debugging.diff(made, none).line is not None
+    with pytest.raises(ValueError, match="the recordings are of other loops: while, and none"):
+        debugging.diff(made, debugging.record(lambda x, n: x + n, np.float64(1.0), np.int64(3)))
     assert debugging.diff(made, made) is None
     parting = debugging.diff(made, debugging.record(lambda x, n: nested(x, n), np.float64(1.0), np.int64(4)))
     assert parting is None

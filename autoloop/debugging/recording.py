@@ -355,11 +355,26 @@ def diff(one: Recording, other: Recording, rtol: float = 0.0, atol: float = 0.0)
         Of functions with the same loops.
     rtol, atol : float
         Numbers that are as near as ``np.isclose`` says are equal; nan equals nan.
+
+    Raises
+    ------
+    ValueError
+        If the runs have other loops that stand in no other.
     """
-    found = [parting for pair in zip(one.loops, other.loops) if (parting := _parting(*pair, rtol, atol)) is not None]
-    outermost = [loop.name for loop in one.loops if not loop.iterations or len(loop.iterations[0]) == 1]
+    outermost, others = _outermost(one), _outermost(other)
+    if outermost != others:
+        raise ValueError(f"the recordings are of other loops: {', '.join(outermost) or 'none'}, and "
+                         f"{', '.join(others) or 'none'}")  # fmt: skip
+    known = {loop.name: loop for loop in other.loops}  # machine code keeps no loops in others
+    pairs = [(loop, known[loop.name]) for loop in one.loops if loop.name in known]
+    found = [parting for pair in pairs if (parting := _parting(*pair, rtol, atol)) is not None]
     # loops follow each other; what a loop comes to in an iteration is there after what those in it come to
     return min(found, key=lambda one: (_place(one.loop, outermost), (*one.iteration, np.inf)), default=None)
+
+
+def _outermost(recording: Recording) -> list[str]:
+    names = [loop.name for loop in recording.loops]
+    return [name for name in names if not any(name.startswith(f"{other}/") for other in names)]
 
 
 def _place(loop: str, outermost: Sequence[str]) -> int:
