@@ -97,7 +97,8 @@ def of_numbers(value: Any) -> DType:
     TypeError
         If its elements are no numbers, or lie in memory in the order of another machine, or it is an array.
     """
-    if hasattr(type(value), "__array_ufunc__") and getattr(value, "shape", ()) != ():
+    is_array = hasattr(type(value), "__array_ufunc__") and getattr(value, "shape", ()) != ()
+    if is_array or getattr(value, "is_scalar", True) is False:  # one without axes is no scalar
         raise TypeError("Cannot construct a dtype from an array")  # in NumPy's words, which would ask for its dtype
     if _stands_for_number(value):  # to NumPy, which would ask what stands for it
         raise UnknownWhileTracing("a number of Python's is no dtype: write x.dtype, or float")

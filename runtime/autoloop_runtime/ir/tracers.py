@@ -299,8 +299,32 @@ class DecidedNumber(NumberTracer):
     __slots__ = ()
 
 
+class _Documentation:
+    """What ``x.__doc__`` gives: that of what a tracer stands for, and of the class of tracers its own."""
+
+    __slots__ = ("_own",)
+
+    def __init__(self, own: str | None) -> None:
+        self._own = own
+
+    def __get__(self, tracer: Any, owner: Any = None) -> str | None:
+        return self._own if tracer is None else vars(_stands_for(tracer))["__doc__"]
+
+
+def _stands_for(tracer: Any) -> type:
+    if isinstance(tracer, TextTracer):
+        return str
+    if isinstance(tracer, NumberTracer):
+        return {"b": bool, "i": int, "u": int, "f": float, "c": complex}[tracer.dtype.kind]
+    if tracer.may_be_scalar:
+        raise UnknownWhileTracing("whether this is an array or a scalar only the run knows")
+    kind: type = tracer.dtype.type if tracer.is_scalar else np.ndarray
+    return kind
+
+
 for _kind in (ArrayTracer, ZeroDimArray, TextTracer, NumberTracer, DecidedNumber):
     nest.opaque(_kind)
+    _kind.__doc__ = _Documentation(_kind.__doc__)  # type: ignore[assignment]
 
 #: how kinds join: the greatest wins
 _KINDS: tuple[Kind, ...] = (NumberTracer, DecidedNumber, ArrayTracer, Tensor)

@@ -124,6 +124,8 @@ def written(
             return written(what, out[0], made, casting, where, is_method)
         if len({id(kept(one)) for one in out if one is not None}) < sum(one is not None for one in out):
             refuse_array(what, *out)  # which of the results stays there is NumPy's own affair
+        if what.signature is None:
+            made = _as_large(what, made, [one for one in out if one is not None])
         return tuple(
             [one if to is None else written(what, to, one, casting, where, is_method) for to, one in zip(out, made)]
         )
@@ -142,6 +144,16 @@ def written(
         made = _spread(what, made, out)
     out.absorb(made, casting, what)
     return out
+
+
+def _as_large(what: np.ufunc, made: Sequence[Any], outs: Sequence[Any]) -> Sequence[Any]:
+    """Return the results of a ufunc in the one shape that they have, which the arrays given for some may widen."""
+    shapes = {one.shape for one in outs}
+    if shapes == {made[0].shape} and made[0].shape.is_fully_defined():
+        return made
+    if len(shapes) > 1 or not all(one.shape.is_fully_defined() for one in (made[0], *outs)):
+        raise UnknownWhileTracing(f"{full_name(what)} takes as argument 'out' only arrays of the shape of its results")
+    return [_spread(what, one, outs[0]) for one in made]
 
 
 def _spread(what: np.ufunc, made: Any, out: Any) -> Any:

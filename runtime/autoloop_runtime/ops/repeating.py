@@ -104,6 +104,16 @@ REPEAT = primitive(
 )
 
 
+def _check_count(repeats: Any) -> None:
+    """Raise as NumPy does of an array without axes that holds no integer; a scalar, which a kernel gets, may be any."""
+    if isinstance(repeats, np.ndarray):
+        is_one = not repeats.ndim
+    else:
+        is_one = getattr(repeats, "is_scalar", True) is False and repeats.shape.rank == 0
+    if is_one:
+        np.repeat(np.zeros(1), np.zeros((), repeats.dtype))
+
+
 @public(numpy=np.repeat)
 def repeat(x: ArrayLike, repeats: ArrayLike, axis: Axis | None = None, name: str | None = None) -> Tensor:
     """Return ``x`` with each element repeated along an axis.
@@ -116,6 +126,7 @@ def repeat(x: ArrayLike, repeats: ArrayLike, axis: Axis | None = None, name: str
         By default the tensor is flattened first.
     name : str, optional
     """
+    _check_count(repeats)
     x = convert_to_tensor(x)
     if axis is None or x.shape.rank == 0:
         x, axis = ravel(x), 0 if axis is None else axis

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ...base.shapes import TensorShape
+from ...base.stand_ins import UnknownWhileTracing
 from ...ir.number_operators import number_type
 from ...ir.tensor import Tensor
 from .. import arithmetic, array, broadcasting, joining, logic, running_sums, selection
@@ -178,12 +180,25 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
     return made[0] if len(made) == 1 else tuple(made)
 
 
+def _stay_as_they_are(steps: Any, given: Any) -> None:
+    """Refuse what the steps between phases would be broadcast to, where NumPy writes them into what they are."""
+    shape = TensorShape([]) if given is None else as_operand(given).shape
+    if shape.rank == 0:
+        return
+    if not (shape.is_fully_defined() and steps.shape.is_fully_defined()):
+        raise UnknownWhileTracing("numpy.unwrap takes one number as period and as discont where extents are not known")
+    if np.broadcast_shapes(shape.as_tuple(), steps.shape.as_tuple()) != steps.shape.as_tuple():
+        raise UnknownWhileTracing("numpy.unwrap takes no period or discont with more elements than the steps")
+
+
 @counterpart(np.unwrap)
 def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 6.283185307179586) -> Any:
     """Return ``np.unwrap``."""
     phase = as_operand(p)
     along = axis_in(np.unwrap, phase, axis)
     turn, steps = as_operands(period, diff(phase, axis=along))
+    for given in (period, discont):
+        _stay_as_they_are(steps, given)
     kind = steps.dtype
     if kind.kind in "iu":
         half, odd = turn // 2, turn % 2

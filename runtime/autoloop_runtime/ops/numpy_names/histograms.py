@@ -214,6 +214,8 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
 @counterpart(np.histogram_bin_edges)
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
     """Return ``np.histogram_bin_edges``."""
+    if as_operand(a).dtype.kind == "c":  # counting warns of what it leaves out, and nothing is counted here
+        raise UnknownWhileTracing("numpy.histogram_bin_edges takes real numbers in a graph")
     return _histogram(np.histogram_bin_edges, a, bins, range, weights)[1]
 
 

@@ -15,6 +15,8 @@ from .counterparts import NO_VALUE, as_operand, counterpart
 def _text(theirs: Any, x: Any, **how: Any) -> Any:
     """Return what a function makes of an array, with the arguments that were given; of a value there is it is text."""
     given = {name: value for name, value in how.items() if value is not NO_VALUE}
+    if any(isinstance(one, np.ndarray) or getattr(one, "is_scalar", True) is False for one in given.values()):
+        raise UnknownWhileTracing(f"numpy.{theirs.__name__} writes to arrays that it takes for numbers")  # width -= 1
     tensor = as_operand(x).plain
     if tensor.node is None:
         return theirs(tensor.numpy(), **given)

@@ -117,6 +117,8 @@ def _without_zeros(c: Any) -> Any:
 def polydiv(u: Any, v: Any) -> Any:
     """Return ``np.polydiv``."""
     over, under = _coefficients(u), _coefficients(v)
+    if over.shape.rank != 1 or under.shape.rank != 1:
+        raise UnknownWhileTracing("numpy.polydiv takes coefficients with one axis in a graph")
     kind = np.result_type(over.dtype, under.dtype)
     kind = np.result_type(kind, np.float64) if kind.kind in "biu" else kind
     rest, under = as_dtype(over, kind), as_dtype(under, kind)
