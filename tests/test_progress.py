@@ -105,3 +105,15 @@ def test_what_is_missing_is_named(monkeypatch):
         al.function(counted, progress="yes")
     with pytest.raises(TypeError, match="show_progress takes"):
         al.config.show_progress(1)
+
+
+def test_an_environment_that_asks_for_what_is_missing_is_warned_once(monkeypatch):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: name != "tqdm" and found(name, *more) or None)
+    monkeypatch.setenv("AUTOLOOP_PROGRESS", "1")
+    monkeypatch.setattr(al.config, "_is_told", False)
+    with pytest.warns(UserWarning, match=r"AUTOLOOP_PROGRESS .*autoloop\[progress\]") as told:
+        for f in (counted, stopped):
+            seen = np.zeros(2)
+            assert al.function(f)(np.float64(3.0), seen, 5) == f(np.float64(3.0), np.zeros(2), 5)
+    assert len(told) == 1 and told[0].filename == __file__

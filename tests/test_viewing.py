@@ -226,11 +226,16 @@ def test_tensorboard_reads_what_is_written(tmp_path, capsys):
         assert len(nodes) >= count and "NextIteration" in {node.op for node in nodes}
 
 
-def test_without_tensorboard_it_is_said_what_to_install(monkeypatch, tmp_path):
+def test_without_tensorboard_it_is_said_what_to_install(monkeypatch, tmp_path, capsys):
     for name in _MODULES:
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError, match=r"TensorBoard's files are written by its library .*autoloop\[viewer\]"):
         v1.summary.FileWriter(str(tmp_path), graph_of_1x())
+    path = tmp_path / "job.py"
+    path.write_text(SOURCE)
+    call = ["graph", f"{path}:newton", "--args", "tensor(1.0), tensor(1e-6)", "--format", "tensorboard"]
+    assert main([*call, "-o", str(tmp_path / "b")]) == 2
+    assert capsys.readouterr().err.startswith("autoloop: TensorBoard's files are written by its library")
 
 
 @al.function

@@ -35,6 +35,8 @@ def report_failure(error: BaseException) -> None:
                 todo += [one.__cause__, one.__context__]
     if shown.stack or isinstance(error, SyntaxError):
         sys.stderr.write("".join(shown.format()))
+    elif type(error).__module__.partition(".")[0] in ("autoloop", "autoloop_runtime"):  # whose names say nothing
+        sys.stderr.write(f"autoloop: {error}\n")
     else:
         sys.stderr.write("autoloop: " + "".join(shown.format_exception_only()))
 

@@ -31,7 +31,7 @@ class Trace(_profiler.Recorder):
         >>> with al.profiler.trace() as trace:
         ...     pass
         >>> print(trace.summary())
-        no run was traced
+        no run was traced: a trace sees the runs that its own thread starts in its block
         """
         return _summarize(_Seen(self))
 
@@ -52,7 +52,7 @@ class Trace(_profiler.Recorder):
 
 
 def trace(path: str | os.PathLike[str] | None = None) -> AbstractContextManager[Trace]:
-    """Record the runs started inside the block and write them to ``path``, for https://ui.perfetto.dev.
+    """Record the runs that this thread starts inside the block and write them to ``path``, for https://ui.perfetto.dev.
 
     Parameters
     ----------

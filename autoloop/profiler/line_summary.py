@@ -159,7 +159,7 @@ class Summary(ShownInNotebooks):
 
     def __str__(self) -> str:
         if not self.executors:
-            return "no run was traced"
+            return "no run was traced: a trace sees the runs that its own thread starts in its block"
         parts = [str(one) for one in self.executors] + ["", *aligned([HEADS, *self.rows()])]
         if len(self.lines) > MOST_LINES:
             parts.append(f"… and {len(self.lines) - MOST_LINES} lines that took less time")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import warnings
 from collections.abc import Callable
 from functools import lru_cache
+
+from .locations import capture
 
 #: more threads than this are used only when asked for
 MOST_BY_DEFAULT = 8
@@ -19,6 +23,8 @@ _spare_tellers: list[Callable[[int], None]] = []
 _native: bool | None = None
 _as_python: bool | None = None
 _progress: bool | None = None
+#: whether it was said that the environment asks for what is not installed
+_is_told = False
 #: are told whether functions run as Python, when that changes; likewise
 _python_tellers: list[Callable[[bool], None]] = []
 
@@ -206,7 +212,28 @@ def show_progress(enabled: bool | None = True) -> None:
 
 def shows_progress() -> bool:
     """Return whether it is shown how far loops are."""
-    return os.environ.get(PROGRESS, "0") not in ("", "0") if _progress is None else _progress
+    if _progress is not None:
+        return _progress
+    return os.environ.get(PROGRESS, "0") not in ("", "0") and _can_show_progress()
+
+
+def _can_show_progress() -> bool:
+    """Return whether there is what shows it; once it is said if not, for the environment is of many programs."""
+    global _is_told
+    if importlib.util.find_spec("tqdm") is not None:
+        return True
+    if _is_told:
+        return False
+    _is_told = True
+    location = capture()
+    filename, line = (location[-1].filename, location[-1].lineno) if location else (__file__, 1)
+    warnings.warn_explicit(
+        f"{PROGRESS} shows loops with tqdm, which is not installed: pip install 'autoloop[progress]'",
+        UserWarning,
+        filename,
+        line,
+    )
+    return False
 
 
 def _check_switch(name: str, enabled: bool | None) -> None:

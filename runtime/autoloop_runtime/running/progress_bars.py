@@ -22,7 +22,7 @@ def check_extra() -> None:
     """Raise ``MissingProgress`` if there is nothing to show it with."""
     if importlib.util.find_spec("tqdm") is None:
         raise MissingProgress(
-            "progress=True, or AUTOLOOP_PROGRESS, shows loops with tqdm, which is not installed: "
+            "progress=True, or config.show_progress(), shows loops with tqdm, which is not installed: "
             "pip install 'autoloop[progress]'"
         )
 
