@@ -155,6 +155,7 @@ LAZY = {
     ("autoloop_runtime.running.runner", "autoloop_runtime.native"),
     ("autoloop_runtime.running.heeding", "autoloop_runtime.native"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.lying_arguments"),
+    ("autoloop_runtime.native.native_call", "autoloop_runtime.native.recorded_calls"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.told_loops"),
     ("autoloop.compat.v1", "autoloop.viewing.tensorboard_graph"),
     ("autoloop.viewing.stage_texts", "autoloop_runtime.native"),

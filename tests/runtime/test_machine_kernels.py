@@ -247,7 +247,7 @@ def test_a_batch_that_machine_code_cannot_do_is_done_in_python(at_once):
 @pytest.mark.parametrize("trips", [1, 3])
 def test_kernels_of_a_batch_that_cannot_be_made_are_made_one_by_one(trips, at_once, monkeypatch):
     """Also where iterations would be shared out if it could: then they are not."""
-    real, x = single_kernels.single_kernel, np.linspace(-1, 1, 4000)
+    real, x = single_kernels.single_kernel, np.linspace(-1, 1, 800)
     monkeypatch.setattr(single_kernels, "single_kernel", lambda g, *rest: None if rest[-1] else real(g, *rest))
 
     def program(x, n):

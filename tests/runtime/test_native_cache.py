@@ -148,15 +148,15 @@ def test_the_cache_can_be_turned_off(monkeypatch):
 #: the files of ``native`` that the first call of a loop needs whose code is there, by their rooms; each costs every
 #: such program a third of a millisecond, so what only some loops need is loaded by need
 AT_FIRST_CALL = {
-    "": "given_away graph_forms native_call native_function",
+    "": "call_memory given_away graph_forms native_call native_function packed_words",
     "ir": "casts elements helpers moving writer",
     "kernels": "ll_files",
     "rules": "pointwise while_rules",
     "toolchain": "cache compile_ir compiler interpreter linker shared_libraries",
     "typing": "exact_shapes facts refusal static_slices",
     "writer": (
-        "arena context copy_on_write elementwise_ir interrupts memory memory_order nests node_writer outlining polling "
-        "refusals_in_runs registry steps storage_plan values"
+        "arena context copy_on_write elementwise_ir interrupts marked_lines marks memory memory_order nests "
+        "node_writer outlining polling refusals_in_runs registry steps storage_plan values watching"
     ),
 }
 #: of the standard library: what starts programs, and what is replaced by a few lines because it costs as much as these

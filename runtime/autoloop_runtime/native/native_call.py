@@ -25,7 +25,6 @@ from .call_memory import Memory, copied
 from .ir.moving import Given
 from .native_function import DATA_OFFSET, Function, shapes_of, write_function
 from .packed_words import PACKED, is_complex, packed, strides_of
-from .recorded_calls import Known, recorded
 from .toolchain.cache import default_cache
 from .toolchain.compile_ir import Code, callable_of, compile_ir, host
 from .typing.facts import Shape
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from ..ir.tensor import Tensor
     from .kernels.thread_pool import Pool
     from .lying_arguments import Lying
+    from .recorded_calls import Known
 
 #: of so many sets of shapes it is remembered which code serves them
 MOST_KNOWN = 1024
@@ -80,6 +80,9 @@ class _Compiled:
 
     def __call__(self, values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
         if active() is not None:
+            with undivided():
+                from .recorded_calls import recorded
+
             return recorded(self._graph, values, state, self._watched, make, partial(self._run, values, state))
         return self._run(values, state)
 
