@@ -248,8 +248,10 @@ def _of_dtypes(function: Any) -> Callable[..., Any]:
 
 
 def refuse_dtype(function: Any, dtype: Any) -> None:
-    """Leave it to NumPy to say that a number, or what one is a part of, is no dtype."""
-    if isinstance(dtype, NumberTracer | TextTracer) or (isinstance(dtype, list | tuple) and holds_staged(dtype)):
+    """Leave it to NumPy to say that a number, or what one is a part of, is no dtype, and no array either."""
+    is_array = getattr(dtype, "is_scalar", True) is False
+    is_value = is_array or isinstance(dtype, NumberTracer | TextTracer)
+    if is_value or (isinstance(dtype, list | tuple) and holds_staged(dtype)):
         raise UnknownWhileTracing(f"numpy.{function.__name__}: Cannot interpret what only the run knows as a data type")
 
 

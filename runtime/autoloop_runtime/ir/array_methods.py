@@ -106,9 +106,9 @@ class Methods:
             refuse_none("astype", "subok")
         if order != "K" or subok is not True:
             ask_of_odd(np.ndarray.astype, {"order": order, "subok": subok}, self, dtype)
-        if casting != "unsafe" and not np.can_cast(self.dtype, dtype, casting):
-            raise cast_refused(self.dtype, np.dtype(dtype), casting)
         wanted = of_numbers(dtype)
+        if casting != "unsafe" and not np.can_cast(self.dtype, wanted, casting):
+            raise cast_refused(self.dtype, wanted, casting)
         warn_of_discarded(self.dtype, wanted)
         made: Tensor = call("cast", self, wanted)
         return made

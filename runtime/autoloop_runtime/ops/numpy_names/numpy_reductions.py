@@ -374,6 +374,8 @@ def _spread(
 ) -> Tensor:  # fmt: skip
     unsupported(theirs, out=out)
     ddof = taken_away(ddof, correction)
+    if np.ndim(ddof):  # of which NumPy asks whether it leaves any elements
+        raise UnknownWhileTracing(f"numpy.{theirs.__name__} takes one number as ddof in a graph")
     x = as_operand(a)
     wanted = averaged(x.dtype) if dtype is None else of_numbers(dtype)
     if wanted.kind not in "fc":
