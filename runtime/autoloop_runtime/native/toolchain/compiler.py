@@ -18,7 +18,6 @@ import importlib
 import os
 import platform
 import sys
-import tempfile
 from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
@@ -122,7 +121,7 @@ def _remarking(read: Callable[[], str]) -> tuple[str, str]:
     for option in ("-pass-remarks", "-pass-remarks-missed", "-pass-remarks-analysis"):
         _binding().set_option("", f"{option}=loop-vectorize|slp-vectorizer")
     before = os.dup(2)
-    with tempfile.TemporaryFile() as said:
+    with importlib.import_module("tempfile").TemporaryFile() as said:  # seldom, and it takes long to load
         os.dup2(said.fileno(), 2)
         try:
             text = read()
