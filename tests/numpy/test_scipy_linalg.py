@@ -39,13 +39,17 @@ def test_in_a_loop():
     ("f", "error", "message"),
     [
         (lambda a: sl.solve_triangular(a[:2], VECTOR), ValueError, "expected square matrix"),
-        (lambda a: sl.cholesky(-a @ a.T), np.linalg.LinAlgError, "leading minor"),
+        (lambda a: sl.cholesky(-a @ a.T), np.linalg.LinAlgError, None),  # whose words are those of SciPy's version
         (lambda a: sl.expm(a[0]), np.linalg.LinAlgError, "The input array must be at least two-dimensional"),
         (lambda a: sl.expm(a[:2]), np.linalg.LinAlgError, "Last 2 dimensions of the array must be square"),
         (lambda a: sl.cholesky(a * np.nan), ValueError, "must not contain infs or NaNs"),
     ],
 )
 def test_what_is_refused(f, error, message):
+    if message is None:
+        with pytest.raises(error) as plain:
+            f(SQUARE)
+        message = re.escape(str(plain.value))
     with pytest.raises(error, match=message):
         al.function(f)(SQUARE)
 

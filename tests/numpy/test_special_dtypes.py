@@ -33,6 +33,7 @@ FUNCTIONS = {
     "scalar_sum": lambda x: sp.logsumexp(x[0], axis=()),
     "scalar_sum_with_axes": lambda x: sp.logsumexp(x[0], keepdims=True),
     "scalar_trigamma": lambda x: sp.polygamma(1, x[0]),
+    "zeta": sp.zeta,
     "scalar_digamma": lambda x: sp.polygamma(0, x[0]),
     "log1p": sp.log1p,
     "log1p_where_it_is_small": lambda x: sp.log1p((x - 3) * 1e-3),

@@ -122,6 +122,12 @@ def test_a_sorter_is_asked_where_the_search_comes_by():
             run([a, keys, sorter])
 
 
+def test_whether_a_sorter_without_keys_is_looked_at_says_numpy():
+    a, none, wrong = np.array([1.0, 2.0, 3.0]), np.zeros(0), np.array([7, 7, 7])
+    with pytest.raises(NotImplementedError, match="where there may be no keys"):
+        compile_native(graph_of(lambda a, v, s: np.searchsorted(a, v, sorter=s), a, none, wrong))
+
+
 def test_the_best_few_in_a_loop():
     def build(scores, steps):
         def body(i, scores):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
@@ -268,11 +270,12 @@ def counting(iterator: Any) -> StagedIterable | None:
 
 def repeating(iterator: Any) -> StagedIterable | None:
     """Return what ``itertools.repeat`` has still to give; None of any other iterator."""
-    if not isinstance(iterator, itertools.repeat):
+    if type(iterator) is not itertools.repeat:
         return None
-    parts: Any = iterator.__reduce__()[1]
-    length = parts[1] if len(parts) > 1 else _NO_END
-    return StagedIterable(length, lambda k: parts[0], "itertools.repeat", number=NumberTracer)
+    # the last that it refers to; pickling tells it, too, but warns in Python 3.13 and is gone in 3.14
+    repeated = gc.get_referents(iterator)[-1]
+    length = operator.length_hint(iterator, _NO_END)
+    return StagedIterable(length, lambda k: repeated, "itertools.repeat", number=NumberTracer)
 
 
 def _largest(length: Any) -> Any:

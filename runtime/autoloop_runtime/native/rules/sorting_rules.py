@@ -9,7 +9,10 @@ function for each comparison and is not stable (``python tests/benchmarks/own_pa
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from ...base.dataclass import replace
 from ...ir.graph import Node
@@ -232,11 +235,17 @@ def _steps(count: int, n: int) -> int:
     return count * n.bit_length()
 
 
+@functools.cache
+def _halves() -> bool:
+    """Return whether this NumPy searches as since 2.5: that shows in what is not sorted."""
+    return np.searchsorted([0, 2, 1], [1, 1], "right").tolist() == [1, 1]
+
+
 def _searcher(ctx: Context, t: LType, side: str, by_order: bool) -> str:
     """Add the search among elements of type ``t``; return what its names end in."""
     name = f"{side}.{_name(t)}{'_by' if by_order else ''}"
     order = ("%y", "%x") if side == "left" else ("%x", "%y")
-    text = chosen(text_of("search"), {"o": by_order})
+    text = chosen(text_of("halving_search" if _halves() else "search"), {"o": by_order})
     parts = {"found": "ordered", "place": "%index"} if by_order else {"found": "look", "place": "%mid"}
     turned = "false" if side == "left" else "true"
     _defined(ctx, t, f"search_{name}", text, first=order[0], second=order[1], turned=turned, name=name, **parts)
@@ -251,6 +260,8 @@ def _searchsorted(ctx: Context, node: Node, values: list[Value]) -> Sequence[Val
         order = array_of(ctx, values[2])
         if order.shape != a.shape:
             refuse(node, "the sorter has another number of elements than what it sorts")
+        if is_moving(shape) or not size_of(shape):
+            refuse(node, "a sorter is given where there may be no keys: whether it is looked at, NumPy's version says")
     name = _searcher(ctx, t, node.attrs["side"], order is not None)
     by = f"ptr {order.pointer}, i64 {ctx.step(order.strides[0])}" if order is not None else "ptr null, i64 0"
     among = f"ptr {a.pointer}, i64 {ctx.step(a.strides[0])}, i64 {a.shape[0]}, {by}"

@@ -25,7 +25,7 @@ from ...ir.numpy_protocols import NUMPY_FUNCTIONS
 from ...ir.numpy_results import OWN_KINDS
 from ...ir.op import Op
 from ...ir.tensor import Tensor
-from ...ir.tracers import ArrayTracer, kind_of, marked, number_of
+from ...ir.tracers import ArrayTracer, ZeroDimArray, kind_of, marked, number_of
 from .. import filled, linalg
 from ..array import expand_dims, ravel, reshape
 from ..define import primitive
@@ -126,7 +126,8 @@ class _Call:
                 made.append(constant)
             else:
                 of = number_of(given) if kind in CARRIERS else kind_of(given, ArrayTracer)
-                made.append(marked(of, next(remaining)))
+                is_array = of is ArrayTracer and kind is np.ndarray  # also without axes: no scalar
+                made.append(marked(ZeroDimArray if is_array else of, next(remaining)))
         return nest.unflatten(self.form, made)
 
 

@@ -180,7 +180,7 @@ def perm(N: Any, k: Any, exact: Any = False) -> Tensor:
 def polygamma(n: Any, x: Any) -> Tensor:
     """Return ``scipy.special.polygamma``; the order must be known while the graph is built."""
     order = np.asarray(known(special.polygamma, n=n))
-    x = floats(x)
+    x = as_operand(x)  # also ints: the precision of digamma of small ones is a matter of SciPy's version
     if not np.any(order):
         if x.dtype.kind == "c":
             raise UnknownWhileTracing("scipy.special.polygamma of complex numbers is for SciPy itself")
@@ -197,7 +197,7 @@ def polygamma(n: Any, x: Any) -> Tensor:
 def zeta(x: Any, q: Any = None, out: Any = None) -> Tensor:
     """Return ``scipy.special.zeta``: Riemann's of one argument, Hurwitz's of two."""
     unsupported(special.zeta, out=out)
-    made: Tensor = ROWS["riemann_zeta"](floats(x)) if q is None else ROWS["zeta"](x, q)
+    made: Tensor = ROWS["riemann_zeta"](as_operand(x)) if q is None else ROWS["zeta"](x, q)
     return made
 
 
