@@ -63,7 +63,7 @@ def _end(number: int) -> None:
             return
         mine.is_ending = True  # a handler that comes in between from here on has nobody to leave the switch to
         if mine.found_on:
-            others = [one for one in _waiting.values() if not one.is_ending]
+            others = _others()
             if others:
                 others[0].found_on, others[0].modules = True, min(mine.modules, others[0].modules)
             else:
@@ -71,6 +71,15 @@ def _end(number: int) -> None:
                     _age()
                 gc.enable()
         del _waiting[number]
+
+
+def _others() -> list[_Wait]:
+    """Return those who are not ending.
+
+    A comprehension in the ``with`` itself has a place since Python 3.12, where it goes on to the next one, from which
+    Ctrl-C would leave the lock held: the others would wait for ever.
+    """
+    return [one for one in _waiting.values() if not one.is_ending]
 
 
 def _age() -> None:

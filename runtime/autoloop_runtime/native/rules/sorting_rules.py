@@ -238,7 +238,7 @@ def _steps(count: int, n: int) -> int:
 @functools.cache
 def _halves() -> bool:
     """Return whether this NumPy searches as since 2.5: that shows in what is not sorted."""
-    return np.searchsorted([0, 2, 1], [1, 1], "right").tolist() == [1, 1]
+    return bool(np.searchsorted([0, 2, 1], [1, 1], "right")[1] == 1)
 
 
 def _searcher(ctx: Context, t: LType, side: str, by_order: bool) -> str:
