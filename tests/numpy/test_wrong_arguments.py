@@ -83,6 +83,8 @@ REFUSED_BY_NUMPY = [
     (lambda x: x[0, 1].mT, "'numpy.float64' object has no attribute 'mT'"),
     (lambda x: x[0, 1][0], "invalid index to scalar variable."),
     (lambda x: x[x[0, 1] :], "slice indices must be integers or None or have an __index__ method"),
+    (lambda x: x[x[0, 1, ...] :], "only integer scalar arrays can be converted to a scalar index"),
+    (lambda x: x[: np.array(2.0)], "only integer scalar arrays can be converted to a scalar index"),
     (lambda x: x[: x[0]], "only integer scalar arrays can be converted to a scalar index"),
     (lambda x: x[None:"a"], "slice indices must be integers or None or have an __index__ method"),
     (lambda x: x[x[0, 1]], "only integers, slices"),

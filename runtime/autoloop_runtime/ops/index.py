@@ -137,13 +137,15 @@ def parse(index: Any) -> tuple[Index, list[Tensor]]:
             if weak_type(value) is bool:  # which is an int to Python
                 tensor = as_dtype(tensor, np.dtype(np.int64))
             if tensor.dtype.kind not in "iu" or tensor.shape.rank not in (0, None):
-                words = "only integer scalar arrays can be converted to a scalar index" if tensor.shape.rank else _ENDS
+                is_array = tensor.shape.rank or getattr(value, "is_scalar", True) is False
+                words = _SCALARS if is_array else _ENDS
                 raise TypeError(f"{words}, not what has dtype {tensor.dtype} and shape {tensor.shape}")
             return hole(tensor)
         try:
             return operator.index(value)
         except TypeError:
-            raise TypeError(f"{_ENDS}, not be {value!r}") from None
+            words = _SCALARS if isinstance(value, np.ndarray) else _ENDS
+            raise TypeError(f"{words}, not be {value!r}") from None
 
     entries: list[Any] = []
     for item in index if isinstance(index, tuple) else (index,):
@@ -184,6 +186,7 @@ def _advanced(item: Any) -> Tensor | int:
 #: what NumPy says
 _ONLY = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid \
 indices"
+_SCALARS = "only integer scalar arrays can be converted to a scalar index"
 _ENDS = "slice indices must be integers or None or have an __index__ method"
 
 
