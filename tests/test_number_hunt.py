@@ -309,3 +309,7 @@ def test_runs_of_no_trace_are_refused_with_words():
             debugging.record(added, x, x + 1, np.int64(2))
     finally:
         al.config.run_as_python(None)
+
+
+def test_what_there_is_is_named():
+    assert dir(debugging) == sorted(debugging.__all__) and all(hasattr(debugging, name) for name in dir(debugging))

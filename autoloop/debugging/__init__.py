@@ -25,3 +25,7 @@ else:  # with gradients and loops, which the others do without
 __all__ = [
     "Recording", "breakpoint", "check_numerics", "diff", "disable_check_numerics", "enable_check_numerics", "record",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
