@@ -140,9 +140,11 @@ class KnownTraces:
             return left
         with TRACING:
             values = inputs_of(leaves)
-            for one in (self._of_classes.get(alike), known):
-                if one is not None and one.fits(call, values):
-                    return one
+            both = (self._of_classes.get(alike), known)
+            # not a loop, from whose turns Ctrl-C leaves the lock held since Python 3.12
+            fitting = next((one for one in both if one is not None and one.fits(call, values)), None)
+            if fitting is not None:
+                return fitting
             if pool is None or self._instance is None:
                 return None
             return self._of_another_instance(alike, pool, call, values)

@@ -108,18 +108,23 @@ class _File:
             done += _pwrite(self._descriptor, data[done:].data, at + done)
         return at + done
 
+    def _fill(self, view: memoryview, place: int) -> None:
+        """Read; not where the lock is taken: Ctrl-C between turns would leave it held since Python 3.12."""
+        done, count = 0, len(view)
+        while done < count:
+            got = _pread(self._descriptor, view[done:], place + done)
+            if not got:
+                raise OSError(errno.EIO, f"the file ends at byte {place + done} of {place + count}")
+            done += got
+
     def read(self, place: int, count: int) -> bytearray:
         """Return ``count`` bytes from ``place`` on."""
         out = bytearray(count)
-        view, done = memoryview(out), 0
+        view = memoryview(out)
         with self.lock:
             try:
                 self._check()
-                while done < count:
-                    got = _pread(self._descriptor, view[done:], place + done)
-                    if not got:
-                        raise OSError(errno.EIO, f"the file ends at byte {place + done} of {place + count}")
-                    done += got
+                self._fill(view, place)
             except OSError as error:
                 raise OSError(
                     error.errno, f"swap_memory: {error.strerror} while reading saved values of a loop back"
@@ -208,16 +213,19 @@ class _Space:
             self.waiting.append((stack.reference, block))
             self.resident += block.count
             block.counted = True
-            budget = config.get_swap_budget()
-            while self.resident > budget and self.waiting:
-                oldest = self.waiting[0]
-                owner = oldest[0]()
-                if owner is not None:
-                    owner.write_out(oldest[1], self.file)
-                    self._uncount(oldest[1])
-                if self.waiting and self.waiting[0] is oldest:
-                    self.waiting.popleft()
+            self._write_oldest(config.get_swap_budget())
         self.settle()
+
+    def _write_oldest(self, budget: int) -> None:
+        """Write blocks; not where the lock is taken: Ctrl-C between turns would leave it held since Python 3.12."""
+        while self.resident > budget and self.waiting:
+            oldest = self.waiting[0]
+            owner = oldest[0]()
+            if owner is not None:
+                owner.write_out(oldest[1], self.file)
+                self._uncount(oldest[1])
+            if self.waiting and self.waiting[0] is oldest:
+                self.waiting.popleft()
 
     def _uncount(self, block: _Block) -> None:
         if block.counted:

@@ -51,11 +51,15 @@ class MemoryLimit:
     def live(self) -> int:
         """Return the bytes of arrays that kernels have made and somebody still holds."""
         with self._lock:
-            while self._gone:
-                self._live -= self._gone.popleft()
-            if not self._held:
-                self._live = 0
-            return self._live
+            return self._settled()
+
+    def _settled(self) -> int:
+        """Take off what is gone; not where the lock is taken: Ctrl-C between turns would leave it held since 3.12."""
+        while self._gone:
+            self._live -= self._gone.popleft()
+        if not self._held:
+            self._live = 0
+        return self._live
 
     def note(self, made: Any) -> int:
         """Note what a kernel has made; returns its bytes."""
