@@ -67,7 +67,8 @@ def fits(n, bytes_of_each, limit):
     lowered = ahead(meter, n, bytes_of_each // 8, window=n)
     for threads in (1, 2, 4):
         result, most = filled(lowered, meter, limit, threads)
-        assert most <= limit
+        # a thread that has been stopped may still hold what the kernel that it ran has needed
+        assert most <= limit + bytes_of_each * (threads - 1)
         yield result
 
 
