@@ -238,8 +238,6 @@ def _of_dtypes(function: Any) -> Callable[..., Any]:
 
     def made(*args: Any, **kwargs: Any) -> Any:
         given = (*args, *kwargs.values())
-        if any(isinstance(one, ArrayTracer) and not one.is_scalar for one in given):
-            raise programs_own(TypeError("Cannot construct a dtype from an array"))
         for one in given:
             refuse_dtype(function, one)
         return function(*args, **kwargs)
@@ -248,10 +246,11 @@ def _of_dtypes(function: Any) -> Callable[..., Any]:
 
 
 def refuse_dtype(function: Any, dtype: Any) -> None:
-    """Leave it to NumPy to say that a number, or what one is a part of, is no dtype, and no array either."""
-    is_array = getattr(dtype, "is_scalar", True) is False
-    is_value = is_array or isinstance(dtype, NumberTracer | TextTracer)
-    if is_value or (isinstance(dtype, list | tuple) and holds_staged(dtype)):
+    """Raise what NumPy does of an array; leave it to NumPy to say that a number, or what one is a part of, is no
+    dtype."""
+    if getattr(dtype, "is_scalar", True) is False:
+        raise programs_own(TypeError("Cannot construct a dtype from an array"))
+    if isinstance(dtype, NumberTracer | TextTracer) or (isinstance(dtype, list | tuple) and holds_staged(dtype)):
         raise UnknownWhileTracing(f"numpy.{function.__name__}: Cannot interpret what only the run knows as a data type")
 
 

@@ -245,7 +245,7 @@ def _searcher(ctx: Context, t: LType, side: str, by_order: bool) -> str:
     """Add the search among elements of type ``t``; return what its names end in."""
     name = f"{side}.{_name(t)}{'_by' if by_order else ''}"
     order = ("%y", "%x") if side == "left" else ("%x", "%y")
-    text = chosen(text_of("halving_search" if _halves() else "search"), {"o": by_order})
+    text = chosen(text_of("halving_search") if _halves() else text_of("search"), {"o": by_order})
     parts = {"found": "ordered", "place": "%index"} if by_order else {"found": "look", "place": "%mid"}
     turned = "false" if side == "left" else "true"
     _defined(ctx, t, f"search_{name}", text, first=order[0], second=order[1], turned=turned, name=name, **parts)
