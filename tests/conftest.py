@@ -48,8 +48,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if (one_in := config.getoption("--sample")) > 1:
-        config.hook.pytest_deselected(items=[item for item in items if not _is_in_sample(item, one_in)])
-        items[:] = [item for item in items if _is_in_sample(item, one_in)]
+        kept = [item for item in items if _is_in_sample(item, one_in)]
+        config.hook.pytest_deselected(items=list(set(items).difference(kept)))
+        items[:] = kept
     wanted = config.getoption("--executor")
     if wanted != "auto":
         for item in items:

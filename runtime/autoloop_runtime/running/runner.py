@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..analysis.cost import choose
+from ..analysis.cost import Choice, choose
 from ..analysis.inside import loops_inside
 from ..analysis.observable import may_repeat, starting_over
 from ..base.dataclass import dataclass, replace
@@ -117,13 +117,11 @@ class Runner:
         """Return what decides again and again what runs the graph, where that was settled once and for all: there are
         so many calls that machine code would be felt in all of them together."""
         with undivided():
-            from .automatic import Automatic
             from .tier_up import is_wanted
 
         if self.settled is None or self.automatic is not None or not is_wanted():
             return self
-        automatic = Automatic(self.graph, choose(self.graph))
-        return replace(self, run=automatic, settled=None, automatic=automatic, direct=None)
+        return _deciding(self.graph, choose(self.graph), self.noting)
 
     @property
     def may_repeat(self) -> bool:
@@ -169,11 +167,16 @@ def _runner(optimized: Graph, executor: str) -> Runner:
         settled = Standing(choice.executor, f"{choice.reason}; {choice.no_gain}")
         run = _made(optimized, choice.executor)
         return Runner(run, optimized, executor, settled, direct=_direct(run, choice.executor), noting=noting)
+    return _deciding(optimized, choice, noting)
+
+
+def _deciding(graph: Graph, choice: Choice, noting: tuple[Callable[[], Callable[[], None]], ...]) -> Runner:
+    """Return what decides again and again what runs ``graph``."""
     with undivided():
         from .automatic import Automatic
 
-    automatic = Automatic(optimized, choice)
-    return Runner(automatic, optimized, executor, automatic=automatic, noting=noting)
+    automatic = Automatic(graph, choice)
+    return Runner(automatic, graph, "auto", automatic=automatic, noting=noting)
 
 
 def _direct(run: Any, executor: str) -> Straight | None:
