@@ -413,7 +413,7 @@ def function(
     * tensors, arrays and NumPy scalars have the same dtypes and shapes, but after three traces that differ in extents
       above 1 of arrays one serves all, where it can; a scalar is an array, an array is no tensor;
     * Python numbers, strings and ``None`` are equal and of one type: ``1``, ``True`` and ``1.0`` are three kinds; an
-      int or float of which five values were traced is an input from then on, where no trace needs its value;
+      int or float is an input from its third value on, where no trace needs its value;
     * other objects are the same object, or equal if their class says so;
     * all of them stand in structures (tuples, lists, dicts, dataclasses) of the same form.
 
