@@ -157,6 +157,12 @@ class ConcreteFunction(NeverSent):
         Leaves of the result that are memory of the caller's: no run computes them.
     told : ToldResults, optional
         Those of which each run says which array they are.
+
+    Examples
+    --------
+    >>> square = al.function(lambda x: x * x).get_concrete_function(al.TensorSpec([], al.float32))
+    >>> print(square(al.constant(3.0)))
+    Tensor(9.0, shape=(), dtype=float32)
     """
 
     of_arrays: Collection[int] = ()

@@ -60,6 +60,14 @@ class Function(SentByName):
         The undecorated function.
     tracing_count : int
         How many times it was traced.
+
+    Examples
+    --------
+    >>> @al.function
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(np.float64(3.0)), double.tracing_count
+    (np.float64(6.0), 1)
     """
 
     def __init__(
@@ -422,14 +430,14 @@ def function(
 
     Examples
     --------
-    >>> @function
+    >>> @al.function
     ... def triangle(n):
-    ...     total = constant(0)
+    ...     total = al.constant(0)
     ...     for i in range(n + 1):
     ...         total += i
     ...     return total
-    >>> int(triangle(4))
-    10
+    >>> print(triangle(4))
+    Tensor(10, shape=(), dtype=int32)
     """
     return _decorated(f, input_signature, autograph, executor, name, gradient_memory, progress)
 

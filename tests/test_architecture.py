@@ -556,6 +556,16 @@ MOST_LINES = {"file": 450, "class": 250, "function": 60}
 WHY_LONG = "One file:"
 
 
+def _lines_of_examples(tree: ast.AST) -> int:
+    """How many lines the examples in docstrings take, which are no part of what is done: they count for nothing."""
+    count = 0
+    for node in _nodes(tree):
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            _, shown, examples = (ast.get_docstring(node) or "").partition("\n\nExamples\n--------\n")
+            count += 3 + len(examples.splitlines()) if shown else 0
+    return count
+
+
 def _lines_of_texts(node: ast.AST) -> int:
     """How many lines the programs in texts of a function take, but for the first of each."""
     texts = [one for one in _nodes(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
@@ -564,13 +574,14 @@ def _lines_of_texts(node: ast.AST) -> int:
 
 def _too_long(text: str, holds_programs: bool = False) -> list[str]:
     """What of a module is longer than it may be; tests hold programs in texts, which count for nothing."""
-    tree, lines = _parsed(text), len(text.splitlines())
+    tree = _parsed(text)
+    lines = len(text.splitlines()) - _lines_of_examples(tree)
     says_why = WHY_LONG in (ast.get_docstring(tree) or "")
     found = [f"the file: {lines} lines"] if lines > MOST_LINES["file"] and not says_why else []
     for node in _nodes(tree):
         if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             most = MOST_LINES["class" if isinstance(node, ast.ClassDef) else "function"]
-            lines = node.end_lineno - node.lineno + 1
+            lines = node.end_lineno - node.lineno + 1 - _lines_of_examples(node)
             if lines > most and lines - holds_programs * _lines_of_texts(node) > most:
                 found.append(f"{node.name}: {lines} lines")
     return found
@@ -596,6 +607,9 @@ def test_what_is_too_long_is_found():
     assert _too_long(program) == ["f: 62 lines"] and _too_long(program, holds_programs=True) == []
     assert _too_long(program + 60 * body, holds_programs=True) == ["f: 122 lines"]
     assert _too_long('"""Say it."""\n' + 450 * "x = 1\n") == ["the file: 451 lines"]
+    shown = '    """Do it.\n\n    Examples\n    --------\n    >>> f()\n    """\n'
+    assert _too_long("def f():\n" + shown + 56 * body) == []
+    assert _too_long("def f():\n" + shown + 59 * body) == ["f: 62 lines"]
     assert _too_long(f'"""Say it.\n\n{WHY_LONG} a table."""\n' + 450 * "x = 1\n") == []
 
 

@@ -31,12 +31,21 @@ def asarray(
     copy : bool, optional
         ``False`` is refused for all but tensors: their values change, and are copied.
 
+    Returns
+    -------
+    Tensor
+
     Raises
     ------
     OverflowError
         If an int does not fit the dtype.
     ValueError
         If a copy is needed and ``copy`` is false.
+
+    Examples
+    --------
+    >>> print(al.asarray([[1.0, 2.0]]))
+    Tensor([[1. 2.]], shape=(1, 2), dtype=float32)
     """
     check_device(device, "asarray")
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
@@ -76,6 +85,15 @@ def empty(shape: DimsLike, *, dtype: DTypeLike | None = None, device: str | None
         By default float32.
     device : str, optional
         Only "cpu".
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> al.empty((2, 3)).shape
+    TensorShape([2, 3])
     """
     return ops.zeros(shape, dtype, device=device)
 
@@ -89,6 +107,15 @@ def empty_like(x: ArrayLike, *, dtype: DTypeLike | None = None, device: str | No
     dtype : dtype-like, optional
     device : str, optional
         Only "cpu".
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> al.empty_like(al.ones((2, 3))).shape
+    TensorShape([2, 3])
     """
     return ops.zeros_like(x, dtype, device=device)
 
@@ -104,6 +131,15 @@ def from_dlpack(x: object, *, device: str | None = None, copy: bool | None = Non
         Only "cpu".
     copy : bool, optional
         ``False`` is refused for all but tensors: their values change, and are copied.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.from_dlpack(np.array([1.0, 2.0])))
+    Tensor([1. 2.], shape=(2,), dtype=float64)
     """
     check_device(device, "from_dlpack")
     if isinstance(x, Tensor):

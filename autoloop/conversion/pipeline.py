@@ -143,6 +143,14 @@ def convert(f: Callable[P, R]) -> Callable[P, R]:
     Breakpoints, tracebacks, profilers and coverage work on the user's file. While a converted loop runs, the stack
     (``w`` in pdb) also holds the frames of the operators that run it: ``pdb.Pdb(skip=["autoloop*"])`` steps over
     them; pytest and IPython do not show them.
+
+    Examples
+    --------
+    >>> @al.convert
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(4)
+    8
     """
     try:
         function = _function_of(f)
@@ -241,6 +249,14 @@ def do_not_convert(f: Callable[P, R]) -> Callable[P, R]:
     -------
     callable
         The same object.
+
+    Examples
+    --------
+    >>> @al.do_not_convert
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(4)
+    8
     """
     target = attribute_of(f, "__func__", f)
     if not isinstance(target, _COMPILED):

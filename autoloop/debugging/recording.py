@@ -112,6 +112,12 @@ class Recording:
     result : Any
         What the call gave.
     loops : tuple of RecordedLoop
+
+    Examples
+    --------
+    >>> recording = al.debugging.record(al.function(lambda x: x + 1), al.constant(1))
+    >>> type(recording).__name__
+    'Recording'
     """
 
     name: str
@@ -198,6 +204,17 @@ def record(
         If no loop has a variable of one of these names.
     MemoryError
         If more than ``limit`` was kept; the call has been made.
+
+    Examples
+    --------
+    >>> def count(n):
+    ...     i = 0
+    ...     while i < n:
+    ...         i += 1
+    ...     return i
+    >>> recording = al.debugging.record(count, al.constant(3))
+    >>> print(str(recording).splitlines()[-1])
+    i: ▁▃▅█
     """
     given = f if isinstance(f, (Function, BoundFunction)) else Function(f)
     chosen = executor or ("sequential" if given.executor == "auto" else given.executor)
@@ -356,10 +373,25 @@ def diff(one: Recording, other: Recording, rtol: float = 0.0, atol: float = 0.0)
     rtol, atol : float
         Numbers that are as near as ``np.isclose`` says are equal; nan equals nan.
 
+    Returns
+    -------
+    Parting or None
+
     Raises
     ------
     ValueError
         If the runs have other loops that stand in no other.
+
+    Examples
+    --------
+    >>> def shrunk(x, factor):
+    ...     while x > 0.1:
+    ...         x = x * factor
+    ...     return x
+    >>> one, other = (al.debugging.record(shrunk, al.constant(1.0), factor) for factor in (0.5, 0.25))
+    >>> parting = al.debugging.diff(one, other)
+    >>> parting.name, parting.iteration
+    ('x', (0,))
     """
     outermost, others = _outermost(one), _outermost(other)
     if outermost != others:

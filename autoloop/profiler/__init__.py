@@ -20,7 +20,15 @@ __all__ = ["ExecutorSummary", "LineSummary", "LoopSummary", "Summary", "Trace", 
 
 
 class Trace(_profiler.Recorder):
-    """What ``trace`` gives: all that was recorded inside its block."""
+    """What ``trace`` gives: all that was recorded inside its block.
+
+    Examples
+    --------
+    >>> with al.profiler.trace() as trace:
+    ...     _ = al.function(lambda x: x + 1)(al.constant(1))
+    >>> type(trace.summary()).__name__
+    'Summary'
+    """
 
     def summary(self) -> Summary:
         """Return what was spent on each line: time, count, how much ran at once, what was in the way.
@@ -66,10 +74,7 @@ def trace(path: str | os.PathLike[str] | None = None) -> AbstractContextManager[
 
     Examples
     --------
-    >>> import autoloop as al
-    >>> with al.profiler.trace() as trace:
-    ...     pass
-    >>> trace.as_events()
-    []
+    >>> print(al.trace([[1, 2], [3, 4]]))
+    Tensor(5, shape=(), dtype=int32)
     """
     return _profiler.trace(path, Trace)

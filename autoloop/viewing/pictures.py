@@ -38,6 +38,12 @@ class Drawing:
     ----------
     picture : Picture
         Its boxes and arrows.
+
+    Examples
+    --------
+    >>> drawing = al.draw(lambda x: x + 1, al.constant(1))  # a picture, where a notebook shows it
+    >>> type(drawing).__name__
+    'Drawing'
     """
 
     picture: Picture
@@ -116,9 +122,8 @@ def draw(f: Callable[..., Any] | Graph, *args: Any, stage: str = "lowered", **kw
 
     Examples
     --------
-    >>> import autoloop as al
-    >>> draw(lambda x: x + 1, al.ones([2]))
-    <Drawing of <lambda>(x): 3 boxes>
+    >>> al.draw(lambda x: x + 1, al.ones([2]))
+    <Drawing of <lambda>(x): 4 boxes>
     """
     stage = known(stage, STAGES)
     if isinstance(f, Graph):

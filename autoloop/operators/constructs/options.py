@@ -43,9 +43,16 @@ def set_loop_options(
 
     Examples
     --------
-    >>> while i < n:
-    ...     autoloop.set_loop_options(shape_invariants=[(x, [None])])
-    ...     x = autoloop.concat([x, x])
+    >>> @al.function
+    ... def doubled(x, turns):
+    ...     i = al.constant(0)
+    ...     while i < turns:
+    ...         al.set_loop_options(shape_invariants=[(x, [None])])
+    ...         x = al.concat([x, x])
+    ...         i += 1
+    ...     return x
+    >>> doubled(al.ones([1]), 3).shape
+    TensorShape([8])
     """
 
 

@@ -47,7 +47,21 @@ DEFAULTS: dict[type, DType] = {bool: bool_, int: int32, float: float32, complex:
 
 
 def as_dtype(value: np.dtype[Any] | type[Any] | str | None) -> DType:
-    """Return the NumPy dtype that ``value`` names (``TypeError`` if none), in the byte order of this machine."""
+    """Return the NumPy dtype that ``value`` names (``TypeError`` if none), in the byte order of this machine.
+
+    Parameters
+    ----------
+    value : dtype-like
+
+    Returns
+    -------
+    dtype
+
+    Examples
+    --------
+    >>> al.as_dtype("float32")
+    dtype('float32')
+    """
     if isinstance(value, np.dtype):
         return value if is_own(value) else _own(value)
     if value is None:

@@ -44,6 +44,12 @@ class TensorShape(tuple[Dim, ...]):
     Equal to a tuple or list with the same dimensions. Semantics follow ``shape_invariants`` in the
     reference: ``[11, None]`` is more general than ``[11, 17]`` and incompatible with ``[12, 17]``.
     A shape of unknown rank is an empty tuple that refuses to be read as one.
+
+    Examples
+    --------
+    >>> shape = al.TensorShape([None, 2])
+    >>> shape.is_compatible_with((3, 2)), shape.rank
+    (True, 2)
     """
 
     __slots__ = ()

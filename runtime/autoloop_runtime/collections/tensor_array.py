@@ -63,6 +63,13 @@ class TensorArray(ListFlow):
     Immutable: ``write``, ``unstack``, ``scatter`` and ``split`` return the array after the change, and the old one
     does not see it. An index can be written once (``ValueError`` otherwise); one that is negative or behind the
     end is an ``IndexError``.
+
+    Examples
+    --------
+    >>> array = al.TensorArray(al.int32, size=2)
+    >>> array = array.write(0, 10).write(1, 20)
+    >>> print(array.stack())
+    Tensor([10 20], shape=(2,), dtype=int32)
     """
 
     __slots__ = ()

@@ -110,6 +110,13 @@ class Variable(Stored):
     ------
     ValueError
         If made by a function on a trace after its first (the value would be lost between calls).
+
+    Examples
+    --------
+    >>> v = al.Variable(1.0)
+    >>> _ = v.assign_add(2.0)
+    >>> print(v.numpy())
+    3.0
     """
 
     def __init__(

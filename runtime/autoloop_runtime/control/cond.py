@@ -49,6 +49,11 @@ def cond(
         If a branch is not callable or the branches' structures or dtypes differ.
     ValueError
         If ``pred`` is not a scalar.
+
+    Examples
+    --------
+    >>> print(al.cond(al.constant(2) < 3, lambda: al.constant(10), lambda: al.constant(20)))
+    Tensor(10, shape=(), dtype=int32)
     """
     for what, f in (("true_fn", true_fn), ("false_fn", false_fn)):
         if not callable(f):
@@ -236,6 +241,11 @@ def switch_case(
     -------
     structure of Tensor
         See ``cond``.
+
+    Examples
+    --------
+    >>> print(al.switch_case(al.constant(1), [lambda: al.constant(10), lambda: al.constant(20)]))
+    Tensor(20, shape=(), dtype=int32)
     """
     table = _branch_table(branch_fns)
     if default is not None and not callable(default):
@@ -297,6 +307,15 @@ def case(
         For no true predicate, which without it is an error (``AssertionError`` at run time).
     exclusive : bool
         Check that at most one predicate is true (``AssertionError`` otherwise).
+
+    Returns
+    -------
+    structure of Tensor
+
+    Examples
+    --------
+    >>> print(al.case([(al.constant(False), lambda: al.constant(1))], default=lambda: al.constant(2)))
+    Tensor(2, shape=(), dtype=int32)
     """
     pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, dict) else list(pred_fn_pairs)
     for pair in pairs:

@@ -235,6 +235,11 @@ def map_fn(
         If ``fn`` is not callable or gives another dtype than declared.
     ValueError
         If ``elems`` is empty, has a scalar, or first dimensions that differ.
+
+    Examples
+    --------
+    >>> print(al.map_fn(lambda row: al.sum(row), al.constant([[1, 2], [3, 4]])))
+    Tensor([3 7], shape=(2,), dtype=int32)
     """
     check_callable(fn)
     wanted = fn_output_signature if fn_output_signature is not None else dtype
@@ -298,6 +303,11 @@ def scan(
     -------
     structure of Tensor
         In the structure of the accumulator, with the number of rows as first dimension.
+
+    Examples
+    --------
+    >>> print(al.scan(lambda total, x: total + x, al.constant([1, 2, 3])))
+    Tensor([1 3 6], shape=(3,), dtype=int32)
     """
     check_callable(fn)
 
@@ -345,6 +355,31 @@ def foldl(
     """Return the last accumulated value of ``fn(accumulator, row)``, from the first row on.
 
     See ``scan`` for the parameters.
+
+    Parameters
+    ----------
+    fn : callable
+        Takes the accumulated value and a row, gives the next accumulated value.
+    elems : structure of tensor-like
+        Cut along the first axis.
+    initializer : structure, optional
+        The first accumulated value; by default the first row.
+    parallel_iterations : int
+        How many rows may be worked on at once.
+    back_prop : bool
+        Whether gradients go through.
+    swap_memory : bool
+        Keep in a file what the gradient needs, where it is too much.
+    name : str, optional
+
+    Returns
+    -------
+    structure of Tensor
+
+    Examples
+    --------
+    >>> print(al.foldl(lambda total, x: total + x, al.constant([1, 2, 3])))
+    Tensor(6, shape=(), dtype=int32)
     """
     return _fold(fn, elems, initializer, _options(parallel_iterations, back_prop, swap_memory), False, name or "foldl")
 
@@ -358,5 +393,30 @@ def foldr(
     """Return the last accumulated value of ``fn(accumulator, row)``, from the last row back.
 
     See ``scan`` for the parameters.
+
+    Parameters
+    ----------
+    fn : callable
+        Takes the accumulated value and a row, gives the next accumulated value.
+    elems : structure of tensor-like
+        Cut along the first axis.
+    initializer : structure, optional
+        The first accumulated value; by default the first row.
+    parallel_iterations : int
+        How many rows may be worked on at once.
+    back_prop : bool
+        Whether gradients go through.
+    swap_memory : bool
+        Keep in a file what the gradient needs, where it is too much.
+    name : str, optional
+
+    Returns
+    -------
+    structure of Tensor
+
+    Examples
+    --------
+    >>> print(al.foldr(lambda total, x: total - x, al.constant([1, 2, 10])))
+    Tensor(7, shape=(), dtype=int32)
     """
     return _fold(fn, elems, initializer, _options(parallel_iterations, back_prop, swap_memory), True, name or "foldr")

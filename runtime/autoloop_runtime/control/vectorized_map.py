@@ -55,6 +55,11 @@ def vectorized_map(
     ValueError
         If ``elems`` is empty, has a scalar, or first dimensions that differ; if the rows cannot be computed at once and
         ``fallback_to_while_loop`` is False.
+
+    Examples
+    --------
+    >>> print(al.vectorized_map(lambda row: al.sum(row), al.constant([[1, 2], [3, 4]])))
+    Tensor([3 7], shape=(2,), dtype=int32)
     """
     check_callable(fn)
 

@@ -89,6 +89,12 @@ def while_loop(
         If ``cond`` or ``body`` is not callable, or a variable changes its dtype or structure.
     ValueError
         If ``loop_vars`` is empty, a shape breaks its invariant, or ``parallel_iterations`` is below 1.
+
+    Examples
+    --------
+    >>> i, total = al.while_loop(lambda i, total: i < 5, lambda i, total: (i + 1, total + i), (0, 0))
+    >>> print(total)
+    Tensor(10, shape=(), dtype=int32)
     """
     options = LoopOptions(
         10 if parallel_iterations is None else parallel_iterations,

@@ -70,6 +70,15 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, stop_gradients: Any = None,
     it, at any depth; the gradient is computed where it is asked for. A loop variable is a value of its own there: no
     path leads from it to its initial value. What was computed outside of every function and graph is a value, which
     counts as a constant; a ``GradientTape`` around all of it knows more.
+
+    Examples
+    --------
+    >>> with al.Graph():
+    ...     x = al.constant(3.0)
+    ...     slope = al.gradients(x * x, x)
+    ...     with al.Session() as session:
+    ...         print(session.run(slope))
+    [np.float32(6.0)]
     """
     targets = [convert_to_tensor(y) for y in nest.flatten(ys, expand_composites=True)]
     sources = Sources.of(list(nest.flatten(xs)))
@@ -235,6 +244,12 @@ def value_and_grad(
     ------
     TypeError
         If the value is no real scalar (use ``vjp`` or ``jacobian``) or an argument is not floating.
+
+    Examples
+    --------
+    >>> value, slope = al.value_and_grad(lambda x: x * x)(al.constant(3.0))
+    >>> print(value, slope)
+    Tensor(9.0, shape=(), dtype=float32) Tensor(6.0, shape=(), dtype=float32)
     """
     positions = _positions(argnums)
 
@@ -275,6 +290,15 @@ def _scalar(value: Any) -> Tensor:
 def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
     """Return a function that gives the gradient of ``f``; see ``value_and_grad``.
 
+    Parameters
+    ----------
+    f : callable
+        Gives a real scalar, or such a scalar and something else (``has_aux``).
+    argnums : int or sequence of int
+        By which arguments.
+    has_aux : bool
+        ``f`` gives a second result, which is handed on.
+
     Returns
     -------
     callable
@@ -282,8 +306,8 @@ def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool 
 
     Examples
     --------
-    >>> float(grad(lambda x: x**3)(2.0))
-    12.0
+    >>> print(al.grad(lambda x: x**3)(al.constant(2.0)))
+    Tensor(12.0, shape=(), dtype=float32)
     """
     both = value_and_grad(f, argnums, has_aux)
 
@@ -311,6 +335,12 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     value, callable
         And the anything else. The callable takes a structure like the value, gives a tuple with one gradient per
         argument, and may be called any number of times.
+
+    Examples
+    --------
+    >>> value, pull = al.vjp(lambda x: x * x, al.constant([1.0, 2.0]))
+    >>> print(pull(al.ones(2)))
+    (<Tensor: shape=(2,), dtype=float32, numpy=array([2., 4.], dtype=float32)>,)
     """
     point = _evaluate(f, primals, {}, range(len(primals)))
     value, aux = _with_aux(point.value) if has_aux else (point.value, None)
@@ -343,6 +373,12 @@ def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callabl
         Gives a tensor of shape ``f(x).shape + x.shape`` for each tensor ``x`` of the argument, in its structure; where
         ``f`` gives a structure, one with that in the place of each tensor. Takes one backward pass per element of
         ``f(x)``. By a complex ``x`` the gradients of the real parts of the elements, as ``grad`` of each would give.
+
+    Examples
+    --------
+    >>> print(al.jacobian(lambda x: x * x)(al.constant([1.0, 2.0])))
+    Tensor([[2. 0.]
+     [0. 4.]], shape=(2, 2), dtype=float32)
     """
     positions = _positions(argnums)
 
@@ -378,6 +414,12 @@ def hessian_vector_product(f: Callable[..., Any], primal: Any, vector: Any) -> A
     -------
     structure of Tensor
         In the structure of ``primal``.
+
+    Examples
+    --------
+    >>> cubes = lambda x: al.sum(x**3)
+    >>> print(al.hessian_vector_product(cubes, al.constant([1.0, 2.0]), al.constant([1.0, 0.0])))
+    Tensor([6. 0.], shape=(2,), dtype=float32)
     """
 
     def slope(x: Any) -> Any:

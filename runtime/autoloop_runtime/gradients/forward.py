@@ -196,6 +196,12 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], directions: Sequence[Any]
     value, derivative
         Both in the structure that ``f`` returns; a result without derivative (an integer) gets zeros. Takes no more
         memory for a loop of many iterations than for one of few. Outside a function ``f`` is traced and run at once.
+
+    Examples
+    --------
+    >>> value, slope = al.jvp(lambda x: x * x, (al.constant(3.0),), (al.constant(1.0),))
+    >>> print(value, slope)
+    Tensor(9.0, shape=(), dtype=float32) Tensor(6.0, shape=(), dtype=float32)
     """
     leaves, structure = nest.flatten_with_structure(list(primals))
     moves, found = nest.flatten_with_structure(list(directions))

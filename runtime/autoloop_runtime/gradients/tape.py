@@ -71,12 +71,12 @@ class GradientTape:
 
     Examples
     --------
-    >>> x = constant(3.0)
-    >>> with GradientTape() as tape:
+    >>> x = al.constant(3.0)
+    >>> with al.GradientTape() as tape:
     ...     tape.watch(x)
     ...     y = x * x
-    >>> float(tape.gradient(y, x))
-    6.0
+    >>> print(tape.gradient(y, x))
+    Tensor(6.0, shape=(), dtype=float32)
     """
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:

@@ -29,6 +29,17 @@ def convert_to_tensor(value: ArrayLike, dtype: DTypeLike | None = None, name: st
     Python numbers become int32, float32, bool or complex128; NumPy arrays and scalars keep their dtype; a
     (nested) list may hold tensors, it is stacked.
 
+    Parameters
+    ----------
+    value : tensor-like
+        A Python number, a list of numbers, an array, a tensor or a ``Variable``.
+    dtype : dtype-like, optional
+    name : str, optional
+
+    Returns
+    -------
+    Tensor
+
     Raises
     ------
     OverflowError
@@ -37,6 +48,11 @@ def convert_to_tensor(value: ArrayLike, dtype: DTypeLike | None = None, name: st
         If ``dtype`` is given and ``value`` is a tensor of another one, or ``value`` is no array at all.
     ValueError
         If it is a list of lists of different lengths.
+
+    Examples
+    --------
+    >>> print(al.convert_to_tensor(np.arange(3)))
+    Tensor([0 1 2], shape=(3,), dtype=int64)
     """
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if not isinstance(value, Tensor) and hasattr(type(value), "__autoloop_tensor__"):
@@ -69,6 +85,10 @@ def constant(
     shape : sequence of int, optional
         The values are laid out in this shape; a single value fills it.
 
+    Returns
+    -------
+    Tensor
+
     Raises
     ------
     OverflowError
@@ -77,6 +97,13 @@ def constant(
         If ``value`` does not have the kind of ``dtype``.
     ValueError
         If the number of values does not fit ``shape``.
+
+    Examples
+    --------
+    >>> print(al.constant([1, 2]))
+    Tensor([1 2], shape=(2,), dtype=int32)
+    >>> print(al.constant(1.5, dtype=al.float64))
+    Tensor(1.5, shape=(), dtype=float64)
     """
     if isinstance(value, Tensor) or has_tensor(value):
         tensor = convert_to_tensor(value, dtype, name)

@@ -84,6 +84,13 @@ class Graph(_Seldom, NamedLookup, ShownInNotebooks):
         The graph whose structured node this one will be part of.
     ordered : bool
         Effects happen in program order (functions); inherited from the parent.
+
+    Examples
+    --------
+    >>> with al.Graph() as graph:
+    ...     x = al.constant(1) + 2
+    >>> x.op.graph is graph
+    True
     """
 
     def __init__(self, name: str = "", parent: Graph | None = None, ordered: bool = False) -> None:

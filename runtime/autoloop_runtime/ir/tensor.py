@@ -44,6 +44,12 @@ class Tensor(Operators, Methods, Memory, PythonProtocols, NumpyProtocols, Standa
         ``"node:output"`` for a symbolic tensor.
     op : Node
         The node that computes it (symbolic tensors only).
+
+    Examples
+    --------
+    >>> t = al.constant([1.0, 2.0])
+    >>> t.shape, t.dtype, t.numpy()
+    (TensorShape([2]), dtype('float32'), array([1., 2.], dtype=float32))
     """
 
     __slots__ = ("__weakref__", "_shape", "_value", "declared", "dtype", "index", "node")

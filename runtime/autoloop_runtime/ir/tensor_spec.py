@@ -18,6 +18,11 @@ class TensorSpec:
         May have ``None`` dimensions, or be ``None`` for unknown rank.
     dtype : dtype-like
     name : str, optional
+
+    Examples
+    --------
+    >>> al.TensorSpec([None, 2], al.float32).is_compatible_with(al.ones((3, 2)))
+    True
     """
 
     __slots__ = ("dtype", "name", "shape")
@@ -56,6 +61,11 @@ class CompositeSpec:
     dtype : numpy.dtype
         Of its entries.
     name : str or None
+
+    Examples
+    --------
+    >>> issubclass(al.SparseTensorSpec, al.sparse.CompositeSpec)
+    True
     """
 
     __slots__ = ("dtype", "name", "shape")

@@ -59,6 +59,16 @@ def broadcast_to(x: ArrayLike, shape: DimsLike, name: str | None = None) -> Tens
     x : tensor-like
     shape : ints, tensor, or a list that mixes them
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.broadcast_to([1, 2], (2, 2)))
+    Tensor([[1 2]
+     [1 2]], shape=(2, 2), dtype=int32)
     """
     dims = extents(shape, "broadcast_to")
     return apply(BROADCAST_TO, [convert_to_tensor(x), *dims.inputs], {"known": dims.known}, name)

@@ -118,6 +118,15 @@ def einsum(equation: str, *tensors: ArrayLike, name: str | None = None) -> Tenso
         Without ``->`` the result has the labels that occur once, sorted. ``...`` stands for the leading axes.
     *tensors : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.einsum("ij,j->i", [[1, 2], [3, 4]], [1, 1]))
+    Tensor([3 7], shape=(2,), dtype=int32)
     """
     xs = operands("einsum", *tensors)
     return apply(EINSUM, xs, {"equation": _explicit(equation.replace(" ", ""), xs)}, name)

@@ -105,6 +105,15 @@ def range(
     dtype : dtype-like, optional
         By default the promoted dtype of the arguments; int32 for Python ints.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.range(2, 8, 3))
+    Tensor([2 5], shape=(2,), dtype=int32)
     """
     if limit is None:
         start, limit = 0, start
@@ -127,7 +136,28 @@ def arange(
     *,
     device: str | None = None,
 ) -> Tensor:
-    """Return the same as ``range``, with NumPy's names."""
+    """Return the same as ``range``, with NumPy's names.
+
+    Parameters
+    ----------
+    start : number or scalar tensor
+        The first value, or the end, where it is the only one.
+    stop : number or scalar tensor, optional
+        The end, which is not reached.
+    step : number or scalar tensor
+    dtype : dtype-like, optional
+    name : str, optional
+    device : "cpu", optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.arange(2, 8, 3))
+    Tensor([2 5], shape=(2,), dtype=int32)
+    """
     check_device(device, "arange")
     return range(start, stop, step, dtype, name)
 
@@ -172,6 +202,15 @@ def linspace(
         Only "cpu".
     endpoint : bool
         Whether ``stop`` is the last of the numbers; otherwise it would be the next one.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.linspace(0.0, 1.0, 3))
+    Tensor([0.  0.5 1. ], shape=(3,), dtype=float32)
     """
     check_device(device, "linspace")
     ends = operands("linspace", start, stop)
@@ -205,6 +244,16 @@ def eye(
     name : str, optional
     device : str, optional
         Only "cpu".
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.eye(2))
+    Tensor([[1. 0.]
+     [0. 1.]], shape=(2, 2), dtype=float32)
     """
     check_device(device, "eye")
     extents = [n, n if m is None else m]
@@ -235,6 +284,16 @@ def one_hot(
     dtype : dtype-like, optional
         By default that of the values, or float32.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.one_hot([0, 2], 3))
+    Tensor([[1. 0. 0.]
+     [0. 0. 1.]], shape=(2, 3), dtype=float32)
     """
     indices = convert_to_tensor(indices)
     on, off = operands("one_hot", 1 if on_value is None else on_value, 0 if off_value is None else off_value)

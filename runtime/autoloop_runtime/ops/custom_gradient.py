@@ -64,9 +64,11 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
 
     Examples
     --------
-    >>> @custom_gradient
+    >>> @al.custom_gradient
     ... def clipped(x):
-    ...     return x, lambda g: clip(g, -1.0, 1.0)
+    ...     return x, lambda g: al.clip(g, -1.0, 1.0)
+    >>> print(al.grad(lambda x: 5 * clipped(x))(al.constant(2.0)))
+    Tensor(1.0, shape=(), dtype=float32)
     """
 
     @functools.wraps(f)

@@ -34,6 +34,15 @@ def dot(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     a, b : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.dot([1, 2], [3, 4]))
+    Tensor(11, shape=(), dtype=int32)
     """
     a, b = operands("dot", a, b)
     if a.shape.rank is None or b.shape.rank is None:
@@ -78,6 +87,15 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Axes] = 2, name: 
     axes : int, or pair of (sequences of) int
         The last ``axes`` of ``a`` with the first of ``b``, or which with which.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.tensordot([[1, 2], [3, 4]], [1, 1], axes=1))
+    Tensor([3 7], shape=(2,), dtype=int32)
     """
     a, b = operands("tensordot", a, b)
     if a.shape.rank is None or b.shape.rank is None:

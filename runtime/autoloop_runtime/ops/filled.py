@@ -80,6 +80,16 @@ def full(
     name : str, optional
     device : str, optional
         Only "cpu".
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.full((2, 2), 7))
+    Tensor([[7 7]
+     [7 7]], shape=(2, 2), dtype=int32)
     """
     check_device(device, "full")
     if dtype is None and is_number(fill_value) and isinstance(fill_value, complex):
@@ -116,6 +126,16 @@ def zeros(
     name : str, optional
     device : str, optional
         Only "cpu".
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.zeros((2, 2)))
+    Tensor([[0. 0.]
+     [0. 0.]], shape=(2, 2), dtype=float32)
     """
     return full(shape, 0, float32 if dtype is None else dtype, name, device=device)
 
@@ -134,6 +154,16 @@ def ones(
     name : str, optional
     device : str, optional
         Only "cpu".
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.ones((2, 2)))
+    Tensor([[1. 1.]
+     [1. 1.]], shape=(2, 2), dtype=float32)
     """
     return full(shape, 1, float32 if dtype is None else dtype, name, device=device)
 
@@ -153,6 +183,15 @@ def full_like(
     name : str, optional
     device : str, optional
         Only "cpu".
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.full_like(al.ones(2), 7))
+    Tensor([7. 7.], shape=(2,), dtype=float32)
     """
     x = convert_to_tensor(x)
     wanted = x.dtype if dtype is None else as_dtype(dtype)
@@ -174,6 +213,15 @@ def zeros_like(
     name : str, optional
     device : str, optional
         Only "cpu".
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.zeros_like([1, 2]))
+    Tensor([0 0], shape=(2,), dtype=int32)
     """
     return full_like(x, 0, dtype, name, device=device)
 
@@ -191,6 +239,15 @@ def ones_like(
     name : str, optional
     device : str, optional
         Only "cpu".
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.ones_like([1, 2]))
+    Tensor([1 1], shape=(2,), dtype=int32)
     """
     return full_like(x, 1, dtype, name, device=device)
 

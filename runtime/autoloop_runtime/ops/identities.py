@@ -59,6 +59,15 @@ def identity(x: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     x : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.identity([1, 2]))
+    Tensor([1 2], shape=(2,), dtype=int32)
     """
     return apply(IDENTITY, [convert_to_tensor(x)], None, name)
 
@@ -71,6 +80,15 @@ def stop_gradient(x: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     x : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.grad(lambda x: x * al.stop_gradient(x))(al.constant(3.0)))
+    Tensor(3.0, shape=(), dtype=float32)
     """
     return apply(STOP_GRADIENT, [convert_to_tensor(x)], None, name)
 
@@ -108,10 +126,19 @@ def ensure_shape(x: ArrayLike, shape: ShapeLike, name: str | None = None) -> Ten
         May have ``None`` dimensions.
     name : str, optional
 
+    Returns
+    -------
+    Tensor
+
     Raises
     ------
     ValueError
         Now if the static shape contradicts, else when the value is there.
+
+    Examples
+    --------
+    >>> print(al.ensure_shape([[1, 2]], (None, 2)))
+    Tensor([[1 2]], shape=(1, 2), dtype=int32)
     """
     x = convert_to_tensor(x)
     return apply(ENSURE_SHAPE, [x], {"shape": type(x.shape)(shape)}, name)

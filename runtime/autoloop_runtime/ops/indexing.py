@@ -185,10 +185,19 @@ def getitem(x: ArrayLike, index: IndexLike, name: str | None = None) -> Tensor:
         tensors.
     name : str, optional
 
+    Returns
+    -------
+    Tensor
+
     Raises
     ------
     IndexError
         If an index is out of range: at once if it is known, else at run time.
+
+    Examples
+    --------
+    >>> print(al.getitem(al.constant([10, 20, 30]), slice(1, None)))
+    Tensor([20 30], shape=(2,), dtype=int32)
     """
     x = convert_to_tensor(x)
     parsed, inputs = parse(index)
@@ -215,6 +224,15 @@ def index_add(
     static : TensorShape, optional
         What is known of the shape.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.index_add((4,), [0, 0, 2], [1, 2, 3]))
+    Tensor([3 0 3 0], shape=(4,), dtype=int32)
     """
     parsed, inputs = parse(index)
     dims = extents(shape, "index_add")
@@ -236,6 +254,15 @@ def add_at(x: ArrayLike, index: IndexLike, values: ArrayLike, name: str | None =
     values : tensor-like
         Of the dtype of ``x``.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.add_at(al.zeros(3), [0, 0, 2], 1.0))
+    Tensor([2. 0. 1.], shape=(3,), dtype=float32)
     """
     parsed, inputs = parse(index)
     return apply(ADD_AT, [convert_to_tensor(x), convert_to_tensor(values), *inputs], {"index": parsed}, name)
@@ -352,12 +379,21 @@ def set_item(x: ArrayLike, index: IndexLike, value: ArrayLike, name: str | None 
         lose their fraction on the way to integers.
     name : str, optional
 
+    Returns
+    -------
+    Tensor
+
     Raises
     ------
     OverflowError
         If ``value`` is a Python int that the dtype of ``x`` does not hold.
     IndexError
         If an index is out of range.
+
+    Examples
+    --------
+    >>> print(al.set_item(al.constant([1, 2, 3]), 1, 20))
+    Tensor([ 1 20  3], shape=(3,), dtype=int32)
     """
     x = convert_to_tensor(x)
     parsed, inputs = parse(index)
@@ -375,6 +411,15 @@ def boolean_mask(x: ArrayLike, mask: ArrayLike, axis: Axis = 0, name: str | None
         Of the shape of the axes of ``x`` from ``axis`` on.
     axis : int
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.boolean_mask([1, 2, 3], [True, False, True]))
+    Tensor([1 3], shape=(2,), dtype=int32)
     """
     x, mask = convert_to_tensor(x), convert_to_tensor(mask)
     if mask.dtype != dtypes.bool_:

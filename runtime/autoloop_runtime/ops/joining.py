@@ -104,6 +104,15 @@ def concat(values: ArrayLike, axis: Axis | None = 0, name: str | None = None) ->
     axis : int or None
         ``None`` joins them as vectors.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.concat([[1, 2], [3]], axis=0))
+    Tensor([1 2 3], shape=(3,), dtype=int32)
     """
     if axis is None:
         rows = unstack(values) if is_tensor(values) else values
@@ -152,6 +161,16 @@ def stack(values: ArrayLike, axis: Axis = 0, name: str | None = None) -> Tensor:
     axis : int
         Where the new axis is in the result.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.stack([[1, 2], [3, 4]]))
+    Tensor([[1 2]
+     [3 4]], shape=(2, 2), dtype=int32)
     """
     if is_tensor(values):
         rows = convert_to_tensor(values)
@@ -200,6 +219,16 @@ def unstack(value: ArrayLike, num: int | None = None, axis: Axis = 0, name: str 
         Their number; needed where the static shape does not say it.
     axis : int
     name : str, optional
+
+    Returns
+    -------
+    tuple of Tensor
+
+    Examples
+    --------
+    >>> first, second = al.unstack([[1, 2], [3, 4]])
+    >>> print(second)
+    Tensor([3 4], shape=(2,), dtype=int32)
     """
     value = convert_to_tensor(value)
     axis = axis_of(axis, value.shape.rank, "unstack")
@@ -252,6 +281,16 @@ def split(
         The number of equal pieces, or the extent of each (one may be -1: the rest).
     axis : int
     name : str, optional
+
+    Returns
+    -------
+    list of Tensor
+
+    Examples
+    --------
+    >>> first, second = al.split([1, 2, 3, 4], 2)
+    >>> print(second)
+    Tensor([3 4], shape=(2,), dtype=int32)
     """
     value = convert_to_tensor(value)
     axis = axis_of(axis, value.shape.rank, "split")

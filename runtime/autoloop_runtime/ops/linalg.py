@@ -19,7 +19,7 @@ from ..ir.traits import MADE, OPAQUE, Batching
 from .arithmetic import multiply
 from .array import expand_dims, flip, reshape, roll, squeeze, swapaxes
 from .broadcasting import unbroadcast
-from .define import Function, document, op_of, primitive, public
+from .define import Example, Function, document, op_of, primitive, public
 from .diagonals import tril, triu
 from .dtype_rules import inexact, numeric, ruled
 from .elementwise import conjugated
@@ -125,6 +125,15 @@ def matmul(
     transpose_a, transpose_b : bool
         Exchange the last two axes first.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.matmul([[1, 2], [3, 4]], [1, 1]))
+    Tensor([3 7], shape=(2,), dtype=int32)
     """
     a, b = operands("matmul", a, b)
     ruled(numeric, "matmul", a.dtype)
@@ -141,6 +150,16 @@ def outer(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     a, b : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.outer([1, 2], [3, 4]))
+    Tensor([[3 4]
+     [6 8]], shape=(2, 2), dtype=int32)
     """
     a, b = operands("outer", a, b)
     return multiply(reshape(a, [-1, 1]), reshape(b, [1, -1]), name=name)
@@ -169,7 +188,8 @@ def _square(x: Tensor, name: str) -> TensorShape:
 
 
 def _of_matrix(
-    name: str, kernel: Function, shape: Function, grad: Function, doc: str, aliases: Sequence[str] = (),
+    name: str, kernel: Function, shape: Function, grad: Function, doc: str, aliases: Sequence[str] = (), *,
+    example: Example | None = None,
 ) -> Unary:  # fmt: skip
     """Declare a function of one square matrix (or of a stack of them)."""
     op = primitive(
@@ -183,7 +203,7 @@ def _of_matrix(
         x = convert_to_tensor(x)
         return apply(op, [as_dtype(x, ruled(inexact, op.name, x.dtype)[0])], None, name)
 
-    f.__doc__ = document(doc, [("x", "tensor-like")])
+    f.__doc__ = document(doc, [("x", "tensor-like")], example)
     return f
 
 
@@ -223,14 +243,27 @@ def _cholesky_grad(g: Any, y: Any, x: Any) -> Any:
     return (half + transposed(half)) / 2
 
 
-inv = _of_matrix("inv", np.linalg.inv, lambda s: s, _inv_grad, "The inverse of a matrix.", ("matrix_inverse",))
+inv = _of_matrix(
+    "inv",
+    np.linalg.inv,
+    lambda s: s,
+    _inv_grad,
+    "The inverse of a matrix.",
+    ("matrix_inverse",),
+    example=(
+        "al.linalg.inv([[2.0, 0.0], [0.0, 4.0]])",
+        "Tensor([[0.5  0.  ]\n [0.   0.25]], shape=(2, 2), dtype=float32)",
+    ),
+)
 det = _of_matrix(
     "det", np.linalg.det, lambda s: s if s.rank is None else TensorShape(s.known[:-2]), _det_grad,
     "The determinant of a matrix.", ("matrix_determinant",),
+    example=("al.linalg.det([[1.0, 2.0], [3.0, 4.0]])", "Tensor(-2.0, shape=(), dtype=float32)"),
 )  # fmt: skip
 cholesky = _of_matrix(
     "cholesky", np.linalg.cholesky, lambda s: s, _cholesky_grad,
     "The lower triangular factor of a positive definite matrix.",
+    example=("al.cholesky([[4.0, 2.0], [2.0, 5.0]])", "Tensor([[2. 0.]\n [1. 2.]], shape=(2, 2), dtype=float32)"),
 )  # fmt: skip
 
 
@@ -281,6 +314,16 @@ def solve(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     b : tensor-like
         A vector or matrix, or a stack of matrices.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [2.0]]))
+    Tensor([[1. ]
+     [0.5]], shape=(2, 1), dtype=float32)
     """
     a, b = operands("solve", a, b)
     dtype = ruled(inexact, "solve", a.dtype)[0]

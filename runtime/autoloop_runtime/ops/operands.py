@@ -125,6 +125,15 @@ def cast(x: ArrayLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     x : tensor-like
     dtype : dtype-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.cast([1.7, -1.7], al.int32))
+    Tensor([ 1 -1], shape=(2,), dtype=int32)
     """
     x, dtype = convert_to_tensor(x), dtypes.as_dtype(dtype)
     if dtype.kind not in "biufc" and x.dtype != dtype:

@@ -142,6 +142,11 @@ def py_function(
     ------
     TypeError
         When it runs, if a result has not the promised dtype.
+
+    Examples
+    --------
+    >>> print(al.py_function(lambda x: x.sum(), [al.constant([1, 2])], al.int64))
+    Tensor(3, shape=(), dtype=int64)
     """
     single = not isinstance(Tout, (list, tuple)) and Tout is not None
     wanted: Any = [Tout] if single else Tout or ()

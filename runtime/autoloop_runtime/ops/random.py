@@ -94,6 +94,14 @@ def set_seed(seed: int) -> None:
     Parameters
     ----------
     seed : int
+
+    Examples
+    --------
+    >>> al.random.set_seed(0)
+    >>> first = al.random.uniform((2,))
+    >>> al.random.set_seed(0)
+    >>> bool(al.all(al.random.uniform((2,)) == first))
+    True
     """
     _process.seed(seed)
 
@@ -129,6 +137,12 @@ def key(seed: ArrayLike, name: str | None = None) -> Tensor:
     -------
     Tensor
         uint64, of shape (2,).
+
+    Examples
+    --------
+    >>> key = al.random.key(0)
+    >>> bool(al.all(al.random.normal((3,), key=key) == al.random.normal((3,), key=key)))
+    True
     """
     seed = convert_to_tensor(np.int64(seed) if isinstance(seed, int) else seed)
     if seed.dtype.kind not in "iu" or seed.shape.rank not in (0, None):
@@ -144,6 +158,14 @@ def split(key: ArrayLike, n: int = 2, name: str | None = None) -> Tensor:
     key : key
     n : int
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> key, subkey = al.random.split(al.random.key(0), 2)
     """
     return apply(SPLIT, [_checked_key(key)], {"n": int(n)}, name)
 
@@ -156,6 +178,16 @@ def fold_in(key: ArrayLike, data: ArrayLike, name: str | None = None) -> Tensor:
     key : key
     data : integer scalar
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> key = al.random.fold_in(al.random.key(0), 7)  # the key of the 7th step
+    >>> al.random.normal((2,), key=key).shape
+    TensorShape([2])
     """
     return apply(FOLD_IN, [_checked_key(key), convert_to_tensor(data)], None, name)
 
@@ -257,6 +289,15 @@ def normal(
     key : key, optional
         With a key the result is a pure function of it; without, drawn from the process's generator.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> al.random.normal((2, 3), key=al.random.key(0)).dtype
+    dtype('float32')
     """
     return _scaled(_NORMAL(shape, _floating(dtype, "normal"), key, name), stddev, mean)
 
@@ -277,6 +318,15 @@ def uniform(
     key : key, optional
         With a key the result is a pure function of it; without, drawn from the process's generator.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> bool(al.all(al.random.uniform((100,), key=al.random.key(0)) < 1))
+    True
     """
     dtype = dtypes.as_dtype(dtype)
     if dtypes.is_integer(dtype):
@@ -306,6 +356,15 @@ def randint(
     dtype : dtype-like
     key : key, optional
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> bool(al.all(al.random.randint((100,), 0, 6, key=al.random.key(0)) < 6))
+    True
     """
     return uniform(shape, low, high, dtype, key, name)
 
@@ -319,6 +378,15 @@ def bernoulli(shape: DimsLike, p: ArrayLike = 0.5, key: ArrayLike | None = None,
     p : tensor-like
     key : key, optional
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> al.random.bernoulli((2, 3), 0.5, key=al.random.key(0)).shape
+    TensorShape([2, 3])
     """
     return uniform(shape, key=key, name=name) < p
 
@@ -331,6 +399,15 @@ def permutation(n: ArrayLike, key: ArrayLike | None = None, name: str | None = N
     n : integer scalar
     key : key, optional
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.sort(al.random.permutation(4, key=al.random.key(0))))
+    Tensor([0 1 2 3], shape=(4,), dtype=int32)
     """
     return _PERMUTATION([n], dtypes.int32, key, name)
 
@@ -343,6 +420,15 @@ def shuffle(x: ArrayLike, key: ArrayLike | None = None, name: str | None = None)
     x : tensor-like
     key : key, optional
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.sort(al.random.shuffle([1, 2, 3], key=al.random.key(0))))
+    Tensor([1 2 3], shape=(3,), dtype=int32)
     """
     x = convert_to_tensor(x)
     return x[permutation(dim(x, 0), key, name)]

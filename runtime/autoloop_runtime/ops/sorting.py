@@ -104,6 +104,15 @@ def sort(
     name : str, optional
     stable : bool
         Of no matter: equal elements keep their order in any case.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.sort([3, 1, 2]))
+    Tensor([1 2 3], shape=(3,), dtype=int32)
     """
     tensor, axis = _sortable(x, axis, "sort")
     return apply(SORT, [tensor], {"axis": axis, "descending": bool(descending), "kind": "stable"}, name)
@@ -124,6 +133,15 @@ def argsort(
     name : str, optional
     stable : bool
         Of no matter: equal elements keep their order in any case.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.argsort([3, 1, 2]))
+    Tensor([1 2 0], shape=(3,), dtype=int64)
     """
     tensor, axis = _sortable(x, axis, "argsort")
     return apply(ARGSORT, [tensor], {"axis": axis, "descending": bool(descending), "kind": "stable"}, name)
@@ -147,6 +165,17 @@ def top_k(x: ArrayLike, k: int = 1, sorted: bool = True, name: str | None = None
     sorted : bool
         They always are.
     name : str, optional
+
+    Returns
+    -------
+    tuple of Tensor
+        ``values`` and ``indices``.
+
+    Examples
+    --------
+    >>> values, indices = al.top_k([3, 1, 2], 2)
+    >>> print(values, indices)
+    Tensor([3 2], shape=(2,), dtype=int32) Tensor([0 2], shape=(2,), dtype=int32)
     """
     x = convert_to_tensor(x)
     extent = x.shape.known[-1] if x.shape.rank else None
@@ -187,6 +216,15 @@ def searchsorted(
     name : str, optional
     sorter : tensor-like of integers, optional
         The indices that sort ``sorted_sequence``, which then need not be sorted.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.searchsorted([1, 3, 5], [3, 4]))
+    Tensor([1 2], shape=(2,), dtype=int64)
     """
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: side must be 'left' or 'right', got {side!r}")
@@ -214,6 +252,15 @@ def unique(x: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     x : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.unique([3, 1, 3]))
+    Tensor([1 3], shape=(2,), dtype=int32)
     """
     return apply(UNIQUE, [convert_to_tensor(x)], None, name)
 
@@ -230,6 +277,15 @@ def bincount(x: ArrayLike, minlength: int = 0, name: str | None = None, *, weigh
     name : str, optional
     weights : tensor-like, optional
         What each counts, instead of 1; the result is float64 then.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.bincount([0, 2, 2]))
+    Tensor([1 0 2], shape=(3,), dtype=int32)
     """
     if weights is not None:
         return convert_to_tensor(np.bincount(convert_to_tensor(x), convert_to_tensor(weights), minlength))

@@ -61,7 +61,13 @@ ENTERING = 0.5e-6
 
 
 class MissingNativeWarning(UserWarning):
-    """A loop ran long that machine code would take, and the extra ``native`` is missing or too old; said once."""
+    """A loop ran long that machine code would take, and the extra ``native`` is missing or too old; said once.
+
+    Examples
+    --------
+    >>> issubclass(al.MissingNativeWarning, UserWarning)
+    True
+    """
 
 
 @dataclass(frozen=True)

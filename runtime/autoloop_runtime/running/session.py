@@ -35,7 +35,17 @@ _sessions: ContextVar[tuple[Session, ...]] = ContextVar("autoloop_default_sessio
 
 
 def get_default_graph() -> Graph:
-    """Return the innermost default graph, or the implicit one of code that names none (1.x)."""
+    """Return the innermost default graph, or the implicit one of code that names none (1.x).
+
+    Returns
+    -------
+    Graph
+
+    Examples
+    --------
+    >>> isinstance(al.get_default_graph(), al.Graph)
+    True
+    """
     graph = current_graph()
     if graph is not None:
         return graph
@@ -58,7 +68,28 @@ def get_default_session() -> Session | None:
 
 
 def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> Tensor:
-    """Return a tensor of the default graph that must be fed (1.x)."""
+    """Return a tensor of the default graph that must be fed (1.x).
+
+    Parameters
+    ----------
+    dtype : dtype-like
+    shape : shape, optional
+        ``None`` where it is not known.
+    name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> with al.Graph():
+    ...     x = al.placeholder(al.float32, shape=[])
+    ...     y = x * 2
+    ...     with al.Session() as session:
+    ...         print(session.run(y, {x: 3.0}))
+    6.0
+    """
     from_dtype = np.dtype(dtype)
     return get_default_graph().parameter(from_dtype, TensorShape(shape), name or "Placeholder")
 
@@ -80,6 +111,15 @@ class Session:
     -----
     ``run`` may be called from several threads at once: executables are immutable, their cache is only added to
     under a lock. As a context manager a session makes itself and its graph the default.
+
+    Examples
+    --------
+    >>> with al.Graph():
+    ...     x = al.placeholder(al.float32, shape=[])
+    ...     y = x * 2
+    ...     with al.Session() as session:
+    ...         print(session.run(y, {x: 3.0}))
+    6.0
     """
 
     def __init__(

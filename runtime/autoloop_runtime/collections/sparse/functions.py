@@ -42,6 +42,15 @@ def from_dense(x: Any, name: str | None = None) -> SparseTensor:
     ----------
     x : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    SparseTensor
+
+    Examples
+    --------
+    >>> print(al.sparse.from_dense([[1, 0], [0, 2]]).values)
+    Tensor([1 2], shape=(2,), dtype=int32)
     """
     x = convert_to_tensor(x)
     if x.shape.rank == 0:
@@ -63,6 +72,16 @@ def to_dense(x: Any, default_value: Any = None, name: str | None = None) -> Tens
     default_value : scalar, optional
         What stands where no entry is, by default zero. With it, entries must not share a place.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.sparse.to_dense(al.SparseTensor([[0, 1]], [5], (2, 2))))
+    Tensor([[0 5]
+     [0 0]], shape=(2, 2), dtype=int32)
     """
     x = _sparse(x, "to_dense")
     made: Tensor
@@ -81,6 +100,16 @@ def reorder(x: Any, name: str | None = None) -> SparseTensor:
     ----------
     x : SparseTensor
     name : str, optional
+
+    Returns
+    -------
+    SparseTensor
+
+    Examples
+    --------
+    >>> a = al.SparseTensor([[1, 1], [0, 0]], [2, 1], (2, 2))
+    >>> print(al.sparse.reorder(a).values)
+    Tensor([1 2], shape=(2,), dtype=int32)
     """
     x = _sparse(x, "reorder")
     order = apply(ORDER, [x.indices], None, name)
@@ -109,6 +138,13 @@ def add(a: Any, b: Any, name: str | None = None) -> Any:
     -------
     SparseTensor or Tensor
         Sparse, sorted and with one entry per place if both are sparse (an entry stays even if it is zero), else dense.
+
+    Examples
+    --------
+    >>> a = al.sparse.from_dense([[1, 0], [0, 2]])
+    >>> print(al.sparse.to_dense(al.sparse.add(a, a)))
+    Tensor([[2 0]
+     [0 4]], shape=(2, 2), dtype=int32)
     """
     if not isinstance(a, SparseTensor):
         a, b = b, a
@@ -139,6 +175,16 @@ def map_values(f: Callable[..., Any], x: Any, *args: Any) -> SparseTensor:
     f : callable
         Elementwise: takes the vector of entries, gives one of the same length.
     x : SparseTensor
+
+    Returns
+    -------
+    SparseTensor
+
+    Examples
+    --------
+    >>> a = al.sparse.from_dense([[1, 0], [0, 2]])
+    >>> print(al.sparse.map_values(lambda v: v * 10, a).values)
+    Tensor([10 20], shape=(2,), dtype=int32)
     """
     if not callable(f):
         raise TypeError(f"sparse.map_values: f must be callable, got {f!r}")
@@ -166,6 +212,16 @@ def multiply(x: Any, y: Any) -> SparseTensor:
     x : SparseTensor
     y : scalar or tensor-like
         Broadcast to the shape of ``x``.
+
+    Returns
+    -------
+    SparseTensor
+
+    Examples
+    --------
+    >>> a = al.sparse.from_dense([[1, 0], [0, 2]])
+    >>> print(al.sparse.multiply(a, 3).values)
+    Tensor([3 6], shape=(2,), dtype=int32)
     """
     sparse = _sparse(x, "multiply")
     return sparse.with_values(ops.multiply(sparse.values, _at_entries(sparse, y, "multiply")))
@@ -183,6 +239,16 @@ def transpose(x: Any, perm: Sequence[int] | None = None, name: str | None = None
     x : SparseTensor
     perm : sequence of int, optional
     name : str, optional
+
+    Returns
+    -------
+    SparseTensor
+
+    Examples
+    --------
+    >>> print(al.sparse.to_dense(al.sparse.transpose(al.sparse.from_dense([[1, 2], [0, 0]]))))
+    Tensor([[1 0]
+     [2 0]], shape=(2, 2), dtype=int32)
     """
     x = _sparse(x, "transpose")
     rank = _rank(x, "transpose")
@@ -213,6 +279,16 @@ def matmul(a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, nam
     adjoint_a, adjoint_b : bool
         Use the conjugate transpose.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.sparse.matmul(al.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]]), al.ones((2, 1))))
+    Tensor([[1.]
+     [2.]], shape=(2, 1), dtype=float32)
     """
     a, b = _sparse(a, "matmul"), convert_to_tensor(b)
     if a.rank not in (2, None) or b.shape.rank not in (1, 2):
@@ -250,6 +326,16 @@ def retain(x: Any, to_retain: Any) -> SparseTensor:
     x : SparseTensor
     to_retain : boolean vector
         One per entry.
+
+    Returns
+    -------
+    SparseTensor
+
+    Examples
+    --------
+    >>> a = al.sparse.from_dense([[1, 0], [0, 2]])
+    >>> print(al.sparse.retain(a, [False, True]).values)
+    Tensor([2], shape=(1,), dtype=int32)
     """
     x, mask = _sparse(x, "retain"), convert_to_tensor(to_retain)
     if mask.dtype != dtypes.bool_ or not mask.shape.is_compatible_with(x.values.shape):
@@ -269,6 +355,15 @@ def slice(x: Any, start: Any, size: Any, name: str | None = None) -> SparseTenso
     start, size : integer vectors
         Its first place and its extents.
     name : str, optional
+
+    Returns
+    -------
+    SparseTensor
+
+    Examples
+    --------
+    >>> print(al.sparse.to_dense(al.sparse.slice(al.sparse.from_dense([[1, 0], [0, 2]]), [0, 0], [1, 2])))
+    Tensor([[1 0]], shape=(1, 2), dtype=int32)
     """
     x = _sparse(x, "slice")
     first, extent = [ops.cast(convert_to_tensor(v), dtypes.int64) for v in (start, size)]
@@ -291,6 +386,15 @@ def row(x: Any, index: Any) -> SparseTensor:
         Of rank 2 or more.
     index : integer scalar
         Negative from the end; ``IndexError`` if there is no such row.
+
+    Returns
+    -------
+    SparseTensor
+
+    Examples
+    --------
+    >>> print(al.sparse.to_dense(al.sparse.row(al.sparse.from_dense([[1, 0], [0, 2]]), 1)))
+    Tensor([0 2], shape=(2,), dtype=int32)
     """
     x = _sparse(x, "row")
     if x.rank == 1:
@@ -333,6 +437,15 @@ def reduce_sum(x: Any, axis: Any = None, keepdims: bool = False, name: str | Non
     axis : int or sequence of int, optional
     keepdims : bool
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.sparse.reduce_sum(al.sparse.from_dense([[1, 0], [0, 2]]), axis=1))
+    Tensor([1 2], shape=(2,), dtype=int32)
     """
     x = _sparse(x, "reduce_sum")
     made: Tensor

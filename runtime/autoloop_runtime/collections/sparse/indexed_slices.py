@@ -37,6 +37,11 @@ class IndexedSlices:
     -----
     Where a tensor is needed it becomes one: ``convert_to_tensor(slices)``. As a loop variable its shape invariant is
     that of ``values``.
+
+    Examples
+    --------
+    >>> al.IndexedSlices(values=al.ones((1, 2)), indices=[3], dense_shape=(10, 2)).values.shape
+    TensorShape([1, 2])
     """
 
     __slots__ = ("dense_shape", "indices", "values")

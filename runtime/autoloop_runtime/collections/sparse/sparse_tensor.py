@@ -73,6 +73,11 @@ class SparseTensor:
     Entries may be in any order and share a place (they add up); ``sparse.reorder`` sorts them row by row. As a loop
     variable it may change the number of its entries and the extents of its dense shape, but not its rank; the shape
     invariant is ``TensorShape([rank])``.
+
+    Examples
+    --------
+    >>> print(al.SparseTensor(indices=[[0, 1]], values=[5], dense_shape=(2, 2)).dense_shape)
+    Tensor([2 2], shape=(2,), dtype=int64)
     """
 
     __slots__ = ("dense_shape", "indices", "values")
