@@ -103,7 +103,7 @@ def leave_unknown_errors(trace: ConcreteFunction) -> None:
         raise CalledPlain
     raise CalledPlain from TypeError(
         f"{trace.name}: the floating-point errors that np.errstate or np.seterr ask for are not all the graph's: call "
-        f"the function itself, which is plain Python then"
+        f"the function itself, which is plain Python then [AL010]"
     )
 
 
@@ -368,7 +368,7 @@ class ConcreteFunction(NeverSent):
     def __call__(self, *args: Any) -> Any:
         """Call with one value per graph input."""
         if len(args) != len(self.graph.inputs):
-            raise TypeError(f"{self.name} takes {len(self.graph.inputs)} tensors, got {len(args)}")
+            raise TypeError(f"{self.name} takes {len(self.graph.inputs)} tensors, got {len(args)} [AL013]")
         values = taken(self, args)
         for value, parameter in zip(values, self.graph.inputs):
             if not parameter.shape.matches(value.shape):

@@ -45,7 +45,7 @@ __all__ = [
 def _staged(f: Callable[..., Any], decorated: _Decorated | None = None) -> Callable[..., Any]:
     """Return ``f``, converted whenever it is called inside a trace, and decorated where it is given NumPy's arrays."""
     if not callable(f):
-        raise TypeError(f"a function is needed, got {f!r} of type {type(f).__name__}")
+        raise TypeError(f"a function is needed, got {f!r} of type {type(f).__name__} [AL001]")
     if isinstance(f, (Function, BoundFunction)):
         return f
 

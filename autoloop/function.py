@@ -450,5 +450,5 @@ def _decorated(f: Any, *options: Any) -> Any:
     if isinstance(f, (staticmethod, classmethod)):
         return type(f)(_decorated(f.__func__, *options))
     if not callable(f):
-        raise TypeError(f"@autoloop.function decorates a function, got {f!r} of type {type(f).__name__}")
+        raise TypeError(f"@autoloop.function decorates a function, got {f!r} of type {type(f).__name__} [AL001]")
     return reloadable(Function(f, *options))

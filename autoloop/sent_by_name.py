@@ -137,7 +137,9 @@ class NeverSent(ShownInNotebooks):
         return self  # which does not change, as a function does not
 
     def __reduce__(self) -> Any:
-        raise TypeError(f"one trace of {self.name} is not pickled; send the decorated function, which is by its name")
+        raise TypeError(
+            f"one trace of {self.name} is not pickled; send the decorated function, which is by its name [AL706]"
+        )
 
 
 def decorated_again(kind: Callable[..., Any], f: Callable[..., Any], options: dict[str, Any]) -> Any:

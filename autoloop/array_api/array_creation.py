@@ -52,10 +52,10 @@ def asarray(
     if has_tensor(obj):
         tensor = constant(obj)
         if copy is False and (tensor is not obj or (wanted is not None and wanted != tensor.dtype)):
-            raise ValueError("asarray: a copy is needed, and copy=False does not allow it")
+            raise ValueError("asarray: a copy is needed, and copy=False does not allow it [AL214]")
         return tensor if wanted is None else ops.cast(tensor, wanted)
     if copy is False:
-        raise ValueError("asarray: a tensor never shares the memory of what may change; leave copy=False out")
+        raise ValueError("asarray: a tensor never shares the memory of what may change; leave copy=False out [AL214]")
     if isinstance(obj, (np.ndarray, np.generic)) or not isinstance(obj, (bool, int, float, complex, list, tuple)):
         array = obj if isinstance(obj, np.ma.MaskedArray) else np.asarray(obj)  # which would lose its mask
         return constant(array if wanted is None else array.astype(wanted))
@@ -145,5 +145,7 @@ def from_dlpack(x: object, *, device: str | None = None, copy: bool | None = Non
     if isinstance(x, Tensor):
         return x
     if copy is False:
-        raise ValueError("from_dlpack: a tensor never shares the memory of what may change; leave copy=False out")
+        raise ValueError(
+            "from_dlpack: a tensor never shares the memory of what may change; leave copy=False out [AL214]"
+        )
     return constant(np.from_dlpack(x))  # type: ignore[arg-type]

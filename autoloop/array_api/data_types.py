@@ -96,7 +96,7 @@ def result_type(*arrays_and_dtypes: _Typed) -> DType:
     """
     kinds = [weak_type(one) or _dtype_of(one) for one in arrays_and_dtypes]
     if all(isinstance(kind, type) for kind in kinds):
-        raise ValueError("result_type: at least one tensor or dtype is needed")
+        raise ValueError("result_type: at least one tensor or dtype is needed [AL214]")
     return dtypes.result_type(*kinds)
 
 
@@ -167,7 +167,7 @@ def finfo(type: _Typed) -> FloatLimits:
     """
     dtype = _dtype_of(type)
     if dtype.kind not in "fc":
-        raise TypeError(f"finfo: dtype {dtype} is not one of floats; iinfo has the limits of integers")
+        raise TypeError(f"finfo: dtype {dtype} is not one of floats; iinfo has the limits of integers [AL214]")
     found = np.finfo(dtype)
     return FloatLimits(
         found.bits, float(found.eps), float(found.max), float(found.min), float(found.smallest_normal), found.dtype
@@ -192,6 +192,6 @@ def iinfo(type: _Typed) -> IntegerLimits:
     """
     dtype = _dtype_of(type)
     if dtype.kind not in "iu":
-        raise TypeError(f"iinfo: dtype {dtype} is not one of integers; finfo has the limits of floats")
+        raise TypeError(f"iinfo: dtype {dtype} is not one of integers; finfo has the limits of floats [AL214]")
     found = np.iinfo(dtype)
     return IntegerLimits(found.bits, int(found.max), int(found.min), dtype)

@@ -28,7 +28,7 @@ def matrix_transpose(x: ArrayLike) -> Tensor:
     """
     x = convert_to_tensor(x)
     if x.shape.rank is not None and x.shape.rank < 2:
-        raise ValueError(f"matrix_transpose: a matrix or a stack of them is needed, got shape {x.shape}")
+        raise ValueError(f"matrix_transpose: a matrix or a stack of them is needed, got shape {x.shape} [AL214]")
     return ops.swapaxes(x, -1, -2)
 
 
@@ -52,6 +52,6 @@ def vecdot(x1: ArrayLike, x2: ArrayLike, *, axis: Axis = -1) -> Tensor:
     """
     a, b = [ops.moveaxis(x, axis, -1) for x in operands("vecdot", x1, x2)]
     if None not in (a.shape.rank, b.shape.rank) and a.shape.known[-1] != b.shape.known[-1] is not None:
-        raise ValueError(f"vecdot: shapes {a.shape} and {b.shape} have vectors of different lengths")
+        raise ValueError(f"vecdot: shapes {a.shape} and {b.shape} have vectors of different lengths [AL214]")
     product = ops.matmul(ops.expand_dims(ops.conj(a), -2), ops.expand_dims(b, -1))
     return ops.squeeze(product, (-2, -1))

@@ -20,7 +20,7 @@ def _running(
     x = x if dtype is None else ops.cast(x, dtype)
     if axis is None:
         if x.shape.rank is not None and x.shape.rank > 1:
-            raise ValueError(f"{name}: a tensor of shape {x.shape} needs an axis")
+            raise ValueError(f"{name}: a tensor of shape {x.shape} needs an axis [AL214]")
         x, axis = ops.ravel(x), 0
     axis = axis_of(axis, x.shape.rank, name)
     made = f(x, axis)

@@ -167,5 +167,5 @@ def _positive(text: str) -> int:
     except ValueError:
         value = 0
     if value < 1:
-        raise argparse.ArgumentTypeError(f"needs a positive integer, not {text!r}")
+        raise argparse.ArgumentTypeError(f"needs a positive integer, not {text!r} [AL802]")
     return value

@@ -238,10 +238,10 @@ def get_variable(
     known: dict[str, variables.Variable] = {v.name.partition(":")[0]: v for v in graph.collections.get("variables", [])}
     if full in known:
         if not reuse:
-            raise ValueError(f"variable {full!r} exists already; use variable_scope(..., reuse=True) to get it")
+            raise ValueError(f"variable {full!r} exists already; use variable_scope(..., reuse=True) to get it [AL901]")
         return known[full]
     if reuse is True:
-        raise ValueError(f"variable {full!r} does not exist, and reuse=True does not make one")
+        raise ValueError(f"variable {full!r} does not exist, and reuse=True does not make one [AL901]")
     if initializer is None:
         initializer = zeros_initializer()
     if isinstance(initializer, type):
@@ -249,7 +249,7 @@ def get_variable(
     dtype = dtypes.as_dtype(dtype or float32)
     if callable(initializer):
         if shape is None:
-            raise ValueError(f"get_variable({name!r}) needs a shape for its initializer")
+            raise ValueError(f"get_variable({name!r}) needs a shape for its initializer [AL901]")
         make = functools.partial(initializer, TensorShape(shape).as_list(), dtype=dtype)
     else:
         make = functools.partial(convert_to_tensor, initializer)
@@ -268,7 +268,7 @@ def _refuse_arguments(name: str, arguments: dict[str, Any]) -> None:
     """Refuse what asks for something; where a variable is kept is nothing to us."""
     for argument, value in arguments.items():
         if value is not None and argument not in ("use_resource", "caching_device"):
-            raise TypeError(f"{name} does not take the argument {argument!r}; leave it out")
+            raise TypeError(f"{name} does not take the argument {argument!r}; leave it out [AL902]")
 
 
 def global_variables() -> list[variables.Variable]:

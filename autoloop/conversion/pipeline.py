@@ -231,7 +231,7 @@ def code_and_lines(f: Callable[..., Any]) -> tuple[str, list[int]]:
     inner = getattr(f, "python_function", f)
     function = _function_of(inner)
     if function is None:
-        raise TypeError(f"to_code needs a Python function, got {f!r} of type {type(f).__name__}")
+        raise TypeError(f"to_code needs a Python function, got {f!r} of type {type(f).__name__} [AL001]")
     from .converting import convert_text
 
     return convert_text(function)

@@ -136,7 +136,7 @@ def cross(x1: ArrayLike, x2: ArrayLike, *, axis: Axis = -1) -> Tensor:
     a, b = [ops.moveaxis(x, axis, -1) for x in (x1, x2)]
     for x in (a, b):
         if x.shape.known[-1] not in (None, 3):
-            raise ValueError(f"cross: the vectors must have three elements, got shape {x.shape}")
+            raise ValueError(f"cross: the vectors must have three elements, got shape {x.shape} [AL209]")
     return ops.moveaxis(ops.cross(a, b), -1, axis)
 
 
@@ -318,7 +318,7 @@ def matrix_rank(x: ArrayLike, *, rtol: ArrayLike | None = None) -> Tensor:
     """
     x = convert_to_tensor(x)
     if x.shape.rank is not None and x.shape.rank < 2:
-        raise np.linalg.LinAlgError(f"matrix_rank: a matrix or a stack of them is needed, got shape {x.shape}")
+        raise np.linalg.LinAlgError(f"matrix_rank: a matrix or a stack of them is needed, got shape {x.shape} [AL209]")
     values = svdvals(x)
     if rtol is None:
         rtol = ops.cast(ops.max(ops.shape(x)[-2:]), values.dtype) * float(np.finfo(values.dtype).eps)
@@ -346,7 +346,7 @@ def outer(x1: ArrayLike, x2: ArrayLike) -> Tensor:
     """
     for x in (convert_to_tensor(x1), convert_to_tensor(x2)):
         if x.shape.rank not in (1, None):
-            raise ValueError(f"outer: vectors are needed, got shape {x.shape}")
+            raise ValueError(f"outer: vectors are needed, got shape {x.shape} [AL209]")
     return ops.outer(x1, x2)
 
 

@@ -70,7 +70,7 @@ class Drawing:
         """
         suffix = Path(path).suffix.lower()
         if suffix not in (".svg", ".png", ".dot", ".gv"):
-            raise ValueError(f"a drawing is saved as .svg, .png, .dot or .gv, not as {os.fspath(path)!r}")
+            raise ValueError(f"a drawing is saved as .svg, .png, .dot or .gv, not as {os.fspath(path)!r} [AL702]")
         if suffix == ".png":
             Path(path).write_bytes(to_png(self.svg))
             return
@@ -99,7 +99,7 @@ def to_png(svg: str) -> bytes:
     try:
         resvg = importlib.import_module("resvg_py")
     except ImportError as error:
-        raise ImportError(f"pixels are drawn by resvg-py ({error}): pip install 'autoloop[viewer]'") from error
+        raise ImportError(f"pixels are drawn by resvg-py ({error}): pip install 'autoloop[viewer]' [AL705]") from error
     return bytes(resvg.svg_to_bytes(svg_string=svg, zoom=2, background="white"))
 
 

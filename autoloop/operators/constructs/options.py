@@ -60,6 +60,6 @@ def misplaced_options(*_: Any, **__: Any) -> NoReturn:
     """Refuse a call of ``set_loop_options`` that does not stand at the head of a loop."""
     refusal = ValueError(
         "set_loop_options must be the first statement in the body of a loop of a converted function "
-        "(one decorated with @autoloop.function, or called by one)"
+        "(one decorated with @autoloop.function, or called by one) [AL023]"
     )
     raise ruled(refusal)

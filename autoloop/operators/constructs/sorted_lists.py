@@ -44,7 +44,9 @@ def sorted_by(made: list[Any], key: Callable[[Any], Any] | None, reverse: Any) -
         order: Any = sorted(range(len(made)), key=keys.__getitem__, reverse=reverse)
         return [made[place] for place in order]
     if is_staged(reverse):
-        raise TypeError("sorted(..., reverse=...) needs to know while the graph is built whether to turn the order")
+        raise TypeError(
+            "sorted(..., reverse=...) needs to know while the graph is built whether to turn the order [AL020]"
+        )
     order, number = _order(keys, reverse), number_of(nest.flatten(keys))
     return [_gathered(made, ops.getitem(order, place), number) for place in range(len(made))]
 

@@ -102,9 +102,9 @@ def set_swap_budget(count: int | None) -> None:
     """
     global _swap_budget
     if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
-        raise TypeError(f"the swap budget is a number of bytes, got {count!r}")
+        raise TypeError(f"the swap budget is a number of bytes, got {count!r} [AL609]")
     if count is not None and count < 0:
-        raise ValueError(f"the swap budget cannot be negative, got {count}")
+        raise ValueError(f"the swap budget cannot be negative, got {count} [AL609]")
     _swap_budget = count
 
 
@@ -169,9 +169,9 @@ def get_memory_limit() -> int | None:
 def check_memory_limit(count: int | None) -> int | None:
     """Return ``count`` if it is a number of bytes or ``None``."""
     if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
-        raise TypeError(f"the memory limit is a number of bytes, got {count!r}")
+        raise TypeError(f"the memory limit is a number of bytes, got {count!r} [AL609]")
     if count is not None and count < 0:
-        raise ValueError(f"the memory limit cannot be negative, got {count}")
+        raise ValueError(f"the memory limit cannot be negative, got {count} [AL609]")
     return count
 
 
@@ -199,9 +199,9 @@ def set_spare_memory(count: int) -> None:
     """
     global _spare_memory
     if isinstance(count, bool) or not isinstance(count, int):
-        raise TypeError(f"the spare memory is a number of bytes, got {count!r}")
+        raise TypeError(f"the spare memory is a number of bytes, got {count!r} [AL609]")
     if count < 0:
-        raise ValueError(f"the spare memory cannot be negative, got {count}")
+        raise ValueError(f"the spare memory cannot be negative, got {count} [AL609]")
     _spare_memory = count
     for tell in list(_spare_tellers):
         tell(count)
@@ -380,7 +380,7 @@ def _can_show_progress() -> bool:
 
 def _check_switch(name: str, enabled: bool | None) -> None:
     if enabled is not None and not isinstance(enabled, bool):
-        raise TypeError(f"{name} takes True, False or None, got {enabled!r}")
+        raise TypeError(f"{name} takes True, False or None, got {enabled!r} [AL609]")
 
 
 @lru_cache(maxsize=1)
@@ -395,9 +395,9 @@ def _memory() -> int:
 def check_num_threads(n: int) -> int:
     """Return ``n`` if it is a positive integer."""
     if isinstance(n, bool) or not isinstance(n, int):
-        raise TypeError(f"the number of threads must be a positive integer, got {n!r}")
+        raise TypeError(f"the number of threads must be a positive integer, got {n!r} [AL609]")
     if n < 1:
-        raise ValueError(f"the number of threads must be a positive integer, got {n}")
+        raise ValueError(f"the number of threads must be a positive integer, got {n} [AL609]")
     return n
 
 

@@ -197,4 +197,4 @@ def _repr(self: Any) -> str:
 
 
 def _refuse(self: Any, name: str, *_: Any) -> None:
-    raise AttributeError(f"{type(self).__name__} is frozen: its field {name!r} cannot be changed")
+    raise AttributeError(f"{type(self).__name__} is frozen: its field {name!r} cannot be changed [AL506]")

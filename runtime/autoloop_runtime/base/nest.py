@@ -316,7 +316,7 @@ def unflatten(structure: Structure, leaves: Iterable[Any]) -> Any:
         return _optree().tree_unflatten(structure, leaves)
     made = list(leaves)
     if len(made) != structure.num_leaves:
-        raise ValueError(f"the structure has {structure.num_leaves} leaves, but {len(made)} values were given")
+        raise ValueError(f"the structure has {structure.num_leaves} leaves, but {len(made)} values were given [AL215]")
     if structure.type is None:
         return made[0]
     return tuple(made) if structure.type is tuple else made
@@ -410,7 +410,9 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
     """
     spec = structure_of(structure, expand_composites)
     if spec.num_leaves != len(flat_sequence):
-        raise ValueError(f"the structure has {spec.num_leaves} leaves, but {len(flat_sequence)} values were given")
+        raise ValueError(
+            f"the structure has {spec.num_leaves} leaves, but {len(flat_sequence)} values were given [AL215]"
+        )
     return unflatten(spec, flat_sequence)
 
 
@@ -444,9 +446,9 @@ def map_structure(func: Callable[..., Any], *structures: Any, expand_composites:
     (11, [22])
     """
     if not callable(func):
-        raise TypeError(f"func must be callable, not {func!r}")
+        raise TypeError(f"func must be callable, not {func!r} [AL215]")
     if not structures:
-        raise ValueError("at least one structure is needed")
+        raise ValueError("at least one structure is needed [AL215]")
     flat = []
     leaves, spec = flatten_with_structure(structures[0], expand_composites)
     flat.append(leaves)
@@ -519,9 +521,9 @@ def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expa
     text = f"the two structures don't have the same nested structure: {describe(nest1)} and {describe(nest2)}"
     if _skeleton(nest1) == _skeleton(nest2):
         if check_types:
-            raise TypeError(text + " (the types of the containers differ)")
+            raise TypeError(f"{text} (the types of the containers differ) [AL215]")
         return
-    raise ValueError(text)
+    raise ValueError(f"{text} [AL215]")
 
 
 def _skeleton(value: Any) -> Any:

@@ -57,7 +57,7 @@ def cond(
     """
     for what, f in (("true_fn", true_fn), ("false_fn", false_fn)):
         if not callable(f):
-            raise TypeError(f"{what} must be callable, got {f!r}")
+            raise TypeError(f"{what} must be callable, got {f!r} [AL101]")
     assert true_fn is not None and false_fn is not None
     if isinstance(pred, bool):
         return true_fn() if pred else false_fn()
@@ -122,7 +122,7 @@ class BranchValues:
         if self.structure != other:
             raise StructureError(
                 f"{what} must return the same nested structure: {nest.describe(true_value)} and "
-                f"{nest.describe(false_value)}"
+                f"{nest.describe(false_value)} [AL110]"
             )
         self.pairs = list(zip(a, b))
         self.what = what
@@ -141,7 +141,7 @@ class BranchValues:
                     self.parts.append(None)
                 continue
             if leaf is None or other is None:
-                raise TypeError(f"{self.what}: one gives a value, the other None; both must give a value")
+                raise TypeError(f"{self.what}: one gives a value, the other None; both must give a value [AL107]")
             composite = composite_of(leaf)
             if composite is not None:
                 parts, structure = nest.flatten_with_structure(leaf, True)
@@ -175,11 +175,12 @@ def _check_composites(leaf: Any, other: Any, what: str) -> None:
     if mine.type is not theirs.type or mine.num_leaves != theirs.num_leaves:
         raise StructureError(
             f"{what} must return the same types: {nest.describe_composite(mine)} and {nest.describe_composite(theirs)}"
+            " [AL110]"
         )
     one, another = getattr(leaf, "dtype", None), getattr(other, "dtype", None)
     if one != another:
         raise TypeError(
-            f"{what} must return the same dtypes, they return {type(leaf).__name__}s of {one} and {another}"
+            f"{what} must return the same dtypes, they return {type(leaf).__name__}s of {one} and {another} [AL111]"
         )
 
 
@@ -207,7 +208,7 @@ def _common(leaf: Any, other: Any, what: str) -> Tensor:
     if tensor.dtype != theirs:
         raise TypeError(
             f"{what} must return the same dtypes, they return {tensor.dtype} and {theirs}; "
-            f"cast one of them, e.g. cast(x, {theirs})"
+            f"cast one of them, e.g. cast(x, {theirs}) [AL111]"
         )
     return tensor
 
@@ -249,15 +250,15 @@ def switch_case(
     """
     table = _branch_table(branch_fns)
     if default is not None and not callable(default):
-        raise TypeError(f"default must be callable, got {default!r}")
+        raise TypeError(f"default must be callable, got {default!r} [AL101]")
     fallback = default or table[max(table)]
     if isinstance(branch_index, int) and not isinstance(branch_index, bool):
         return table.get(branch_index, fallback)()
     index = _converted(branch_index, "branch_index must be an integer scalar")
     if index.dtype.kind not in "iu":
-        raise TypeError(f"branch_index must be an integer scalar, got dtype {index.dtype}")
+        raise TypeError(f"branch_index must be an integer scalar, got dtype {index.dtype} [AL112]")
     if index.shape.rank not in (0, None):
-        raise ValueError(f"branch_index must be an integer scalar, got shape {index.shape}")
+        raise ValueError(f"branch_index must be an integer scalar, got shape {index.shape} [AL112]")
 
     rest = sorted(table)
     if default is None:
@@ -277,19 +278,21 @@ def _branch_table(branch_fns: Any) -> dict[int, Callable[[], Any]]:
         pairs = list(branch_fns.items())
     else:
         if not isinstance(branch_fns, (list, tuple)):
-            raise TypeError(f"branch_fns must be a list of callables or pairs, or a dict, got {branch_fns!r}")
+            raise TypeError(f"branch_fns must be a list of callables or pairs, or a dict, got {branch_fns!r} [AL112]")
         entries = list(branch_fns)
         pairs = entries if all(isinstance(e, tuple) and len(e) == 2 for e in entries) else list(enumerate(entries))
     if not pairs:
-        raise ValueError("branch_fns is empty: switch_case needs at least one branch")
+        raise ValueError("branch_fns is empty: switch_case needs at least one branch [AL112]")
     for key, f in pairs:
         if not callable(f):
-            raise TypeError(f"branch {key} must be callable, got {f!r}")
+            raise TypeError(f"branch {key} must be callable, got {f!r} [AL101]")
         if isinstance(key, bool) or not isinstance(key, int):
-            raise TypeError(f"a branch is selected by an int, got {key!r}")
+            raise TypeError(f"a branch is selected by an int, got {key!r} [AL112]")
     keys = sorted(key for key, _ in pairs)
     if keys != list(range(len(keys))):
-        raise ValueError(f"the branches must be numbered 0 to {len(keys) - 1}, each once; they have the numbers {keys}")
+        raise ValueError(
+            f"the branches must be numbered 0 to {len(keys) - 1}, each once; they have the numbers {keys} [AL112]"
+        )
     return dict(pairs)
 
 
@@ -320,11 +323,11 @@ def case(
     pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, dict) else list(pred_fn_pairs)
     for pair in pairs:
         if not isinstance(pair, (list, tuple)) or len(pair) != 2 or not callable(pair[1]):
-            raise TypeError(f"pred_fn_pairs must hold pairs of a predicate and a callable, got {pair!r}")
+            raise TypeError(f"pred_fn_pairs must hold pairs of a predicate and a callable, got {pair!r} [AL112]")
     if default is not None and not callable(default):
-        raise TypeError(f"default must be callable, got {default!r}")
+        raise TypeError(f"default must be callable, got {default!r} [AL101]")
     if not pairs:
-        raise ValueError("pred_fn_pairs is empty: case needs at least one pair")
+        raise ValueError("pred_fn_pairs is empty: case needs at least one pair [AL112]")
     preds = [check_predicate(pred, "pred") for pred, _ in pairs]
 
     def choose(position: int) -> Any:

@@ -57,15 +57,15 @@ def in_graph(build: Callable[[], Any], *values: Any) -> Any:
 def length_of(leaves: list[Rows]) -> Any:
     """Return the common number of rows: an int where it is known, else a scalar tensor."""
     if not leaves:
-        raise ValueError("elems is empty: there is nothing to loop over")
+        raise ValueError("elems is empty: there is nothing to loop over [AL113]")
     known = set()
     for leaf in leaves:
         if leaf.shape.rank == 0:
-            raise ValueError(f"elems must have at least one dimension, got a tensor of shape {leaf.shape}")
+            raise ValueError(f"elems must have at least one dimension, got a tensor of shape {leaf.shape} [AL113]")
         if leaf.shape.rank is not None and leaf.shape[0] is not None:
             known.add(leaf.shape[0])
     if len(known) > 1:
-        raise ValueError(f"the elems must have the same first dimension, they have {sorted(known)}")
+        raise ValueError(f"the elems must have the same first dimension, they have {sorted(known)} [AL113]")
     if known:
         return known.pop()
     first = leaves[0]
@@ -159,7 +159,7 @@ def _emission(value: Any, index: Any, like: Any = None) -> _Emission:
     if composite_of(value) is not None:
         raise TypeError(
             f"the values that fn gives at each row are stacked, and a {type(value).__name__} cannot be; foldl and "
-            f"foldr give the last one alone"
+            f"foldr give the last one alone [AL114]"
         )
     leaf = _emitted(value, None if like is None else like.dtype)
 
@@ -195,11 +195,11 @@ def _declare(cond: Graph, body: Graph, variables: list[LoopVar], array: TensorAr
 def _emitted(value: Any, dtype: Any = None) -> Tensor:
     """Return a leaf of what ``fn`` gave as a tensor."""
     if value is None:
-        raise TypeError("fn returned None (is a return missing?)")
+        raise TypeError("fn returned None (is a return missing?) [AL107]")
     try:
         return convert_to_tensor(value, dtype)
     except TypeError as error:
-        raise TypeError(f"the value of fn: {error}") from None
+        raise TypeError(f"the value of fn: {error} [AL114]") from None
 
 
 def _options(parallel_iterations: Any, back_prop: bool, swap_memory: bool) -> LoopOptions:
@@ -264,19 +264,19 @@ def _check_dtype(value: Any, wanted: Any) -> Any:
     if not isinstance(value, SparseTensor):
         return convert_to_tensor(value, dtype)
     if value.dtype != dtype:
-        raise TypeError(f"fn gives a SparseTensor of {value.dtype}, {dtype} was declared; cast its values")
+        raise TypeError(f"fn gives a SparseTensor of {value.dtype}, {dtype} was declared; cast its values [AL114]")
     return value
 
 
 def check_callable(fn: Any) -> None:
     if not callable(fn):
-        raise TypeError(f"fn must be callable, got {fn!r} of type {type(fn).__name__}")
+        raise TypeError(f"fn must be callable, got {fn!r} of type {type(fn).__name__} [AL101]")
 
 
 def _first_row(rows: list[Rows], structure: Any, reverse: bool) -> Any:
     count = length_of(rows)
     if isinstance(count, int) and count == 0:
-        raise ValueError("elems has no rows: without an initializer there is no first value")
+        raise ValueError("elems has no rows: without an initializer there is no first value [AL113]")
     return nest.unflatten(structure, [r[-1 if reverse else 0] for r in rows])
 
 

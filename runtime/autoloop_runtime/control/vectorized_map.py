@@ -81,7 +81,9 @@ def vectorized_map(
             if not obstacle:
                 return nest.unflatten(form, _at_once(row, outputs, tensors, count))
         if not fallback_to_while_loop:
-            raise ValueError(f"vectorized_map: {obstacle} stands in the way of computing all rows at once; use map_fn")
+            raise ValueError(
+                f"vectorized_map: {obstacle} stands in the way of computing all rows at once; use map_fn [AL115]"
+            )
         return map_fn(fn, elems, name=name)
 
     return in_graph(build, elems)

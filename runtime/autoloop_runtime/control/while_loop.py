@@ -120,13 +120,13 @@ def _build(
 ) -> Any:  # fmt: skip
     for what, f in (("cond", cond), ("body", body)):
         if not callable(f):
-            raise TypeError(f"{what} must be callable, got {f!r} of type {type(f).__name__}")
+            raise TypeError(f"{what} must be callable, got {f!r} of type {type(f).__name__} [AL101]")
     graph = current_graph()
     assert graph is not None
     form = LoopForm(loop_vars, argument_names(body, loop_vars))
     if isinstance(shape_invariants, str):
         if shape_invariants != "auto":
-            raise ValueError(f"shape_invariants is a structure of shapes or 'auto', not {shape_invariants!r}")
+            raise ValueError(f"shape_invariants is a structure of shapes or 'auto', not {shape_invariants!r} [AL117]")
         variables = _relaxed(graph, form, body)
     else:
         variables = form.variables(shape_invariants)

@@ -85,7 +85,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, stop_gradients: Any = None,
     for x in nest.flatten(xs):
         check_alone(x)
     if all(y.graph is None for y in targets):
-        raise TypeError("gradients needs tensors of a graph: use it inside a function, or GradientTape for values")
+        raise TypeError("gradients needs tensors of a graph: call it in a function, or use GradientTape [AL406]")
     given = seeds_of(ys, grad_ys)
     stops = [] if stop_gradients is None else [convert_to_tensor(t) for t in nest.flatten(stop_gradients)]
     graph = _where([*targets, *[g for g in given if isinstance(g, Tensor)]])
@@ -153,7 +153,7 @@ def _evaluate(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
     arguments = []
     for position in positions:
         if not -len(args) <= position < len(args):
-            raise ValueError(f"argnums names argument {position}, the function was called with {len(args)}")
+            raise ValueError(f"argnums names argument {position}, the function was called with {len(args)} [AL403]")
         arguments.append(Sources.of(args[position], functools.partial(_own, position=position)))
         made[position] = arguments[-1].value()
     flat = [x for argument in arguments for x in argument.keys]
@@ -188,14 +188,14 @@ def _own(value: Any, position: int) -> Tensor:
     if value is None or isinstance(value, (str, bytes)):
         raise TypeError(
             f"argument {position} is or holds {value!r}; derivatives are taken with regard to floats: give that as "
-            f"an argument of its own, which argnums leaves out"
+            f"an argument of its own, which argnums leaves out [AL403]"
         )
     tensor = convert_to_tensor(value) if number_type(value) not in (float, complex) else carried(value)
     if tensor.dtype.kind not in "fc":
         raise TypeError(
             f"argument {position} has dtype {tensor.dtype}; derivatives are taken with regard to floats: pass "
             f"{_as_float(value)}, or leave it out of argnums (for derivatives of integer-valued functions there is "
-            f"nothing that vjp or jacobian could give either)"
+            f"nothing that vjp or jacobian could give either) [AL403]"
         )
     own: Tensor = ops.identity(tensor)
     return own
@@ -216,7 +216,9 @@ def _as_float(value: Any) -> str:
 def _positions(argnums: int | Sequence[int]) -> tuple[int, ...]:
     found = (argnums,) if isinstance(argnums, int) else argnums
     if not isinstance(found, Sequence) or not all(isinstance(one, int) for one in found):
-        raise TypeError(f"argnums is the number of an argument, or a sequence of such, as 0 or (0, 1): got {argnums!r}")
+        raise TypeError(
+            f"argnums is the number of an argument, or a sequence of such, as 0 or (0, 1): got {argnums!r} [AL403]"
+        )
     return tuple(found)
 
 
@@ -268,7 +270,9 @@ def value_and_grad(
 
 def _with_aux(value: Any) -> Any:
     if not isinstance(value, tuple) or len(value) != 2:
-        raise TypeError(f"with has_aux=True the function must return a pair (value, aux), it returned {value!r}")
+        raise TypeError(
+            f"with has_aux=True the function must return a pair (value, aux), it returned {value!r} [AL402]"
+        )
     return value
 
 
@@ -276,13 +280,13 @@ def _scalar(value: Any) -> Tensor:
     if isinstance(value, (list, tuple, dict)) or value is None:
         raise TypeError(
             f"grad needs a function that returns a real scalar, it returned {nest.describe(value)}; use vjp or "
-            f"jacobian for functions with other results, or has_aux=True"
+            f"jacobian for functions with other results, or has_aux=True [AL402]"
         )
     y = convert_to_tensor(value)
     if y.dtype.kind != "f" or y.shape.rank not in (0, None):
         raise TypeError(
             f"grad needs a function that returns a real scalar, it returned a tensor of shape {y.shape} and dtype "
-            f"{y.dtype}; use vjp or jacobian"
+            f"{y.dtype}; use vjp or jacobian [AL402]"
         )
     return y
 
@@ -350,7 +354,9 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     def back(cotangents: Any) -> tuple[Any, ...]:
         parts, found = nest.flatten_with_structure(cotangents)
         if found != structure:
-            raise StructureError(f"the gradients must have the structure of the value, {structure}, not {found}")
+            raise StructureError(
+                f"the gradients must have the structure of the value, {structure}, not {found} [AL404]"
+            )
         pairs = [(y, g) for y, g in zip(ys, parts) if is_differentiable(y)]
         return tuple(point.pack(point.back([y for y, _ in pairs], [g for _, g in pairs])))
 

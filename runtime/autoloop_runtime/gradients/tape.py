@@ -39,7 +39,7 @@ from .walk import gradients_of, nothing
 
 #: from gradients of the outputs to gradients of the inputs
 Backward = Callable[[list[Tensor | None]], Sequence[Any]]
-_ELSEWHERE = "the target was not computed inside the tape's with block"
+_ELSEWHERE = "the target was not computed inside the tape's with block [AL406]"
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class GradientTape:
 
     def __enter__(self) -> GradientTape:
         if self._context is not None:
-            raise ValueError("the tape is recording already")
+            raise ValueError("the tape is recording already [AL406]")
         graph = current_graph()
         self._span = None if graph is None else Span(graph)
         self._context = recording((*recorders(), self))
@@ -117,7 +117,7 @@ class GradientTape:
         """Record what depends on ``tensor`` (a tensor, a Variable, or a structure of them)."""
         for leaf in nest.flatten(tensor, expand_composites=True):
             if not isinstance(leaf, (Tensor, Variable)):
-                raise TypeError(f"a tape watches tensors and variables, not {type(leaf).__name__}")
+                raise TypeError(f"a tape watches tensors and variables, not {type(leaf).__name__} [AL406]")
             check_alone(leaf)
             key = leaf.plain if isinstance(leaf, Tensor) else leaf
             self._watched[key] = None
@@ -208,7 +208,9 @@ class GradientTape:
             If a tape that is not persistent is asked twice.
         """
         if self._used and not self.persistent:
-            raise RuntimeError("this tape was used already; GradientTape(persistent=True) may be used several times")
+            raise RuntimeError(
+                "this tape was used already; GradientTape(persistent=True) may be used several times [AL406]"
+            )
         self._used = True
         wanted = Sources.of(sources)
         targets = [convert_to_tensor(t) for t in nest.flatten(target, expand_composites=True)]

@@ -30,7 +30,9 @@ def _numpy(theirs: Any) -> Callable[..., Tensor]:
     """Return what a function, or a method of ndarray's, means where tensors take part."""
     found = counterpart_of(theirs)
     if found is None:
-        raise TypeError(f"{theirs.__name__} is not available on tensors; use autoloop's functions or py_function")
+        raise TypeError(
+            f"{theirs.__name__} is not available on tensors; use autoloop's functions or py_function [AL218]"
+        )
     return found
 
 

@@ -61,7 +61,7 @@ def convert_to_tensor(value: ArrayLike, dtype: DTypeLike | None = None, name: st
     if isinstance(value, Tensor):
         if wanted is not None and value.dtype != wanted:
             raise TypeError(
-                f"a tensor of dtype {value.dtype} was given where {wanted} is needed; use cast(x, {wanted})"
+                f"a tensor of dtype {value.dtype} was given where {wanted} is needed; use cast(x, {wanted}) [AL202]"
             )
         return value if type(value) is Tensor else value.plain
     if isinstance(value, (list, tuple)) and has_tensor(value):
@@ -114,7 +114,7 @@ def constant(
         if array.size == 1:
             array = np.full(dims, array)
         elif array.size != np.prod(dims, dtype=np.int64):
-            raise ValueError(f"{array.size} values cannot be laid out in shape {TensorShape(dims)}")
+            raise ValueError(f"{array.size} values cannot be laid out in shape {TensorShape(dims)} [AL204]")
         array = array.reshape(dims)[()] if not dims else array.reshape(dims)
     return as_constant(array, name)
 
@@ -158,7 +158,7 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
     if isinstance(value, _NUMBERS):
         return _number(value, dtype)
     if value is None:
-        raise TypeError("None cannot be converted to a tensor")
+        raise TypeError("None cannot be converted to a tensor [AL204]")
     is_text = type(value) is np.ndarray and value.dtype.kind in "SU"
     if not is_text and (words := strangeness(value)) is not None:
         raise UnknownWhileTracing(f"{_shown(value)} is {words}")
@@ -204,7 +204,7 @@ def _nested(value: Any) -> np.ndarray[Any, Any]:
             raise
         raise ValueError(
             f"{_shown(value)} is no array: its parts have different lengths (pad them to one length, or keep them "
-            f"apart as tensors of their own)"
+            f"apart as tensors of their own) [AL204]"
         ) from None
 
 
@@ -263,7 +263,7 @@ def _number(value: Any, dtype: DType | None) -> Any:
     if isinstance(value, int):
         dtypes.check_fits(value, dtype)
     elif dtype.kind in "iub" and not float(value.real).is_integer():
-        raise TypeError(f"{value!r} is not an integer and dtype {dtype} was asked for")
+        raise TypeError(f"{value!r} is not an integer and dtype {dtype} was asked for [AL202]")
     return dtype.type(value)
 
 
@@ -288,5 +288,5 @@ def _cast(array: np.ndarray[Any, Any], dtype: DType) -> np.ndarray[Any, Any]:
         dtypes.check_fits(int(array.min()), dtype)
         dtypes.check_fits(int(array.max()), dtype)
     if dtype.kind in "iub" and array.dtype.kind in "fc" and array.size:
-        raise TypeError(f"values of dtype {array.dtype} were given where {dtype} is needed; use cast")
+        raise TypeError(f"values of dtype {array.dtype} were given where {dtype} is needed; use cast [AL202]")
     return array.astype(dtype)

@@ -170,7 +170,7 @@ class Graph(_Seldom, NamedLookup, ShownInNotebooks):
             If the graph is frozen.
         """
         if self.root.frozen:
-            raise RuntimeError("the graph is finished and cannot be changed (Graph.finalize was called)")
+            raise RuntimeError("the graph is finished and cannot be changed (Graph.finalize was called) [AL506]")
         attrs = attrs or {}
         here = self.here() if location is None and self.location is None else None  # also of what is captured
         if location is None:
@@ -347,11 +347,11 @@ def _foreign_message(tensor: Tensor, graph: Graph | None) -> str:
         inside = tensor.op.graph.prefix or "another sub-graph"
         return (
             f"tensor {tensor.name!r}{where} lives inside {inside!r} and cannot be used outside it; make it a "
-            f"loop variable (or a result of the branch) and use what the loop returns"
+            f"loop variable (or a result of the branch) and use what the loop returns [AL501]"
         )
     return (
         f"tensor {tensor.name!r}{where} belongs to another graph; a symbolic tensor kept from an earlier "
-        f"trace or built under another Graph cannot be used here: pass its value as an argument"
+        f"trace or built under another Graph cannot be used here: pass its value as an argument [AL501]"
     )
 
 

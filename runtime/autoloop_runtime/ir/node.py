@@ -165,7 +165,9 @@ class _Frozen(Node):
     __slots__ = ()
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"{self!r} is immutable: its {name} cannot be set; make another, with Node.instead")
+        raise AttributeError(
+            f"{self!r} is immutable: its {name} cannot be set; make another, with Node.instead [AL506]"
+        )
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"{self!r} is immutable: its {name} cannot be deleted")
+        raise AttributeError(f"{self!r} is immutable: its {name} cannot be deleted [AL506]")

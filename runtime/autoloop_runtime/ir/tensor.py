@@ -130,7 +130,7 @@ class Tensor(Operators, Methods, Memory, PythonProtocols, NumpyProtocols, Standa
     def op(self) -> Node:
         """The node that computes this tensor."""
         if self.node is None:
-            raise AttributeError("a concrete tensor has no op: it is a value, not part of a graph")
+            raise AttributeError("a concrete tensor has no op: it is a value, not part of a graph [AL503]")
         return self.node
 
     @property
@@ -231,5 +231,5 @@ def _merge(tensor: Tensor, shape: ShapeLike) -> TensorShape:
         return tensor.shape.merge_with(shape)
     except ValueError:
         raise ValueError(
-            f"set_shape({TensorShape(shape)}) contradicts the shape {tensor.shape} of tensor {tensor.name!r}"
+            f"set_shape({TensorShape(shape)}) contradicts the shape {tensor.shape} of tensor {tensor.name!r} [AL116]"
         ) from None

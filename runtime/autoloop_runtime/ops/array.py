@@ -35,14 +35,14 @@ def _reshape_infer(x: Tensor, *dims: Tensor, known: Any) -> Any:
     rest = product([d for d in out if d is not None])
     assert rest is not None
     if (not unknown and rest != total) or (len(unknown) == 1 and (total % rest if rest else total)):
-        raise ValueError(f"reshape: a tensor of shape {x.shape} cannot have the shape {list(known)}")
+        raise ValueError(f"reshape: a tensor of shape {x.shape} cannot have the shape {list(known)} [AL206]")
     if len(unknown) == 1 and rest:
         out[unknown[0]] = total // rest
     return x.dtype, TensorShape(out)
 
 
 def _negative(known: Any) -> ValueError:
-    return ValueError(f"reshape: shape {list(known)} may have one -1 and no other negative number")
+    return ValueError(f"reshape: shape {list(known)} may have one -1 and no other negative number [AL206]")
 
 
 def _reshape_kernel(x: Any, dims: Any = None, *, known: Any) -> Any:
@@ -192,7 +192,7 @@ def _squeeze_infer(x: Tensor, axis: Any) -> Any:
     where = axes_of(axis, len(dims), "squeeze") or ()
     for a in where:
         if dims.known[a] not in (1, None):
-            raise ValueError(f"squeeze: axis {a} of a tensor of shape {dims} is not 1")
+            raise ValueError(f"squeeze: axis {a} of a tensor of shape {dims} is not 1 [AL206]")
     return x.dtype, TensorShape([d for i, d in enumerate(dims) if i not in where])
 
 
@@ -232,7 +232,7 @@ def _transpose_infer(x: Tensor, axes: Any) -> Any:
         return x.dtype, TensorShape(None if axes is None else [None] * len(axes))
     order = tuple(range(len(x.shape)))[::-1] if axes is None else axes
     if sorted(order) != list(range(len(x.shape))):
-        raise ValueError(f"transpose: axes {order} are no permutation of those of a tensor of shape {x.shape}")
+        raise ValueError(f"transpose: axes {order} are no permutation of those of a tensor of shape {x.shape} [AL206]")
     return x.dtype, TensorShape([x.shape.known[a] for a in order])
 
 

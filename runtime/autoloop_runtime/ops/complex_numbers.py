@@ -117,7 +117,9 @@ def complex(real: ArrayLike, imag: ArrayLike, name: str | None = None) -> Tensor
 def _set_part_infer(x: Tensor, part: Tensor) -> Any:
     dims = broadcast_static("set_item", x, part)
     if x.shape.is_fully_defined() and dims != x.shape:
-        raise ValueError(f"a part of shape {part.shape} cannot be assigned to that of a tensor of shape {x.shape}")
+        raise ValueError(
+            f"a part of shape {part.shape} cannot be assigned to that of a tensor of shape {x.shape} [AL206]"
+        )
     return x.dtype, x.shape
 
 

@@ -141,7 +141,7 @@ def nonzero(x: ArrayLike, name: str | None = None) -> tuple[Tensor, ...]:
     """
     x = convert_to_tensor(x)
     if x.shape.rank == 0:
-        raise ValueError("nonzero: a tensor of no dimensions has no indices; use reshape(x, [1])")
+        raise ValueError("nonzero: a tensor of no dimensions has no indices; use reshape(x, [1]) [AL209]")
     return tuple(unstack(argwhere(x), axis=1, name=name))
 
 
@@ -260,7 +260,7 @@ def meshgrid(*vectors: ArrayLike, indexing: str = "xy", name: str | None = None)
      [4 4]], shape=(2, 2), dtype=int32)
     """
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r} [AL210]")
     count = len(vectors)
     order = list(range(count))
     if indexing == "xy" and count > 1:
@@ -425,7 +425,7 @@ def cross(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     a, b = operands("cross", a, b)
     for x in (a, b):
         if x.shape.rank is not None and x.shape.rank and x.shape.known[-1] not in (None, 3):
-            raise ValueError(f"cross: the last axis must have three elements, got shape {x.shape}")
+            raise ValueError(f"cross: the last axis must have three elements, got shape {x.shape} [AL209]")
     a1, a2, a3 = (a[..., i] for i in range(3))
     b1, b2, b3 = (b[..., i] for i in range(3))
     return stack([a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1], -1, name)

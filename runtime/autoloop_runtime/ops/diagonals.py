@@ -28,7 +28,7 @@ __all__ = ["diag", "diagonal", "trace", "tril", "triu"]
 
 def _matrix(x: Tensor) -> Any:
     if x.shape.rank is not None and x.shape.rank < 2:
-        raise ValueError(f"a tensor of rank 2 or more is needed, got shape {x.shape}")
+        raise ValueError(f"a tensor of rank 2 or more is needed, got shape {x.shape} [AL209]")
     return x.dtype, x.shape
 
 
@@ -150,7 +150,7 @@ def diag(x: ArrayLike, k: int = 0, name: str | None = None) -> Tensor:
     if x.shape.rank == 2:
         return diagonal(x, k, name)
     if x.shape.rank != 1:
-        raise ValueError(f"diag: a vector or a matrix is needed, got shape {x.shape}")
+        raise ValueError(f"diag: a vector or a matrix is needed, got shape {x.shape} [AL209]")
     extent = size(x) if x.shape.known[0] is None else x.shape.known[0]
     extent = extent + builtins.abs(k)
     return _embedded(x, [extent, extent], k)

@@ -145,7 +145,9 @@ def _stream(stream: Any) -> Any:
     if stream is sys.stderr:
         return "stderr"
     if isinstance(stream, str) and not (stream in ("stdout", "stderr") or stream.startswith("file://")):
-        raise ValueError(f"print: unknown output_stream {stream!r}; 'stdout', 'stderr' and 'file://...' are known")
+        raise ValueError(
+            f"print: unknown output_stream {stream!r}; 'stdout', 'stderr' and 'file://...' are known [AL210]"
+        )
     return stream
 
 

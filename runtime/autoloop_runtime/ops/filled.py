@@ -31,7 +31,7 @@ CONSTANT_LIMIT = 1 << 16
 
 def _fill_infer(value: Tensor, *dims: Tensor, known: Any, aligned: bool = False) -> Any:
     if value.shape.rank not in (0, None):
-        raise ValueError(f"full: the value must be a scalar, got shape {value.shape}")
+        raise ValueError(f"full: the value must be a scalar, got shape {value.shape} [AL209]")
     return value.dtype, TensorShape(known)
 
 
@@ -60,7 +60,7 @@ def _checked_extents(shape: Any, name: str) -> Any:
     if dims.known is not None:
         for d in dims.known:
             if d is not None and d < 0:
-                raise ValueError(f"{name}: a dimension cannot be negative, got {list(dims.known)}")
+                raise ValueError(f"{name}: a dimension cannot be negative, got {list(dims.known)} [AL208]")
     return dims
 
 

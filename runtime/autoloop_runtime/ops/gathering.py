@@ -59,7 +59,7 @@ GATHER = primitive(
 def _integers(value: Any, name: str) -> Tensor:
     tensor = convert_to_tensor(value)
     if tensor.dtype.kind not in "iu":
-        raise TypeError(f"{name}: indices must be integers, got dtype {tensor.dtype}")
+        raise TypeError(f"{name}: indices must be integers, got dtype {tensor.dtype} [AL211]")
     return tensor
 
 
@@ -193,7 +193,7 @@ def _places(indices: Any) -> Any:
 
 def _depth(indices: Tensor, name: str) -> int | None:
     if indices.shape.rank == 0:
-        raise ValueError(f"{name}: indices must have at least one axis, got a scalar")
+        raise ValueError(f"{name}: indices must have at least one axis, got a scalar [AL211]")
     return None if indices.shape.rank is None else indices.shape.known[-1]
 
 
@@ -202,7 +202,7 @@ def _gather_nd_infer(x: Tensor, indices: Tensor) -> Any:
     if depth is None or x.shape.rank is None:
         return x.dtype, TensorShape(None)
     if depth > len(x.shape):
-        raise ValueError(f"gather_nd: indices of {depth} entries for a tensor of shape {x.shape}")
+        raise ValueError(f"gather_nd: indices of {depth} entries for a tensor of shape {x.shape} [AL211]")
     return x.dtype, TensorShape([*indices.shape.known[:-1], *x.shape.known[depth:]])
 
 
@@ -216,10 +216,10 @@ def _check_updates(indices: Tensor, updates: Tensor, shape: TensorShape, name: s
     if depth is None or shape.rank is None:
         return
     if depth > len(shape):
-        raise ValueError(f"{name}: indices of {depth} entries for a tensor of shape {shape}")
+        raise ValueError(f"{name}: indices of {depth} entries for a tensor of shape {shape} [AL211]")
     expected = TensorShape([*indices.shape.known[:-1], *shape.known[depth:]])
     if not updates.shape.is_compatible_with(expected):
-        raise ValueError(f"{name}: updates have shape {updates.shape}, {expected} is needed")
+        raise ValueError(f"{name}: updates have shape {updates.shape}, {expected} is needed [AL211]")
 
 
 def _scatter_kernel(indices: Any, updates: Any, dims: Any = None, *, known: Any) -> Any:
@@ -333,7 +333,7 @@ def _updates(name: str, x: Tensor, updates: Any) -> Tensor:
     if kept.dtype != x.dtype:
         raise TypeError(
             f"{name}: a value of dtype {kept.dtype} cannot be stored in a tensor of dtype {x.dtype}; "
-            f"use cast(value, {x.dtype})"
+            f"use cast(value, {x.dtype}) [AL202]"
         )
     return made
 

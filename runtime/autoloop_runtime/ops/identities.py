@@ -95,7 +95,7 @@ def stop_gradient(x: ArrayLike, name: str | None = None) -> Tensor:
 
 def _ensure_kernel(x: Any, shape: Any) -> Any:
     if not shape.matches(x.shape):
-        raise ValueError(f"a tensor was declared to have shape {shape}, but its value has shape {x.shape}")
+        raise ValueError(f"a tensor was declared to have shape {shape}, but its value has shape {x.shape} [AL116]")
     return x
 
 
@@ -103,7 +103,7 @@ def _ensure_infer(x: Tensor, shape: Any) -> Any:
     try:
         return x.dtype, x.shape.merge_with(shape)
     except ValueError:
-        raise ValueError(f"ensure_shape: the tensor has shape {x.shape}, not {shape}") from None
+        raise ValueError(f"ensure_shape: the tensor has shape {x.shape}, not {shape} [AL116]") from None
 
 
 ENSURE_SHAPE = primitive(

@@ -68,7 +68,7 @@ def _add_at_infer(x: Tensor, values: Tensor, *inputs: Tensor, index: Index) -> A
         if len(values.shape) > len(target) or any(v not in (1, t) and None not in (v, t) for v, t in pairs):
             raise ValueError(
                 f"array is not broadcastable to correct shape: values of shape {values.shape} cannot be added at "
-                f"{index} of a tensor of shape {x.shape}, which has shape {target}"
+                f"{index} of a tensor of shape {x.shape}, which has shape {target} [AL206]"
             )
     return x.dtype, x.shape
 
@@ -311,7 +311,7 @@ def _set_item_infer(x: Tensor, value: Tensor, *inputs: Tensor, index: Index) -> 
         if not fits:
             raise ValueError(
                 f"a value of shape {value.shape} cannot be assigned to {index} of a tensor of shape {x.shape}, "
-                f"which has shape {target}"
+                f"which has shape {target} [AL206]"
             )
     result_shape(x.shape, index, inputs)
     return x.dtype, x.shape
@@ -423,7 +423,7 @@ def boolean_mask(x: ArrayLike, mask: ArrayLike, axis: Axis = 0, name: str | None
     """
     x, mask = convert_to_tensor(x), convert_to_tensor(mask)
     if mask.dtype != dtypes.bool_:
-        raise TypeError(f"boolean_mask: mask must be boolean, got dtype {mask.dtype}")
+        raise TypeError(f"boolean_mask: mask must be boolean, got dtype {mask.dtype} [AL211]")
     axis = axis_of(axis, x.shape.rank, "boolean_mask")
     return getitem(x, (slice(None),) * axis + (mask,), name)
 

@@ -44,16 +44,16 @@ def _matmul_infer(a: Tensor, b: Tensor) -> Any:
     if a.shape.rank is None or b.shape.rank is None:
         return a.dtype, TensorShape(None)
     if not len(a.shape) or not len(b.shape):
-        raise ValueError(f"matmul: operands need at least one axis, got shapes {a.shape} and {b.shape}; use *")
+        raise ValueError(f"matmul: operands need at least one axis, got shapes {a.shape} and {b.shape}; use * [AL209]")
     left = a.shape if len(a.shape) > 1 else TensorShape([1]) + a.shape
     right = b.shape if len(b.shape) > 1 else b.shape + TensorShape([1])
     k, k2 = left.known[-1], right.known[-2]
     if k is not None and k2 is not None and k != k2:
-        raise ValueError(f"matmul: shapes {a.shape} and {b.shape} do not fit: {k} columns against {k2} rows")
+        raise ValueError(f"matmul: shapes {a.shape} and {b.shape} do not fit: {k} columns against {k2} rows [AL206]")
     try:
         batch = broadcast_shapes(TensorShape(left.known[:-2]), TensorShape(right.known[:-2]))
     except ValueError:
-        raise ValueError(f"matmul: shapes {a.shape} and {b.shape} cannot be broadcast together") from None
+        raise ValueError(f"matmul: shapes {a.shape} and {b.shape} cannot be broadcast together [AL206]") from None
     rows = [left.known[-2]] if len(a.shape) > 1 else []
     columns = [right.known[-1]] if len(b.shape) > 1 else []
     return a.dtype, batch + TensorShape([*rows, *columns])
@@ -178,11 +178,12 @@ def _square(x: Tensor, name: str) -> TensorShape:
         return x.shape
     if len(x.shape) < 2:
         raise np.linalg.LinAlgError(
-            f"{name}: {len(x.shape)}-dimensional array given. Array must be at least two-dimensional"
+            f"{name}: {len(x.shape)}-dimensional array given. Array must be at least two-dimensional [AL209]"
         )
     if None not in x.shape.known[-2:] and x.shape.known[-1] != x.shape.known[-2]:
         raise np.linalg.LinAlgError(
             f"{name}: a square matrix is needed, got shape {x.shape}: Last 2 dimensions of the array must be square"
+            " [AL209]"
         )
     return x.shape
 
@@ -274,7 +275,7 @@ def _solve_infer(a: Tensor, b: Tensor) -> Any:
     vector = len(b.shape) == 1
     rows = b.shape.known[0] if vector else b.shape.known[-2]
     if None not in (rows, a.shape.known[-1]) and rows != a.shape.known[-1]:
-        raise ValueError(f"solve: shapes {a.shape} and {b.shape} do not fit")
+        raise ValueError(f"solve: shapes {a.shape} and {b.shape} do not fit [AL206]")
     if vector:
         return b.dtype, TensorShape(a.shape.known[:-1])
     batch = broadcast_shapes(TensorShape(a.shape.known[:-2]), TensorShape(b.shape.known[:-2]))

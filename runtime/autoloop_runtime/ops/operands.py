@@ -318,7 +318,9 @@ def assigned(name: str, value: Any, dtype: DType) -> Tensor:
     if weak_type(value) is not None:
         return fitted(tensor.plain, dtype)
     if (tensor.dtype.kind == "U") != (dtype.kind == "U"):
-        raise TypeError(f"{name}: a value of dtype {tensor.dtype} cannot be stored in a tensor of dtype {dtype}")
+        raise TypeError(
+            f"{name}: a value of dtype {tensor.dtype} cannot be stored in a tensor of dtype {dtype} [AL202]"
+        )
     warn_of_discarded(tensor.dtype, dtype)
     return as_dtype(tensor, dtype)
 

@@ -146,7 +146,9 @@ def key(seed: ArrayLike, name: str | None = None) -> Tensor:
     """
     seed = convert_to_tensor(np.int64(seed) if isinstance(seed, int) else seed)
     if seed.dtype.kind not in "iu" or seed.shape.rank not in (0, None):
-        raise TypeError(f"random.key: the seed must be an integer scalar, got dtype {seed.dtype}, shape {seed.shape}")
+        raise TypeError(
+            f"random.key: the seed must be an integer scalar, got dtype {seed.dtype}, shape {seed.shape} [AL213]"
+        )
     return apply(MAKE_KEY, [as_dtype(seed, dtypes.int64)], None, name)
 
 
@@ -197,7 +199,7 @@ def _checked_key(key: Any) -> Tensor:
     if tensor.dtype != dtypes.uint64 or not tensor.shape.is_compatible_with(_KEY):
         raise TypeError(
             f"a random key is a uint64 tensor of shape (2,), made by random.key or random.split; got dtype "
-            f"{tensor.dtype}, shape {tensor.shape}"
+            f"{tensor.dtype}, shape {tensor.shape} [AL213]"
         )
     return tensor
 
@@ -261,7 +263,7 @@ _PERMUTATION = _Distribution("permutation", lambda generator, shape, dtype: gene
 def _floating(dtype: Any, name: str) -> dtypes.DType:
     wanted = dtypes.as_dtype(dtype)
     if not dtypes.is_floating(wanted):
-        raise TypeError(f"random.{name}: dtype must be a floating type, got {wanted}")
+        raise TypeError(f"random.{name}: dtype must be a floating type, got {wanted} [AL213]")
     return wanted
 
 
@@ -331,7 +333,7 @@ def uniform(
     dtype = dtypes.as_dtype(dtype)
     if dtypes.is_integer(dtype):
         if high is None:
-            raise ValueError("random.uniform: integers need high")
+            raise ValueError("random.uniform: integers need high [AL213]")
         bounds = [as_dtype(convert_to_tensor(b), dtype) for b in (low, high)]
         return _INTEGERS(shape, dtype, key, name, bounds)
     first: Any = low

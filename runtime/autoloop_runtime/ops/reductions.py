@@ -76,7 +76,7 @@ def _logsumexp(x: Any, axis: Any, keepdims: bool) -> Any:
 def _arg(kernel: Function) -> Function:
     def arg(x: Any, axis: Any, keepdims: bool) -> Any:
         if axis is not None and (len(axis) not in (1, x.ndim) or len(axis) > x.ndim):
-            raise ValueError(f"{kernel.__name__}: axis must be one integer or None, got {axis}")
+            raise ValueError(f"{kernel.__name__}: axis must be one integer or None, got {axis} [AL207]")
         return kernel(x, axis=axis[0] if axis and len(axis) == 1 else None, keepdims=keepdims)
 
     return arg
@@ -326,7 +326,7 @@ def norm(
     if ord in (np.inf, -np.inf):
         return (max if ord > 0 else min)(size, axis, keepdims, name)
     if isinstance(ord, str):
-        raise ValueError(f"norm: ord must be a number, 'euclidean' or 'fro', got {ord!r}")
+        raise ValueError(f"norm: ord must be a number, 'euclidean' or 'fro', got {ord!r} [AL210]")
     total = sum(cast(size**ord, size.dtype), axis, keepdims)
     with np.errstate(divide="ignore"):  # an order of 0 among several is NumPy's inf
         root = np.reciprocal(ord, dtype=total.dtype)  # as wide as the numbers are

@@ -158,7 +158,7 @@ def _pad_infer(x: Tensor, value: Tensor, *pads: Tensor, known: Any) -> Any:
         return x.dtype, TensorShape([None] * len(x.shape))
     pairs = [known[2 * i : 2 * i + 2] for i in range(len(known) // 2)]
     if len(pairs) != len(x.shape):
-        raise ValueError(f"pad: {len(pairs)} pairs of paddings for a tensor of shape {x.shape}")
+        raise ValueError(f"pad: {len(pairs)} pairs of paddings for a tensor of shape {x.shape} [AL206]")
     out = [None if d is None or None in p else d + sum(p) for d, p in zip(x.shape, pairs)]
     return x.dtype, TensorShape(out)
 
@@ -216,7 +216,7 @@ def pad(
     Tensor([0 1 2 0 0], shape=(5,), dtype=int32)
     """
     if mode.lower() not in _PAD_MODES:
-        raise ValueError(f"pad: mode must be one of {', '.join(_PAD_MODES)}, got {mode!r}")
+        raise ValueError(f"pad: mode must be one of {', '.join(_PAD_MODES)}, got {mode!r} [AL210]")
     x = convert_to_tensor(x)
     widths = _paddings(x, paddings)
     if isinstance(constant_values, (list, tuple, np.ndarray)) and np.ndim(constant_values):

@@ -122,7 +122,7 @@ def where(
     if x is None or y is None:
         raise TypeError(
             "where: give both x and y; of a condition alone write nonzero(condition), a tuple of vectors as NumPy's "
-            "where gives, or argwhere(condition), a matrix as TensorFlow's"
+            "where gives, or argwhere(condition), a matrix as TensorFlow's [AL210]"
         )
     condition = as_dtype(convert_to_tensor(condition), dtypes.bool_)
     return apply(WHERE, [condition, *operands("where", x, y)], None, name)

@@ -180,14 +180,14 @@ def top_k(x: ArrayLike, k: int = 1, sorted: bool = True, name: str | None = None
     x = convert_to_tensor(x)
     extent = x.shape.known[-1] if x.shape.rank else None
     if extent is not None and k > extent:
-        raise ValueError(f"top_k: k is {k}, but the last axis of shape {x.shape} has only {extent} elements")
+        raise ValueError(f"top_k: k is {k}, but the last axis of shape {x.shape} has only {extent} elements [AL206]")
     order = argsort(x, -1, descending=True)[..., :k]
     return TopK(take_along_axis(x, order, -1), cast(order, dtypes.int32, name=name))
 
 
 def _search_infer(a: Tensor, v: Tensor, *sorter: Tensor, side: str) -> Any:
     if a.shape.rank not in (1, None):
-        raise ValueError(f"searchsorted: the sorted sequence must be a vector, got shape {a.shape}")
+        raise ValueError(f"searchsorted: the sorted sequence must be a vector, got shape {a.shape} [AL209]")
     return dtypes.int64, v.shape
 
 
@@ -227,7 +227,7 @@ def searchsorted(
     Tensor([1 2], shape=(2,), dtype=int64)
     """
     if side not in ("left", "right"):
-        raise ValueError(f"searchsorted: side must be 'left' or 'right', got {side!r}")
+        raise ValueError(f"searchsorted: side must be 'left' or 'right', got {side!r} [AL210]")
     a, v = operands("searchsorted", sorted_sequence, values)
     order = [] if sorter is None else [_sorter(convert_to_tensor(sorter))]
     return apply(SEARCHSORTED, [a, v, *order], {"side": side}, name)
@@ -235,7 +235,7 @@ def searchsorted(
 
 def _sorter(x: Tensor) -> Tensor:
     if x.dtype.kind not in "iu" or x.shape.rank not in (1, None):
-        raise TypeError(f"searchsorted: sorter must be a vector of integers, got {x.dtype} of shape {x.shape}")
+        raise TypeError(f"searchsorted: sorter must be a vector of integers, got {x.dtype} of shape {x.shape} [AL211]")
     return as_dtype(x, dtypes.int64)
 
 
