@@ -335,7 +335,7 @@ class ReferringFunction(ConcreteFunction):
                     raise OtherMemory
                 refusal = (
                     f"{self.name}: the arguments {names[position]!r} and {names[other]!r} overlap in memory, and "
-                    f"{names[position]!r} is written to; give a copy of one"
+                    f"{names[position]!r} is written to; give a copy of one [AL015]"
                 )
                 if max(position, other) >= self.references.world_from:
                     raise OtherMemory(True, refusal)

@@ -71,7 +71,7 @@ def _order(keys: list[Any], reverse: bool) -> Tensor:
 def refuse_nan(values: Tensor) -> None:
     """Let the run raise if there is a nan among what is sorted: Python's order depends on its algorithm then."""
     if values.dtype.kind == "f":
-        text = "sorted(...) of numbers with nan among them is in no order that a graph knows: use np.sort"
+        text = "sorted(...) of numbers with nan among them is in no order that a graph knows: use np.sort [AL019]"
         raise_unless(ops.logical_not(ops.any(ops.isnan(values))), Raising(ValueError, lambda: ValueError(text)))
 
 

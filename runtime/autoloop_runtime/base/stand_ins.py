@@ -69,6 +69,9 @@ class IntTooLarge(OverflowError, ShownByRun):
 class OfAnotherType(ValueError, ShownByRun):
     """A number of Python's of another type than in other runs."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(coded("AL020", message))
+
 
 class OfAnotherShape(ValueError, ShownByRun):
     """An element of a list that has another shape than those before it."""

@@ -188,14 +188,14 @@ def _own(value: Any, position: int) -> Tensor:
     if value is None or isinstance(value, (str, bytes)):
         raise TypeError(
             f"argument {position} is or holds {value!r}; derivatives are taken with regard to floats: give that as "
-            f"an argument of its own, which argnums leaves out [AL403]"
+            f"an argument of its own, which argnums leaves out [AL401]"
         )
     tensor = convert_to_tensor(value) if number_type(value) not in (float, complex) else carried(value)
     if tensor.dtype.kind not in "fc":
         raise TypeError(
             f"argument {position} has dtype {tensor.dtype}; derivatives are taken with regard to floats: pass "
             f"{_as_float(value)}, or leave it out of argnums (for derivatives of integer-valued functions there is "
-            f"nothing that vjp or jacobian could give either) [AL403]"
+            f"nothing that vjp or jacobian could give either) [AL401]"
         )
     own: Tensor = ops.identity(tensor)
     return own

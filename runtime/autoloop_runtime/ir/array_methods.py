@@ -30,9 +30,7 @@ def _numpy(theirs: Any) -> Callable[..., Tensor]:
     """Return what a function, or a method of ndarray's, means where tensors take part."""
     found = counterpart_of(theirs)
     if found is None:
-        raise TypeError(
-            f"{theirs.__name__} is not available on tensors; use autoloop's functions or py_function [AL218]"
-        )
+        raise TypeError(f"{theirs.__name__} is not available on tensors; use autoloop's functions or py_function")
     return found
 
 
