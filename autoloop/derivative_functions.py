@@ -29,9 +29,14 @@ class DerivativeFunction:
     traced : callable, optional
         Gives, of arguments, the decorated function that a call with them runs, and these as it takes them; None if
         there is no such function.
+
+    Attributes
+    ----------
+    as_decorated : object
+        What it is when it is differentiated itself; None until it is.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_call", "_made", "_traced")  # the first is copied by who wraps it
+    __slots__ = ("__dict__", "__weakref__", "_call", "_made", "_traced", "as_decorated")  # the first is copied by who wraps it
 
     def __init__(
         self, maker: Callable[..., Any], f: Callable[..., Any], options: tuple[Any, ...], call: Callable[..., Any],
@@ -42,6 +47,7 @@ class DerivativeFunction:
         self._call = call
         self._made = maker, f, options
         self._traced = traced
+        self.as_decorated: Any = None
         do_not_convert(self)
 
     @do_not_convert

@@ -108,6 +108,15 @@ class _Decorated:
         return alone()
 
 
+def _decorated(f: Callable[..., Any]) -> _Decorated:
+    """Return a function as it is decorated; that of a derivative is kept, with its traces."""
+    if not isinstance(f, DerivativeFunction):
+        return _Decorated(f)
+    if f.as_decorated is None:
+        f.as_decorated = _Decorated(f)
+    return f.as_decorated
+
+
 def grad(f: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[P, Any]:
     decorated = _Decorated(f)
     alone = runtime.grad(_staged(f, decorated), argnums, has_aux)
@@ -130,8 +139,8 @@ def value_and_grad(
     return DerivativeFunction(value_and_grad, f, (argnums, has_aux), made, traced)
 
 
-#: names, among the derivatives that are kept with a function, that in given directions
-_JVP, _JACOBIAN = "jvp", "jacobian"
+#: names of derivatives that are kept with a function, beside those of ``value_and_grad``
+_JVP, _JACOBIAN, _HVP = "jvp", "jacobian", "hessian_vector_product"
 #: the leaves of arguments of which a trace is made as the function's own is
 _LEAVES = (Tensor, np.ndarray, np.generic, bool, int, float, complex, str, type(None))
 
@@ -197,11 +206,12 @@ def _whole(function: Function, argnums: int | Sequence[int], has_aux: bool) -> F
     return _kept(function, key, lambda: runtime.value_and_grad(function, argnums, has_aux))
 
 
-def _kept(function: Function, key: Any, make: Callable[[], Callable[..., Any]]) -> Function:
-    """Return a derivative as a trace, the same one each time: asking for a derivative makes none."""
+def _kept(function: Function, key: Any, make: Callable[[], Callable[..., Any]], is_alike: bool = True) -> Function:
+    """Return a derivative as a trace, the same one each time: asking for a derivative makes none. It *is alike* if it
+    has the function's arguments."""
     known = function.with_gradient.get(key)
     if known is None:
-        known = function.with_gradient.setdefault(key, function.derived(make()))
+        known = function.with_gradient.setdefault(key, function.derived(make(), is_alike))
     return known
 
 
@@ -237,19 +247,24 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
 
 def jvp(f: Callable[..., R], primals: Sequence[Any], directions: Sequence[Any]) -> tuple[R, R]:
     leaves = nest.flatten([primals, directions])
-    function = _Decorated(f).function() if _is_alone(leaves) else None  # forward mode is a trace of tensors, too
+    function = _decorated(f).function() if _is_alone(leaves) else None  # forward mode is a trace of tensors, too
     if function is None:
         return runtime.jvp(_staged(f), primals, directions)
-    both = function.with_gradient.get(_JVP)
-    if both is None:
-        made = function.derived(functools.partial(runtime.jvp, function), False)
-        both = function.with_gradient.setdefault(_JVP, made)
+    both = _kept(function, _JVP, lambda: functools.partial(runtime.jvp, function), False)
     given: tuple[R, R] = both(*[nest.map_structure(_own, list(one)) for one in (primals, directions)])
     return given
 
 
 def hessian_vector_product(f: Callable[..., Any], primal: Any, vector: Any) -> Any:
-    return runtime.hessian_vector_product(_staged(f), primal, vector)
+    decorated, leaves = _decorated(f), nest.flatten([primal, vector])
+    function = decorated.of(leaves) if _is_alone(leaves) else None
+    if function is None:
+        return runtime.hessian_vector_product(_staged(f), primal, vector)
+    product = _kept(function, _HVP, lambda: functools.partial(runtime.hessian_vector_product, function), False)
+    given = [nest.map_structure(_own, one) for one in (primal, vector)]
+    return decorated.unless_refused(
+        lambda: product(*given), lambda: runtime.hessian_vector_product(_staged(f), primal, vector)
+    )
 
 
 def custom_gradient(f: Callable[P, tuple[R, Callable[..., Any]]]) -> Callable[P, R]:
