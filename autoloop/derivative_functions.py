@@ -36,7 +36,8 @@ class DerivativeFunction:
         What it is when it is differentiated itself; None until it is.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_call", "_made", "_traced", "as_decorated")  # the first is copied by who wraps it
+    #: the first is copied by who wraps it
+    __slots__ = ("__dict__", "__weakref__", "_call", "_made", "_traced", "as_decorated")
 
     def __init__(
         self, maker: Callable[..., Any], f: Callable[..., Any], options: tuple[Any, ...], call: Callable[..., Any],
