@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
 import numpy as np
 from autoloop_runtime import gradients as runtime
@@ -32,6 +32,9 @@ from .errors import ConversionError
 from .function import Function
 from .keys import Number
 from .left_to_python import NoGradientError
+
+if TYPE_CHECKING:
+    from .typing import Gradient, ValueAndGradient
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -117,7 +120,13 @@ def _decorated(f: Callable[..., Any]) -> _Decorated:
     return f.as_decorated
 
 
-def grad(f: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[P, Any]:
+@overload
+def grad(f: Callable[Concatenate[Any, P], Any]) -> Gradient[P]: ...
+@overload
+def grad(f: Callable[P, Any], argnums: int | Sequence[int], has_aux: bool = False) -> Callable[P, Any]: ...
+@overload
+def grad(f: Callable[P, Any], argnums: int | Sequence[int] = 0, *, has_aux: bool) -> Callable[P, Any]: ...
+def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
     decorated = _Decorated(f)
     alone = runtime.grad(_staged(f, decorated), argnums, has_aux)
 
@@ -129,9 +138,15 @@ def grad(f: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = 
     return DerivativeFunction(grad, f, (argnums, has_aux), made, _traced_as(decorated, argnums, has_aux))
 
 
+@overload
+def value_and_grad(f: Callable[Concatenate[Any, P], R], *, has_aux: bool = False) -> ValueAndGradient[P, R]: ...
+@overload
 def value_and_grad(
-    f: Callable[P, R], argnums: int | Sequence[int] = 0, has_aux: bool = False
-) -> Callable[P, tuple[R, Any]]:
+    f: Callable[P, R], argnums: int | Sequence[int], has_aux: bool = False
+) -> Callable[P, tuple[R, Any]]: ...
+def value_and_grad(
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., tuple[Any, Any]]:
     decorated = _Decorated(f)
     alone = runtime.value_and_grad(_staged(f, decorated), argnums, has_aux)
     made = _in_one_graph(decorated, alone, argnums, has_aux, lambda whole, args, kwargs: whole(*args, **kwargs))

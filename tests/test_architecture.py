@@ -812,9 +812,13 @@ def _op_names() -> set[str]:
 
 
 def _tables_of_op_names(tree: ast.AST, names: set[str], others: Sequence[str] = ()) -> list[int]:
-    """The lines of collections, and of keys of dicts, that name several ops; ``others`` name something else."""
-    found = []
+    """The lines of collections, and of keys of dicts, that name several ops; ``others`` name something else, and what a
+    module makes public are names of functions."""
+    found, assigned = [], [node for node in _nodes(tree) if isinstance(node, ast.Assign | ast.AugAssign)]
+    targets = {id(one.value): one.targets[0] if isinstance(one, ast.Assign) else one.target for one in assigned}
     for node in _nodes(tree):
+        if id(node) in targets and ast.unparse(targets[id(node)]) in ("__all__", "_NOT_OF_A_STAR"):
+            continue
         listed = isinstance(node, ast.Set | ast.Tuple | ast.List)
         members = node.elts if listed else node.keys if isinstance(node, ast.Dict) else []
         words = {m.value for m in members if isinstance(m, ast.Constant) and isinstance(m.value, str)} & names
@@ -850,8 +854,6 @@ OTHER_NAMES = {
     "autoloop_runtime.ir.number_operators": ("matmul mod", "add mod pow"),
     # what the command line calls arrays
     "autoloop.cli.arguments": ("linspace range",),
-    # functions of sparse tensors, which are no ops
-    "autoloop_runtime.collections.sparse": ("add matmul multiply transpose",),
 }
 #: 1.x has all functions that there are
 EVERY_FUNCTION = "autoloop.compat.v1"

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes
+from autoloop_runtime.base.doors import listing
 from autoloop_runtime.ir.argument_types import ArrayLike, Axes, DTypeLike
 from autoloop_runtime.ir.convert import constant
 from autoloop_runtime.ir.standard_protocols import check_device
@@ -383,3 +384,10 @@ def ifftshift(x: ArrayLike, *, axes: Axes | None = None) -> Tensor:
     Tensor([0 1 2 3], shape=(4,), dtype=int32)
     """
     return computed(np.fft.ifftshift, x, axes=axes)
+
+
+__all__ = [
+    "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn",
+    "rfft", "rfftfreq", "rfftn",
+]  # fmt: skip
+__dir__ = listing(globals())

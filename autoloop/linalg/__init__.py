@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from autoloop_runtime import ops
+from autoloop_runtime.base.doors import listing
 from autoloop_runtime.ir.argument_types import ArrayLike, Axes, Axis, DTypeLike
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
@@ -525,3 +526,12 @@ def vector_norm(x: ArrayLike, *, axis: Axes | None = None, keepdims: bool = Fals
     if ord > 0 and _is_empty(x):
         return _inexact(ops.sum(ops.abs(x), axis=axis, keepdims=keepdims))
     return ops.norm(x, ord, axis, keepdims)
+
+
+__all__ = [
+    "EigResult", "EighResult", "QRResult", "SVDResult", "SlogdetResult", "cholesky", "cross", "det", "diagonal",
+    "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul", "matrix_norm", "matrix_power", "matrix_rank",
+    "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "trace",
+    "vecdot", "vector_norm",
+]  # fmt: skip
+__dir__ = listing(globals())

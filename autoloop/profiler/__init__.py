@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from autoloop_runtime.base import profiler as _profiler
+from autoloop_runtime.base.doors import listing as _listing
 
 from .line_summary import ExecutorSummary as ExecutorSummary
 from .line_summary import LineSummary as LineSummary
@@ -17,6 +18,7 @@ from .summarize import summarize as _summarize
 from .timeline_data import timeline as _timeline
 
 __all__ = ["ExecutorSummary", "LineSummary", "LoopSummary", "Summary", "Trace", "trace"]
+__dir__ = _listing(globals())
 
 
 class Trace(_profiler.Recorder):

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable
 from functools import lru_cache
 
+from .doors import listing
 from .locations import capture
 
 #: more threads than this are used only when asked for
@@ -406,3 +407,11 @@ def _processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+__all__ = [
+    "get_memory_limit", "get_native", "get_num_threads", "get_spare_memory", "get_swap_budget", "run_as_python",
+    "runs_as_python", "set_memory_limit", "set_native", "set_num_threads", "set_spare_memory", "set_swap_budget",
+    "show_progress", "shows_progress",
+]  # fmt: skip
+__dir__ = listing(globals())

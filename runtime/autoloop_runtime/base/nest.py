@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from .callbacks import calls_back
+from .doors import listing
 from .forks import Kind, undivided
 from .locations import mark_internal
 from .stand_ins import UnknownWhileTracing
@@ -540,3 +541,7 @@ def _skeleton(value: Any) -> Any:
             )
         ]
     return None
+
+
+__all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as", "register"]
+__dir__ = listing(globals())

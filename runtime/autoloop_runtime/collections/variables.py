@@ -7,8 +7,8 @@ effect, so inside a function they happen in program order.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ..ir.graph import Graph, Node, current_graph, eager
 from ..ir.op import Op, call, function, register, ruled_in
 from ..ir.run_state import RunState, Storage, Stored
 from ..ir.tensor import Tensor
+from ..ir.tensor_operators import Operators
 from ..ir.traits import NO_GRADIENT, NO_RULE, OPAQUE, NoRule
 
 
@@ -95,7 +96,33 @@ ASSIGN_SUB = _variable_op("AssignSubVariable", _spec, _update(np.subtract))
 GROUP = register(Op("NoOp", list, tuple, NO_GRADIENT, effect=True, several=True, traits=OPAQUE))
 
 
-class Variable(Stored):
+if TYPE_CHECKING:
+
+    class _ReadAsTensor(Stored, Operators):
+        """What a variable hands on to its value: in the loop below, and by ``__getattr__``."""
+
+        __hash__ = object.__hash__
+
+        def __bool__(self) -> bool: ...
+        def __float__(self) -> float: ...
+        def __int__(self) -> int: ...
+        def __len__(self) -> int: ...
+        def __iter__(self) -> Iterator[Tensor]: ...
+
+        T: Tensor
+        ndim: int
+        size: int
+        astype: Callable[..., Tensor]
+        max: Callable[..., Tensor]
+        mean: Callable[..., Tensor]
+        min: Callable[..., Tensor]
+        reshape: Callable[..., Tensor]
+        sum: Callable[..., Tensor]
+else:
+    _ReadAsTensor = Stored
+
+
+class Variable(_ReadAsTensor):
     """A named, mutable tensor.
 
     Parameters
@@ -259,10 +286,12 @@ class Variable(Stored):
             )
         return Variable, (self.numpy(), self.trainable, self.name.partition(":")[0], self.dtype, self.shape)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name not in ("T", "astype", "reshape", "sum", "mean", "max", "min", "ndim", "size"):
-            raise AttributeError(f"'Variable' object has no attribute {name!r}")
-        return getattr(self.read_value(), name)
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in ("T", "astype", "reshape", "sum", "mean", "max", "min", "ndim", "size"):
+                raise AttributeError(f"'Variable' object has no attribute {name!r}")
+            return getattr(self.read_value(), name)
 
     def __hash__(self) -> int:
         return id(self)

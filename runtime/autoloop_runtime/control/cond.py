@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -18,8 +18,16 @@ from ..ir.convert import as_constant, convert_to_tensor, is_number, to_array
 from ..ir.graph import Graph, Node, current_graph
 from ..ir.structured import StructureError, check_predicate, finish_cond, subgraph
 from ..ir.tensor import Tensor
+from .structure_types import R
 
 
+@overload
+def cond(pred: ArrayLike, true_fn: Callable[[], R], false_fn: Callable[[], R], name: str | None = None) -> R: ...
+@overload
+def cond(
+    pred: ArrayLike, true_fn: Callable[[], Any] | None = None, false_fn: Callable[[], Any] | None = None,
+    name: str | None = None,
+) -> Any: ...  # fmt: skip
 @calls_back("true_fn", "false_fn")
 def cond(
     pred: ArrayLike,
@@ -224,6 +232,16 @@ def _kind(number: Any) -> str:
     return dtypes.DEFAULTS[next(t for t in (bool, int, float, complex) if isinstance(number, t))].kind
 
 
+@overload
+def switch_case(
+    branch_index: ArrayLike,
+    branch_fns: Sequence[Callable[[], R]] | Mapping[int, Callable[[], R]] | Sequence[tuple[int, Callable[[], R]]],
+    default: Callable[[], R] | None = None, name: str | None = None,
+) -> R: ...  # fmt: skip
+@overload
+def switch_case(
+    branch_index: ArrayLike, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = None
+) -> Any: ...
 @calls_back("branch_fns", "default")
 def switch_case(
     branch_index: ArrayLike, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = None
@@ -296,6 +314,16 @@ def _branch_table(branch_fns: Any) -> dict[int, Callable[[], Any]]:
     return dict(pairs)
 
 
+@overload
+def case(
+    pred_fn_pairs: Sequence[tuple[ArrayLike, Callable[[], R]]], default: Callable[[], R] | None = None,
+    exclusive: bool = False, strict: bool = False, name: str | None = None,
+) -> R: ...  # fmt: skip
+@overload
+def case(
+    pred_fn_pairs: Any, default: Callable[[], Any] | None = None, exclusive: bool = False,
+    strict: bool = False, name: str | None = None,
+) -> Any: ...  # fmt: skip
 @calls_back("pred_fn_pairs", "default")
 def case(
     pred_fn_pairs: Any, default: Callable[[], Any] | None = None, exclusive: bool = False,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import zip_longest
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack, overload
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from ..ir.tensor import Tensor
 from ..running.prepare import run_now
 from .kept_kinds import keeps_kinds
 from .loop_form import LoopForm
+from .structure_types import T1, T2, MapArguments, R
 
 #: step(state, row) -> (next state, emitted); either may be _NOTHING
 _Step = Callable[[Any, Any], tuple[Any, Any]]
@@ -206,6 +207,18 @@ def _options(parallel_iterations: Any, back_prop: bool, swap_memory: bool) -> Lo
     return LoopOptions(10 if parallel_iterations is None else parallel_iterations, None, back_prop, swap_memory)
 
 
+@overload
+def map_fn(
+    fn: Callable[[T1], R], elems: T1, dtype: Any = None, parallel_iterations: int | None = None,
+    back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
+    fn_output_signature: Any = None,
+) -> R: ...  # fmt: skip
+@overload
+def map_fn(
+    fn: Callable[[Any], Any], elems: Any, dtype: Any = None, parallel_iterations: int | None = None,
+    back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
+    fn_output_signature: Any = None,
+) -> Any: ...  # fmt: skip
 @calls_back("fn")
 @keeps_kinds
 def map_fn(
@@ -280,6 +293,22 @@ def _first_row(rows: list[Rows], structure: Any, reverse: bool) -> Any:
     return nest.unflatten(structure, [r[-1 if reverse else 0] for r in rows])
 
 
+@overload
+def scan(
+    fn: Callable[[T1, T2], T1], elems: T2, initializer: T1, *,
+    infer_shape: bool = True, reverse: bool = False, **options: Unpack[MapArguments],
+) -> T1: ...  # fmt: skip
+@overload
+def scan(
+    fn: Callable[[T1, T1], T1], elems: T1, initializer: None = None, *,
+    infer_shape: bool = True, reverse: bool = False, **options: Unpack[MapArguments],
+) -> T1: ...  # fmt: skip
+@overload
+def scan(
+    fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+    back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, reverse: bool = False,
+    name: str | None = None,
+) -> Any: ...  # fmt: skip
 @calls_back("fn")
 @keeps_kinds
 def scan(
@@ -346,6 +375,20 @@ def _fold(
     return in_graph(build, elems, initializer)
 
 
+@overload
+def foldl(
+    fn: Callable[[T1, T2], T1], elems: T2, initializer: T1, **options: Unpack[MapArguments],
+) -> T1: ...  # fmt: skip
+@overload
+def foldl(
+    fn: Callable[[T1, T1], T1], elems: T1, initializer: None = None, **options: Unpack[MapArguments],
+) -> T1: ...  # fmt: skip
+@overload
+def foldl(
+    fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+    back_prop: bool = True, swap_memory: bool = False,
+    name: str | None = None,
+) -> Any: ...  # fmt: skip
 @calls_back("fn")
 @keeps_kinds
 def foldl(
@@ -384,6 +427,20 @@ def foldl(
     return _fold(fn, elems, initializer, _options(parallel_iterations, back_prop, swap_memory), False, name or "foldl")
 
 
+@overload
+def foldr(
+    fn: Callable[[T1, T2], T1], elems: T2, initializer: T1, **options: Unpack[MapArguments],
+) -> T1: ...  # fmt: skip
+@overload
+def foldr(
+    fn: Callable[[T1, T1], T1], elems: T1, initializer: None = None, **options: Unpack[MapArguments],
+) -> T1: ...  # fmt: skip
+@overload
+def foldr(
+    fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+    back_prop: bool = True, swap_memory: bool = False,
+    name: str | None = None,
+) -> Any: ...  # fmt: skip
 @calls_back("fn")
 @keeps_kinds
 def foldr(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, overload
 
 from ..base import dtypes, nest
 from ..base.dataclass import dataclass
@@ -181,6 +181,15 @@ class GradientTape:
 
     # -- derivatives --------------------------------------------------------------------------------------
 
+    @overload
+    def gradient(
+        self, target: Any, sources: Tensor | Variable, output_gradients: Any = None,
+        unconnected_gradients: str = "none",
+    ) -> Tensor | Any: ...  # fmt: skip
+    @overload
+    def gradient(
+        self, target: Any, sources: Any, output_gradients: Any = None, unconnected_gradients: str = "none"
+    ) -> Any: ...
     def gradient(
         self, target: Any, sources: Any, output_gradients: Any = None, unconnected_gradients: str = "none"
     ) -> Any:

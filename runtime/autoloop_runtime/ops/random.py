@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
+from ..base.doors import listing
 from ..base.forks import Kind, in_child
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
@@ -434,3 +435,9 @@ def shuffle(x: ArrayLike, key: ArrayLike | None = None, name: str | None = None)
     """
     x = convert_to_tensor(x)
     return x[permutation(dim(x, 0), key, name)]
+
+
+__all__ = [
+    "bernoulli", "fold_in", "key", "normal", "permutation", "randint", "set_seed", "shuffle", "split", "uniform",
+]  # fmt: skip
+__dir__ = listing(globals())
