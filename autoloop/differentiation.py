@@ -117,7 +117,8 @@ def _decorated(f: Callable[..., Any]) -> _Decorated:
         return _Decorated(f)
     if f.as_decorated is None:
         f.as_decorated = _Decorated(f)
-    return f.as_decorated
+    made: _Decorated = f.as_decorated
+    return made
 
 
 @overload

@@ -29,7 +29,7 @@ from ..ir.tensor import Tensor
 from ..running.prepare import run_now
 from .kept_kinds import keeps_kinds
 from .loop_form import LoopForm
-from .structure_types import T1, T2, MapArguments, R
+from .structure_types import T1, T2, MapArguments, R, ScanArguments
 
 #: step(state, row) -> (next state, emitted); either may be _NOTHING
 _Step = Callable[[Any, Any], tuple[Any, Any]]
@@ -294,15 +294,9 @@ def _first_row(rows: list[Rows], structure: Any, reverse: bool) -> Any:
 
 
 @overload
-def scan(
-    fn: Callable[[T1, T2], T1], elems: T2, initializer: T1, *,
-    infer_shape: bool = True, reverse: bool = False, **options: Unpack[MapArguments],
-) -> T1: ...  # fmt: skip
+def scan(fn: Callable[[T1, T2], T1], elems: T2, initializer: T1, **options: Unpack[ScanArguments]) -> T1: ...
 @overload
-def scan(
-    fn: Callable[[T1, T1], T1], elems: T1, initializer: None = None, *,
-    infer_shape: bool = True, reverse: bool = False, **options: Unpack[MapArguments],
-) -> T1: ...  # fmt: skip
+def scan(fn: Callable[[T1, T1], T1], elems: T1, **options: Unpack[ScanArguments]) -> T1: ...
 @overload
 def scan(
     fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
@@ -376,13 +370,9 @@ def _fold(
 
 
 @overload
-def foldl(
-    fn: Callable[[T1, T2], T1], elems: T2, initializer: T1, **options: Unpack[MapArguments],
-) -> T1: ...  # fmt: skip
+def foldl(fn: Callable[[T1, T2], T1], elems: T2, initializer: T1, **options: Unpack[MapArguments]) -> T1: ...
 @overload
-def foldl(
-    fn: Callable[[T1, T1], T1], elems: T1, initializer: None = None, **options: Unpack[MapArguments],
-) -> T1: ...  # fmt: skip
+def foldl(fn: Callable[[T1, T1], T1], elems: T1, **options: Unpack[MapArguments]) -> T1: ...
 @overload
 def foldl(
     fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
@@ -428,13 +418,9 @@ def foldl(
 
 
 @overload
-def foldr(
-    fn: Callable[[T1, T2], T1], elems: T2, initializer: T1, **options: Unpack[MapArguments],
-) -> T1: ...  # fmt: skip
+def foldr(fn: Callable[[T1, T2], T1], elems: T2, initializer: T1, **options: Unpack[MapArguments]) -> T1: ...
 @overload
-def foldr(
-    fn: Callable[[T1, T1], T1], elems: T1, initializer: None = None, **options: Unpack[MapArguments],
-) -> T1: ...  # fmt: skip
+def foldr(fn: Callable[[T1, T1], T1], elems: T1, **options: Unpack[MapArguments]) -> T1: ...
 @overload
 def foldr(
     fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,

@@ -40,9 +40,16 @@ class LoopArguments(TypedDict, total=False):
 
 
 class MapArguments(TypedDict, total=False):
-    """What ``scan``, ``foldl`` and ``foldr`` take besides, by name."""
+    """What ``foldl`` and ``foldr`` take besides, by name."""
 
     parallel_iterations: int
     back_prop: bool
     swap_memory: bool
     name: str | None
+
+
+class ScanArguments(MapArguments, total=False):
+    """What ``scan`` takes besides, by name."""
+
+    infer_shape: bool
+    reverse: bool
