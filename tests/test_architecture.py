@@ -174,6 +174,8 @@ LAZY = {
     ("autoloop_runtime.base.profiler", "threading"),
     ("autoloop_runtime.native.recorded_calls", "threading"),
     ("autoloop.sent_by_name", "copy"),
+    ("autoloop.sent_by_name", "autoloop.sent_by_value"),
+    ("autoloop.derivative_functions", "autoloop.sent_by_value"),
     ("autoloop.fresh_results", "copy"),
     ("autoloop_runtime.base.nest", "optree"),
     ("autoloop_runtime.analysis.cost", "threadpoolctl"),

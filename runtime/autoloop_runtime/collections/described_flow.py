@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..base.dataclass import replace
+from ..base.dataclass import not_pickled, replace
 from ..base.dtypes import DType
 from ..base.shapes import UNKNOWN, TensorShape
 from ..ir.convert import convert_to_tensor, is_number
@@ -20,6 +20,7 @@ class DescribedFlow(ShownInNotebooks):
     """A flow and the description of its elements."""
 
     __slots__ = ("_count", "_spec", "flow", "name")
+    __reduce__ = not_pickled("a TensorArray is not pickled; send the tensor of its elements, array.stack() [AL706]")
 
     #: the value, a tensor of dtype ``variant``
     flow: Tensor
@@ -63,6 +64,12 @@ class DescribedFlow(ShownInNotebooks):
 
     def __repr__(self) -> str:
         return f"<TensorArray {self.name!r} dtype={self.dtype} element_shape={self.element_shape}>"
+
+    def __copy__(self) -> Self:
+        return self  # which does not change
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
 
     # -- elements -----------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, overload
 
 from ..base import dtypes, nest
-from ..base.dataclass import dataclass
+from ..base.dataclass import dataclass, not_pickled
 from ..collections import adjoint_table
 from ..collections.variables import READ, Variable
 from ..ir.convert import convert_to_tensor
@@ -78,6 +78,10 @@ class GradientTape:
     >>> print(tape.gradient(y, x))
     Tensor(6.0, shape=(), dtype=float32)
     """
+
+    __reduce__ = not_pickled(
+        "a GradientTape is not pickled, as it knows tensors of this process; send its gradients [AL706]"
+    )
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self.persistent = persistent

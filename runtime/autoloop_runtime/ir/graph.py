@@ -22,7 +22,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.contexts import Entered, Setting
-from ..base.dataclass import Protocol
+from ..base.dataclass import Protocol, not_pickled
 from ..base.dtypes import DType
 from ..base.locations import Location, Places
 from ..base.shapes import SCALAR, TensorShape
@@ -73,7 +73,18 @@ class _Seldom:
     _entered: Entered[Graph] | None = None
 
 
-class Graph(_Seldom, NamedLookup, ShownInNotebooks):
+class _NeverSent:
+    """What ``copy`` and ``pickle`` do with a graph."""
+
+    __reduce__ = not_pickled("a graph is not pickled; send the decorated function, or one that builds it [AL706]")
+
+    def __copy__(self) -> Any:
+        made = object.__new__(type(self))  # shares the nodes
+        vars(made).update(vars(self))
+        return made
+
+
+class Graph(_Seldom, _NeverSent, NamedLookup, ShownInNotebooks):
     """A dataflow graph under construction, or finished.
 
     Parameters

@@ -129,7 +129,3 @@ class PythonProtocols(ShownInNotebooks):
         if self.node is not None and spec:
             refuse_symbolic(self, f"text in the format {spec!r} (autoloop.print shows values when they are there)")
         return format(str(self), spec)
-
-    def __getstate__(self) -> Any:
-        refuse_leaving(self, "a pickle", INSTEAD)
-        return object.__getstate__(self)

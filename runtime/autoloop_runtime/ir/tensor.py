@@ -18,9 +18,10 @@ from ..base.dtypes import DType
 from ..base.shapes import ShapeLike, TensorShape
 from .array_memory import Memory
 from .array_methods import Methods
+from .followers import refuse_leaving
 from .numpy_protocols import NumpyProtocols
 from .op import CONST, call
-from .python_protocols import PythonProtocols, refuse_symbolic
+from .python_protocols import INSTEAD, PythonProtocols, refuse_symbolic
 from .standard_protocols import StandardProtocols
 from .tensor_operators import Operators
 
@@ -219,6 +220,12 @@ class Tensor(Operators, Methods, Memory, PythonProtocols, NumpyProtocols, Standa
 
     def __deepcopy__(self, memo: Any) -> Tensor:
         return self
+
+    def __reduce__(self) -> tuple[type[Tensor], tuple[Any, ...]]:
+        if self.node is not None:
+            refuse_symbolic(self, "a pickle")
+        refuse_leaving(self, "a pickle", INSTEAD)
+        return Tensor, (self._value,)
 
 
 nest.opaque(Tensor)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base import dtypes, nest
+from ..base.dataclass import reduced
 from ..base.shapes import ShapeLike, TensorShape
 from .tensor import Tensor
 
@@ -26,6 +27,7 @@ class TensorSpec:
     """
 
     __slots__ = ("dtype", "name", "shape")
+    __reduce__ = reduced
 
     def __init__(self, shape: ShapeLike = None, dtype: Any = dtypes.float32, name: str | None = None) -> None:
         self.shape = TensorShape(shape)
@@ -69,6 +71,7 @@ class CompositeSpec:
     """
 
     __slots__ = ("dtype", "name", "shape")
+    __reduce__ = reduced
     #: what it describes
     value_type: type
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..base import dtypes, nest
 from ..base.config import check_memory_limit, shows_progress
 from ..base.contexts import Entered, Setting
+from ..base.dataclass import not_pickled
 from ..base.forks import Kind
 from ..base.shapes import ShapeLike, TensorShape
 from ..collections.variables import Variable
@@ -121,6 +122,8 @@ class Session:
     ...         print(session.run(y, {x: 3.0}))
     6.0
     """
+
+    __reduce__ = not_pickled("a Session is not pickled; send the values that it gives [AL706]")
 
     def __init__(
         self, target: str = "", graph: Graph | None = None, config: Any = None, *, memory_limit: int | None = None

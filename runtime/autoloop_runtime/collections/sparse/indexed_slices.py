@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from ... import ops
+from ...base.dataclass import reduced
 from ...base.dtypes import DType
 from ...base.shapes import TensorShape
 from ...ir.composite import Composite, register
@@ -45,6 +46,7 @@ class IndexedSlices:
     """
 
     __slots__ = ("dense_shape", "indices", "values")
+    __reduce__ = reduced
     __array_ufunc__ = None
 
     values: Tensor

@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import ops
 from ...base import dtypes
+from ...base.dataclass import reduced
 from ...base.dtypes import DType
 from ...base.shapes import Dim, TensorShape
 from ...ir.apply import apply
@@ -81,6 +82,7 @@ class SparseTensor:
     """
 
     __slots__ = ("dense_shape", "indices", "values")
+    __reduce__ = reduced
     #: arithmetic with arrays and tensors is decided here, not by them
     __array_ufunc__ = None
 
