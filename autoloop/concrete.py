@@ -36,6 +36,7 @@ from autoloop_runtime.ir.tracers import (
 from autoloop_runtime.running.prepare import prepare, run_graph, set_outputs, wrap
 
 from .given_arrays import whole_of
+from .parameters import CalledAs
 from .returned_views import SharedMemory
 from .sent_by_name import NeverSent
 
@@ -103,7 +104,7 @@ def leave_unknown_errors(trace: ConcreteFunction) -> None:
         raise CalledPlain
     raise CalledPlain from TypeError(
         f"{trace.name}: the floating-point errors that np.errstate or np.seterr ask for are not all the graph's: call "
-        f"the function itself, which is plain Python then [AL010]"
+        f"the function itself, which is plain Python then"
     )
 
 
@@ -133,7 +134,7 @@ def _asked(trace: ConcreteFunction) -> Runner | Heeded:
     return trace.checked_runner if is_graphs else _heeded(trace)
 
 
-class ConcreteFunction(NeverSent):
+class ConcreteFunction(CalledAs, NeverSent):
     """One trace of a function: a graph, and how arguments and results map to it.
 
     Attributes
@@ -157,12 +158,6 @@ class ConcreteFunction(NeverSent):
         Leaves of the result that are memory of the caller's: no run computes them.
     told : ToldResults, optional
         Those of which each run says which array they are.
-
-    Examples
-    --------
-    >>> square = al.function(lambda x: x * x).get_concrete_function(al.TensorSpec([], al.float32))
-    >>> print(square(al.constant(3.0)))
-    Tensor(9.0, shape=(), dtype=float32)
     """
 
     of_arrays: Collection[int] = ()
@@ -367,8 +362,8 @@ class ConcreteFunction(NeverSent):
 
     def __call__(self, *args: Any) -> Any:
         """Call with one value per graph input."""
-        if len(args) != len(self.graph.inputs):
-            raise TypeError(f"{self.name} takes {len(self.graph.inputs)} tensors, got {len(args)} [AL013]")
+        if len(args) != (count := len(self.graph.inputs)):
+            raise TypeError(f"{self.name} takes {count} tensors, got {len(args)}")
         values = taken(self, args)
         for value, parameter in zip(values, self.graph.inputs):
             if not parameter.shape.matches(value.shape):
@@ -450,7 +445,5 @@ def own(value: Any, arrays: Sequence[np.ndarray[Any, Any]]) -> Any:
     if not isinstance(value, np.ndarray):
         return value
     own = value.base is None  # then only the very same array shares its memory
-    for array in arrays:
-        if value is array or (not own and np.may_share_memory(value, array)):
-            return value.copy()
-    return value
+    is_shared = any(value is array or (not own and np.may_share_memory(value, array)) for array in arrays)
+    return value.copy() if is_shared else value

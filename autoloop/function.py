@@ -32,10 +32,10 @@ from .concrete import CalledPlain, leave_if_asked
 from .errors import entry_point
 from .given_arrays import give_back, with_copies
 from .keys import Number, call_key, class_key, kind_of_leaf, kind_of_recursion, leaf_key, magnitude, quick_key
-from .known_traces import FastPaths, KnownTraces, Trace, first_wait, inputs_of
+from .known_traces import FastPaths, KnownTraces, Trace, TracesAskedFor, first_wait, inputs_of
 from .number_inputs import ChangingInputs
 from .parameters import Parameters, flattened, form_of, has_defaults_of, in_pythons_words, structure_of
-from .plain_python import Told, flattened_or_left, taken_or_left, traced_or_plain, unless_in_graph, with_graph
+from .plain_python import Told, flattened_or_left, taken_or_left, traced_or_plain, unless_in_graph
 from .sent_by_name import SentByName, reloadable
 from .state.stateful import OtherWorld, StatefulFunction, called_again, run_or_refused
 from .written_arguments import OtherMemory, OverlappingArguments, in_order, lying_of, same_arrays
@@ -51,7 +51,7 @@ _KIND = Kind("Function._lock", "a trace is added when it is there; one that was 
 MOST_QUICK = 256
 
 
-class Function(SentByName):
+class Function(TracesAskedFor, SentByName):
     """What ``function`` makes of a Python function.
 
     Attributes
@@ -60,14 +60,6 @@ class Function(SentByName):
         The undecorated function.
     tracing_count : int
         How many times it was traced.
-
-    Examples
-    --------
-    >>> @al.function
-    ... def double(x):
-    ...     return 2 * x
-    >>> double(np.float64(3.0)), double.tracing_count
-    (np.float64(6.0), 1)
     """
 
     def __init__(
@@ -273,17 +265,6 @@ class Function(SentByName):
             warn_of_retracing(self.name, self._parameters.names, self.traced_for)
         return concrete
 
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Trace:
-        """Return the trace for these arguments (``TensorSpec`` allowed), made if need be."""
-        return with_graph(self.trace_for(*args, **kwargs)).alone
-
-    def trace_for(self, *args: Any, **kwargs: Any) -> Trace:
-        """Return the trace for these arguments, or what stands for it where plain Python runs."""
-        if self.input_signature is not None and not args and not kwargs:
-            args = self.input_signature
-        with self.known_traces.asked_for():
-            return self._lookup(self._bind(args, kwargs))[0]
-
     # -- as a method --------------------------------------------------------------------------------------
 
     @overload
@@ -421,7 +402,7 @@ def function(
     * tensors, arrays and NumPy scalars have the same dtypes and shapes, but after three traces that differ in extents
       above 1 of arrays one serves all, where it can; a scalar is an array, an array is no tensor;
     * Python numbers, strings and ``None`` are equal and of one type: ``1``, ``True`` and ``1.0`` are three kinds; an
-      int or float is an input from its third value on, where no trace needs its value;
+      int or float of which five values were traced is an input from then on, where no trace needs its value;
     * other objects are the same object, or equal if their class says so;
     * all of them stand in structures (tuples, lists, dicts, dataclasses) of the same form.
 
@@ -430,14 +411,14 @@ def function(
 
     Examples
     --------
-    >>> @al.function
+    >>> @function
     ... def triangle(n):
-    ...     total = al.constant(0)
+    ...     total = constant(0)
     ...     for i in range(n + 1):
     ...         total += i
     ...     return total
-    >>> print(triangle(4))
-    Tensor(10, shape=(), dtype=int32)
+    >>> int(triangle(4))
+    10
     """
     return _decorated(f, input_signature, autograph, executor, name, gradient_memory, progress)
 
@@ -450,5 +431,5 @@ def _decorated(f: Any, *options: Any) -> Any:
     if isinstance(f, (staticmethod, classmethod)):
         return type(f)(_decorated(f.__func__, *options))
     if not callable(f):
-        raise TypeError(f"@autoloop.function decorates a function, got {f!r} of type {type(f).__name__} [AL001]")
+        raise TypeError(f"@autoloop.function decorates a function, got {f!r} of type {type(f).__name__}")
     return reloadable(Function(f, *options))

@@ -19,10 +19,11 @@ from .concrete import CalledPlain, ConcreteFunction
 from .errors import let_through
 from .keys import OBJECTS, Number, class_key, is_input, leaf_key
 from .parameters import Parameters
-from .plain_python import PlainPython
+from .plain_python import PlainPython, with_graph
 from .state.stateful import TRACING, StatefulFunction, Variant, with_variant
 
 if TYPE_CHECKING:
+    from .call_form import CallForm
     from .state.known_refusals import KnownRefusals
     from .state.retrials import Request
 
@@ -380,3 +381,46 @@ def _called_in_place(
         return f(*(() if instance is None else (instance(),)), *positional, **named)
 
     return plain
+
+
+class TracesAskedFor:
+    """What a decorated function gives those who ask for its traces."""
+
+    input_signature: tuple[Any, ...] | None
+    known_traces: KnownTraces
+    name: str
+    _parameters: Parameters
+    _conform: Callable[..., Any]
+    _bind: Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]]
+    _lookup: Callable[[tuple[Any, ...]], tuple[Trace, list[Any]]]
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Trace:
+        """Return the trace for these arguments (``TensorSpec`` allowed), made if need be."""
+        trace, form = self.trace_and_form(args, kwargs)
+        made = trace.alone
+        made.called_as = form
+        return made
+
+    def trace_for(self, *args: Any, **kwargs: Any) -> Trace:
+        """Return the trace for these arguments, or what stands for it where plain Python runs."""
+        return self._trace_asked_for(args, kwargs)[0]
+
+    def trace_and_form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Trace, CallForm]:
+        """Return a trace, and how it is called."""
+        trace, call, leaves = self._trace_asked_for(args, kwargs)
+        made = with_graph(trace)
+        with undivided():
+            from .call_form import form_of_call
+
+        return made, form_of_call(self._parameters, call, leaves, made.graph.inputs)
+
+    def _trace_asked_for(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Trace, tuple[Any, ...], list[Any]]:
+        if self.input_signature is not None and not args and not kwargs:
+            args = self.input_signature
+        with self.known_traces.asked_for():
+            call = self._bind(args, kwargs)
+            if self.input_signature is not None:
+                call = self._conform(call, self.input_signature, self._parameters, self.name)
+            return (found := self._lookup(call))[0], call, found[1]

@@ -11,7 +11,7 @@ import inspect
 import sys
 import types
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from autoloop_runtime.base import nest
@@ -19,6 +19,9 @@ from autoloop_runtime.base.parsing import called_as
 from autoloop_runtime.ir.tensor import Tensor
 
 from .keys import SCALARS, constant_key
+
+if TYPE_CHECKING:
+    from .call_form import CallForm
 
 _MISSING = inspect.Parameter.empty
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -81,9 +84,14 @@ class Parameters:
             inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD),
         ])  # fmt: skip
 
+    @property
+    def every(self) -> list[inspect.Parameter]:
+        """The parameters."""
+        return list(self._signature.parameters.values())
+
     def without_first(self) -> Parameters:
         """Return those of the bound method; its instance may be one of the ``*args``."""
-        every = list(self._signature.parameters.values())
+        every = self.every
         return Parameters(every if every and every[0].kind is every[0].VAR_POSITIONAL else every[1:])
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -145,6 +153,19 @@ class Parameters:
         names = list(self.names[: self._positional])
         names += [f"{star}_{k}" for k in range(len(positional) - len(names))]
         return [*zip(names, positional), *named.items()]
+
+
+class CalledAs:
+    """A trace of which may be known how it was called."""
+
+    __slots__ = ()
+    called_as: CallForm | None = None  # of those that somebody has asked for
+
+    @property
+    def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Positional and named arguments of the function, with a ``TensorSpec`` for each that is an input."""
+        assert self.called_as is not None
+        return self.called_as.structured_input_signature
 
 
 def in_pythons_words(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError | None:

@@ -9,7 +9,6 @@ import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.op import ShownInNotebooks
 
 from .parameters import Parameters
@@ -82,7 +81,6 @@ class SentByName(LooksLikeFunction, ShownInNotebooks):
     progress: bool | None
     _instance: Callable[[], Any] | None
     _parameters: Parameters
-    _arrived: tuple[Any, ...] = ()  # the texts that came with it
 
     @property
     def instance(self) -> Any:
@@ -98,11 +96,16 @@ class SentByName(LooksLikeFunction, ShownInNotebooks):
         names = ("input_signature", "autograph", "executor", "name", "gradient_memory", "progress")
         return {name: getattr(self, name) for name in names}
 
+    @property
+    def kind_of_derived(self) -> Any:
+        """The class of functions that are made of this one."""
+        return type(self)
+
     def derived(self, f: Callable[..., Any], is_alike: bool = True) -> Any:
         """Return a function of the same arguments, if it *is alike*, options and executor; ``f`` calls this one."""
         signature = self.input_signature if is_alike else None
         options = {**self.options(), "input_signature": signature, "autograph": False}
-        made: Any = type(self)(f, **options)  # type: ignore[call-arg]
+        made: Any = self.kind_of_derived(f, **options)
         made._parameters, made.needs_graph = self._parameters if is_alike else made._parameters, True
         return made
 
@@ -117,27 +120,14 @@ class SentByName(LooksLikeFunction, ShownInNotebooks):
         return self if f is self.python_function else decorated_again(type(self), f, self.options())
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        with undivided():
-            from .sent_by_value import ByValue, found_by_name
-
-        f, by_value = self.python_function, ByValue.asked()
+        f = self.python_function
         name = getattr(f, "__qualname__", "")
-        is_found = found_by_name(getattr(f, "__module__", ""), name) is self
-        if is_found and not (by_value is not None and by_value.holds(self)):
-            return name
-        # ``g = function(f)``, where ``f`` has a name; if it has none, as a lambda, pickle says what is missing
-        texts = () if by_value is None else by_value.texts(f, self._arrived)
-        return _unfilled, (type(self),), (f, self.options(), texts)  # it may call itself
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        f, options, texts = state
-        if texts:
-            with undivided():
-                from .sent_by_value import put
-
-            put(texts)
-        self.__init__(f, **options)  # type: ignore[misc]
-        self._arrived = texts
+        try:
+            if operator.attrgetter(name)(sys.modules[f.__module__]) is self:
+                return name
+        except (AttributeError, KeyError):
+            pass  # as for a lambda, where pickle says what is missing
+        return decorated_again, (type(self), f, self.options())  # ``g = function(f)``, where ``f`` is what has a name
 
 
 class NeverSent(ShownInNotebooks):
@@ -152,13 +142,7 @@ class NeverSent(ShownInNotebooks):
         return self  # which does not change, as a function does not
 
     def __reduce__(self) -> Any:
-        raise TypeError(
-            f"one trace of {self.name} is not pickled; send the decorated function, which is by its name [AL706]"
-        )
-
-
-def _unfilled(kind: type[_S]) -> _S:
-    return kind.__new__(kind)
+        raise TypeError(f"one trace of {self.name} is not pickled; send the decorated function, which is by its name")
 
 
 def decorated_again(kind: Callable[..., Any], f: Callable[..., Any], options: dict[str, Any]) -> Any:

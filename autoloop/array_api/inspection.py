@@ -65,15 +65,5 @@ class NamespaceInfo:
 
 
 def __array_namespace_info__() -> NamespaceInfo:
-    """Return what may be asked about this namespace.
-
-    Returns
-    -------
-    NamespaceInfo
-
-    Examples
-    --------
-    >>> al.__array_namespace_info__().default_device()
-    'cpu'
-    """
+    """Return what may be asked about this namespace."""
     return NamespaceInfo()

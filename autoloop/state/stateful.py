@@ -13,6 +13,7 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from .. import state
 from ..concrete import CalledPlain, ConcreteFunction, alone, taken
+from ..parameters import CalledAs
 from ..written_arguments import OtherMemory, OverlappingArguments
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ TRACING = _KIND.lock()
 MOST_VARIANTS = 32
 #: so often a call looks for a trace that fits what it finds
 MOST_TRIES = 8
-_NEVER_FITS = "what the function finds outside its arguments is not what it was traced with [AL013]"
+_NEVER_FITS = "what the function finds outside its arguments is not what it was traced with"
 
 
 class OtherWorld(Exception):
@@ -164,7 +165,7 @@ class Variant:
         return result
 
 
-class StatefulFunction:
+class StatefulFunction(CalledAs):
     """The traces of one key of a call; called as a ``ConcreteFunction`` is.
 
     Parameters

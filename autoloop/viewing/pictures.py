@@ -38,12 +38,6 @@ class Drawing:
     ----------
     picture : Picture
         Its boxes and arrows.
-
-    Examples
-    --------
-    >>> drawing = al.draw(lambda x: x + 1, al.constant(1))  # a picture, where a notebook shows it
-    >>> type(drawing).__name__
-    'Drawing'
     """
 
     picture: Picture
@@ -70,7 +64,7 @@ class Drawing:
         """
         suffix = Path(path).suffix.lower()
         if suffix not in (".svg", ".png", ".dot", ".gv"):
-            raise ValueError(f"a drawing is saved as .svg, .png, .dot or .gv, not as {os.fspath(path)!r} [AL702]")
+            raise ValueError(f"a drawing is saved as .svg, .png, .dot or .gv, not as {os.fspath(path)!r}")
         if suffix == ".png":
             Path(path).write_bytes(to_png(self.svg))
             return
@@ -99,7 +93,7 @@ def to_png(svg: str) -> bytes:
     try:
         resvg = importlib.import_module("resvg_py")
     except ImportError as error:
-        raise ImportError(f"pixels are drawn by resvg-py ({error}): pip install 'autoloop[viewer]' [AL705]") from error
+        raise ImportError(f"pixels are drawn by resvg-py ({error}): pip install 'autoloop[viewer]'") from error
     return bytes(resvg.svg_to_bytes(svg_string=svg, zoom=2, background="white"))
 
 
@@ -122,8 +116,9 @@ def draw(f: Callable[..., Any] | Graph, *args: Any, stage: str = "lowered", **kw
 
     Examples
     --------
-    >>> al.draw(lambda x: x + 1, al.ones([2]))
-    <Drawing of <lambda>(x): 4 boxes>
+    >>> import autoloop as al
+    >>> draw(lambda x: x + 1, al.ones([2]))
+    <Drawing of <lambda>(x): 3 boxes>
     """
     stage = known(stage, STAGES)
     if isinstance(f, Graph):

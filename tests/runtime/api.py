@@ -206,5 +206,7 @@ from autoloop_runtime.python_code.names import Names, identifier
 from autoloop_runtime.running import automatic, machine_kernels, on_stack_replacement, rival, tier_up, trials
 from autoloop_runtime.running import runner as execution
 from autoloop_runtime.running.prepare import prepare, run_graph, run_now, set_outputs
+from autoloop_runtime.saving.attribute_table import ATTRIBUTES
+from autoloop_runtime.saving.op_table import load_rows
 
 later_rows.load_all()  # all rows, whichever test is the first

@@ -151,9 +151,7 @@ def _first(value: Any, said: Any, is_and: bool) -> Any:
     if type(value) is MaybeNone:
         if is_and:
             name = opened(value).name
-            raise TypeError(
-                f"`{name} and ...` would be None if {name!r} is: write `{name} is not None and ...` [AL021]"
-            )
+            raise TypeError(f"`{name} and ...` would be None if {name!r} is: write `{name} is not None and ...`")
         return _of_its_kind(opened(value).value)
     return _operand(value, said)
 

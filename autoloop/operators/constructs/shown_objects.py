@@ -94,9 +94,7 @@ class SaidItself:
 
     def __format__(self, spec: str) -> str:
         if spec:
-            raise TypeError(
-                f"the format {spec!r} of an object whose text only the run knows: write f'{{x:{spec}}}' [AL026]"
-            )
+            raise TypeError(f"the format {spec!r} of an object whose text only the run knows: write f'{{x:{spec}}}'")
         return str(self.texts[2])
 
 

@@ -162,7 +162,7 @@ def truth(value: Any) -> Tensor:
             raise programs_own(
                 ValueError(
                     f"{plain}the truth value of a tensor of shape {tensor.shape} is ambiguous; reduce it with "
-                    f"autoloop.any(...) or autoloop.all(...) [AL006]"
+                    f"autoloop.any(...) or autoloop.all(...)"
                 )
             )
     if isinstance(value, TextTracer):

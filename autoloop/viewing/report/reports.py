@@ -33,12 +33,6 @@ class Report:
     ----------
     data : dict
         What the page shows, as JSON has it.
-
-    Examples
-    --------
-    >>> report = al.report(lambda x: x + 1, al.constant(1))
-    >>> report.html[:15]
-    '<!DOCTYPE html>'
     """
 
     data: dict[str, Any]
@@ -87,7 +81,8 @@ def report(
 
     Examples
     --------
-    >>> al.report(lambda x: x + 1, al.ones([2])).data["title"]
+    >>> import autoloop as al
+    >>> report(lambda x: x + 1, al.ones([2])).data["title"]
     '<lambda>(x)'
     """
     made = Report(_data(f, args, kwargs))

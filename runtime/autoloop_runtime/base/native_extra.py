@@ -19,13 +19,7 @@ OLDEST = (0, 45)
 
 
 class UnusableCacheWarning(UserWarning):
-    """The folder that ``AUTOLOOP_CACHE_DIR`` names cannot be used, so nothing is kept; said once for each folder.
-
-    Examples
-    --------
-    >>> issubclass(al.UnusableCacheWarning, UserWarning)
-    True
-    """
+    """The folder that ``AUTOLOOP_CACHE_DIR`` names cannot be used, so nothing is kept; said once for each folder."""
 
 
 def folder() -> str | None:

@@ -12,8 +12,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from .error_codes import coded
-
 _K = TypeVar("_K", bound=type)
 _E = TypeVar("_E", bound=BaseException)
 
@@ -27,9 +25,6 @@ _WORDS: dict[str, str] = {}
 
 class UnknownWhileTracing(TypeError):
     """What is asked for, or called so, has to know more than a trace knows."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(coded("AL030", message))
 
 
 class NoOperand(UnknownWhileTracing):
@@ -46,15 +41,9 @@ class NoOperand(UnknownWhileTracing):
 class SeenByOthers(RuntimeError):
     """Another thread has looked at what only the one that traces will know."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(coded("AL031", message))
-
 
 class UnknownExtent(ValueError):
     """The same of a shape that is not known."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(coded("AL032", message))
 
 
 class ShownByRun(Exception):
@@ -68,9 +57,6 @@ class IntTooLarge(OverflowError, ShownByRun):
 
 class OfAnotherType(ValueError, ShownByRun):
     """A number of Python's of another type than in other runs."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(coded("AL020", message))
 
 
 class OfAnotherShape(ValueError, ShownByRun):

@@ -32,7 +32,7 @@ __all__ = ["Assert", "Print", "assert_true", "format_string", "print", "raise_er
 # -- text with holes --------------------------------------------------------------------------------------
 
 
-class _Hole:
+class Hole:
     """The place of a tensor in something to be shown; at run time, its value as what the user takes it for."""
 
     def __init__(self, position: int, kind: type[Tensor]) -> None:
@@ -88,10 +88,19 @@ class Text:
             leaves, structure = nest.flatten_with_structure(value)
             self.parts.append((structure, [self._leaf(leaf) for leaf in leaves]))
 
+    @classmethod
+    def of_parts(cls, values: Sequence[Any], sep: str = " ", end: str = "") -> Text:
+        """Return a text of values that have holes already."""
+        made = cls((), sep, end)
+        for value in values:
+            leaves, structure = nest.flatten_with_structure(value)
+            made.parts.append((structure, leaves))
+        return made
+
     def _leaf(self, leaf: Any) -> Any:
         if is_tensor(leaf):
             self._tensors.append(convert_to_tensor(leaf))
-            return _Hole(len(self._tensors) - 1, type(leaf))
+            return Hole(len(self._tensors) - 1, type(leaf))
         return leaf.copy() if isinstance(leaf, np.ndarray) else leaf  # its contents now
 
     def take_tensors(self) -> list[Tensor]:
@@ -103,7 +112,7 @@ class Text:
         """Return the values that were given, with ``values`` for the tensors in them."""
         found = []
         for structure, leaves in self.parts:
-            filled = [v.filled(values) if isinstance(v, _Hole) else v for v in leaves]
+            filled = [v.filled(values) if isinstance(v, Hole) else v for v in leaves]
             found.append(nest.unflatten(structure, filled))
         return found
 
@@ -113,9 +122,9 @@ class Text:
         for structure, leaves in self.parts:
             if structure.is_leaf():
                 leaf = leaves[0]
-                shown.append(str(leaf.filled(values) if isinstance(leaf, _Hole) else leaf))
+                shown.append(str(leaf.filled(values) if isinstance(leaf, Hole) else leaf))
             else:
-                filled = [v.filled(values) if isinstance(v, _Hole) else v for v in leaves]
+                filled = [v.filled(values) if isinstance(v, Hole) else v for v in leaves]
                 shown.append(str(nest.unflatten(structure, filled)))
         return self.sep.join(shown) + self.end
 
@@ -145,9 +154,7 @@ def _stream(stream: Any) -> Any:
     if stream is sys.stderr:
         return "stderr"
     if isinstance(stream, str) and not (stream in ("stdout", "stderr") or stream.startswith("file://")):
-        raise ValueError(
-            f"print: unknown output_stream {stream!r}; 'stdout', 'stderr' and 'file://...' are known [AL210]"
-        )
+        raise ValueError(f"print: unknown output_stream {stream!r}; 'stdout', 'stderr' and 'file://...' are known")
     return stream
 
 
@@ -180,11 +187,6 @@ def print(
     -------
     Operation or None
         The operation, in a graph that a session runs: fetch it or depend on it.
-
-    Examples
-    --------
-    >>> al.print("x is", al.constant(3))
-    x is 3
     """
     text = Text(values, sep, end)
     made: Node | None = apply_several(
@@ -213,15 +215,6 @@ def format_string(template: str, *values: object, name: str | None = None) -> Te
     *values
         Anything; tensors may be inside structures.
     name : str, optional
-
-    Returns
-    -------
-    Tensor
-
-    Examples
-    --------
-    >>> print(al.format_string("{} of {}", 1, 2))
-    Tensor(1 of 2, shape=(), dtype=<U6)
     """
     text = Text(values)
     return apply(FORMAT, text.take_tensors(), {"template": template, "text": text}, name)
@@ -286,16 +279,6 @@ def Print(
     summarize : int, optional
         How many elements of each tensor to show: 3 by default, all if negative.
     name : str, optional
-
-    Returns
-    -------
-    Tensor
-
-    Examples
-    --------
-    >>> x = al.Print(al.constant(3), [al.constant(3)], "x is ")  # says "x is [3]" on standard error
-    >>> print(x)
-    Tensor(3, shape=(), dtype=int32)
     """
     attrs = {
         "message": message or "",
@@ -335,18 +318,6 @@ def assert_true(condition: ArrayLike, *message: object, name: str | None = None)
     *message
         What the error says, shown as ``print`` would; may hold tensors.
     name : str, optional
-
-    Returns
-    -------
-    operation or None
-
-    Examples
-    --------
-    >>> al.assert_true(al.constant(2) > 1, "too small")
-    >>> al.assert_true(al.constant(2) > 3, "too small")
-    Traceback (most recent call last):
-        ...
-    AssertionError: too small
     """
     condition = as_dtype(convert_to_tensor(condition), dtypes.bool_)
     text = Text(message) if message else None
@@ -366,18 +337,6 @@ def Assert(condition: ArrayLike, data: object, summarize: int | None = None, nam
     summarize : int, optional
         Accepted for compatibility.
     name : str, optional
-
-    Returns
-    -------
-    operation or None
-
-    Examples
-    --------
-    >>> al.Assert(True, ["never shown"])
-    >>> al.Assert(al.constant(2) > 3, ["too small"])
-    Traceback (most recent call last):
-        ...
-    AssertionError: assertion failed: too small
     """
     values = data if isinstance(data, (list, tuple)) else [data]
     return assert_true(condition, "assertion failed:", *values, name=name or "Assert")
@@ -407,17 +366,6 @@ def raise_error(
     name : str, optional
     location : tuple of Line, optional
         The user's lines that lead to the ``raise``, if it is not what is being run.
-
-    Returns
-    -------
-    operation or None
-
-    Examples
-    --------
-    >>> al.raise_error(ValueError, "no root")
-    Traceback (most recent call last):
-        ...
-    ValueError: no root
     """
     made: Node | None = apply_several(
         RAISE, [convert_to_tensor(v) for v in values], {"factory": factory}, name, location

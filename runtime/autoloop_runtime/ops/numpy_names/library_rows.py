@@ -29,6 +29,10 @@ Shape: TypeAlias = str | Callable[..., Any]
 _TRIED = (1, 2, 3, 8)
 
 
+#: ops of which the kernel is tried on small arrays to find dtypes; added to while modules are imported
+TRIED: set[Op] = set()
+
+
 class Library:
     """A function of tensors that NumPy or SciPy computes."""
 
@@ -87,7 +91,10 @@ def library(
         return tuple([_value(one) for one in made]) if several else _value(made)
 
     computed = kernel if isinstance(kernel, np.ufunc) and not several else run  # a ufunc gives what a kernel must
-    return Library(primitive(name, infer, computed, vjp, traits=traits, several=several, **options))
+    made = primitive(name, infer, computed, vjp, traits=traits, several=several, **options)
+    if dtype is None:
+        TRIED.add(made)
+    return Library(made)
 
 
 def _value(made: Any) -> Any:

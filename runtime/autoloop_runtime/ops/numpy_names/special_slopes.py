@@ -166,9 +166,7 @@ def _beside(name: str, of_lower: float, of_upper: float, by_value: Callable[...,
 
 def _digamma_slopes(y: Any, x: Any) -> Any:
     if x.dtype.kind == "c":
-        raise TypeError(
-            "scipy.special.digamma of complex numbers has no derivative, as SciPy's zeta takes real ones [AL405]"
-        )
+        raise TypeError("scipy.special.digamma of complex numbers has no derivative, as SciPy's zeta takes real ones")
     return (_f("zeta", 2.0, x),)
 
 
