@@ -27,6 +27,7 @@ with _NoCollection():  # NumPy comes with the first of these, where it is not th
     from autoloop_runtime.base import nest as nest
     from autoloop_runtime.base.callbacks import WATCHES as _WATCHES
     from autoloop_runtime.base.doors import door as _door
+    from autoloop_runtime.base.doors import listing as _listing
     from autoloop_runtime.base.dtypes import as_dtype as as_dtype
     from autoloop_runtime.base.dtypes import bool_ as bool_
     from autoloop_runtime.base.dtypes import complex64 as complex64
@@ -83,9 +84,11 @@ if _typing.TYPE_CHECKING:
 
     from . import compat as compat
     from . import debugging as debugging
+    from . import errors as errors
     from . import fft as fft
     from . import linalg as linalg
     from . import profiler as profiler
+    from . import typing as typing
     from .array_api import __array_namespace_info__ as __array_namespace_info__
     from .array_api import asarray as asarray
     from .array_api import astype as astype
@@ -196,9 +199,9 @@ _LATER = {
 }  # fmt: skip
 #: the same of modules that are names themselves
 _LATER_MODULES = {
-    "compat": "autoloop.compat", "debugging": "autoloop.debugging", "fft": "autoloop.fft", "linalg": "autoloop.linalg",
-    "profiler": "autoloop.profiler", "random": "autoloop_runtime.ops.random",
-    "sparse": "autoloop_runtime.collections.sparse",
+    "compat": "autoloop.compat", "debugging": "autoloop.debugging", "errors": "autoloop.errors", "fft": "autoloop.fft",
+    "linalg": "autoloop.linalg", "profiler": "autoloop.profiler", "random": "autoloop_runtime.ops.random",
+    "sparse": "autoloop_runtime.collections.sparse", "typing": "autoloop.typing",
 }  # fmt: skip
 _MODULE_OF = {
     **_LATER_MODULES,
@@ -206,18 +209,57 @@ _MODULE_OF = {
     **_later_rows.MODULE_OF,
     **{alias: _later_rows.MODULE_OF[name] for alias, name in _later_rows.SPELLED.items()},
 }
-if not _typing.TYPE_CHECKING:  # checkers take every public name of this file, which is the same
-    # importing any module of the package puts its name here: only those listed are public
-    _MODULES = {"config", "nest"}
-    _type = type(_os)
-    __all__ = [n for n, v in globals().items() if n[0] != "_" and (n in _MODULES or not isinstance(v, _type))]
-    __all__ = sorted({*__all__, *_MODULE_OF} - {"annotations"})  # noqa: PLE0605
-
+if not _typing.TYPE_CHECKING:  # which are told of each name above
     __getattr__ = _door(globals(), _MODULE_OF, _LATER_MODULES, _later_rows.SPELLED)
+
+__all__ = [  # noqa: F405  (a test compares it with what there is; a star takes no name from Python's builtins)
+    "Assert", "ConcreteFunction", "Drawing", "Function", "GradientTape", "Graph", "IndexedSlices",
+    "IndexedSlicesSpec", "MissingNativeWarning", "Print", "Report", "Session", "SparseTensor", "SparseTensorSpec",
+    "Tensor", "TensorArray", "TensorShape", "TensorSpec", "UnusableCacheWarning", "Variable", "acos", "acosh",
+    "add", "add_at", "allclose", "angle", "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
+    "arctanh", "argmax", "argmin", "argsort", "argwhere", "array_equal", "as_dtype", "asarray", "asin", "asinh",
+    "assert_true", "astype", "atan", "atan2", "atanh", "average", "bincount", "bitwise_and", "bitwise_invert",
+    "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool_", "boolean_mask",
+    "broadcast_arrays", "broadcast_to", "can_cast", "case", "cast", "cbrt", "ceil", "cholesky", "clip",
+    "clip_by_value", "compat", "complex64", "complex128", "concat", "concatenate", "cond", "config", "conj",
+    "constant", "convert", "convert_to_tensor", "copysign", "cos", "cosh", "count_nonzero", "cross", "cumprod",
+    "cumsum", "cumulative_prod", "cumulative_sum", "custom_gradient", "debugging", "det", "diag", "diag_part",
+    "diagonal", "diff", "div", "divide", "do_not_convert", "dot", "draw", "e", "einsum", "empty", "empty_like",
+    "ensure_shape", "equal", "erf", "exp", "exp2", "expand_dims", "explain", "expm1", "eye", "fft", "fill",
+    "finfo", "flatten", "flip", "float16", "float32", "float64", "floor", "floor_divide", "floordiv", "floormod",
+    "foldl", "foldr", "format_string", "from_dlpack", "full", "full_like", "function", "gather", "gather_nd",
+    "get_default_graph", "getitem", "grad", "gradients", "greater", "greater_equal", "hessian_vector_product",
+    "hstack", "hypot", "identity", "iinfo", "imag", "index_add", "inf", "inner", "int8", "int16", "int32",
+    "int64", "inv", "invert", "is_close", "is_finite", "is_inf", "is_nan", "isclose", "isdtype", "isfinite",
+    "isinf", "isnan", "jacobian", "jvp", "left_shift", "less", "less_equal", "linalg", "linspace",
+    "load_ipython_extension", "log", "log1p", "log2", "log10", "log_softmax", "logaddexp", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "logsumexp", "map_fn", "matmul", "matrix_determinant",
+    "matrix_inverse", "matrix_solve", "matrix_transpose", "maximum", "mean", "meshgrid", "minimum", "mod",
+    "moveaxis", "mul", "multiply", "nan", "nan_to_num", "neg", "negative", "nest", "newaxis", "nextafter",
+    "nonzero", "norm", "not_equal", "one_hot", "ones", "ones_like", "outer", "pad", "permute_dims", "pi",
+    "placeholder", "positive", "prod", "profiler", "ptp", "py_function", "raise_error", "random", "rank", "ravel",
+    "real", "reciprocal", "reduce_all", "reduce_any", "reduce_logsumexp", "reduce_max", "reduce_mean",
+    "reduce_min", "reduce_prod", "reduce_std", "reduce_sum", "reduce_variance", "relu", "remainder", "repeat",
+    "report", "reshape", "result_type", "reverse", "right_shift", "rint", "roll", "rsqrt", "scan", "scatter",
+    "scatter_add", "scatter_nd", "scatter_update", "searchsorted", "set_item", "set_loop_options", "shape",
+    "sigmoid", "sign", "signbit", "sin", "sinh", "size", "softmax", "softplus", "solve", "sort", "sparse",
+    "split", "sqrt", "square", "squeeze", "stack", "std", "stop_gradient", "string", "sub", "subtract",
+    "swapaxes", "switch_case", "take", "take_along_axis", "tan", "tanh", "tensor_scatter_nd_add",
+    "tensor_scatter_nd_update", "tensordot", "tile", "to_code", "top_k", "trace", "transpose", "tril", "triu",
+    "truediv", "trunc", "uint8", "uint16", "uint32", "uint64", "unique", "unique_all", "unique_counts",
+    "unique_inverse", "unique_values", "unstack", "value_and_grad", "var", "vdot", "vecdot", "vectorized_map",
+    "vjp", "vstack", "where", "while_loop", "zeros", "zeros_like",
+]  # fmt: skip
+#: public, too
+_NOT_OF_A_STAR = (
+    "__array_api_version__", "__array_namespace_info__", "__version__", "abs", "all", "any", "bool", "complex",
+    "errors", "max", "min", "pow", "print", "range", "round", "sum", "typing",
+)  # fmt: skip
+if _typing.TYPE_CHECKING:
+    MYPY = False  # which mypy takes for true; pyright counts names of another package's star as private if not listed
+    if not MYPY:
+        __all__ += ["abs", "all", "any", "complex", "max", "min", "pow", "print", "range", "round", "sum"]
+__dir__ = _listing(globals(), *_NOT_OF_A_STAR)
 
 if _kept is not None:
     _kept.end_of_import()
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULE_OF})

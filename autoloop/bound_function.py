@@ -44,7 +44,17 @@ class BoundFunction:
         return hash((id(self.__self__), self.function))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return getattr, (self.__self__, self.function.python_function.__name__)  # as of a method
+        own = self.__self__
+        for cls in (own if isinstance(own, type) else type(own)).__mro__:
+            for name, found in vars(cls).items():
+                if self._is_of(found):  # which a subclass may have hidden, as ``super().step``
+                    return (getattr, (own, name)) if getattr(own, name, None) == self else (_bound, (cls, name, own))
+        return getattr, (own, self.function.python_function.__name__)  # as of a method
+
+    def _is_of(self, found: Any) -> bool:
+        made: Any = found.__func__ if isinstance(found, classmethod) else found
+        is_alike = isinstance(made, type(self.function)) and made.python_function is self.function.python_function
+        return is_alike and made.options() == self.function.options()
 
     def __getattr__(self, name: str) -> Any:
         if name == "__deepcopy__":  # which is the function's, not a method's
@@ -53,6 +63,11 @@ class BoundFunction:
 
     def __repr__(self) -> str:
         return f"<autoloop.function {self.function.name} of {self.__self__!r}>"
+
+
+def _bound(cls: type, name: str, instance: Any) -> Any:
+    """Return what a class has under a name, as a method of ``instance``, whose own may be another."""
+    return vars(cls)[name].__get__(instance, type(instance))
 
 
 def reference_to(instance: Any, bound: dict[int, Any]) -> Callable[[], Any]:

@@ -104,7 +104,7 @@ def leave_unknown_errors(trace: ConcreteFunction) -> None:
         raise CalledPlain
     raise CalledPlain from TypeError(
         f"{trace.name}: the floating-point errors that np.errstate or np.seterr ask for are not all the graph's: call "
-        f"the function itself, which is plain Python then"
+        f"the function itself, which is plain Python then [AL010]"
     )
 
 
@@ -158,6 +158,12 @@ class ConcreteFunction(CalledAs, NeverSent):
         Leaves of the result that are memory of the caller's: no run computes them.
     told : ToldResults, optional
         Those of which each run says which array they are.
+
+    Examples
+    --------
+    >>> square = al.function(lambda x: x * x).get_concrete_function(al.TensorSpec([], al.float32))
+    >>> print(square(al.constant(3.0)))
+    Tensor(9.0, shape=(), dtype=float32)
     """
 
     of_arrays: Collection[int] = ()
@@ -363,7 +369,7 @@ class ConcreteFunction(CalledAs, NeverSent):
     def __call__(self, *args: Any) -> Any:
         """Call with one value per graph input."""
         if len(args) != (count := len(self.graph.inputs)):
-            raise TypeError(f"{self.name} takes {count} tensors, got {len(args)}")
+            raise TypeError(f"{self.name} takes {count} tensors, got {len(args)} [AL013]")
         values = taken(self, args)
         for value, parameter in zip(values, self.graph.inputs):
             if not parameter.shape.matches(value.shape):

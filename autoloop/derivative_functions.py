@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 import functools
-import operator
-import sys
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from autoloop_runtime.base.forks import undivided
 
 from .conversion.pipeline import do_not_convert
 
@@ -29,9 +29,15 @@ class DerivativeFunction:
     traced : callable, optional
         Gives, of arguments, the decorated function that a call with them runs, and these as it takes them; None if
         there is no such function.
+
+    Attributes
+    ----------
+    as_decorated : object
+        What it is when it is differentiated itself; None until it is.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_call", "_made", "_traced")  # the first is copied by who wraps it
+    #: the first is copied by who wraps it
+    __slots__ = ("__dict__", "__weakref__", "_call", "_made", "_traced", "as_decorated")
 
     def __init__(
         self, maker: Callable[..., Any], f: Callable[..., Any], options: tuple[Any, ...], call: Callable[..., Any],
@@ -42,6 +48,7 @@ class DerivativeFunction:
         self._call = call
         self._made = maker, f, options
         self._traced = traced
+        self.as_decorated: Any = None
         do_not_convert(self)
 
     @do_not_convert
@@ -82,15 +89,29 @@ class DerivativeFunction:
         return self if other is f else maker(other, *options)
 
     def __reduce__(self) -> str | tuple[Any, ...]:
+        with undivided():
+            from .sent_by_value import ByValue, found_by_name
+
         maker, f, options = self._made
-        name = getattr(self, "__qualname__", "")
-        try:
-            if operator.attrgetter(name)(sys.modules[self.__module__]) is self:
-                return name
-        except (AttributeError, KeyError):
-            pass
-        return maker, (f, *options)  # pickle says what is missing if ``f`` has no name
+        by_value, name = ByValue.asked(), getattr(self, "__qualname__", "")
+        is_found = found_by_name(self.__module__, name) is self
+        if is_found and not (by_value is not None and by_value.holds(self)):
+            return name
+        texts = () if by_value is None else by_value.texts(f)
+        return made_again, (maker, f, options, texts)  # pickle says what is missing if ``f`` has no name
 
     def __repr__(self) -> str:
         maker, f, _ = self._made
         return f"<autoloop.{maker.__name__} of {getattr(f, '__qualname__', f)}>"
+
+
+def made_again(
+    maker: Callable[..., Any], f: Callable[..., Any], options: tuple[Any, ...], texts: tuple[Any, ...]
+) -> Any:
+    """Return a derivative of a function that has arrived, with the lines that it was sent with if it was."""
+    if texts:
+        with undivided():
+            from .sent_by_value import put
+
+        put(texts)
+    return maker(f, *options)

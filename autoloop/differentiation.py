@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
 import numpy as np
 from autoloop_runtime import gradients as runtime
@@ -33,6 +33,9 @@ from .function import Function
 from .keys import Number
 from .left_to_python import NoGradientError
 
+if TYPE_CHECKING:
+    from .typing import Gradient, ValueAndGradient
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -45,7 +48,7 @@ __all__ = [
 def _staged(f: Callable[..., Any], decorated: _Decorated | None = None) -> Callable[..., Any]:
     """Return ``f``, converted whenever it is called inside a trace, and decorated where it is given NumPy's arrays."""
     if not callable(f):
-        raise TypeError(f"a function is needed, got {f!r} of type {type(f).__name__}")
+        raise TypeError(f"a function is needed, got {f!r} of type {type(f).__name__} [AL001]")
     if isinstance(f, (Function, BoundFunction)):
         return f
 
@@ -108,7 +111,23 @@ class _Decorated:
         return alone()
 
 
-def grad(f: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[P, Any]:
+def _decorated(f: Callable[..., Any]) -> _Decorated:
+    """Return a function as it is decorated; that of a derivative is kept, with its traces."""
+    if not isinstance(f, DerivativeFunction):
+        return _Decorated(f)
+    if f.as_decorated is None:
+        f.as_decorated = _Decorated(f)
+    made: _Decorated = f.as_decorated
+    return made
+
+
+@overload
+def grad(f: Callable[Concatenate[Any, P], Any]) -> Gradient[P]: ...
+@overload
+def grad(f: Callable[P, Any], argnums: int | Sequence[int], has_aux: bool = False) -> Callable[P, Any]: ...
+@overload
+def grad(f: Callable[P, Any], argnums: int | Sequence[int] = 0, *, has_aux: bool) -> Callable[P, Any]: ...
+def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
     decorated = _Decorated(f)
     alone = runtime.grad(_staged(f, decorated), argnums, has_aux)
 
@@ -120,9 +139,15 @@ def grad(f: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = 
     return DerivativeFunction(grad, f, (argnums, has_aux), made, _traced_as(decorated, argnums, has_aux))
 
 
+@overload
+def value_and_grad(f: Callable[Concatenate[Any, P], R], *, has_aux: bool = False) -> ValueAndGradient[P, R]: ...
+@overload
 def value_and_grad(
-    f: Callable[P, R], argnums: int | Sequence[int] = 0, has_aux: bool = False
-) -> Callable[P, tuple[R, Any]]:
+    f: Callable[P, R], argnums: int | Sequence[int], has_aux: bool = False
+) -> Callable[P, tuple[R, Any]]: ...
+def value_and_grad(
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., tuple[Any, Any]]:
     decorated = _Decorated(f)
     alone = runtime.value_and_grad(_staged(f, decorated), argnums, has_aux)
     made = _in_one_graph(decorated, alone, argnums, has_aux, lambda whole, args, kwargs: whole(*args, **kwargs))
@@ -130,8 +155,8 @@ def value_and_grad(
     return DerivativeFunction(value_and_grad, f, (argnums, has_aux), made, traced)
 
 
-#: names, among the derivatives that are kept with a function, that in given directions
-_JVP, _JACOBIAN = "jvp", "jacobian"
+#: names of derivatives that are kept with a function, beside those of ``value_and_grad``
+_JVP, _JACOBIAN, _HVP = "jvp", "jacobian", "hessian_vector_product"
 #: the leaves of arguments of which a trace is made as the function's own is
 _LEAVES = (Tensor, np.ndarray, np.generic, bool, int, float, complex, str, type(None))
 
@@ -197,11 +222,12 @@ def _whole(function: Function, argnums: int | Sequence[int], has_aux: bool) -> F
     return _kept(function, key, lambda: runtime.value_and_grad(function, argnums, has_aux))
 
 
-def _kept(function: Function, key: Any, make: Callable[[], Callable[..., Any]]) -> Function:
-    """Return a derivative as a trace, the same one each time: asking for a derivative makes none."""
+def _kept(function: Function, key: Any, make: Callable[[], Callable[..., Any]], is_alike: bool = True) -> Function:
+    """Return a derivative as a trace, the same one each time: asking for a derivative makes none. It *is alike* if it
+    has the function's arguments."""
     known = function.with_gradient.get(key)
     if known is None:
-        known = function.with_gradient.setdefault(key, function.derived(make()))
+        known = function.with_gradient.setdefault(key, function.derived(make(), is_alike))
     return known
 
 
@@ -237,19 +263,24 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
 
 def jvp(f: Callable[..., R], primals: Sequence[Any], directions: Sequence[Any]) -> tuple[R, R]:
     leaves = nest.flatten([primals, directions])
-    function = _Decorated(f).function() if _is_alone(leaves) else None  # forward mode is a trace of tensors, too
+    function = _decorated(f).function() if _is_alone(leaves) else None  # forward mode is a trace of tensors, too
     if function is None:
         return runtime.jvp(_staged(f), primals, directions)
-    both = function.with_gradient.get(_JVP)
-    if both is None:
-        made = function.derived(functools.partial(runtime.jvp, function), False)
-        both = function.with_gradient.setdefault(_JVP, made)
+    both = _kept(function, _JVP, lambda: functools.partial(runtime.jvp, function), False)
     given: tuple[R, R] = both(*[nest.map_structure(_own, list(one)) for one in (primals, directions)])
     return given
 
 
 def hessian_vector_product(f: Callable[..., Any], primal: Any, vector: Any) -> Any:
-    return runtime.hessian_vector_product(_staged(f), primal, vector)
+    decorated, leaves = _decorated(f), nest.flatten([primal, vector])
+    function = decorated.of(leaves) if _is_alone(leaves) else None
+    if function is None:
+        return runtime.hessian_vector_product(_staged(f), primal, vector)
+    product = _kept(function, _HVP, lambda: functools.partial(runtime.hessian_vector_product, function), False)
+    given = [nest.map_structure(_own, one) for one in (primal, vector)]
+    return decorated.unless_refused(
+        lambda: product(*given), lambda: runtime.hessian_vector_product(_staged(f), primal, vector)
+    )
 
 
 def custom_gradient(f: Callable[P, tuple[R, Callable[..., Any]]]) -> Callable[P, R]:

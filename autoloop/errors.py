@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 from autoloop_runtime.base import dtypes, stand_ins
 from autoloop_runtime.base.callbacks import code_of, origin_of
+from autoloop_runtime.base.doors import listing
 from autoloop_runtime.base.locations import is_own_file, shown_name
 from autoloop_runtime.base.parsing import parse
 
@@ -365,3 +366,7 @@ def _head_of(code: types.CodeType) -> tuple[int, str]:
 
 def _is_own_frame(frame: types.FrameType) -> bool:
     return is_own_file(frame.f_code.co_filename) or _ENTRY_MARK in frame.f_globals
+
+
+__all__ = ["ConversionError", "EndlessRecursionError", "SourceNotFoundError"]
+__dir__ = listing(globals())

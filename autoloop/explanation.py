@@ -275,6 +275,16 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     -------
     Explanation
         Print it to read the report.
+
+    Examples
+    --------
+    >>> def count(n):
+    ...     i = 0
+    ...     while i < n:
+    ...         i += 1
+    ...     return i
+    >>> print(str(al.explain(count, al.constant(3))).splitlines()[0])
+    count
     """
     function, args = traceable(f, args)
     name = title_of(f, function)

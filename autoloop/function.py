@@ -60,6 +60,14 @@ class Function(TracesAskedFor, SentByName):
         The undecorated function.
     tracing_count : int
         How many times it was traced.
+
+    Examples
+    --------
+    >>> @al.function
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(np.float64(3.0)), double.tracing_count
+    (np.float64(6.0), 1)
     """
 
     def __init__(
@@ -402,7 +410,7 @@ def function(
     * tensors, arrays and NumPy scalars have the same dtypes and shapes, but after three traces that differ in extents
       above 1 of arrays one serves all, where it can; a scalar is an array, an array is no tensor;
     * Python numbers, strings and ``None`` are equal and of one type: ``1``, ``True`` and ``1.0`` are three kinds; an
-      int or float of which five values were traced is an input from then on, where no trace needs its value;
+      int or float is an input from its third value on, where no trace needs its value;
     * other objects are the same object, or equal if their class says so;
     * all of them stand in structures (tuples, lists, dicts, dataclasses) of the same form.
 
@@ -411,14 +419,14 @@ def function(
 
     Examples
     --------
-    >>> @function
+    >>> @al.function
     ... def triangle(n):
-    ...     total = constant(0)
+    ...     total = al.constant(0)
     ...     for i in range(n + 1):
     ...         total += i
     ...     return total
-    >>> int(triangle(4))
-    10
+    >>> print(triangle(4))
+    Tensor(10, shape=(), dtype=int32)
     """
     return _decorated(f, input_signature, autograph, executor, name, gradient_memory, progress)
 
@@ -431,5 +439,5 @@ def _decorated(f: Any, *options: Any) -> Any:
     if isinstance(f, (staticmethod, classmethod)):
         return type(f)(_decorated(f.__func__, *options))
     if not callable(f):
-        raise TypeError(f"@autoloop.function decorates a function, got {f!r} of type {type(f).__name__}")
+        raise TypeError(f"@autoloop.function decorates a function, got {f!r} of type {type(f).__name__} [AL001]")
     return reloadable(Function(f, *options))

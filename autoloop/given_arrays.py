@@ -88,7 +88,7 @@ def give_back(name: str, leaves: list[Any], used: list[Any], result: Any) -> Any
                 continue
             raise TypeError(
                 f"{name}: an argument of another byte order or type overlaps in memory with another argument, and it "
-                f"is written to; give a copy of one"
+                f"is written to; give a copy of one [AL015]"
             )
         written.append((leaf, copy))
     for leaf, copy in written:
@@ -173,9 +173,9 @@ def _imported(argument: str, leaf: Any) -> Any:
             return np.from_dlpack(leaf)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise TypeError(
-            f"{argument} is a {kind} that NumPy cannot take over ({error}); give it as an array of NumPy's"
+            f"{argument} is a {kind} that NumPy cannot take over ({error}); give it as an array of NumPy's [AL014]"
         ) from error
-    raise TypeError(f"{argument} is a {kind} on another device; move it to the CPU")
+    raise TypeError(f"{argument} is a {kind} on another device; move it to the CPU [AL014]")
 
 
 class TakenForTwo:

@@ -98,4 +98,4 @@ def _silent(run: Callable[..., list[Any]], values: Sequence[Any], state: RunStat
 
 def _refuse(function: str, name: str, place: tuple[int, ...], value: Any) -> NoReturn:
     where = f" holds nan at {list(place)} of {shown(value)}" if place else " is nan"
-    raise FloatingPointError(f"{function}: {name!r}, which it is given,{where}")
+    raise FloatingPointError(f"{function}: {name!r}, which it is given,{where} [AL607]")

@@ -18,10 +18,12 @@ from .parameters import Parameters
 def checked_signature(signature: Any) -> tuple[Any, ...]:
     """Return ``signature`` if it is a sequence of structures of specs."""
     if not isinstance(signature, (list, tuple)):
-        raise TypeError(f"input_signature is a list of TensorSpec, one per argument, got {signature!r}")
+        raise TypeError(f"input_signature is a list of TensorSpec, one per argument, got {signature!r} [AL012]")
     for leaf in nest.flatten(tuple(signature)):
         if not isinstance(leaf, (TensorSpec, CompositeSpec)):
-            raise TypeError(f"input_signature holds TensorSpec, e.g. TensorSpec([None, 2], float32), not {leaf!r}")
+            raise TypeError(
+                f"input_signature holds TensorSpec, e.g. TensorSpec([None, 2], float32), not {leaf!r} [AL012]"
+            )
     return tuple(signature)
 
 
@@ -47,7 +49,7 @@ def conform(
     if not fits or not all(_is_default(parameters.default(n), v) for n, v in unlisted):
         raise TypeError(
             f"{function} has an input_signature of {count} arguments, got {len(positional) + len(named)}; "
-            f"an argument that it does not list must keep its default"
+            f"an argument that it does not list must keep its default [AL012]"
         )
     made = []
     for spec, (name, arg) in zip(signature, parameters.named(call)):
@@ -57,6 +59,7 @@ def conform(
         except ValueError as error:
             raise TypeError(
                 f"{function}: argument {name!r} has another structure than its entry in input_signature: {error}"
+                " [AL012]"
             ) from None
         made.append(nest.unflatten(structure, [_fit(s, p, function, name) for s, p in zip(specs, parts)]))
     return parameters.join((*made, *positional[count:]), named)

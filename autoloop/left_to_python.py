@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from autoloop_runtime.base.contexts import Setting
+from autoloop_runtime.base.error_codes import coded
 from autoloop_runtime.base.locations import Line, capture, users_line
 from autoloop_runtime.base.stand_ins import ShownByRun
 from autoloop_runtime.ir.graph import Graph, current_graph
@@ -173,7 +174,7 @@ def refuse_unknown(what: str, instead: str) -> NoReturn:
     TypeError
     """
     leave_unknown(f"{what}; {instead}", instead=instead)
-    raise TypeError(f"{what}: {instead}")
+    raise TypeError(coded("AL030", f"{what}: {instead}"))
 
 
 def unless_left(refusal: E) -> E:

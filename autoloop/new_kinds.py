@@ -89,7 +89,7 @@ class NewKinds:
         said = (
             f"{self._name} was traced for {spent.count} kinds of arguments, or of what it finds outside them: where "
             f"these are others, the first calls run as plain Python, and kinds that come again are traced; "
-            f"see autoloop.explain"
+            f"see autoloop.explain [AL011]"
         )
         if _SAID not in self._told:
             warnings.warn(said, stacklevel=user_stacklevel())
@@ -97,7 +97,7 @@ class NewKinds:
         if spent.is_over and _SAID_OF_ALL not in self._told:
             warnings.warn(
                 f"{self._name} runs as plain Python from now on: nearly each call would need a trace of its own; give "
-                f"it what changes as arrays, or leave out the decorator",
+                f"it what changes as arrays, or leave out the decorator [AL011]",
                 stacklevel=user_stacklevel(),
             )
             self._told.add(_SAID_OF_ALL)

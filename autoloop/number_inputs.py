@@ -4,7 +4,7 @@ own, of extents of arrays see ``extent_inputs``, and of calls that are all of ot
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,14 +13,14 @@ from autoloop_runtime.base.forks import undivided
 
 from .concrete import CalledPlain
 from .keys import Number, call_key, class_key, leaf_key
-from .plain_python import Spent
+from .plain_python import PlainPython, Spent
 
 if TYPE_CHECKING:
     from .extent_inputs import ExtentInputs
     from .new_kinds import NewKinds
 
 #: how many values of a number are traced before it is taken for one that keeps changing
-MOST_VALUES = 5
+MOST_VALUES = 2
 #: what traces weigh together before it is looked at whether they pay
 _FEW = 8
 #: of so many kinds of calls it is noted which numbers are inputs
@@ -35,30 +35,46 @@ class NumberInputs:
     def __init__(self) -> None:
         #: the calls but for their numbers -> what the numbers were in each trace
         self._traced: dict[Any, list[tuple[Any, ...]]] = {}
-        #: of which it was found that a trace needs their values
-        self._fixed: set[Any] = set()
+        #: of these, what graphs were made of
+        self._graphs: set[Any] = set()
+        #: calls but for their numbers -> which leaves have to be constants: a trace needs their values
+        self._fixed: dict[Any, set[int]] = {}
 
-    def inputs(self, structure: Any, leaves: Sequence[Any]) -> list[Any] | None:
-        """Return the leaves of a call with ``Number`` for those that keep changing; None if there are none."""
+    def changing(self, structure: Any, leaves: Sequence[Any]) -> list[int]:
+        """Return which leaves of a call are numbers that keep changing, floats first.
+
+        The third value of one starts it. A float is an input beside others with its second: a few ints in turn may be
+        modes, of which each has its own best code.
+        """
         places = [k for k, leaf in enumerate(leaves) if type(leaf) in (int, float)]
+        if not places:
+            return []
         kind = self._kind(structure, leaves)
-        earlier = self._traced.get(kind, [])
-        if not places or kind in self._fixed or len(earlier) < MOST_VALUES:
-            return None
-        now = self._numbers(leaves)
-        changing = [k for k, *values in zip(places, now, *earlier) if len(set(values)) >= MOST_VALUES]
-        if not changing:
-            return None
-        return [Number(leaf) if k in changing else leaf for k, leaf in enumerate(leaves)]
+        earlier, fixed = self._traced.get(kind, ()), self._fixed.get(kind, ())
+        if len(earlier) < MOST_VALUES:
+            return []
+        counts = [(k, len(set(values))) for k, *values in zip(places, self._numbers(leaves), *earlier)]
+        often = [k for k, count in counts if count > MOST_VALUES and k not in fixed and _fits(leaves[k])]
+        if not often:
+            return []
+        floats = [k for k, count in counts if count > 1 and type(leaves[k]) is float and k not in fixed]
+        return floats + [k for k in often if type(leaves[k]) is int]
 
-    def traced(self, structure: Any, leaves: Sequence[Any]) -> None:
-        """Note a trace that was made for the values of its numbers."""
+    def traced(self, structure: Any, leaves: Sequence[Any], trace: Any) -> None:
+        """Note a trace that was made for, or with, these values of its numbers."""
         if any(type(leaf) in (int, float) for leaf in leaves):
-            self._traced.setdefault(self._kind(structure, leaves), []).append(self._numbers(leaves))
+            kind = self._kind(structure, leaves)
+            self._traced.setdefault(kind, []).append(self._numbers(leaves))
+            if not isinstance(trace, PlainPython):
+                self._graphs.add(kind)
 
-    def fix(self, structure: Any, leaves: Sequence[Any]) -> None:
+    def needs_values(self, structure: Any, leaves: Sequence[Any], trace: Any) -> bool:
+        """Return whether plain Python has to stand in for a trace with inputs, where there are graphs of such calls."""
+        return isinstance(trace, PlainPython) and self._kind(structure, leaves) in self._graphs
+
+    def fix(self, structure: Any, leaves: Sequence[Any], places: Iterable[int]) -> None:
         """Note that the function cannot be traced without the values of these numbers."""
-        self._fixed.add(self._kind(structure, leaves))
+        self._fixed.setdefault(self._kind(structure, leaves), set()).update(places)
 
     @staticmethod
     def _kind(structure: Any, leaves: Sequence[Any]) -> Any:
@@ -67,6 +83,18 @@ class NumberInputs:
     @staticmethod
     def _numbers(leaves: Sequence[Any]) -> tuple[Any, ...]:
         return tuple([leaf_key(x) for x in leaves if type(x) in (int, float)])
+
+
+def _fits(number: float) -> bool:
+    """Return whether a number can be an input: a longer int is a constant of its calls."""
+    return type(number) is float or -(2**63) <= number < 2**63
+
+
+def _attempts(changing: list[int], leaves: Sequence[Any]) -> list[list[int]]:
+    """Return which numbers are tried as inputs of one trace, in turn: all, the floats, each alone."""
+    floats = [k for k in changing if type(leaves[k]) is float]
+    made = [changing, floats, *([k] for k in changing)]
+    return [one for place, one in enumerate(made) if one and one not in made[:place]]
 
 
 #: what finds a trace by its key and leaves, and what makes one: of leaves, their structure and the key
@@ -161,19 +189,29 @@ class ChangingInputs:
 
     def of_numbers(self, structure: Any, leaves: list[Any], found: Found, make: Make) -> tuple[Any, list[Any]]:
         """Return the trace that takes numbers which keep changing as inputs, if there are such, and its leaves."""
-        inputs = self._numbers.inputs(structure, leaves)
-        if inputs is None:
-            return None, leaves
-        key = call_key(structure, inputs)
-        try:
-            return found(key, inputs) or make(inputs, structure, key), inputs
-        except (TypeError, ValueError, NotImplementedError, RecursionError):  # it asks for what only their values tell
-            self._numbers.fix(structure, leaves)
-            return None, leaves
+        changing = self._numbers.changing(structure, leaves)
+        for places in _attempts(changing, leaves):
+            inputs = [Number(leaf) if k in places else leaf for k, leaf in enumerate(leaves)]
+            key = call_key(structure, inputs)
+            if (known := found(key, inputs)) is not None:
+                return known, inputs
+            try:
+                trace = make(inputs, structure, key)
+            except (TypeError, ValueError, NotImplementedError, RecursionError):  # it asks for what only values tell
+                continue
+            if self._numbers.needs_values(structure, leaves, trace):
+                continue
+            self._numbers.traced(structure, leaves, trace)
+            if len(places) < len(changing):
+                self._numbers.fix(structure, leaves, set(changing) - set(places))
+            return trace, inputs
+        if changing:
+            self._numbers.fix(structure, leaves, changing)
+        return None, leaves
 
     def traced(self, structure: Any, leaves: Sequence[Any], trace: Any) -> None:
         """Note a trace that was made for these values and extents."""
-        self._numbers.traced(structure, leaves)
+        self._numbers.traced(structure, leaves, trace)
         if self._extents is None and self._has_trace:
             with undivided():
                 from .extent_inputs import ExtentInputs

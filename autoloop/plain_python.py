@@ -18,6 +18,7 @@ import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import Protocol
 from autoloop_runtime.base.dtypes import is_own, own_dtype, strange_dtype
+from autoloop_runtime.base.error_codes import coded
 from autoloop_runtime.base.locations import Line
 from autoloop_runtime.base.stand_ins import ShownByRun
 from autoloop_runtime.ir.recorders import recorders
@@ -84,7 +85,9 @@ class PlainPython(ConcreteFunction):
         """Tell the user once that plain Python runs the function."""
         said = what_and_where(self)
         if said not in self.told:
-            warnings.warn(f"{self.name} runs as plain Python, at each call: {said}", stacklevel=user_stacklevel())
+            warnings.warn(
+                coded("AL010", f"{self.name} runs as plain Python, at each call: {said}"), stacklevel=user_stacklevel()
+            )
             self.told.add(said)
 
     def run_recorded(self, leaves: Sequence[Any]) -> NoReturn:
@@ -240,9 +243,9 @@ def traced_or_plain(
             raise TypeError(left.reason) from None
         name = function.name
         if function.needs_graph and not left.is_endless:
-            raise NoGradientError(f"{name} has no gradient: {what_and_where(left)}") from None
+            raise NoGradientError(coded("AL405", f"{name} has no gradient: {what_and_where(left)}")) from None
         if function.executor == "native" and not left.is_endless:
-            raise refused(f"executor='native' cannot run {name}: {what_and_where(left)}") from None
+            raise refused(coded("AL602", f"executor='native' cannot run {name}: {what_and_where(left)}")) from None
         made = PlainPython(name, left, function.told)
         if left.is_once:
             raise CalledPlain from no_graph(made)
@@ -257,7 +260,7 @@ def traced_or_plain(
 
 def no_graph(made: PlainPython) -> TypeError:
     """Return what tells who needs a graph that there is none; ``plain`` is what stands in its place."""
-    error = TypeError(f"{made.name} has no graph: {what_and_where(made)}")
+    error = TypeError(coded("AL010", f"{made.name} has no graph: {what_and_where(made)}"))
     error.plain = made  # type: ignore[attr-defined]
     return error
 
@@ -295,7 +298,7 @@ def flattened_or_left(function: NamedFunction, call: tuple[Any, ...]) -> tuple[l
             raise
         said = str(endless)
     if said not in function.told:
-        warnings.warn(f"{function.name} runs as plain Python: {said}", stacklevel=user_stacklevel())
+        warnings.warn(coded("AL010", f"{function.name} runs as plain Python: {said}"), stacklevel=user_stacklevel())
         function.told.add(said)
     raise CalledPlain
 
@@ -335,9 +338,9 @@ def taken_or_left(function: NamedFunction, leaves: list[Any], call: tuple[Any, .
         f"give a copy, {name}.astype({own_dtype(array.dtype)})"
     )
     if function.executor == "native":
-        raise TypeError(f"executor='native' cannot run {function.name}: {said}")
+        raise TypeError(coded("AL602", f"executor='native' cannot run {function.name}: {said}"))
     if name not in function.told:
-        warnings.warn(f"{function.name} runs as plain Python: {said}", stacklevel=user_stacklevel())
+        warnings.warn(coded("AL010", f"{function.name} runs as plain Python: {said}"), stacklevel=user_stacklevel())
         function.told.add(name)
     raise CalledPlain
 

@@ -9,6 +9,7 @@ import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.op import ShownInNotebooks
 
 from .parameters import Parameters
@@ -81,6 +82,7 @@ class SentByName(LooksLikeFunction, ShownInNotebooks):
     progress: bool | None
     _instance: Callable[[], Any] | None
     _parameters: Parameters
+    _arrived: tuple[Any, ...] = ()  # the texts that came with it
 
     @property
     def instance(self) -> Any:
@@ -120,14 +122,27 @@ class SentByName(LooksLikeFunction, ShownInNotebooks):
         return self if f is self.python_function else decorated_again(type(self), f, self.options())
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        f = self.python_function
+        with undivided():
+            from .sent_by_value import ByValue, found_by_name
+
+        f, by_value = self.python_function, ByValue.asked()
         name = getattr(f, "__qualname__", "")
-        try:
-            if operator.attrgetter(name)(sys.modules[f.__module__]) is self:
-                return name
-        except (AttributeError, KeyError):
-            pass  # as for a lambda, where pickle says what is missing
-        return decorated_again, (type(self), f, self.options())  # ``g = function(f)``, where ``f`` is what has a name
+        is_found = found_by_name(getattr(f, "__module__", ""), name) is self
+        if is_found and not (by_value is not None and by_value.holds(self)):
+            return name
+        # ``g = function(f)``, where ``f`` has a name; if it has none, as a lambda, pickle says what is missing
+        texts = () if by_value is None else by_value.texts(f, self._arrived)
+        return _unfilled, (type(self),), (f, self.options(), texts)  # it may call itself
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        f, options, texts = state
+        if texts:
+            with undivided():
+                from .sent_by_value import put
+
+            put(texts)
+        self.__init__(f, **options)  # type: ignore[misc]
+        self._arrived = texts
 
 
 class NeverSent(ShownInNotebooks):
@@ -142,7 +157,13 @@ class NeverSent(ShownInNotebooks):
         return self  # which does not change, as a function does not
 
     def __reduce__(self) -> Any:
-        raise TypeError(f"one trace of {self.name} is not pickled; send the decorated function, which is by its name")
+        raise TypeError(
+            f"one trace of {self.name} is not pickled; send the decorated function, which is by its name [AL706]"
+        )
+
+
+def _unfilled(kind: type[_S]) -> _S:
+    return kind.__new__(kind)
 
 
 def decorated_again(kind: Callable[..., Any], f: Callable[..., Any], options: dict[str, Any]) -> Any:

@@ -348,7 +348,7 @@ def warn_of_retracing(function: str, names: tuple[str, ...], keys: Sequence[Any]
     if is_of_world:
         warnings.warn(
             f"{function} was traced {len(keys)} times: what it finds outside its arguments is different each time; "
-            f"see autoloop.explain",
+            f"see autoloop.explain [AL011]",
             stacklevel=user_stacklevel(),
         )
         return
@@ -362,6 +362,6 @@ def warn_of_retracing(function: str, names: tuple[str, ...], keys: Sequence[Any]
     warnings.warn(
         f"{function} was traced {len(keys)} times: {changing} is different each time. Python numbers are "
         f"compared by value: pass autoloop.constant(x) or an array instead; for changing shapes give "
-        f"input_signature=[TensorSpec([None, ...], dtype)]",
+        f"input_signature=[TensorSpec([None, ...], dtype)] [AL011]",
         stacklevel=user_stacklevel(),
     )

@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar, overload
 
+from autoloop_runtime.base.doors import listing as _listing
 from autoloop_runtime.ir.argument_types import ArrayLike as ArrayLike
 from autoloop_runtime.ir.argument_types import Axes as Axes
 from autoloop_runtime.ir.argument_types import Axis as Axis
 from autoloop_runtime.ir.argument_types import DimsLike as DimsLike
 from autoloop_runtime.ir.argument_types import DTypeLike as DTypeLike
 from autoloop_runtime.ir.argument_types import IndexLike as IndexLike
+from autoloop_runtime.ir.argument_types import StandsForTensor as _StandsForTensor
+from autoloop_runtime.ir.tensor import Tensor as _Tensor
 
-from .concrete import ConcreteFunction
+from .concrete import ConcreteFunction as ConcreteFunction
+
+if TYPE_CHECKING:
+    from autoloop_runtime.collections.variables import Variable as _Variable
+
+#: a shape, as array functions take it
+ShapeLike: TypeAlias = DimsLike
+#: a tensor, or what stands for one, as a variable does
+TensorLike: TypeAlias = _Tensor | _StandsForTensor
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
 R_co = TypeVar("R_co", covariant=True)
 S = TypeVar("S")
+X = TypeVar("X")
+
+__all__ = [
+    "ArrayLike", "Axes", "Axis", "ConcreteFunction", "DTypeLike", "Decorated", "DimsLike", "Gradient",
+    "IndexLike", "ShapeLike", "TensorLike", "ValueAndGradient",
+]  # fmt: skip
+__dir__ = _listing(globals())
 
 
 class Decorated(Protocol[P, R_co]):
@@ -40,3 +58,21 @@ class Decorated(Protocol[P, R_co]):
     def __get__(self, instance: None, owner: Any = None) -> Decorated[P, R_co]: ...
     @overload
     def __get__(self: Decorated[Concatenate[S, Q], R_co], instance: S, owner: Any = None) -> Decorated[Q, R_co]: ...
+
+
+class Gradient(Protocol[P]):
+    """What ``grad`` makes of a function: the derivative by the first argument, of the kind of that."""
+
+    @overload
+    def __call__(self, x: _Variable, /, *args: P.args, **kwargs: P.kwargs) -> _Tensor: ...
+    @overload
+    def __call__(self, x: X, /, *args: P.args, **kwargs: P.kwargs) -> X: ...
+
+
+class ValueAndGradient(Protocol[P, R_co]):
+    """What ``value_and_grad`` makes of a function: its value, and what ``grad`` gives."""
+
+    @overload
+    def __call__(self, x: _Variable, /, *args: P.args, **kwargs: P.kwargs) -> tuple[R_co, _Tensor]: ...
+    @overload
+    def __call__(self, x: X, /, *args: P.args, **kwargs: P.kwargs) -> tuple[R_co, X]: ...

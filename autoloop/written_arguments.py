@@ -44,7 +44,7 @@ class OtherMemory(Exception):
         """Raise the error for who calls the trace itself."""
         said = (
             f"{name}: an array lies otherwise in memory than the one that this trace was made for, or is given twice; "
-            f"call the function itself, or give a copy"
+            f"call the function itself, or give a copy [AL013]"
         )
         raise TypeError(self.refusal or said) from None
 
@@ -93,7 +93,7 @@ class References:
 def _refuse_flatiter(leaf: Any) -> None:
     view = leaf.view_of if isinstance(leaf, ArrayTracer) else None
     if view is not None and view.is_flat:
-        raise TypeError("a decorated function gives no numpy.flatiter: return the array, or a copy, x.flat[:]")
+        raise TypeError("a decorated function gives no numpy.flatiter: return the array, or a copy, x.flat[:] [AL029]")
 
 
 def references_of(
@@ -299,7 +299,7 @@ class ReferringFunction(ConcreteFunction):
         if self.references.lying and COPIED.get():
             raise TypeError(
                 f"{self.name} asks how an argument lies in memory, x.strides or the like, and one is of another byte "
-                f"order or library: give a copy of it, np.array(x, x.dtype.newbyteorder('='))"
+                f"order or library: give a copy of it, np.array(x, x.dtype.newbyteorder('=')) [AL008]"
             )
         for position, known in self.references.lying:
             if type(values[position]) is np.ndarray and lying(values[position]) != known:
@@ -335,7 +335,7 @@ class ReferringFunction(ConcreteFunction):
                     raise OtherMemory
                 refusal = (
                     f"{self.name}: the arguments {names[position]!r} and {names[other]!r} overlap in memory, and "
-                    f"{names[position]!r} is written to; give a copy of one"
+                    f"{names[position]!r} is written to; give a copy of one [AL015]"
                 )
                 if max(position, other) >= self.references.world_from:
                     raise OtherMemory(True, refusal)

@@ -438,3 +438,13 @@ def test_functions_of_notebooks(file, capsys):
     Path("empty.ipynb").write_text("[]")
     assert main(["show", "empty.ipynb:up"]) == 2
     assert "empty.ipynb is not a notebook" in capsys.readouterr().err
+
+
+def test_error_says_what_a_code_means(capsys):
+    assert main(["error", "[al105]"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("AL105: a shape that changes in a loop") and "AL106" not in said
+    assert main(["error"]) == 0
+    assert "AL902: an argument that is not taken" in capsys.readouterr().out
+    assert main(["error", "AL999"]) == 2
+    assert "there is no message with the code 'AL999'" in capsys.readouterr().err

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
+import os
 import runpy
 import subprocess
 import sys
@@ -38,9 +38,9 @@ def test_no_parameter_and_no_result_is_anything(name):
 def test_each_public_name_is_listed_once():
     """In the module that it stands in; the package gathers them."""
     modules = [m for m in vars(ops).values() if isinstance(m, types.ModuleType) and m.__name__.startswith(ops.__name__)]
-    listed = [name for module in modules for name in getattr(module, "__all__", ())]
+    listed = [name for module in modules if module is not al.random for name in getattr(module, "__all__", ())]
     assert len(listed) > 150 and len(set(listed)) == len(listed)
-    assert {*listed, "random", "ALIASES"} == set(ops.__all__) <= {*al.__all__, "ALIASES"}
+    assert {*listed, "random", "ALIASES"} == set(ops.__all__) <= {*dir(al), "ALIASES"}
 
 
 #: what may be tensors in any structure, which no type says
@@ -51,7 +51,7 @@ STRUCTURES = {
 }  # fmt: skip
 
 
-@each([n for n in al.__all__ if isinstance(getattr(al, n), types.FunctionType)])
+@each([n for n in dir(al) if isinstance(getattr(al, n), types.FunctionType)])
 def test_only_structures_are_anything(name):
     f = getattr(al, name)
     hints = typing.get_type_hints(f)
@@ -111,9 +111,21 @@ def test_values_have_the_types_that_checkers_are_told(monkeypatch):
     assert len(seen) >= 30
 
 
+def test_a_users_file_runs(capsys):
+    """What strict checkers are content with."""
+    runpy.run_path(str(HERE / "typing" / "users_file.py"), run_name="__main__")
+    assert "relaxation" not in capsys.readouterr().err
+
+
+#: what ``.ci/run`` does, too
+CHECKERS = {"mypy": ["--cache-dir", os.devnull, "tests/typing"], "basedpyright": ["-p", "tests/typing"]}
+
+
 @pytest.mark.nightly
-@pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="needs mypy")
-def test_a_checker_knows_the_types(tmp_path):
-    command = [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path), "tests/typing"]
+@pytest.mark.parametrize("name", CHECKERS)
+def test_a_checker_knows_the_types(name):
+    """And finds each marked line of ``wrong_uses.py``: marks that nothing needs are errors."""
+    pytest.importorskip(name)
+    command = [sys.executable, "-m", name, *CHECKERS[name]]
     found = subprocess.run(command, cwd=HERE.parent, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout

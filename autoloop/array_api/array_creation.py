@@ -31,22 +31,31 @@ def asarray(
     copy : bool, optional
         ``False`` is refused for all but tensors: their values change, and are copied.
 
+    Returns
+    -------
+    Tensor
+
     Raises
     ------
     OverflowError
         If an int does not fit the dtype.
     ValueError
         If a copy is needed and ``copy`` is false.
+
+    Examples
+    --------
+    >>> print(al.asarray([[1.0, 2.0]]))
+    Tensor([[1. 2.]], shape=(1, 2), dtype=float32)
     """
     check_device(device, "asarray")
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if has_tensor(obj):
         tensor = constant(obj)
         if copy is False and (tensor is not obj or (wanted is not None and wanted != tensor.dtype)):
-            raise ValueError("asarray: a copy is needed, and copy=False does not allow it")
+            raise ValueError("asarray: a copy is needed, and copy=False does not allow it [AL214]")
         return tensor if wanted is None else ops.cast(tensor, wanted)
     if copy is False:
-        raise ValueError("asarray: a tensor never shares the memory of what may change; leave copy=False out")
+        raise ValueError("asarray: a tensor never shares the memory of what may change; leave copy=False out [AL214]")
     if isinstance(obj, (np.ndarray, np.generic)) or not isinstance(obj, (bool, int, float, complex, list, tuple)):
         array = obj if isinstance(obj, np.ma.MaskedArray) else np.asarray(obj)  # which would lose its mask
         return constant(array if wanted is None else array.astype(wanted))
@@ -76,6 +85,15 @@ def empty(shape: DimsLike, *, dtype: DTypeLike | None = None, device: str | None
         By default float32.
     device : str, optional
         Only "cpu".
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> al.empty((2, 3)).shape
+    TensorShape([2, 3])
     """
     return ops.zeros(shape, dtype, device=device)
 
@@ -89,6 +107,15 @@ def empty_like(x: ArrayLike, *, dtype: DTypeLike | None = None, device: str | No
     dtype : dtype-like, optional
     device : str, optional
         Only "cpu".
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> al.empty_like(al.ones((2, 3))).shape
+    TensorShape([2, 3])
     """
     return ops.zeros_like(x, dtype, device=device)
 
@@ -104,10 +131,21 @@ def from_dlpack(x: object, *, device: str | None = None, copy: bool | None = Non
         Only "cpu".
     copy : bool, optional
         ``False`` is refused for all but tensors: their values change, and are copied.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.from_dlpack(np.array([1.0, 2.0])))
+    Tensor([1. 2.], shape=(2,), dtype=float64)
     """
     check_device(device, "from_dlpack")
     if isinstance(x, Tensor):
         return x
     if copy is False:
-        raise ValueError("from_dlpack: a tensor never shares the memory of what may change; leave copy=False out")
+        raise ValueError(
+            "from_dlpack: a tensor never shares the memory of what may change; leave copy=False out [AL214]"
+        )
     return constant(np.from_dlpack(x))  # type: ignore[arg-type]

@@ -39,27 +39,64 @@ def astype(
         Of no matter: values do not change.
     device : str, optional
         Only "cpu".
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.astype(al.constant([1, 2]), al.float64))
+    Tensor([1. 2.], shape=(2,), dtype=float64)
     """
     check_device(device, "astype")
     return ops.cast(x, dtype, name)
 
 
 def can_cast(from_: _Typed, to: DTypeLike) -> bool:
-    """Return whether every value of a dtype (of a tensor) is one of the dtype ``to``, by NumPy's rules."""
+    """Return whether every value of a dtype (of a tensor) is one of the dtype ``to``, by NumPy's rules.
+
+    Parameters
+    ----------
+    from_ : dtype or tensor
+    to : dtype-like
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> al.can_cast(al.int32, al.int64)
+    True
+    """
     return bool(np.can_cast(_dtype_of(from_), dtypes.as_dtype(to)))
 
 
 def result_type(*arrays_and_dtypes: _Typed) -> DType:
     """Return the dtype that values promote to, see ``numpy.result_type``; Python numbers are weak.
 
+    Parameters
+    ----------
+    *arrays_and_dtypes : tensor-like or dtype
+
+    Returns
+    -------
+    dtype
+
     Raises
     ------
     ValueError
         If there is no tensor and no dtype among them.
+
+    Examples
+    --------
+    >>> al.result_type(al.int32, al.float32)
+    dtype('float64')
     """
     kinds = [weak_type(one) or _dtype_of(one) for one in arrays_and_dtypes]
     if all(isinstance(kind, type) for kind in kinds):
-        raise ValueError("result_type: at least one tensor or dtype is needed")
+        raise ValueError("result_type: at least one tensor or dtype is needed [AL214]")
     return dtypes.result_type(*kinds)
 
 
@@ -73,10 +110,19 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
         A dtype, or "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating" or
         "numeric"; a tuple is for any of them.
 
+    Returns
+    -------
+    bool
+
     Raises
     ------
     ValueError
         If there is no such kind.
+
+    Examples
+    --------
+    >>> al.isdtype(al.float32, "real floating")
+    True
     """
     return bool(np.isdtype(dtypes.as_dtype(dtype), kind))
 
@@ -104,10 +150,24 @@ class IntegerLimits:
 
 
 def finfo(type: _Typed) -> FloatLimits:
-    """Return the limits of a dtype of floats, or of that of a tensor."""
+    """Return the limits of a dtype of floats, or of that of a tensor.
+
+    Parameters
+    ----------
+    type : dtype or tensor
+
+    Returns
+    -------
+    FloatLimits
+
+    Examples
+    --------
+    >>> al.finfo(al.float32).bits
+    32
+    """
     dtype = _dtype_of(type)
     if dtype.kind not in "fc":
-        raise TypeError(f"finfo: dtype {dtype} is not one of floats; iinfo has the limits of integers")
+        raise TypeError(f"finfo: dtype {dtype} is not one of floats; iinfo has the limits of integers [AL214]")
     found = np.finfo(dtype)
     return FloatLimits(
         found.bits, float(found.eps), float(found.max), float(found.min), float(found.smallest_normal), found.dtype
@@ -115,9 +175,23 @@ def finfo(type: _Typed) -> FloatLimits:
 
 
 def iinfo(type: _Typed) -> IntegerLimits:
-    """Return the limits of a dtype of integers, or of that of a tensor."""
+    """Return the limits of a dtype of integers, or of that of a tensor.
+
+    Parameters
+    ----------
+    type : dtype or tensor
+
+    Returns
+    -------
+    IntegerLimits
+
+    Examples
+    --------
+    >>> al.iinfo(al.int16).max
+    32767
+    """
     dtype = _dtype_of(type)
     if dtype.kind not in "iu":
-        raise TypeError(f"iinfo: dtype {dtype} is not one of integers; finfo has the limits of floats")
+        raise TypeError(f"iinfo: dtype {dtype} is not one of integers; finfo has the limits of floats [AL214]")
     found = np.iinfo(dtype)
     return IntegerLimits(found.bits, int(found.max), int(found.min), dtype)

@@ -16,6 +16,15 @@ def nextafter(x1: ArrayLike, x2: ArrayLike) -> Tensor:
     Parameters
     ----------
     x1, x2 : tensor-like, broadcast together
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.nextafter(al.constant([0.0]), al.constant([1.0])) > 0)
+    Tensor([ True], shape=(1,), dtype=bool)
     """
     return computed(np.nextafter, *operands("nextafter", x1, x2))
 
@@ -26,6 +35,15 @@ def positive(x: ArrayLike) -> Tensor:
     Parameters
     ----------
     x : tensor-like
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.positive(al.constant([1, -2])))
+    Tensor([ 1 -2], shape=(2,), dtype=int32)
     """
     return computed(np.positive, x)
 
@@ -36,5 +54,14 @@ def signbit(x: ArrayLike) -> Tensor:
     Parameters
     ----------
     x : tensor-like
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.signbit(al.constant([-1.0, 1.0])))
+    Tensor([ True False], shape=(2,), dtype=bool)
     """
     return computed(np.signbit, x)

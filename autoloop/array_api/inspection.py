@@ -65,5 +65,15 @@ class NamespaceInfo:
 
 
 def __array_namespace_info__() -> NamespaceInfo:
-    """Return what may be asked about this namespace."""
+    """Return what may be asked about this namespace.
+
+    Returns
+    -------
+    NamespaceInfo
+
+    Examples
+    --------
+    >>> al.__array_namespace_info__().default_device()
+    'cpu'
+    """
     return NamespaceInfo()

@@ -19,6 +19,17 @@ def broadcast_arrays(*arrays: ArrayLike) -> list[Tensor]:
     Parameters
     ----------
     *arrays : tensor-like
+
+    Returns
+    -------
+    list of Tensor
+
+    Examples
+    --------
+    >>> x, y = al.broadcast_arrays([1, 2], [[3], [4]])
+    >>> print(x)
+    Tensor([[1 2]
+     [1 2]], shape=(2, 2), dtype=int32)
     """
     tensors = [convert_to_tensor(array) for array in arrays]
     if not tensors:

@@ -20,7 +20,7 @@ def _running(
     x = x if dtype is None else ops.cast(x, dtype)
     if axis is None:
         if x.shape.rank is not None and x.shape.rank > 1:
-            raise ValueError(f"{name}: a tensor of shape {x.shape} needs an axis")
+            raise ValueError(f"{name}: a tensor of shape {x.shape} needs an axis [AL214]")
         x, axis = ops.ravel(x), 0
     axis = axis_of(axis, x.shape.rank, name)
     made = f(x, axis)
@@ -45,6 +45,15 @@ def cumulative_sum(
         To compute in; by default that of ``sum``.
     include_initial : bool
         Whether 0 comes first.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.cumulative_sum(al.constant([1, 2, 3]), include_initial=True))
+    Tensor([0 1 3 6], shape=(4,), dtype=int32)
     """
     return _running(ops.cumsum, 0, x, axis, dtype, include_initial, "cumulative_sum")
 
@@ -63,5 +72,14 @@ def cumulative_prod(
         To compute in; by default that of ``prod``.
     include_initial : bool
         Whether 1 comes first.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.cumulative_prod(al.constant([1, 2, 3])))
+    Tensor([1 2 6], shape=(3,), dtype=int32)
     """
     return _running(ops.cumprod, 1, x, axis, dtype, include_initial, "cumulative_prod")

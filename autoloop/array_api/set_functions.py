@@ -86,6 +86,11 @@ def unique_all(x: ArrayLike) -> UniqueAll:
     -------
     UniqueAll
         ``values``, ``indices`` of the first of each, ``inverse_indices`` in the shape of ``x``, ``counts``; int64.
+
+    Examples
+    --------
+    >>> print(al.unique_all(al.constant([3, 1, 3])).counts)
+    Tensor([1 2], shape=(2,), dtype=int64)
     """
     groups = _groups(x)
     places = _positions(groups)
@@ -105,6 +110,11 @@ def unique_counts(x: ArrayLike) -> UniqueCounts:
     -------
     UniqueCounts
         ``values`` and ``counts``, int64.
+
+    Examples
+    --------
+    >>> print(al.unique_counts(al.constant([3, 1, 3])).counts)
+    Tensor([1 2], shape=(2,), dtype=int64)
     """
     groups = _groups(x)
     places = _positions(groups)
@@ -122,6 +132,11 @@ def unique_inverse(x: ArrayLike) -> UniqueInverse:
     -------
     UniqueInverse
         ``values``, and ``inverse_indices`` in the shape of ``x``, int64.
+
+    Examples
+    --------
+    >>> print(al.unique_inverse(al.constant([3, 1, 3])).inverse_indices)
+    Tensor([1 0 1], shape=(3,), dtype=int64)
     """
     groups = _groups(x)
     return UniqueInverse(ops.take(groups.elements, _positions(groups)), _inverse(groups, x))
@@ -133,6 +148,15 @@ def unique_values(x: ArrayLike) -> Tensor:
     Parameters
     ----------
     x : tensor-like
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.unique_values(al.constant([3, 1, 3])))
+    Tensor([1 3], shape=(2,), dtype=int32)
     """
     groups = _groups(x)
     return ops.take(groups.elements, _positions(groups))

@@ -16,6 +16,7 @@ from autoloop_runtime.running.prepare import EXECUTORS
 from .. import __version__
 from ..viewing.stage_names import named
 from ..viewing.stage_texts import STAGES as TEXTS
+from .error_command import explain_code
 from .graph_command import FORMATS, STAGES, draw
 from .problems import UsageError, report_failure
 from .report_command import write_report
@@ -116,6 +117,13 @@ def _parser() -> argparse.ArgumentParser:
         "-o", "--output", required=True, metavar="FILE", help="the page: one .html that needs no other file"
     )
     _add_executor(one)
+    codes = commands.add_parser(
+        "error", help="say what the code of a message means", description="Print what it means."
+    )
+    codes.add_argument(
+        "code", metavar="CODE", nargs="?", help="such as AL105; without one the titles of all are printed"
+    )
+    codes.set_defaults(command=explain_code)
     return parser
 
 
@@ -167,5 +175,5 @@ def _positive(text: str) -> int:
     except ValueError:
         value = 0
     if value < 1:
-        raise argparse.ArgumentTypeError(f"needs a positive integer, not {text!r}")
+        raise argparse.ArgumentTypeError(f"needs a positive integer, not {text!r} [AL802]")
     return value

@@ -68,7 +68,7 @@ def parse_arguments(text: str) -> tuple[list[Any], dict[str, Any]]:
         start = min(max((error.offset or 3) - 3, 0), len(text))
         raise ArgumentError(f"not Python: {error.msg}", text, start, start + 1) from None
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
-        raise ArgumentError("the parentheses do not match", text, 0, len(text))
+        raise ArgumentError("the parentheses do not match [AL802]", text, 0, len(text))
     reader = _Reader(text)
     args: list[Any] = []
     for node in call.args:

@@ -30,7 +30,7 @@ def draw(options: argparse.Namespace) -> None:
     concrete = trace_of(target, options)
     if form == "tensorboard":
         if options.output is None:
-            raise UsageError("--format tensorboard writes into a folder: give it with -o DIR")
+            raise UsageError("--format tensorboard writes into a folder: give it with -o DIR [AL803]")
         write_graph(options.output, concrete.graph)
         return
     picture = picture_of(concrete, options.stage, target.name, f"{target.path.name}:{target.source()[1]}")
@@ -38,7 +38,7 @@ def draw(options: argparse.Namespace) -> None:
         write(options.output, to_dot(picture))
     elif form == "png":
         if options.output is None:
-            raise UsageError("--format png writes a file: name it with -o FILE")
+            raise UsageError("--format png writes a file: name it with -o FILE [AL803]")
         Path(options.output).write_bytes(to_png(to_svg(picture)))
     elif form == "svg":
         write(options.output, to_svg(picture))
@@ -53,7 +53,9 @@ def _format_of(output: str | None) -> str:
     suffix = Path(output).suffix.lower().lstrip(".")
     known = {"gv": "dot", "htm": "html"}.get(suffix, suffix)
     if known not in FORMATS:
-        raise UsageError(f"the format of {output!r} is not clear from its name; give --format {{{','.join(FORMATS)}}}")
+        raise UsageError(
+            f"the format of {output!r} is not clear from its name; give --format {{{','.join(FORMATS)}}} [AL803]"
+        )
     return known
 
 

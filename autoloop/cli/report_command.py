@@ -19,7 +19,7 @@ def write_report(options: argparse.Namespace) -> None:
     if options.trace is not None:
         write(options.output, _page_of(options.trace))
     elif options.target is None:
-        raise UsageError("which function? FILE.py:FUNC, or --trace FILE of a trace")
+        raise UsageError("which function? FILE.py:FUNC, or --trace FILE of a trace [AL801]")
     else:
         target = load_target(options.target)
         function, args, kwargs = call_of(target, options)

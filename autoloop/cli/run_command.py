@@ -48,7 +48,7 @@ def call_of(target: Target, options: argparse.Namespace) -> Call:
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
-        raise UsageError(f"{target.name}{signature}: {error}; arguments are given with --args '...'") from None
+        raise UsageError(f"{target.name}{signature}: {error}; arguments are given with --args '...' [AL802]") from None
     return function, args, kwargs
 
 
@@ -72,7 +72,7 @@ def _values(call: Call) -> Call:
     """Return the call, if it has values to run on."""
     for value in nest.flatten((call[1], call[2])):
         if isinstance(value, TensorSpec):
-            raise UsageError(f"{value} is a kind of tensor, not a value; give an array, e.g. zeros(3, 3)")
+            raise UsageError(f"{value} is a kind of tensor, not a value; give an array, e.g. zeros(3, 3) [AL802]")
     return call
 
 

@@ -59,7 +59,7 @@ class Target:
         try:
             return source_of(self.found)
         except (OSError, TypeError):
-            raise UsageError(f"the source of {self.name!r} cannot be found") from None
+            raise UsageError(f"the source of {self.name!r} cannot be found [AL801]") from None
 
     def filename(self) -> str:
         """Return the name of the file of the function, as its code has it."""
@@ -94,7 +94,7 @@ class Target:
         except TypeError as error:
             raise UsageError(
                 f"{self.name} needs an instance of {self.owner.__name__}, which cannot be made without arguments "
-                f"({error}); write a small function that makes one and calls the method"
+                f"({error}); write a small function that makes one and calls the method [AL801]"
             ) from None
         method: Callable[..., Any] = getattr(self.owner(), self.name.rpartition(".")[2])
         return method
@@ -118,13 +118,14 @@ def load_target(spec: str) -> Target:
     if not path.is_file() and _NAMES.fullmatch(file) and (found := _module_of(file)) is not None:
         return _find(found, Path(found.__file__ or file), name) if name else _asked_which(file, found)
     if not path.is_file():
-        raise UsageError(f"there is no file {file!r}" + ("" if name else "; a function is named as FILE.py:FUNC"))
+        advice = "" if name else "; a function is named as FILE.py:FUNC"
+        raise UsageError(f"there is no file {file!r}{advice} [AL801]")
     module = _of_notebook(path) if path.suffix == ".ipynb" else _import(path)
     return _find(module, path, name) if name else _asked_which(file, module)
 
 
 def _asked_which(file: str, module: ModuleType) -> NoReturn:
-    raise UsageError(f"which function of {file}? It has {', '.join(_names(module)) or 'none'}: {file}:NAME")
+    raise UsageError(f"which function of {file}? It has {', '.join(_names(module)) or 'none'}: {file}:NAME [AL801]")
 
 
 def _module_of(name: str) -> ModuleType | None:
@@ -145,7 +146,7 @@ def _of_notebook(path: Path) -> ModuleType:
         book = json.loads(path.read_text(encoding="utf-8"))
         cells = ["".join(cell["source"]) for cell in book["cells"] if cell["cell_type"] == "code"]
     except (ValueError, KeyError, TypeError):
-        raise UsageError(f"{path} is not a notebook") from None
+        raise UsageError(f"{path} is not a notebook [AL801]") from None
     module = ModuleType(path.stem)
     sys.modules[module.__name__] = module
     for number, cell in enumerate(cells, 1):
@@ -171,14 +172,14 @@ def _import(path: Path) -> ModuleType:
     except SystemExit as error:
         raise UsageError(
             f"{path} ended the program while it was imported (exit code {error.code!r}); put its main part under "
-            f"if __name__ == '__main__':"
+            f"if __name__ == '__main__': [AL801]"
         ) from None
 
 
 def _execute(path: Path, name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path.resolve())
     if spec is None or spec.loader is None:
-        raise UsageError(f"{path} is not a Python file")
+        raise UsageError(f"{path} is not a Python file [AL801]")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -212,10 +213,10 @@ def _find(module: ModuleType, path: Path, name: str) -> Target:
     for part in name.split("."):
         owner, value = value, getattr(value, part, None)
         if value is None:
-            raise UsageError(f"{path} has no function {name!r}{did_you_mean(name, _names(module))}")
+            raise UsageError(f"{path} has no function {name!r}{did_you_mean(name, _names(module))} [AL801]")
     if inspect.isclass(value):
         methods = [n for n in _names(module) if n.startswith(f"{name}.")]
-        raise UsageError(f"{name!r} is a class; name one of its methods: {', '.join(methods) or 'it has none'}")
+        raise UsageError(f"{name!r} is a class; name one of its methods: {', '.join(methods) or 'it has none'} [AL801]")
     if not callable(value):
-        raise UsageError(f"{name!r} in {path} is no function, but of type {type(value).__name__}")
+        raise UsageError(f"{name!r} in {path} is no function, but of type {type(value).__name__} [AL801]")
     return Target(name, path, value, owner if inspect.isclass(owner) else None)

@@ -18,6 +18,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes, nest
 from autoloop_runtime.base.callbacks import calls_back
 from autoloop_runtime.base.contexts import Setting
+from autoloop_runtime.base.doors import listing
 from autoloop_runtime.base.dtypes import (
     bool_,
     complex64,
@@ -238,10 +239,10 @@ def get_variable(
     known: dict[str, variables.Variable] = {v.name.partition(":")[0]: v for v in graph.collections.get("variables", [])}
     if full in known:
         if not reuse:
-            raise ValueError(f"variable {full!r} exists already; use variable_scope(..., reuse=True) to get it")
+            raise ValueError(f"variable {full!r} exists already; use variable_scope(..., reuse=True) to get it [AL901]")
         return known[full]
     if reuse is True:
-        raise ValueError(f"variable {full!r} does not exist, and reuse=True does not make one")
+        raise ValueError(f"variable {full!r} does not exist, and reuse=True does not make one [AL901]")
     if initializer is None:
         initializer = zeros_initializer()
     if isinstance(initializer, type):
@@ -249,7 +250,7 @@ def get_variable(
     dtype = dtypes.as_dtype(dtype or float32)
     if callable(initializer):
         if shape is None:
-            raise ValueError(f"get_variable({name!r}) needs a shape for its initializer")
+            raise ValueError(f"get_variable({name!r}) needs a shape for its initializer [AL901]")
         make = functools.partial(initializer, TensorShape(shape).as_list(), dtype=dtype)
     else:
         make = functools.partial(convert_to_tensor, initializer)
@@ -268,7 +269,7 @@ def _refuse_arguments(name: str, arguments: dict[str, Any]) -> None:
     """Refuse what asks for something; where a variable is kept is nothing to us."""
     for argument, value in arguments.items():
         if value is not None and argument not in ("use_resource", "caching_device"):
-            raise TypeError(f"{name} does not take the argument {argument!r}; leave it out")
+            raise TypeError(f"{name} does not take the argument {argument!r}; leave it out [AL902]")
 
 
 def global_variables() -> list[variables.Variable]:
@@ -382,12 +383,44 @@ sparse_slice, sparse_transpose = _building(sparse.slice), _building(sparse.trans
 sparse_tensor_dense_matmul, sparse_tensor_to_dense = _building(sparse.matmul), _building(sparse.to_dense)
 constant, convert_to_tensor = _building(constant), _building(convert_to_tensor)
 
-__all__ = [  # noqa: F405  (some are put in by the loops above)
-    "GradientTape", "Graph", "IndexedSlices", "IndexedSlicesSpec", "Operation", "Print", "Session",
-    "SparseTensor", "SparseTensorSpec", "SparseTensorValue", "TensorArray", "TensorShape", "TensorSpec",
-    "Variable", "assign", "complex64", "complex128", "constant", "control_dependencies", "custom_gradient",
-    "float16", "float32", "float64", "get_default_graph", "get_default_session", "get_variable",
-    "global_variables_initializer", "gradients", "group", "int8", "int16", "int32", "int64", "name_scope", "nest",
-    "placeholder", "reset_default_graph", "sparse_placeholder", "string", "uint8", "uint16", "uint32", "uint64",
-    "variable_scope", "while_loop",
+__all__ = [  # noqa: F405  (some are put in by the loops above; Python's names are taken, as by TensorFlow's star)
+    "AUTO_REUSE", "Assert", "ConfigProto", "Dimension", "FileWriter", "GradientTape", "Graph", "IndexedSlices",
+    "IndexedSlicesSpec", "Operation", "Print", "Session", "SparseTensor", "SparseTensorSpec", "SparseTensorValue",
+    "TensorArray", "TensorShape", "TensorSpec", "Variable", "abs", "acos", "acosh", "add", "add_at", "all",
+    "allclose", "angle", "any", "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
+    "arctanh", "argmax", "argmin", "argsort", "argwhere", "array_equal", "asin", "asinh", "assert_true", "assign",
+    "assign_add", "assign_sub", "atan", "atan2", "atanh", "average", "bincount", "bitwise_and", "bitwise_invert",
+    "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool", "bool_", "boolean_mask",
+    "broadcast_to", "case", "cast", "cbrt", "ceil", "cholesky", "clip", "clip_by_value", "compat", "complex",
+    "complex64", "complex128", "concat", "concatenate", "cond", "conj", "constant", "constant_initializer",
+    "control_dependencies", "convert_to_tensor", "copysign", "cos", "cosh", "count_nonzero", "cross", "cumprod",
+    "cumsum", "custom_gradient", "det", "diag", "diag_part", "diagonal", "diff", "disable_control_flow_v2",
+    "disable_eager_execution", "disable_v2_behavior", "div", "divide", "dot", "einsum", "ensure_shape", "equal",
+    "erf", "exp", "exp2", "expand_dims", "expm1", "eye", "fill", "flatten", "flip", "float16", "float32",
+    "float64", "floor", "floor_divide", "floordiv", "floormod", "foldl", "foldr", "format_string", "full",
+    "full_like", "gather", "gather_nd", "get_default_graph", "get_default_session", "get_variable", "getitem",
+    "global_variables", "global_variables_initializer", "gradients", "greater", "greater_equal", "group",
+    "hstack", "hypot", "identity", "imag", "index_add", "initialize_all_variables", "inner", "int8", "int16",
+    "int32", "int64", "inv", "invert", "is_close", "is_finite", "is_inf", "is_nan", "isclose", "isfinite",
+    "isinf", "isnan", "left_shift", "less", "less_equal", "linspace", "local_variables_initializer", "log",
+    "log1p", "log2", "log10", "log_softmax", "logaddexp", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "logsumexp", "map_fn", "matmul", "matrix_determinant", "matrix_inverse", "matrix_solve", "max",
+    "maximum", "mean", "meshgrid", "min", "minimum", "mod", "moveaxis", "mul", "multiply", "name_scope",
+    "nan_to_num", "neg", "negative", "nest", "no_op", "nonzero", "norm", "not_equal", "one_hot", "ones",
+    "ones_initializer", "ones_like", "outer", "pad", "permute_dims", "placeholder", "placeholder_with_default",
+    "pow", "print", "prod", "ptp", "py_func", "py_function", "raise_error", "random", "random_normal_initializer",
+    "random_uniform_initializer", "range", "rank", "ravel", "real", "reciprocal", "reduce_all", "reduce_any",
+    "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_std", "reduce_sum",
+    "reduce_variance", "relu", "remainder", "repeat", "reset_default_graph", "reshape", "reverse", "right_shift",
+    "rint", "roll", "round", "rsqrt", "scan", "scatter", "scatter_add", "scatter_nd", "scatter_update",
+    "searchsorted", "set_item", "shape", "sigmoid", "sign", "sin", "sinh", "size", "softmax", "softplus", "solve",
+    "sort", "sparse", "sparse_add", "sparse_placeholder", "sparse_reduce_sum", "sparse_reorder", "sparse_retain",
+    "sparse_slice", "sparse_tensor_dense_matmul", "sparse_tensor_to_dense", "sparse_transpose", "split", "sqrt",
+    "square", "squeeze", "stack", "std", "stop_gradient", "string", "sub", "subtract", "sum", "summary",
+    "swapaxes", "switch_case", "take", "take_along_axis", "tan", "tanh", "tensor_scatter_nd_add",
+    "tensor_scatter_nd_update", "tensordot", "tile", "to_double", "to_float", "to_int32", "to_int64", "top_k",
+    "trace", "trainable_variables", "transpose", "tril", "triu", "truediv", "trunc", "uint8", "uint16", "uint32",
+    "uint64", "unique", "unstack", "var", "variable_scope", "vdot", "vectorized_map", "vstack", "where",
+    "while_loop", "zeros", "zeros_initializer", "zeros_like",
 ]  # fmt: skip
+__dir__ = listing(globals())

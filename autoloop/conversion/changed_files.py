@@ -29,7 +29,9 @@ def as_it_stands(code: types.CodeType, lines: Sequence[str]) -> types.CodeType:
     """
     alike = [one for one in _functions("".join(lines), code.co_filename) if _same(one, code)]
     if not alike:
-        raise SourceNotFoundError(f"{code.co_filename!r} has changed since {code.co_qualname!r} was read from it")
+        raise SourceNotFoundError(
+            f"{code.co_filename!r} has changed since {code.co_qualname!r} was read from it [AL002]"
+        )
     far = lambda one: (one.co_qualname != code.co_qualname, abs(one.co_firstlineno - code.co_firstlineno))  # noqa: E731
     return min(alike, key=far)
 

@@ -95,7 +95,7 @@ def _shallow(function: types.FunctionType) -> Iterator[None]:
     except (RecursionError, SyntaxError) as error:
         if _calls_around() > sys.getrecursionlimit() // 4:  # it is the calls that are nested: elsewhere it will do
             raise
-        what = f"{function.__code__.co_qualname!r} is nested too deep to be converted: {error}"
+        what = f"{function.__code__.co_qualname!r} is nested too deep to be converted: {error} [AL002]"
         raise SourceNotFoundError(what) from None
 
 

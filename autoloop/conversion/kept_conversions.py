@@ -27,6 +27,8 @@ from .meanings import Meanings
 #: of the room that is for machine code
 _PART = 16
 _BEGAN = time.time()
+#: how the name of a text begins that came with a function from another process, which has that name in all others
+SENT = "<sent "
 #: file -> its lines, and their hash: a large file has many functions. Two threads put the same there
 _texts: dict[str, tuple[list[str], bytes]] = {}
 
@@ -146,8 +148,8 @@ def _text_of(filename: str) -> bytes:
     linecache.checkcache(filename)
     lines = linecache.getlines(filename)
     entry = linecache.cache.get(filename)
-    if not lines or entry is None or len(entry) < 2 or entry[1] is None:  # the time of the file
-        return b""
+    if not lines or entry is None or len(entry) < 2 or (entry[1] is None and not filename.startswith(SENT)):
+        return b""  # it has no time
     if is_new(filename):  # what runs need not be of this text
         return b""
     known = _texts.get(filename)

@@ -143,6 +143,14 @@ def convert(f: Callable[P, R]) -> Callable[P, R]:
     Breakpoints, tracebacks, profilers and coverage work on the user's file. While a converted loop runs, the stack
     (``w`` in pdb) also holds the frames of the operators that run it: ``pdb.Pdb(skip=["autoloop*"])`` steps over
     them; pytest and IPython do not show them.
+
+    Examples
+    --------
+    >>> @al.convert
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(4)
+    8
     """
     try:
         function = _function_of(f)
@@ -223,7 +231,7 @@ def code_and_lines(f: Callable[..., Any]) -> tuple[str, list[int]]:
     inner = getattr(f, "python_function", f)
     function = _function_of(inner)
     if function is None:
-        raise TypeError(f"to_code needs a Python function, got {f!r} of type {type(f).__name__}")
+        raise TypeError(f"to_code needs a Python function, got {f!r} of type {type(f).__name__} [AL001]")
     from .converting import convert_text
 
     return convert_text(function)
@@ -241,6 +249,14 @@ def do_not_convert(f: Callable[P, R]) -> Callable[P, R]:
     -------
     callable
         The same object.
+
+    Examples
+    --------
+    >>> @al.do_not_convert
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(4)
+    8
     """
     target = attribute_of(f, "__func__", f)
     if not isinstance(target, _COMPILED):

@@ -84,14 +84,15 @@ def find_source(code: types.CodeType) -> FunctionSource:
         code = as_it_stands(code, lines)
     if not lines or code.co_firstlineno > len(lines):
         what = f"no source text for {code.co_qualname!r} in {code.co_filename!r}"
-        raise SourceNotFoundError(f"{what}: a file has it, or a cell" if code.co_filename[:1] == "<" else what)
+        advice = ": a file has it, or a cell" if code.co_filename[:1] == "<" else ""
+        raise SourceNotFoundError(f"{what}{advice} [AL002]")
     try:
         if code.co_name == "<lambda>":
             node, block = _find_lambda(code, lines)
         else:
             node, block = _find_def(code, lines)
     except (SyntaxError, tokenize.TokenError) as error:
-        raise SourceNotFoundError(f"cannot parse the source of {code.co_qualname!r}: {error}") from error
+        raise SourceNotFoundError(f"cannot parse the source of {code.co_qualname!r}: {error} [AL002]") from error
     return FunctionSource(
         node=to_gast(node),
         filename=code.co_filename,
@@ -123,7 +124,9 @@ def _find_def(code: types.CodeType, lines: list[str]) -> tuple[ast.AST, list[str
             if node.name == code.co_name:
                 return node, block
             break
-    raise SourceNotFoundError(f"line {code.co_firstlineno} of {code.co_filename!r} no longer holds {code.co_name!r}")
+    raise SourceNotFoundError(
+        f"line {code.co_firstlineno} of {code.co_filename!r} no longer holds {code.co_name!r} [AL002]"
+    )
 
 
 def _block_by_margin(code: types.CodeType, lines: list[str]) -> list[str]:
@@ -175,7 +178,7 @@ def _find_lambda(code: types.CodeType, lines: list[str]) -> tuple[ast.AST, list[
         ]
     if len(candidates) != 1:
         raise SourceNotFoundError(
-            f"cannot tell which lambda on line {code.co_firstlineno} of {code.co_filename!r} is meant"
+            f"cannot tell which lambda on line {code.co_firstlineno} of {code.co_filename!r} is meant [AL002]"
         )
     node = candidates[0]
     return node, lines[node.lineno - 1 : node.end_lineno]

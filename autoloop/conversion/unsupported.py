@@ -26,17 +26,17 @@ def refuse_unsupported(source: FunctionSource) -> None:
         With the file, the line, its text and what to do instead.
     """
     if isinstance(source.node, gast.AsyncFunctionDef):
-        raise _refusal(source, source.node, "`async def` cannot be converted: write it as a plain `def`")
+        raise _refusal(source, source.node, "`async def` cannot be converted: write it as a plain `def` [AL003]")
     for node in own_nodes(source.node):
         if isinstance(node, YIELDS):
             raise _refusal(
                 source,
                 node,
                 "`yield` cannot be converted: collect the values in a list and return it, or keep the "
-                "generator outside and mark it with `autoloop.do_not_convert`",
+                "generator outside and mark it with `autoloop.do_not_convert` [AL003]",
             )
         if isinstance(node, _ASYNC):
-            raise _refusal(source, node, "`async` statements cannot be converted: use their plain forms")
+            raise _refusal(source, node, "`async` statements cannot be converted: use their plain forms [AL003]")
 
 
 def _refusal(source: FunctionSource, node: Node, advice: str) -> ConversionError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from builtins import breakpoint as breakpoint
 from typing import TYPE_CHECKING
 
-from autoloop_runtime.base.doors import door
+from autoloop_runtime.base.doors import door, listing
 
 from .numerics import check_numerics as check_numerics
 from .numerics import disable_check_numerics as disable_check_numerics
@@ -25,7 +25,4 @@ else:  # with gradients and loops, which the others do without
 __all__ = [
     "Recording", "breakpoint", "check_numerics", "diff", "disable_check_numerics", "enable_check_numerics", "record",
 ]  # fmt: skip
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = listing(globals())

@@ -45,6 +45,10 @@ def check_numerics() -> Iterator[None]:
     good ones. What plain NumPy, and functions that run as plain Python, compute is looked at by NumPy itself, at each
     operation.
 
+    Returns
+    -------
+    context manager
+
     Raises
     ------
     FloatingPointError
@@ -61,15 +65,14 @@ def check_numerics() -> Iterator[None]:
 
     Examples
     --------
-    >>> import autoloop as al, numpy as np
     >>> @al.function
     ... def mean_log(x):
     ...     return np.log(x).mean()
-    >>> with check_numerics():
+    >>> with al.debugging.check_numerics():
     ...     mean_log(np.array([1.0, -2.0, 3.0]))
     Traceback (most recent call last):
-      ...
-    FloatingPointError: log gives nan of -2.0 at [1] of float64[3]
+        ...
+    FloatingPointError: log gives nan of -2.0 at [1] of float64[3]...
     """
     with np.errstate(**_KINDS, call=Hunter()):  # type: ignore[arg-type]
         try:
@@ -81,12 +84,23 @@ def check_numerics() -> Iterator[None]:
 
 
 def enable_check_numerics() -> None:
-    """Hunt nan and inf in this thread from now on, see :func:`check_numerics`."""
+    """Hunt nan and inf in this thread from now on, see :func:`check_numerics`.
+
+    Examples
+    --------
+    >>> al.debugging.enable_check_numerics()
+    >>> al.debugging.disable_check_numerics()
+    """
     np.seterr(**_KINDS)  # type: ignore[arg-type]
     np.seterrcall(Hunter())
 
 
 def disable_check_numerics() -> None:
-    """End the hunt in this thread: NumPy warns of errors again, as at first."""
+    """End the hunt in this thread: NumPy warns of errors again, as at first.
+
+    Examples
+    --------
+    >>> al.debugging.disable_check_numerics()
+    """
     np.seterr(divide="warn", over="warn", invalid="warn")
     np.seterrcall(None)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base.config import runs_as_python
 from autoloop_runtime.base.dataclass import dataclass, replace
+from autoloop_runtime.base.error_codes import coded
 from autoloop_runtime.base.locations import Line
 from autoloop_runtime.collections import saved_stacks
 from autoloop_runtime.collections.swap import SwapStack
@@ -112,6 +113,12 @@ class Recording:
     result : Any
         What the call gave.
     loops : tuple of RecordedLoop
+
+    Examples
+    --------
+    >>> recording = al.debugging.record(al.function(lambda x: x + 1), al.constant(1))
+    >>> type(recording).__name__
+    'Recording'
     """
 
     name: str
@@ -198,25 +205,36 @@ def record(
         If no loop has a variable of one of these names.
     MemoryError
         If more than ``limit`` was kept; the call has been made.
+
+    Examples
+    --------
+    >>> def count(n):
+    ...     i = 0
+    ...     while i < n:
+    ...         i += 1
+    ...     return i
+    >>> recording = al.debugging.record(count, al.constant(3))
+    >>> print(str(recording).splitlines()[-1])
+    i: ▁▃▅█
     """
     given = f if isinstance(f, (Function, BoundFunction)) else Function(f)
     chosen = executor or ("sequential" if given.executor == "auto" else given.executor)
     function = Function(given.python_function, given.input_signature, given.autograph, chosen, given.name)
     if runs_as_python():
-        raise TypeError(f"{function.name} has no loops to record: config.run_as_python() is on")
+        raise TypeError(f"{function.name} has no loops to record: config.run_as_python() is on [AL701]")
     trace = function.trace_for(*args, **kwargs)
     if isinstance(trace, PlainPython):
-        raise TypeError(f"{function.name} has no loops to record: {what_and_where(trace)}")
+        raise TypeError(coded("AL701", f"{function.name} has no loops to record: {what_and_where(trace)}"))
     concrete = trace if isinstance(trace, ConcreteFunction) else trace.newest
     recorder = _Recorder(concrete, variables)
     if variables is not None and (unknown := set(variables) - recorder.names):
         known = ", ".join(sorted(recorder.names)) or "none"
-        raise ValueError(f"no loop of {function.name} has a variable {sorted(unknown)[0]!r}; there are {known}")
+        raise ValueError(f"no loop of {function.name} has a variable {sorted(unknown)[0]!r}; there are {known} [AL701]")
     result = function(*args, **kwargs)
     if recorder.names and not recorder.has_run:
         raise TypeError(
             f"{function.name} has no loops to record: the call has been made, but plain Python ran it, or a trace for "
-            "arguments that share an array; give copies of these"
+            "arguments that share an array; give copies of these [AL701]"
         )
     return Recording(function.name, result, recorder.loops(limit))
 
@@ -277,7 +295,9 @@ class _Recorder:
         """Return what the last run has kept."""
         stacks = iter(self._results)
         if (size := sum(map(_bytes, self._results))) > limit:
-            raise MemoryError(f"{size:,} bytes were kept, more than {limit:,}: name fewer variables, or raise limit=")
+            raise MemoryError(
+                f"{size:,} bytes were kept, more than {limit:,}: name fewer variables, or raise limit= [AL701]"
+            )
         found = []
         for node, around, lines in self._kept:
             begun = [one.attrs.get("begun", 0) for one in (*around, node)]
@@ -356,15 +376,30 @@ def diff(one: Recording, other: Recording, rtol: float = 0.0, atol: float = 0.0)
     rtol, atol : float
         Numbers that are as near as ``np.isclose`` says are equal; nan equals nan.
 
+    Returns
+    -------
+    Parting or None
+
     Raises
     ------
     ValueError
         If the runs have other loops that stand in no other.
+
+    Examples
+    --------
+    >>> def shrunk(x, factor):
+    ...     while x > 0.1:
+    ...         x = x * factor
+    ...     return x
+    >>> one, other = (al.debugging.record(shrunk, al.constant(1.0), factor) for factor in (0.5, 0.25))
+    >>> parting = al.debugging.diff(one, other)
+    >>> parting.name, parting.iteration
+    ('x', (0,))
     """
     outermost, others = _outermost(one), _outermost(other)
     if outermost != others:
         raise ValueError(f"the recordings are of other loops: {', '.join(outermost) or 'none'}, and "
-                         f"{', '.join(others) or 'none'}")  # fmt: skip
+                         f"{', '.join(others) or 'none'} [AL701]")  # fmt: skip
     known = {loop.name: loop for loop in other.loops}  # machine code keeps no loops in others
     pairs = [(loop, known[loop.name]) for loop in one.loops if loop.name in known]
     found = [parting for pair in pairs if (parting := _parting(*pair, rtol, atol)) is not None]

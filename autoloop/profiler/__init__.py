@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from autoloop_runtime.base import profiler as _profiler
+from autoloop_runtime.base.doors import listing as _listing
 
 from .line_summary import ExecutorSummary as ExecutorSummary
 from .line_summary import LineSummary as LineSummary
@@ -17,10 +18,19 @@ from .summarize import summarize as _summarize
 from .timeline_data import timeline as _timeline
 
 __all__ = ["ExecutorSummary", "LineSummary", "LoopSummary", "Summary", "Trace", "trace"]
+__dir__ = _listing(globals())
 
 
 class Trace(_profiler.Recorder):
-    """What ``trace`` gives: all that was recorded inside its block."""
+    """What ``trace`` gives: all that was recorded inside its block.
+
+    Examples
+    --------
+    >>> with al.profiler.trace() as trace:
+    ...     _ = al.function(lambda x: x + 1)(al.constant(1))
+    >>> type(trace.summary()).__name__
+    'Summary'
+    """
 
     def summary(self) -> Summary:
         """Return what was spent on each line: time, count, how much ran at once, what was in the way.
@@ -66,10 +76,7 @@ def trace(path: str | os.PathLike[str] | None = None) -> AbstractContextManager[
 
     Examples
     --------
-    >>> import autoloop as al
-    >>> with al.profiler.trace() as trace:
-    ...     pass
-    >>> trace.as_events()
-    []
+    >>> print(al.trace([[1, 2], [3, 4]]))
+    Tensor(5, shape=(), dtype=int32)
     """
     return _profiler.trace(path, Trace)

@@ -48,6 +48,13 @@ class LineSummary:
         Why no more ran at once.
     executor : str
         What ran it.
+
+    Examples
+    --------
+    >>> with al.profiler.trace() as trace:
+    ...     _ = al.function(lambda x: x + 1)(al.constant(1))
+    >>> all(line.share <= 1 for line in trace.summary().lines)
+    True
     """
 
     line: Line | None
@@ -88,6 +95,13 @@ class LoopSummary:
         How many iterations of one execution were there at once, on average.
     held : float
         The part of its kernels at whose beginning the window was full and the next iteration waited.
+
+    Examples
+    --------
+    >>> with al.profiler.trace() as trace:
+    ...     _ = al.function(lambda x: x + 1)(al.constant(1))
+    >>> trace.summary().loops  # there is none
+    ()
     """
 
     name: str
@@ -119,6 +133,13 @@ class ExecutorSummary:
     critical : float
         Seconds of the longest chains of kernels that waited for each other, one for each run: no number of threads
         takes less.
+
+    Examples
+    --------
+    >>> with al.profiler.trace() as trace:
+    ...     _ = al.function(lambda x: x + 1)(al.constant(1))
+    >>> all(executor.runs == 1 for executor in trace.summary().executors)
+    True
     """
 
     executor: str
@@ -151,6 +172,14 @@ class Summary(ShownInNotebooks):
         By file and line.
     loops : tuple of LoopSummary
     executors : tuple of ExecutorSummary
+
+    Examples
+    --------
+    >>> with al.profiler.trace() as trace:
+    ...     _ = al.function(lambda x: x + 1)(al.constant(1))
+    >>> summary = trace.summary()
+    >>> [type(each).__name__ for each in summary.executors]
+    ['ExecutorSummary']
     """
 
     lines: tuple[LineSummary, ...]

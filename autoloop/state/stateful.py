@@ -33,7 +33,7 @@ TRACING = _KIND.lock()
 MOST_VARIANTS = 32
 #: so often a call looks for a trace that fits what it finds
 MOST_TRIES = 8
-_NEVER_FITS = "what the function finds outside its arguments is not what it was traced with"
+_NEVER_FITS = "what the function finds outside its arguments is not what it was traced with [AL013]"
 
 
 class OtherWorld(Exception):

@@ -32,6 +32,27 @@ def to_code(f: Callable[..., Any]) -> str:
         If the source of ``f`` cannot be found.
     ConversionError
         If it holds something that cannot be converted.
+
+    Examples
+    --------
+    >>> def count(n):
+    ...     i = 0
+    ...     while i < n:
+    ...         i += 1
+    ...     return i
+    >>> print(al.to_code(count), end="")
+    from autoloop import operators as ops
+    <BLANKLINE>
+    <BLANKLINE>
+    def count(n):
+        i = 0
+        def loop_test(i):
+            return i < n
+        def loop_body(i):
+            i += 1
+            return (i,)
+        (i,) = ops.while_stmt(loop_test, loop_body, (i,), ('i',))
+        return i
     """
     return located_code_of(f)[0]
 

@@ -31,6 +31,15 @@ def load_ipython_extension(shell: Shell) -> None:
 
     ``%%autoloop`` runs the cell, and shows the source of each function that it defines beside what that is converted
     to; ``%%autoloop NAME ...`` of these alone.
+
+    Parameters
+    ----------
+    shell : IPython's shell
+
+    Examples
+    --------
+    >>> callable(al.load_ipython_extension)  # what %load_ext autoloop calls
+    True
     """
 
     def autoloop(line: str, cell: str) -> None:

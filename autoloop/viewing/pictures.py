@@ -38,6 +38,12 @@ class Drawing:
     ----------
     picture : Picture
         Its boxes and arrows.
+
+    Examples
+    --------
+    >>> drawing = al.draw(lambda x: x + 1, al.constant(1))  # a picture, where a notebook shows it
+    >>> type(drawing).__name__
+    'Drawing'
     """
 
     picture: Picture
@@ -64,7 +70,7 @@ class Drawing:
         """
         suffix = Path(path).suffix.lower()
         if suffix not in (".svg", ".png", ".dot", ".gv"):
-            raise ValueError(f"a drawing is saved as .svg, .png, .dot or .gv, not as {os.fspath(path)!r}")
+            raise ValueError(f"a drawing is saved as .svg, .png, .dot or .gv, not as {os.fspath(path)!r} [AL702]")
         if suffix == ".png":
             Path(path).write_bytes(to_png(self.svg))
             return
@@ -93,7 +99,7 @@ def to_png(svg: str) -> bytes:
     try:
         resvg = importlib.import_module("resvg_py")
     except ImportError as error:
-        raise ImportError(f"pixels are drawn by resvg-py ({error}): pip install 'autoloop[viewer]'") from error
+        raise ImportError(f"pixels are drawn by resvg-py ({error}): pip install 'autoloop[viewer]' [AL705]") from error
     return bytes(resvg.svg_to_bytes(svg_string=svg, zoom=2, background="white"))
 
 
@@ -116,9 +122,8 @@ def draw(f: Callable[..., Any] | Graph, *args: Any, stage: str = "lowered", **kw
 
     Examples
     --------
-    >>> import autoloop as al
-    >>> draw(lambda x: x + 1, al.ones([2]))
-    <Drawing of <lambda>(x): 3 boxes>
+    >>> al.draw(lambda x: x + 1, al.ones([2]))
+    <Drawing of <lambda>(x): 4 boxes>
     """
     stage = known(stage, STAGES)
     if isinstance(f, Graph):

@@ -16,5 +16,5 @@ def known(stage: str, among: Iterable[str]) -> str:
     """Return a stage by the name that it has here; ``ValueError`` if it is none of some."""
     name = named(stage)
     if name not in (stages := tuple(among)):
-        raise ValueError(f"stage must be one of {', '.join(stages)}, got {stage!r}")
+        raise ValueError(f"stage must be one of {', '.join(stages)}, got {stage!r} [AL703]")
     return name

@@ -175,7 +175,7 @@ def machine_code(graph: Graph, form: str = "asm") -> tuple[str, list[Location], 
     LLVM remarks on vectors, with the place that it is on."""
     open_ones = [t.op.name for t in graph.inputs if not t.shape.is_fully_defined()]
     if open_ones:
-        raise ValueError(f"machine code is shown of exact shapes: give an array for {', '.join(open_ones)}")
+        raise ValueError(f"machine code is shown of exact shapes: give an array for {', '.join(open_ones)} [AL703]")
     with undivided():
         from autoloop_runtime.native import write_function
         from autoloop_runtime.native.toolchain import compile_ir, debug_lines

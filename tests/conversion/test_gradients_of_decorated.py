@@ -116,3 +116,17 @@ def test_an_argument_that_the_function_finds_besides_is_differentiated_alone():
 
     with pytest.raises(TypeError, match="an argument shares memory with 'world', which the function finds besides"):
         al.function(lambda x: al.gradients(np.sum(x @ world), [world])[0])(world)
+
+
+def test_directions_of_a_decorated_function_and_its_gradient_are_traced_once():
+    f = al.function(lambda x: np.sum(x**3))
+    slope = al.grad(f)
+    for k in range(4):
+        x, v = np.array([1.0, 2.0]) + k, np.array([0.5, -1.0])
+        for found in (al.jvp(slope, (x,), (v,))[1], al.hessian_vector_product(f, x, v)):
+            assert type(found) is np.ndarray
+            np.testing.assert_allclose(found, 6 * x * v)
+    made = (slope.as_decorated.function(), "jvp"), (f, "hessian_vector_product")
+    assert [one.with_gradient[name].tracing_count for one, name in made] == [1, 1]
+    assert type(al.hessian_vector_product(f, al.constant([1.0]), al.constant([2.0]))) is al.Tensor
+    assert al.hessian_vector_product(lambda x: x**3, 2.0, 3.0) == 36.0

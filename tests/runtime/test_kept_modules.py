@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import importlib.util
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -81,6 +82,16 @@ def test_more_modules_are_added(made, tmp_path, looked_for):
     for _ in range(2):
         assert made((*NAMES, *more)) == {name: name for name in (*NAMES, *more)}
     assert len(looked_for) == 2 * ENOUGH
+
+
+def test_modules_are_pickled_by_name_where_they_are_of_a_class_of_their_own(made, tmp_path, monkeypatch):
+    # cloudpickle sends those that a function names together with their package, by what their class is
+    made()
+    name = f"autoloop_runtime.made.{NAMES[0]}"
+    spec = Finder(str(tmp_path / "cache" / "some.modules")).find_spec(name, [str(tmp_path / "made")])
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, name, module)
+    assert type(module) is ModuleType or pickle.loads(pickle.dumps(module)) is module
 
 
 def test_packages_are_packages(made, tmp_path):

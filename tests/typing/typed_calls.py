@@ -7,6 +7,7 @@ from typing import assert_type
 import autoloop as al
 import autoloop.compat.v1 as v1
 import numpy as np
+from autoloop import *  # noqa: F403
 from autoloop.typing import ArrayLike
 
 A = np.arange(6.0).reshape(2, 3)
@@ -63,6 +64,11 @@ def norm_of(x: ArrayLike) -> al.Tensor:
 assert_type(norm_of([3.0, t[0, 0]]), al.Tensor)
 
 
+# a star takes none of Python's names
+assert_type(sum([1, 2]), int)
+assert_type(abs(-1), int)
+
+
 # decorated functions keep their signatures
 @al.function
 def scaled(x: al.Tensor, by: float = 2.0) -> al.Tensor:
@@ -100,5 +106,5 @@ def mistakes() -> None:
     Model().step()  # type: ignore[call-arg]
     al.nosuch(A)  # type: ignore[attr-defined]
     v1.reduce_sum(A, axis="rows")  # type: ignore[arg-type]
-    v1.cond(A, lambda: 1, where=2)  # type: ignore[call-arg]
+    v1.cond(A, lambda: 1, where=2)  # type: ignore[call-overload]
     scaled.python_function("x")  # type: ignore[arg-type]

@@ -87,7 +87,7 @@ class attempt:
         node, raised = next((one for one in met if one[0].op.ends_run), met[0])
         what = f"{_what(node, raised)}, and cannot be caught by an `except` in the converted function"
         leave_unknown(what)
-        raise ConversionError(f"{what}: catch it around the call, or ask before by `if`")
+        raise ConversionError(f"{what}: catch it around the call, or ask before by `if` [AL004]")
 
     def last(self) -> _Last:
         """Return the manager for what is done after the body, whatever became of that: a ``finally``, ``__exit__``."""
@@ -165,7 +165,7 @@ class managed:
             what = f"{_what(said)}, of which {type(manager).__name__!r} would not be told when the "
             leave_unknown(f"{what}`with` statement is left")
             raise ConversionError(
-                f"{what}`with` statement is left: catch it around the call, or raise it behind the statement"
+                f"{what}`with` statement is left: catch it around the call, or raise it behind the statement [AL004]"
             )
         if failing is not None and is_followed() and _looks_at_exceptions(manager):
             _leave(

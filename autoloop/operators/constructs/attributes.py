@@ -72,7 +72,7 @@ def attribute(owner: Any, name: str) -> Any:
         if type(vars(owner).get(name)) is MaybeUnset:
             raise TypeError(
                 f"whether the cached property {name!r} is there only the run knows, for it is first asked for in a "
-                f"loop or branch on tensors: ask for it before"
+                f"loop or branch on tensors: ask for it before [AL016]"
             )
         if name not in vars(owner):
             vars(owner)[name] = convert_callee(found.func)(owner)

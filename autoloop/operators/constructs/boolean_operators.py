@@ -151,7 +151,9 @@ def _first(value: Any, said: Any, is_and: bool) -> Any:
     if type(value) is MaybeNone:
         if is_and:
             name = opened(value).name
-            raise TypeError(f"`{name} and ...` would be None if {name!r} is: write `{name} is not None and ...`")
+            raise TypeError(
+                f"`{name} and ...` would be None if {name!r} is: write `{name} is not None and ...` [AL021]"
+            )
         return _of_its_kind(opened(value).value)
     return _operand(value, said)
 

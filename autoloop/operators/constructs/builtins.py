@@ -127,7 +127,7 @@ def _len(value: Any) -> Any:
     tensor = convert_to_tensor(value)
     if tensor.shape.rank == 0:
         operators.tried(len, value)  # which says what has none
-        raise programs_own(TypeError("a tensor without dimensions has no len()"))
+        raise programs_own(TypeError("a tensor without dimensions has no len() [AL007]"))
     if tensor.shape.rank is not None and (static := tensor.shape.as_list()[0]) is not None:
         return static
     if tensor.shape.rank is None:
@@ -270,11 +270,13 @@ def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
         if operators.has_known_length(values):
             return operators.sorted_by(list(operators.elements(values)), called(key), reverse)
         leave_unknown("sorted(..., key=...) of a list whose length only the run knows")
-        raise TypeError("sorted(..., key=...) needs a number of elements that is known: use np.argsort of the keys")
+        raise TypeError(
+            "sorted(..., key=...) needs a number of elements that is known: use np.argsort of the keys [AL020]"
+        )
     if iterable_of(values) is not None and operators.has_known_length(values):
         return operators.sorted_by(list(operators.elements(values)), None, reverse)
     if is_growing(values) and values.several:
-        raise TypeError(f"sorted(...) of {values.described()}, needs numbers of one type: append float(x)")
+        raise TypeError(f"sorted(...) of {values.described()}, needs numbers of one type: append float(x) [AL019]")
     array, kind = _gathered(values)
     if array.shape.rank == 0:
         iter(values)  # which says what it is not
@@ -326,7 +328,7 @@ def _gathered(values: Any) -> tuple[Any, Kind]:
     if builtins.any(isinstance(one, list | tuple) for one in made):
         raise TypeError(
             f"the elements of {items.describe} are tuples, which only the run could compare or add: use array "
-            f"functions, such as np.argsort or np.lexsort"
+            f"functions, such as np.argsort or np.lexsort [AL020]"
         )
     return convert_to_tensor(made), kind_of(made)
 

@@ -260,7 +260,7 @@ def _refusing_tensors(f: Any, mutated: tuple[str, ...]) -> Any:
                 raise TypeError(
                     f"{function.__name__!r} sets elements of {name!r} and does not return it, but tensors do not "
                     f"change, so its caller would keep the old values: let it return {name!r}, and assign what it "
-                    f"returns"
+                    f"returns [AL009]"
                 )
         return f(*args, **kwargs)
 

@@ -97,7 +97,7 @@ def _count(length: Any, what: str, most: int) -> int:
     if length > most:
         raise TypeError(
             f"a comprehension over {what} of {length} elements would be written out {length} times: append to a list "
-            f"in a `for` loop, or use autoloop.map_fn or array functions"
+            f"in a `for` loop, or use autoloop.map_fn or array functions [AL018]"
         )
     return length
 
@@ -203,7 +203,7 @@ def hashed(value: Any) -> Any:
         leave_unknown(KEY)
         raise TypeError(
             "an element of a set, or a key of a dict, is a tensor here: which of them are equal only the run can tell; "
-            "use a list, or autoloop.unique"
+            "use a list, or autoloop.unique [AL017]"
         )
     return value
 
@@ -293,6 +293,7 @@ def _either(test: Any, one: Any, other: Any) -> Any:
         if len(ranks) > 1 or (first is not None and last is not None and first != last):
             raise TypeError(
                 f"which of {_told(other)} and {_told(one)} is taken only the run tells; cast or reshape one of them"
+                " [AL020]"
             )
     return taken_from(marked(kind, ops.where(test, one, other)), (one, other))
 

@@ -47,7 +47,7 @@ def guarded(f: Callable[..., Any]) -> Callable[..., Any]:
             threshold.restore()
             raise TypeError(
                 f"{who} changes {changed or 'an object'!r} in a loop or branch on tensors, which is traced once: let "
-                f"it return a new value, and assign that to a variable"
+                f"it return a new value, and assign that to a variable [AL016]"
             )
         return result
 

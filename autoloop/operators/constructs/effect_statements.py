@@ -104,5 +104,6 @@ def _refuse_if_caught(error: Any, kinds: Kinds) -> None:
     if catches(kinds, error):
         raise unless_left(ConversionError(
             f"{raised_kind(error).__name__} is raised under a tensor condition, at run time, and cannot be caught by "
-            f"an `except` in the converted function: catch it around the call, or choose a value with `if` instead"
+            f"an `except` in the converted function: catch it around the call, or choose a value with `if` "
+            f"instead [AL004]"
         ))  # fmt: skip

@@ -26,7 +26,7 @@ def extreme_of_several(plain: Any, values: GrowingList, **default: Any) -> Any:
     """Return ``max`` or ``min`` of such a list."""
     if default:
         raise TypeError(
-            f"{plain.__name__}(..., default=...) of {values.described()}, needs numbers of one type: float(x)"
+            f"{plain.__name__}(..., default=...) of {values.described()}, needs numbers of one type: float(x) [AL019]"
         )
     error = Raising(ValueError, lambda: plain([]))
     raise_unless(ops.greater(values.length, 0), error)

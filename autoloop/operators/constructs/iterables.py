@@ -117,7 +117,7 @@ class StagedIterable(StandIn):
 
     def holds(self, item: Any) -> Any:
         """Return ``item in`` a range; other sequences would have to be run through."""
-        raise TypeError(f"`in` does not work on {self.describe}: loop over it, or ask its tensors")
+        raise TypeError(f"`in` does not work on {self.describe}: loop over it, or ask its tensors [AL018]")
 
     def refuse_leaving(self, what: str) -> NoReturn:
         """Let plain Python run the function, which has one of Python's there, if it can."""
@@ -201,7 +201,7 @@ class RangeFace(Face):
         return self.__record__.at(index)
 
     def __len__(self) -> int:
-        raise ConversionError("the length of this sequence is a tensor: call len(...) in converted code")
+        raise ConversionError("the length of this sequence is a tensor: call len(...) in converted code [AL007]")
 
     def __iter__(self) -> Any:
         every = self.__record__
@@ -225,9 +225,9 @@ def _range_of(start: Any, stop: Any, step: Any) -> StagedRange:
         tensor = convert_to_tensor(value)
         if tensor.dtype.kind not in "iu":
             operators.tried(range, value)  # which says it in Python's words, where it is no tensor
-            raise TypeError(f"the {what} of range must be an integer, got a tensor of dtype {tensor.dtype}")
+            raise TypeError(f"the {what} of range must be an integer, got a tensor of dtype {tensor.dtype} [AL026]")
         if tensor.shape.rank not in (0, None):
-            raise TypeError(f"the {what} of range must be a scalar, got shape {tensor.shape}")
+            raise TypeError(f"the {what} of range must be a scalar, got shape {tensor.shape} [AL026]")
     number = number_of((start, stop, step))
     start, stop, step = map(as_number, (start, stop, step))
     if isinstance(step, int):
@@ -263,7 +263,7 @@ def counting(iterator: Any) -> StagedIterable | None:
         return None
     first, second = next(iterator), next(iterator)
     if not (type(first) is int and type(second) is int):
-        raise TypeError("a tensor decides when this loop over itertools.count is left: let it count by ints")
+        raise TypeError("a tensor decides when this loop over itertools.count is left: let it count by ints [AL018]")
     get = functools.partial(number_of_step, first, second - first)
     return StagedIterable(_NO_END, get, "itertools.count", number=NumberTracer)
 
@@ -311,7 +311,7 @@ def of_clauses(clauses: Clauses) -> StagedIterable:
     if not clauses.is_whole or (source is not None and source.keep is not None):
         raise TypeError(
             "how many elements a generator expression with an `if`, or another `for`, gives only the run knows, and "
-            "they are counted, or paired, here: make a list of it, [...]"
+            "they are counted, or paired, here: make a list of it, [...] [AL018]"
         )
     source = listed(*operators.drawn(clauses.source)) if source is None else source
     clauses.gone = "was run over before"
@@ -338,7 +338,7 @@ def rows(value: Any) -> StagedIterable:
     tensor, kind = convert_to_tensor(value), kind_of((value,))
     if tensor.shape.rank == 0:
         operators.tried(iter, value)  # which says it in Python's words, where it is no tensor
-        raise TypeError("a `for` loop runs over the rows of a tensor; this one has no dimensions")
+        raise TypeError("a `for` loop runs over the rows of a tensor; this one has no dimensions [AL007]")
     static = tensor.shape.as_list()[0] if tensor.shape.rank is not None else None
     counted = _counted(tensor, static, kind)
     if counted is not None:

@@ -55,7 +55,9 @@ def _concatenate(arrays: Any, /, axis: Any = 0, *others: Any, **more: Any) -> An
     if not is_growing(arrays):
         return by_numpy(np.concatenate)(arrays, axis, *others, **more)
     if axis != 0 or len(arrays.arrays) != 1 or others or more:
-        raise TypeError(f"np.concatenate of the list {arrays.name!r}, which grows in a loop, works along axis 0 only")
+        raise TypeError(
+            f"np.concatenate of the list {arrays.name!r}, which grows in a loop, works along axis 0 only [AL019]"
+        )
     operators.refuse_empty(arrays, np.concatenate)
     return marked(kind_of((arrays,), ArrayTracer), arrays.arrays[0].concat())
 
@@ -225,7 +227,7 @@ def _limits(of: Any) -> Callable[..., Any]:
     def made(asked: Any) -> Any:
         if isinstance(asked, ArrayTracer) and not asked.is_scalar:
             raise programs_own(
-                ValueError(f"np.{of.__name__} takes a dtype, not an array: write np.{of.__name__}(x.dtype)")
+                ValueError(f"np.{of.__name__} takes a dtype, not an array: write np.{of.__name__}(x.dtype) [AL026]")
             )
         return of(asked.dtype if isinstance(asked, Tensor) else asked)
 
@@ -268,7 +270,7 @@ def _of_memory(function: Any, instead: str) -> Callable[..., Any]:
 def new_array(shape: Any, dtype: Any = float, *others: Any, order: Any = None, **more: Any) -> Any:
     """Return ``np.ndarray(shape)``, an array to be filled."""
     if others or more:
-        raise TypeError("np.ndarray of a buffer is a view that a graph cannot follow: use reshape, or a slice")
+        raise TypeError("np.ndarray of a buffer is a view that a graph cannot follow: use reshape, or a slice [AL029]")
     return by_numpy(np.empty)(shape, dtype, order or "C")
 
 

@@ -95,6 +95,7 @@ def one_element(number: Callable[..., Any], value: Any) -> Any:
     raise programs_own(
         TypeError(
             f"only arrays of one element can be made a Python {number.__name__}, this one has the shape {tensor.shape}"
+            " [AL026]"
         )
     )
 
@@ -148,6 +149,7 @@ def of_number(f: Callable[..., Any], kind: type) -> Callable[[Any], Any]:
             leave_unknown(f"{f.__name__}() is asked of what only the run knows")
             raise TypeError(
                 f"{f.__name__}() takes no tensor, of which only a run has the value: call it with what the call gives"
+                " [AL026]"
             )
         of_one_kind(f, value)
         tried(f, value)

@@ -55,7 +55,7 @@ def by_types(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str
     if math.prod(len(one.types) for one in numbers.values()) > _MOST_WAYS:
         raise TypeError(
             f"{len(numbers)} numbers, of each of which only the run tells its type, {number.named()}, have no one "
-            f"dtype together: write float(...) or int(...) of them"
+            f"dtype together: write float(...) or int(...) of them [AL020]"
         )
 
     def known(code: Code) -> Any:
@@ -275,7 +275,9 @@ def is_instance(value: MixedNumber, classes: Any, told: Callable[[Any, Any], boo
     """Return ``isinstance(value, classes)``, which ``told`` says of a number of one type."""
     answers = {told(value.of_type(code), classes) for code in value.types}
     if len(answers) > 1:
-        raise TypeError(f"isinstance(...) of {value.described()}: make it one of them before, float(...) or int(...)")
+        raise TypeError(
+            f"isinstance(...) of {value.described()}: make it one of them before, float(...) or int(...) [AL020]"
+        )
     return answers.pop()
 
 

@@ -65,7 +65,7 @@ def refuse_again(what: str) -> None:
 
 
 def _refuse(what: str, why: str) -> None:
-    message = f"{what} {why}; let each loop run over the values themselves, or over an iterator of its own"
+    message = f"{what} {why}; let each loop run over the values themselves, or over an iterator of its own [AL018]"
     leave_unknown(message)  # what advances iterators from outside was refused before: nothing has moved
     error = TypeError(message)
     passes_handlers(error)

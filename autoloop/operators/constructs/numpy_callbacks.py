@@ -219,7 +219,7 @@ def _spread(arrays: list[Tensor]) -> list[Tensor]:
 
 def _as_asked(made: Tensor, dtype: Any) -> Tensor:
     if made.dtype.kind == "c" and dtype.kind in "iuf":
-        raise TypeError(f"numpy.vectorize: a complex number does not become {dtype}")
+        raise TypeError(f"numpy.vectorize: a complex number does not become {dtype} [AL026]")
     narrow = made.dtype.kind in "iu" and dtype.kind in "iu" and dtype.itemsize < 8
     return of_python_ints(made, dtype) if narrow else ops.cast(made, dtype)
 

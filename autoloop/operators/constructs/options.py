@@ -43,9 +43,16 @@ def set_loop_options(
 
     Examples
     --------
-    >>> while i < n:
-    ...     autoloop.set_loop_options(shape_invariants=[(x, [None])])
-    ...     x = autoloop.concat([x, x])
+    >>> @al.function
+    ... def doubled(x, turns):
+    ...     i = al.constant(0)
+    ...     while i < turns:
+    ...         al.set_loop_options(shape_invariants=[(x, [None])])
+    ...         x = al.concat([x, x])
+    ...         i += 1
+    ...     return x
+    >>> doubled(al.ones([1]), 3).shape
+    TensorShape([8])
     """
 
 
@@ -53,6 +60,6 @@ def misplaced_options(*_: Any, **__: Any) -> NoReturn:
     """Refuse a call of ``set_loop_options`` that does not stand at the head of a loop."""
     refusal = ValueError(
         "set_loop_options must be the first statement in the body of a loop of a converted function "
-        "(one decorated with @autoloop.function, or called by one)"
+        "(one decorated with @autoloop.function, or called by one) [AL023]"
     )
     raise ruled(refusal)

@@ -66,6 +66,7 @@ def binary(left: Any, sign: str, right: Any) -> Any:
     if sign == "*" and current_graph() is not None and (_repeats(left, right) or _repeats(right, left)):
         raise TypeError(
             "a list cannot be repeated as often as a tensor says: use autoloop.zeros([n]) or autoloop.full([n], value)"
+            " [AL026]"
         )
     return _operated(plain, left, right, f"__{name}__", f"__r{name}__")
 

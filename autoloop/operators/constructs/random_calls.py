@@ -20,6 +20,7 @@ import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.callbacks import attribute_of, module_of, owner_of
 from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.error_codes import coded
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.ir.apply import apply_several
 from autoloop_runtime.ir.convert import convert_to_tensor
@@ -216,7 +217,7 @@ def _refuse(what: str, message: str, cause: Exception | None = None) -> NoReturn
     if is_followed() and not in_staged_block():
         leave(what, message)
     leave_unknown(message)
-    raise TypeError(message) from cause
+    raise TypeError(coded("AL024", message)) from cause
 
 
 def _permutes(name: str, args: tuple[Any, ...], out: ArrayTracer) -> Callable[[Any], tuple[Any, ...]] | None:
@@ -338,7 +339,7 @@ def _like(leaf: Any, example: Callable[[int, int], float], order: int) -> Any:
     if known is not None:
         return known[()].item() if isinstance(leaf, NumberTracer) else known[()]
     if tensor.shape.rank is None:
-        raise TypeError(f"the rank of {tensor.name!r} must be known where random numbers are drawn")
+        raise TypeError(f"the rank of {tensor.name!r} must be known where random numbers are drawn [AL024]")
     extents = [1 if one is None else one for one in tensor.shape.known]
     number = np.full(extents, example(order, int(np.prod(extents))), tensor.dtype)[()]
     return number.item() if isinstance(leaf, NumberTracer) else number
@@ -384,6 +385,7 @@ def _check(name: str, kinds: Sequence[_Kind], single: bool) -> Callable[[Any], t
             raise TypeError(
                 f"{name} gave {_shown([(type(one), np.shape(one)) for one in found])}, but "
                 f"{_shown([(kind.type, kind.shape) for kind in kinds])} when traced: let it always give the same kind"
+                " [AL024]"
             )
         return tuple([np.array(one, kind.dtype)[()] for one, kind in zip(found, kinds, strict=True)])
 

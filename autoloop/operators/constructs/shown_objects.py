@@ -94,7 +94,9 @@ class SaidItself:
 
     def __format__(self, spec: str) -> str:
         if spec:
-            raise TypeError(f"the format {spec!r} of an object whose text only the run knows: write f'{{x:{spec}}}'")
+            raise TypeError(
+                f"the format {spec!r} of an object whose text only the run knows: write f'{{x:{spec}}}' [AL026]"
+            )
         return str(self.texts[2])
 
 

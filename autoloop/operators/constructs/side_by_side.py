@@ -54,6 +54,7 @@ def part_of(value: Any, most: int | None = None) -> StagedIterable:
     if staged is not None and staged.keep is not None:
         raise TypeError(
             f"{staged.describe} has no length to count or pair its elements by: make a list of it, list(filter(...))"
+            " [AL018]"
         )
     if staged is not None:
         return staged

@@ -44,7 +44,9 @@ def sorted_by(made: list[Any], key: Callable[[Any], Any] | None, reverse: Any) -
         order: Any = sorted(range(len(made)), key=keys.__getitem__, reverse=reverse)
         return [made[place] for place in order]
     if is_staged(reverse):
-        raise TypeError("sorted(..., reverse=...) needs to know while the graph is built whether to turn the order")
+        raise TypeError(
+            "sorted(..., reverse=...) needs to know while the graph is built whether to turn the order [AL020]"
+        )
     order, number = _order(keys, reverse), number_of(nest.flatten(keys))
     return [_gathered(made, ops.getitem(order, place), number) for place in range(len(made))]
 
@@ -69,7 +71,7 @@ def _order(keys: list[Any], reverse: bool) -> Tensor:
 def refuse_nan(values: Tensor) -> None:
     """Let the run raise if there is a nan among what is sorted: Python's order depends on its algorithm then."""
     if values.dtype.kind == "f":
-        text = "sorted(...) of numbers with nan among them is in no order that a graph knows: use np.sort"
+        text = "sorted(...) of numbers with nan among them is in no order that a graph knows: use np.sort [AL019]"
         raise_unless(ops.logical_not(ops.any(ops.isnan(values))), Raising(ValueError, lambda: ValueError(text)))
 
 

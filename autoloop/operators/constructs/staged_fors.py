@@ -179,6 +179,7 @@ def rest_of_python_loop(iterator: Iterator[Any], loop: Statement, values: Values
             raise TypeError(
                 f"a tensor decides when this loop over a Python {type(iterator).__name__} is left, which has given "
                 f"{_MOST} elements and tells of no end: count in a `while` loop, or loop over an array or a range"
+                " [AL018]"
             )
         flags = loop.flags(values)
         stop = operators.or_(flags[0], *(_constant(flag) for flag in flags[1:]))

@@ -174,7 +174,7 @@ def _invariants(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]
         raise ruled(
             ValueError(
                 f"set_loop_options names {unknown[0]!r} in shape_invariants, which is no variable of the loop: "
-                f"its variables are {', '.join(map(repr, names))}"
+                f"its variables are {', '.join(map(repr, names))} [AL023]"
             )
         )
     return given
@@ -192,7 +192,7 @@ def _settle(graph: Graph, loop: Loop, variables: list[Variable], made: list[Twin
             variables = again.variables
     raise TypeError(
         f"the types of {', '.join(repr(v.name) for v in variables)} do not settle: they change with each trace of "
-        f"the loop's body; start with tensors of the dtypes they should have"
+        f"the loop's body; start with tensors of the dtypes they should have [AL020]"
     )
 
 

@@ -89,7 +89,7 @@ def is_instance_of(value: Any, classes: Any) -> Any:
 def type_of(*args: Any, **kwargs: Any) -> Any:
     """Return ``type(value)``; with more arguments the class that they make."""
     if len(args) == 1 and isinstance(args[0], MixedNumber):
-        raise TypeError(f"type(...) of {args[0].described()}: ask isinstance(...)")
+        raise TypeError(f"type(...) of {args[0].described()}: ask isinstance(...) [AL020]")
     if len(args) != 1 or not isinstance(args[0], StandIn):
         return stands_for(args[0]) if len(args) == 1 and isinstance(args[0], Tracer) else type(*args, **kwargs)
     return known_class(args[0]) or type(opened(args[0]).leaving())

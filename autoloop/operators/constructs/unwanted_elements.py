@@ -140,7 +140,7 @@ class _Seen:
 def _refuse(what: str) -> NoReturn:
     if not in_staged_block():
         leave(what, "")
-    error = TypeError(f"{what}, as often as only the run knows: let each loop run over the values themselves")
+    error = TypeError(f"{what}, as often as only the run knows: let each loop run over the values themselves [AL018]")
     passes_handlers(error)
     raise error
 

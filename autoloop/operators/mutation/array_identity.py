@@ -163,7 +163,7 @@ class HeldArrays:
             if written:
                 raise TypeError(
                     f"{one.name!r} is, or is a part of, another array after an iteration, and that is written to in "
-                    f"place in a loop that the graph runs: assign a copy, x.copy()"
+                    f"place in a loop that the graph runs: assign a copy, x.copy() [AL016]"
                 )
 
     def _refuse_doubtful(self, every: list[Held], block: Block) -> None:

@@ -90,7 +90,7 @@ def _refuse(name: str) -> None:
     raise TypeError(
         f"{name!r}, which the function finds, would hold a symbolic tensor afterwards: the function is called once, "
         f"with what stands for the values of all its calls. Let it return the value, or call this in a function that "
-        f"is decorated with autoloop.function"
+        f"is decorated with autoloop.function [AL016]"
     )
 
 

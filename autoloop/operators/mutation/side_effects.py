@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from autoloop_runtime.base.error_codes import coded
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.ir.array_storage import BLOCK, Storage
@@ -281,7 +282,7 @@ class Outside:
                 refused = refused or one
         if filled is not None:
             if not is_followed():
-                raise TypeError(": ".join(_refusal(filled)))
+                raise TypeError(coded("AL016", ": ".join(_refusal(filled))))
             what = f"the dict {filled.name!r} gets entries in a loop or branch on tensors, which may not run"
             raise LeftToPython(what, is_once=True)
         if refused is not None:
@@ -289,7 +290,7 @@ class Outside:
                 lifted_arrays.written(refused.value)
             if isinstance(refused.value, (*_CARRIED, bytearray)) or is_mark(refused) or is_made_anew(refused.value):
                 refuse_unknown(*_refusal(refused))
-            raise TypeError(": ".join(_refusal(refused)))
+            raise TypeError(coded("AL016", ": ".join(_refusal(refused))))
         if new:
             for slot, value in new.values():
                 slot.set(value)

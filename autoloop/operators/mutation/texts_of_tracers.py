@@ -60,7 +60,7 @@ def leave_or_refuse(value: Any, frame: FrameType) -> None:
         raise LeftToPython(_WHAT, users_line(capture()))
     try:
         if not is_followed():
-            raise TypeError(f"{_WHAT}, {value.plain.name!r}: {_INSTEAD}")
+            raise TypeError(f"{_WHAT}, {value.plain.name!r}: {_INSTEAD} [AL030]")
         leave(_WHAT, _INSTEAD)
     except TypeError as error:
         passes_handlers(error)

@@ -93,7 +93,7 @@ class Merge:
         if self.optional and not {Undefined, MaybeUnset}.isdisjoint((type(a), type(b))):
             raise TypeError(
                 f"{spoken(name)!r} is None at one end of a branch on a tensor, has a value at another, and none at all "
-                f"at a third: give it a value before the branch"
+                f"at a third: give it a value before the branch [AL021]"
             )
         if is_result:
             # A value that no `return` has given is asked for where no `return` was reached: never.
@@ -139,7 +139,8 @@ class Merge:
     def _refuse_structures(self, a: Any, b: Any) -> None:
         message = (
             f"{self.what.format(spoken(self.name))} must have the same nested structure, they have "
-            f"{nest.describe(a)} and {nest.describe(b)}{'' if self._is_returned else advice_on_keys(self.name, a, b)}"
+            f"{nest.describe(a)} and {nest.describe(b)}"
+            f"{'' if self._is_returned else advice_on_keys(self.name, a, b)} [AL110]"
         )
         raise refusal(self.what, StructureError(message))
 
@@ -231,7 +232,7 @@ class Merge:
                 f": it is None at the end of the {side} branch and has a value at the end of the other; give it a "
                 f"value of the same type in both"
             )
-        raise refusal(self.what, TypeError(f"{self.what.format(spoken(self.name))}{said}"))
+        raise refusal(self.what, TypeError(f"{self.what.format(spoken(self.name))}{said} [AL111]"))
 
     @leaving
     def tensors(self, side: int) -> list[Tensor]:

@@ -62,6 +62,7 @@ class Clauses:
         if self.gone:
             error = TypeError(
                 f"the generator expression {self.gone}: how far it is then is not followed; write it where it is used"
+                " [AL018]"
             )
             passes_handlers(error)
             raise error
@@ -117,7 +118,7 @@ def _known(answer: Any) -> bool:
     if is_staged(answer):
         raise TypeError(
             "which elements a generator expression gives only the run can tell here, and what runs over it wants to "
-            "know them at once: give it a list, [...], or run over it with a `for` loop"
+            "know them at once: give it a list, [...], or run over it with a `for` loop [AL018]"
         )
     return bool(answer)
 

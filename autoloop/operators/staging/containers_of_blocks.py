@@ -177,7 +177,7 @@ class Rebound:
                 if one is not original and are_maybe_same(original, one):
                     message = (
                         f"{other!r} and {name!r} may be one {type(original).__name__}, which a loop or branch on "
-                        f"tensors changes: change a copy, {name}.copy()"
+                        f"tensors changes: change a copy, {name}.copy() [AL022]"
                     )
                     leave_unknown(message)
                     raise TypeError(message)
@@ -387,7 +387,7 @@ def check_order(name: str, before: dict[Any, Any], now: dict[Any, Any]) -> None:
     if before.keys() == now.keys() and list(before) != list(now):
         message = (
             f"the keys of the dict {name!r} stand in another order after a loop or branch on tensors, which may not "
-            f"have run: set {name}[key] without deleting the key before"
+            f"have run: set {name}[key] without deleting the key before [AL016]"
         )
         leave_unknown(message)
         raise TypeError(message)

@@ -164,7 +164,7 @@ def leave_asked(one: Any, other: Any) -> None:
     if (is_alike and any(id(value) in known.known for value in (one, other))) or _is_taken(known, one, other):
         what = "whether an object is one which a list that grows in a loop or branch holds is asked"
         leave_unknown(what)
-        raise TypeError(f"{what}: compare their values")
+        raise TypeError(f"{what}: compare their values [AL022]")
 
 
 def _is_taken(known: CopiesOfTrace, *both: Any) -> bool:
@@ -221,7 +221,7 @@ def leave_copied(
         if told is not None:
             text, line = f"{told[0]}, which grows in a loop or branch on tensors", told[1]
             if number_of(leaves) is DecidedNumber:
-                raise TypeError(f"{text}: put in a copy")
+                raise TypeError(f"{text}: put in a copy [AL019]")
             raise LeftToPython(text, line, of_values=True)
 
 

@@ -333,7 +333,7 @@ def _as_rows(element: Any) -> Any:
         if isinstance(leaf, GrowingList) and leaf.several:
             raise TypeError(
                 f"{leaf.described()}, holds numbers of several types and is put into another list that grows: make "
-                f"them numbers of one type, float(x)"
+                f"them numbers of one type, float(x) [AL019]"
             )
     rows = [leaf.numbers() if isinstance(leaf, GrowingList) else leaf for leaf in leaves]
     return nest.unflatten(structure, rows)

@@ -160,11 +160,11 @@ class ListColumns(Rows):
     def _check(self, array: TensorArray, leaf: Any) -> None:
         shape = convert_to_tensor(leaf).shape
         if deciding().tried and array.element_shape.is_fully_defined() and not shape.is_fully_defined():
-            raise TypeError(f"the elements of {self.name!r} may have shapes of their own")
+            raise TypeError(f"the elements of {self.name!r} may have shapes of their own [AL019]")
         if not shape.is_compatible_with(array.element_shape):
             raise ValueError(
                 f"the elements of the list {self.name!r} must have one shape in a loop on tensors: it holds "
-                f"elements of shape {array.element_shape}, appended was one of shape {shape}"
+                f"elements of shape {array.element_shape}, appended was one of shape {shape} [AL019]"
             )
 
     def stack(self) -> Any:

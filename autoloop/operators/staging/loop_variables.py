@@ -248,7 +248,7 @@ class Variable:
             hint = _HINTS.get(type(self.init), "") if type(self.init) is type(result) else ""
             message = (
                 f"{spoken(self.name)!r} does not have the same nested structure after one iteration: "
-                f"{nest.describe(self.init)} before, {nest.describe(result)} after{hint}"
+                f"{nest.describe(self.init)} before, {nest.describe(result)} after{hint} [AL103]"
             )
             raise unless_left(StructureError(message))
         leaves, tensors, start = [], [], 0
@@ -311,7 +311,9 @@ def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf
     if isinstance(leaf.init, TextTracer) and isinstance(value, str):
         value = TextTracer(text(value))
     if value is None or not _is_numeric(value) or isinstance(leaf.init, TextTracer) != isinstance(value, TextTracer):
-        message = f"{leaf.name!r} is a tensor or number before the loop and {value!r} at the end of the iteration"
+        message = (
+            f"{leaf.name!r} is a tensor or number before the loop and {value!r} at the end of the iteration [AL106]"
+        )
         raise unless_left(TypeError(message))
     if leaf.is_number and not leaf.changes and isinstance(value, Tensor) and value.plain is params[0]:
         # The body leaves the number alone: it can stay the Python number it is.
@@ -413,13 +415,13 @@ def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
     if type(leaf.init) is set:
         raise TypeError(
             f"the set {leaf.name!r} changes in a loop on tensors: what is in it can only be known when the loop runs; "
-            f"use a list with append, or a tensor of flags"
+            f"use a list with append, or a tensor of flags [AL017]"
         )
     if leaf.init is None:
         leave_objects_apart(leaf.name, leaf.init, value)
         message = (
             f"{leaf.name!r} is None before the loop and has a value after one iteration; give it a value of the "
-            f"type it will have before the loop"
+            f"type it will have before the loop [AL107]"
         )
         raise unless_left(TypeError(message))
     may_change = not (is_no_other(leaf.init) or is_no_other(value))
@@ -429,7 +431,7 @@ def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
     leave_objects_apart(leaf.name, leaf.init, value)
     message = (
         f"{leaf.name!r} is {leaf.init!r} before the loop and {value!r} after one iteration: in a loop on tensors "
-        f"only tensors, numbers and structures of them, dataclasses among them, may change"
+        f"only tensors, numbers and structures of them, dataclasses among them, may change [AL106]"
     )
     raise unless_left(TypeError(message))
 

@@ -50,7 +50,7 @@ class _NoneOrValue(MaybeRecord):
     def needed(self) -> Any:
         """Return the value; at run time it is an error if it is None."""
         if id(self.is_set) not in _KNOWN.get():
-            message = f"{self.name!r} is None where its value is needed; ask `{self.name} is None` before"
+            message = f"{self.name!r} is None where its value is needed; ask `{self.name} is None` before [AL021]"
             raise_unless(self.is_set, Raising(TypeError, lambda: TypeError(message)))
         return self.value
 
@@ -143,7 +143,7 @@ def _note_apart(one: Any, other: Any) -> None:
     elif {one.op, other.op} <= {given.op for given in graph.root.inputs}:
         what = "whether two numbers that are given, or arrays without axes, are one object is asked"
         leave_unknown(what)
-        raise TypeError(f"{what}: compare their values")
+        raise TypeError(f"{what}: compare their values [AL022]")
 
 
 def is_not(one: Any, other: Any) -> Any:
@@ -167,7 +167,7 @@ def _is_one(one: Any, other: Any) -> bool:
         kind = stands_for(one) if isinstance(one, Tracer) else type(one)
         what = f"whether this {kind.__name__} is that one is asked, which only a loop or branch on tensors decides"
         leave_unknown(what)
-        raise TypeError(f"{what}: compare their values")
+        raise TypeError(f"{what}: compare their values [AL022]")
     leave_asked(one, other)
     return False
 
@@ -253,7 +253,9 @@ class _AsComposite(Composite[MaybeNone]):
     def components(self, value: MaybeNone) -> Sequence[Any]:
         record = value.__record__
         if has_objects(record.value):
-            raise TypeError(f"{record.name!r} is an object or None, as only the run knows: give back its attributes")
+            raise TypeError(
+                f"{record.name!r} is an object or None, as only the run knows: give back its attributes [AL021]"
+            )
         return [*nest.flatten(record.value, True), record.is_set]
 
     def spec(self, value: MaybeNone) -> Hashable:

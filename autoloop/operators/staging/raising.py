@@ -241,7 +241,7 @@ def _refuse_holding(leaf: Any) -> None:
     if any(one is not leaf and _is_unknown(one) for one in _inside(leaf)):
         what = f"an exception holds an object of the class {type(leaf).__name__!r}, and that what only the run knows"
         leave_unknown(what)
-        raise TypeError(f"{what}: give the exception the value itself")
+        raise TypeError(f"{what}: give the exception the value itself [AL026]")
 
 
 def _inside(leaf: Any) -> Iterator[Any]:

@@ -42,7 +42,7 @@ class Several:
         if codes_of(number) is None:
             raise TypeError(
                 f"the list {name!r} holds {self.like().named()}, and something that is no such number is put into it "
-                f"in a loop or branch that the run decides: use one type, float(x)"
+                f"in a loop or branch that the run decides: use one type, float(x) [AL019]"
             )
         return components(MixedNumber(self.types, self.carrier, None, None, number))
 

@@ -199,7 +199,7 @@ def endless_recursion(is_shown: bool = False) -> EndlessRecursionError:
         what = f"{what}, or such conditions are nested too deep"
     instead = "write the recursion as a loop, or let a Python value stop it"
     leave_unknown(what, is_shown=is_shown, instead=instead)
-    return EndlessRecursionError(f"{what}; tracing follows both branches and never ends: {instead}")
+    return EndlessRecursionError(f"{what}; tracing follows both branches and never ends: {instead} [AL025]")
 
 
 def _calls_again() -> bool:

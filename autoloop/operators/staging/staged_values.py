@@ -162,7 +162,7 @@ def truth(value: Any) -> Tensor:
             raise programs_own(
                 ValueError(
                     f"{plain}the truth value of a tensor of shape {tensor.shape} is ambiguous; reduce it with "
-                    f"autoloop.any(...) or autoloop.all(...)"
+                    f"autoloop.any(...) or autoloop.all(...) [AL006]"
                 )
             )
     if isinstance(value, TextTracer):

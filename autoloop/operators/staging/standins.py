@@ -66,7 +66,7 @@ class StandIn:
 
     def __hash__(self) -> int:
         hash_is_asked(self)
-        raise TypeError(f"an element of a set, or a key of a dict, would be {self.described()}: use a list")
+        raise TypeError(f"an element of a set, or a key of a dict, would be {self.described()}: use a list [AL017]")
 
     def refuse_leaving(self, what: str) -> NoReturn:
         """Raise the error that tells who would get this object; where plain Python can, it runs the function then."""

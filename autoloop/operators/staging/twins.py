@@ -207,5 +207,5 @@ def _left(pair: Pair, what: str, leaves: Sequence[Any]) -> BaseException:
         f"another name, too"
     )
     if number_of(leaves) is DecidedNumber:
-        return TypeError(f"{text}: let the loop or branch assign to the attributes of one {pair.one.name}")
+        return TypeError(f"{text}: let the loop or branch assign to the attributes of one {pair.one.name} [AL022]")
     return LeftToPython(text, pair.line, of_values=True)

@@ -127,6 +127,7 @@ def defined(value: Any, caught: Callable[[], tuple[Any, ...]] | None = None) -> 
             raise ConversionError(
                 f"whether {name!r} has a value is known only at run time, where an `except` in the converted function "
                 f"cannot catch the UnboundLocalError: give {name!r} a value before the loop or branch that sets it"
+                " [AL004]"
             )
         return present(value)
     return value

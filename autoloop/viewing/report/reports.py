@@ -33,6 +33,12 @@ class Report:
     ----------
     data : dict
         What the page shows, as JSON has it.
+
+    Examples
+    --------
+    >>> report = al.report(lambda x: x + 1, al.constant(1))
+    >>> report.html[:15]
+    '<!DOCTYPE html>'
     """
 
     data: dict[str, Any]
@@ -81,8 +87,7 @@ def report(
 
     Examples
     --------
-    >>> import autoloop as al
-    >>> report(lambda x: x + 1, al.ones([2])).data["title"]
+    >>> al.report(lambda x: x + 1, al.ones([2])).data["title"]
     '<lambda>(x)'
     """
     made = Report(_data(f, args, kwargs))

@@ -29,7 +29,7 @@ def trace_data(trace: Trace | str | os.PathLike[str]) -> dict[str, Any]:
     else:
         title, timeline = os.path.basename(trace), _read(trace)
     if timeline is None:
-        raise ValueError("no run was recorded in the trace")
+        raise ValueError("no run was recorded in the trace [AL704]")
     source = _source(timeline)
     stale = _is_other(timeline, source)
     note = "its source has changed since" if stale else ""

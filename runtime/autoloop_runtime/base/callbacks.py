@@ -100,8 +100,10 @@ def origin_of(value: Any) -> str:
 
 
 def file_of(value: Any) -> str:
-    """Return the file of the module that a class or function says it is of; "" where there is none."""
-    file = getattr(sys.modules.get(module_of(value)), "__dict__", {}).get("__file__")
+    """Return the file of the module that a class or function says it is of; "" where there is none, and for the program
+    itself: another process, where that is a library that starts it, is sent what says that it is of the program."""
+    name = module_of(value)
+    file = getattr(sys.modules.get(name), "__dict__", {}).get("__file__") if name != "__main__" else None
     return file if isinstance(file, str) else ""
 
 

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable
 from functools import lru_cache
 
+from .doors import listing
 from .locations import capture
 
 #: more threads than this are used only when asked for
@@ -43,17 +44,39 @@ _FROM_ENVIRONMENT = os.environ.get(AS_PYTHON, "0") not in ("", "0")
 def set_num_threads(n: int | None) -> None:
     """Let a run use up to ``n`` threads, the calling one included; ``None`` means the default.
 
+    Parameters
+    ----------
+    n : int or None
+
     Raises
     ------
     TypeError, ValueError
         If ``n`` is not a positive integer.
+
+    Examples
+    --------
+    >>> before = al.config.get_num_threads()
+    >>> al.config.set_num_threads(1)
+    >>> al.config.get_num_threads()
+    1
+    >>> al.config.set_num_threads(before)
     """
     global _num_threads
     _num_threads = None if n is None else check_num_threads(n)
 
 
 def get_num_threads() -> int:
-    """Return how many threads a run may use: what was set, else the number of processors, at most 8."""
+    """Return how many threads a run may use: what was set, else the number of processors, at most 8.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> al.config.get_num_threads() >= 1
+    True
+    """
     return _num_threads or min(_processors(), MOST_BY_DEFAULT)
 
 
@@ -62,21 +85,42 @@ def set_swap_budget(count: int | None) -> None:
 
     ``None`` means the default, a quarter of the machine's memory.
 
+    Parameters
+    ----------
+    count : int or None
+        Bytes; ``None`` means the default.
+
     Raises
     ------
     TypeError, ValueError
         If ``count`` is not a non-negative integer.
+
+    Examples
+    --------
+    >>> before = al.config.get_swap_budget()
+    >>> al.config.set_swap_budget(10_000_000)
+    >>> al.config.set_swap_budget(before)
     """
     global _swap_budget
     if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
-        raise TypeError(f"the swap budget is a number of bytes, got {count!r}")
+        raise TypeError(f"the swap budget is a number of bytes, got {count!r} [AL609]")
     if count is not None and count < 0:
-        raise ValueError(f"the swap budget cannot be negative, got {count}")
+        raise ValueError(f"the swap budget cannot be negative, got {count} [AL609]")
     _swap_budget = count
 
 
 def get_swap_budget() -> int:
-    """Return the bytes in force."""
+    """Return the bytes in force.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> al.config.get_swap_budget() >= 0
+    True
+    """
     return _memory() // 4 if _swap_budget is None else _swap_budget
 
 
@@ -89,26 +133,46 @@ def set_memory_limit(count: int | None) -> None:
     half of it in plain order takes what it takes. All runs share the limit but those of a ``Session`` with one of its
     own. Arrays that are given to a run, and what a ``TensorArray`` keeps, are not counted.
 
+    Parameters
+    ----------
+    count : int or None
+        Bytes.
+
     Raises
     ------
     TypeError, ValueError
         If ``count`` is not a non-negative integer.
+
+    Examples
+    --------
+    >>> al.config.set_memory_limit(4_000_000_000)
+    >>> al.config.set_memory_limit(None)
     """
     global _memory_limit
     _memory_limit = check_memory_limit(count)
 
 
 def get_memory_limit() -> int | None:
-    """Return the bytes in force, ``None`` if there is no limit."""
+    """Return the bytes in force, ``None`` if there is no limit.
+
+    Returns
+    -------
+    int or None
+
+    Examples
+    --------
+    >>> print(al.config.get_memory_limit())
+    None
+    """
     return _memory_limit
 
 
 def check_memory_limit(count: int | None) -> int | None:
     """Return ``count`` if it is a number of bytes or ``None``."""
     if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
-        raise TypeError(f"the memory limit is a number of bytes, got {count!r}")
+        raise TypeError(f"the memory limit is a number of bytes, got {count!r} [AL609]")
     if count is not None and count < 0:
-        raise ValueError(f"the memory limit cannot be negative, got {count}")
+        raise ValueError(f"the memory limit cannot be negative, got {count} [AL609]")
     return count
 
 
@@ -118,23 +182,44 @@ def set_spare_memory(count: int) -> None:
     What is above that is given back to the system at once; with 0 all of it, and nothing is kept. On Linux the system
     may take what is kept whenever it needs memory.
 
+    Parameters
+    ----------
+    count : int
+        Bytes.
+
     Raises
     ------
     TypeError, ValueError
         If ``count`` is not a non-negative integer.
+
+    Examples
+    --------
+    >>> before = al.config.get_spare_memory()
+    >>> al.config.set_spare_memory(0)
+    >>> al.config.set_spare_memory(before)
     """
     global _spare_memory
     if isinstance(count, bool) or not isinstance(count, int):
-        raise TypeError(f"the spare memory is a number of bytes, got {count!r}")
+        raise TypeError(f"the spare memory is a number of bytes, got {count!r} [AL609]")
     if count < 0:
-        raise ValueError(f"the spare memory cannot be negative, got {count}")
+        raise ValueError(f"the spare memory cannot be negative, got {count} [AL609]")
     _spare_memory = count
     for tell in list(_spare_tellers):
         tell(count)
 
 
 def get_spare_memory() -> int:
-    """Return the bytes that may be kept."""
+    """Return the bytes that may be kept.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> al.config.get_spare_memory() >= 0
+    True
+    """
     return _spare_memory
 
 
@@ -150,10 +235,21 @@ def set_native(enabled: bool | None) -> None:
     It does by default if the extra ``native`` is installed, unless the environment has ``AUTOLOOP_NATIVE=0``. What is
     said here holds for functions that are traced from then on; ``executor="native"`` does not ask.
 
+    Parameters
+    ----------
+    enabled : bool or None
+
     Raises
     ------
     TypeError
         If ``enabled`` is neither a truth value nor ``None``.
+
+    Examples
+    --------
+    >>> al.config.set_native(False)
+    >>> al.config.get_native()
+    False
+    >>> al.config.set_native(True)
     """
     global _native
     _check_switch("set_native", enabled)
@@ -161,7 +257,17 @@ def set_native(enabled: bool | None) -> None:
 
 
 def get_native() -> bool:
-    """Return whether ``executor="auto"`` may make machine code."""
+    """Return whether ``executor="auto"`` may make machine code.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> al.config.get_native()
+    True
+    """
     return os.environ.get(NATIVE_OPT_OUT, "1") != "0" if _native is None else _native
 
 
@@ -172,10 +278,19 @@ def run_as_python(enabled: bool | None = True) -> None:
     refused. Derivatives and ``while_loop`` are as ever. By default functions do not, unless the environment has
     ``AUTOLOOP_AS_PYTHON=1``.
 
+    Parameters
+    ----------
+    enabled : bool or None
+
     Raises
     ------
     TypeError
         If ``enabled`` is neither a truth value nor ``None``.
+
+    Examples
+    --------
+    >>> al.config.run_as_python(True)  # every decorated function is the undecorated one
+    >>> al.config.run_as_python(False)
     """
     global _as_python
     _check_switch("run_as_python", enabled)
@@ -185,7 +300,17 @@ def run_as_python(enabled: bool | None = True) -> None:
 
 
 def runs_as_python() -> bool:
-    """Return whether decorated functions run undecorated."""
+    """Return whether decorated functions run undecorated.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> al.config.runs_as_python()
+    False
+    """
     return _FROM_ENVIRONMENT if _as_python is None else _as_python
 
 
@@ -200,10 +325,18 @@ def show_progress(enabled: bool | None = True) -> None:
     ``None`` means the default: they are not shown, unless the environment has ``AUTOLOOP_PROGRESS=1``. It needs the
     extra ``progress``.
 
+    Parameters
+    ----------
+    enabled : bool or None
+
     Raises
     ------
     TypeError
         If ``enabled`` is neither a truth value nor ``None``.
+
+    Examples
+    --------
+    >>> al.config.show_progress(False)
     """
     global _progress
     _check_switch("show_progress", enabled)
@@ -211,7 +344,17 @@ def show_progress(enabled: bool | None = True) -> None:
 
 
 def shows_progress() -> bool:
-    """Return whether it is shown how far loops are."""
+    """Return whether it is shown how far loops are.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> al.config.shows_progress()
+    False
+    """
     if _progress is not None:
         return _progress
     return os.environ.get(PROGRESS, "0") not in ("", "0") and _can_show_progress()
@@ -238,7 +381,7 @@ def _can_show_progress() -> bool:
 
 def _check_switch(name: str, enabled: bool | None) -> None:
     if enabled is not None and not isinstance(enabled, bool):
-        raise TypeError(f"{name} takes True, False or None, got {enabled!r}")
+        raise TypeError(f"{name} takes True, False or None, got {enabled!r} [AL609]")
 
 
 @lru_cache(maxsize=1)
@@ -253,9 +396,9 @@ def _memory() -> int:
 def check_num_threads(n: int) -> int:
     """Return ``n`` if it is a positive integer."""
     if isinstance(n, bool) or not isinstance(n, int):
-        raise TypeError(f"the number of threads must be a positive integer, got {n!r}")
+        raise TypeError(f"the number of threads must be a positive integer, got {n!r} [AL609]")
     if n < 1:
-        raise ValueError(f"the number of threads must be a positive integer, got {n}")
+        raise ValueError(f"the number of threads must be a positive integer, got {n} [AL609]")
     return n
 
 
@@ -264,3 +407,11 @@ def _processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+__all__ = [
+    "get_memory_limit", "get_native", "get_num_threads", "get_spare_memory", "get_swap_budget", "run_as_python",
+    "runs_as_python", "set_memory_limit", "set_native", "set_num_threads", "set_spare_memory", "set_swap_budget",
+    "show_progress", "shows_progress",
+]  # fmt: skip
+__dir__ = listing(globals())

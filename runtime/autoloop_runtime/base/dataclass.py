@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import attrgetter
 from types import MemberDescriptorType
-from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform, overload
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, dataclass_transform, overload
 
 if TYPE_CHECKING:
     from typing import Protocol as Protocol
@@ -27,6 +27,7 @@ _T = TypeVar("_T")
 _C = TypeVar("_C", bound=type)
 _FIELDS = "__record_fields__"
 _REQUIRED = object()  # a field without a default
+_SLOT = MemberDescriptorType
 #: instances of a class that are made without a compiled ``__init__``, which costs as much as a hundred such. A program
 #: that calls one function once makes fewer of nearly all classes
 _FIRST = 100
@@ -110,6 +111,8 @@ def _methods(cls: type, fields: dict[str, Any], frozen: bool, eq: bool) -> dict[
         made["__eq__"], made["__hash__"] = __eq__, __hash__ if frozen else None
     if frozen:
         made["__setattr__"] = made["__delattr__"] = _refuse
+    if "__slots__" in vars(cls):
+        made["__reduce__"] = reduced
     return made
 
 
@@ -191,10 +194,36 @@ def _compiled_init(cls: type, fields: dict[str, Any], frozen: bool) -> Callable[
     return made
 
 
+def reduced(self: Any) -> tuple[Any, ...]:
+    """Return what ``copy`` and ``pickle`` make an instance with slots of anew; put into classes as ``__reduce__``.
+
+    Python's own needs a protocol above 1, and sets what a frozen instance bans.
+    """
+    slots = {name: slot for cls in type(self).__mro__ for name, slot in vars(cls).items() if type(slot) is _SLOT}
+    return made_of_slots, (type(self), {name: getattr(self, name) for name in slots if hasattr(self, name)})
+
+
+def made_of_slots(cls: type[_T], values: dict[str, Any]) -> _T:
+    """Return an instance with these values in its slots."""
+    made = cls.__new__(cls)
+    for name, value in values.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
+def not_pickled(words: str) -> Callable[[Any], NoReturn]:
+    """Return the ``__reduce__`` of a class whose instances other processes could do nothing with."""
+
+    def __reduce__(self: Any) -> NoReturn:
+        raise TypeError(words)
+
+    return __reduce__
+
+
 def _repr(self: Any) -> str:
     shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in getattr(self, _FIELDS))
     return f"{type(self).__qualname__}({shown})"
 
 
 def _refuse(self: Any, name: str, *_: Any) -> None:
-    raise AttributeError(f"{type(self).__name__} is frozen: its field {name!r} cannot be changed")
+    raise AttributeError(f"{type(self).__name__} is frozen: its field {name!r} cannot be changed [AL506]")

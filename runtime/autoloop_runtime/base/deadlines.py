@@ -76,7 +76,7 @@ def call_in_time(f: Callable[..., Any], *args: Any, what: str) -> Any:
         raise
     if not in_time:
         call.give_up()
-        raise TimeoutError(f"{what} was still running when the time limit of the run was over")
+        raise TimeoutError(f"{what} was still running when the time limit of the run was over [AL603]")
     call.thread.join()
     error, call.error = call.error, None  # its traceback refers to us
     if error is not None:

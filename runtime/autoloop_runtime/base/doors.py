@@ -16,6 +16,12 @@ from .forks import undivided
 from .kept_modules import named
 
 
+def listing(namespace: dict[str, Any], *others: str) -> Callable[[], list[str]]:
+    """Return a public module's ``__dir__``: the names of its ``__all__``, and others that are public but no part of a
+    star, as those of Python's builtins; not what the module imports and works with."""
+    return lambda: sorted({*namespace["__all__"], *others})
+
+
 def door(
     namespace: dict[str, Any],
     module_of: Mapping[str, str],

@@ -47,15 +47,29 @@ DEFAULTS: dict[type, DType] = {bool: bool_, int: int32, float: float32, complex:
 
 
 def as_dtype(value: np.dtype[Any] | type[Any] | str | None) -> DType:
-    """Return the NumPy dtype that ``value`` names (``TypeError`` if none), in the byte order of this machine."""
+    """Return the NumPy dtype that ``value`` names (``TypeError`` if none), in the byte order of this machine.
+
+    Parameters
+    ----------
+    value : dtype-like
+
+    Returns
+    -------
+    dtype
+
+    Examples
+    --------
+    >>> al.as_dtype("float32")
+    dtype('float32')
+    """
     if isinstance(value, np.dtype):
         return value if is_own(value) else _own(value)
     if value is None:
-        raise TypeError("a dtype is needed, got None")
+        raise TypeError("a dtype is needed, got None [AL201]")
     try:
         return _own(np.dtype(value))
     except TypeError:
-        raise TypeError(f"{value!r} is not a dtype; use autoloop.float32, 'float32' or a NumPy dtype") from None
+        raise TypeError(f"{value!r} is not a dtype; use autoloop.float32, 'float32' or a NumPy dtype [AL201]") from None
 
 
 #: the numbers of NumPy's types that are as another one, but for their class: where C's long is as wide as its long
@@ -107,7 +121,7 @@ def of_numbers(value: Any) -> DType:
         raise UnknownWhileTracing(f"tensors hold numbers, nothing of dtype {made}: convert what the call gives")
     if not made.isnative:
         raise TypeError(
-            f"tensors have this machine's byte order, not that of dtype {made.str!r}: swap what the call gives"
+            f"tensors have this machine's byte order, not that of dtype {made.str!r}: swap what the call gives [AL201]"
         )
     if not is_own(made):
         raise UnknownWhileTracing(f"no tensor is of {strange_dtype(made)}: write {own_dtype(made)}")
@@ -172,7 +186,7 @@ def result_type(*kinds: Kind) -> DType:
         made: DType = np.result_type(*[_SAMPLES[k] if isinstance(k, type) else k for k in kinds])
     except TypeError:
         listed = " and ".join(getattr(k, "__name__", None) or str(k) for k in kinds)
-        raise TypeError(f"dtypes {listed} do not combine; cast one of them, e.g. cast(x, float64)") from None
+        raise TypeError(f"dtypes {listed} do not combine; cast one of them, e.g. cast(x, float64) [AL202]") from None
     return made
 
 
@@ -196,7 +210,7 @@ def check_fits(number: int, dtype: DType) -> None:
         if not least <= number <= most:
             raise OverflowError(
                 f"Python integer {number} out of bounds for {dtype} "
-                f"({least}..{most}); give a wider dtype, e.g. dtype=int64"
+                f"({least}..{most}); give a wider dtype, e.g. dtype=int64 [AL203]"
             )
 
 

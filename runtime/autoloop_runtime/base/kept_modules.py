@@ -25,6 +25,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module, util
 from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -67,6 +68,9 @@ class _QuickModule(ModuleType):
     """
 
     __getattribute__ = object.__getattribute__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return import_module, (self.__name__,)  # cloudpickle, which looks for the class itself, sends modules so
 
 
 def named(*modules: ModuleType) -> None:

@@ -19,7 +19,13 @@ OLDEST = (0, 45)
 
 
 class UnusableCacheWarning(UserWarning):
-    """The folder that ``AUTOLOOP_CACHE_DIR`` names cannot be used, so nothing is kept; said once for each folder."""
+    """The folder that ``AUTOLOOP_CACHE_DIR`` names cannot be used, so nothing is kept; said once for each folder.
+
+    Examples
+    --------
+    >>> issubclass(al.UnusableCacheWarning, UserWarning)
+    True
+    """
 
 
 def folder() -> str | None:

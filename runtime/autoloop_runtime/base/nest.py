@@ -7,6 +7,8 @@ SparseTensor, IndexedSlices) are leaves to the caller and structures of tensors 
 
 Most structures are a tuple or list of leaves, or one leaf. These need no ``optree``, which is imported (as long as all
 the ground floor takes) when something deeper is met.
+
+One file: what is a structure, and each way through one, must agree on every leaf.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from .callbacks import calls_back
+from .doors import listing
 from .forks import Kind, undivided
 from .locations import mark_internal
 from .stand_ins import UnknownWhileTracing
@@ -162,6 +165,15 @@ def register(
         ``from_children(static data, children)`` builds a value.
     composite : bool
         A leaf except where ``expand_composites=True``.
+
+    Examples
+    --------
+    >>> class Pair:
+    ...     def __init__(self, left, right):
+    ...         self.left, self.right = left, right
+    >>> al.nest.register(Pair, lambda p: ((p.left, p.right), None), lambda _, leaves: Pair(*leaves))
+    >>> al.nest.flatten([Pair(1, 2), 3])
+    [1, 2, 3]
     """
     with undivided(), _lock:
         if cls in _registered:
@@ -305,14 +317,31 @@ def unflatten(structure: Structure, leaves: Iterable[Any]) -> Any:
         return _optree().tree_unflatten(structure, leaves)
     made = list(leaves)
     if len(made) != structure.num_leaves:
-        raise ValueError(f"the structure has {structure.num_leaves} leaves, but {len(made)} values were given")
+        raise ValueError(f"the structure has {structure.num_leaves} leaves, but {len(made)} values were given [AL215]")
     if structure.type is None:
         return made[0]
     return tuple(made) if structure.type is tuple else made
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
-    """Return the leaves of ``structure`` in order (dict entries in the order of their sorted keys)."""
+    """Return the leaves of ``structure`` in order (dict entries in the order of their sorted keys).
+
+    Parameters
+    ----------
+    structure : structure
+        Tuples, lists, dicts, dataclasses and what is registered, in each other.
+    expand_composites : bool
+        Sparse tensors and their like are structures, not leaves.
+
+    Returns
+    -------
+    list
+
+    Examples
+    --------
+    >>> al.nest.flatten({"b": 1, "a": (2, [3])})
+    [2, 3, 1]
+    """
     if _loaded is None:  # which takes longer to load than a small function to trace
         leaves: list[Any] = []
         if _added_plain(structure, leaves):
@@ -330,7 +359,21 @@ def _added_plain(structure: Any, leaves: list[Any]) -> bool:
 
 
 def is_nested(value: Any) -> bool:
-    """Return true for a structure, False for a leaf."""
+    """Return true for a structure, False for a leaf.
+
+    Parameters
+    ----------
+    value : Any
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> al.nest.is_nested([1]), al.nest.is_nested(1)
+    (True, False)
+    """
     leaves, _ = flatten_with_structure(value)
     return not (len(leaves) == 1 and leaves[0] is value)
 
@@ -343,14 +386,34 @@ def structure_of(value: Any, expand_composites: bool = False) -> Structure:
 def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False) -> Any:
     """Return ``flat_sequence`` in the structure of ``structure``.
 
+    Parameters
+    ----------
+    structure : structure
+        Tuples, lists, dicts, dataclasses and what is registered, in each other.
+    flat_sequence : sequence
+        As many leaves as ``structure`` has.
+    expand_composites : bool
+        Sparse tensors and their like are structures, not leaves.
+
+    Returns
+    -------
+    structure
+
     Raises
     ------
     ValueError
         If the number of leaves differs.
+
+    Examples
+    --------
+    >>> al.nest.pack_sequence_as((0, [0, 0]), [1, 2, 3])
+    (1, [2, 3])
     """
     spec = structure_of(structure, expand_composites)
     if spec.num_leaves != len(flat_sequence):
-        raise ValueError(f"the structure has {spec.num_leaves} leaves, but {len(flat_sequence)} values were given")
+        raise ValueError(
+            f"the structure has {spec.num_leaves} leaves, but {len(flat_sequence)} values were given [AL215]"
+        )
     return unflatten(spec, flat_sequence)
 
 
@@ -358,17 +421,35 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
 def map_structure(func: Callable[..., Any], *structures: Any, expand_composites: bool = False) -> Any:
     """Call ``func`` with the leaves of the structures, position by position; the result has the same structure.
 
+    Parameters
+    ----------
+    func : callable
+        Takes one leaf of each structure.
+    *structures : structure
+        All of one structure.
+    expand_composites : bool
+        Sparse tensors and their like are structures, not leaves.
+
+    Returns
+    -------
+    structure
+
     Raises
     ------
     TypeError
         If ``func`` is not callable.
     ValueError
         If no structure is given or the structures differ.
+
+    Examples
+    --------
+    >>> al.nest.map_structure(lambda x, y: x + y, (1, [2]), (10, [20]))
+    (11, [22])
     """
     if not callable(func):
-        raise TypeError(f"func must be callable, not {func!r}")
+        raise TypeError(f"func must be callable, not {func!r} [AL215]")
     if not structures:
-        raise ValueError("at least one structure is needed")
+        raise ValueError("at least one structure is needed [AL215]")
     flat = []
     leaves, spec = flatten_with_structure(structures[0], expand_composites)
     flat.append(leaves)
@@ -411,12 +492,29 @@ def describe_composite(structure: Structure) -> str:
 def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
     """Check that two values have the same structure.
 
+    Parameters
+    ----------
+    nest1 : structure
+    nest2 : structure
+    check_types : bool
+        The types of what holds the leaves must be the same.
+    expand_composites : bool
+        Sparse tensors and their like are structures, not leaves.
+
     Raises
     ------
     TypeError
         If the containers' types differ (a list for a tuple) and ``check_types`` is set.
     ValueError
         If their arity or keys differ.
+
+    Examples
+    --------
+    >>> al.nest.assert_same_structure((1, [2]), (3, [4]))
+    >>> al.nest.assert_same_structure((1, [2]), (3, 4))
+    Traceback (most recent call last):
+        ...
+    ValueError: the two structures don't have the same nested structure: (*, [*]) and (*, *)
     """
     a, b = structure_of(nest1, expand_composites), structure_of(nest2, expand_composites)
     if a == b:
@@ -424,9 +522,9 @@ def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expa
     text = f"the two structures don't have the same nested structure: {describe(nest1)} and {describe(nest2)}"
     if _skeleton(nest1) == _skeleton(nest2):
         if check_types:
-            raise TypeError(text + " (the types of the containers differ)")
+            raise TypeError(f"{text} (the types of the containers differ) [AL215]")
         return
-    raise ValueError(text)
+    raise ValueError(f"{text} [AL215]")
 
 
 def _skeleton(value: Any) -> Any:
@@ -443,3 +541,7 @@ def _skeleton(value: Any) -> Any:
             )
         ]
     return None
+
+
+__all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as", "register"]
+__dir__ = listing(globals())

@@ -21,13 +21,13 @@ def _as_dim(value: Any) -> Dim:
     if value is None:
         return None
     if isinstance(value, bool):
-        raise TypeError(f"a dimension is an int or None, not {value!r}")
+        raise TypeError(f"a dimension is an int or None, not {value!r} [AL205]")
     try:
         dim = operator.index(value)
     except TypeError:
-        raise TypeError(f"a dimension is an int or None, not {value!r}") from None
+        raise TypeError(f"a dimension is an int or None, not {value!r} [AL205]") from None
     if dim < 0:
-        raise ValueError(f"a dimension cannot be negative: {dim} (write None for one that is not known)")
+        raise ValueError(f"a dimension cannot be negative: {dim} (write None for one that is not known) [AL205]")
     return dim
 
 
@@ -44,6 +44,12 @@ class TensorShape(tuple[Dim, ...]):
     Equal to a tuple or list with the same dimensions. Semantics follow ``shape_invariants`` in the
     reference: ``[11, None]`` is more general than ``[11, 17]`` and incompatible with ``[12, 17]``.
     A shape of unknown rank is an empty tuple that refuses to be read as one.
+
+    Examples
+    --------
+    >>> shape = al.TensorShape([None, 2])
+    >>> shape.is_compatible_with((3, 2)), shape.rank
+    (True, 2)
     """
 
     __slots__ = ()
@@ -129,7 +135,7 @@ class TensorShape(tuple[Dim, ...]):
         """Return what is known when both hold (``ValueError`` if they are incompatible)."""
         other = TensorShape(other)
         if not self.is_compatible_with(other):
-            raise ValueError(f"shapes {self} and {other} are not compatible")
+            raise ValueError(f"shapes {self} and {other} are not compatible [AL206]")
         if other is UNKNOWN:
             return self
         return TensorShape([x if y is None else y for x, y in zip(self, other)])
@@ -295,7 +301,7 @@ def broadcast_shapes(*shapes: TensorShape) -> TensorShape:
         column = [s.known[axis] for s in shapes if len(s) >= -axis]
         sizes = {d for d in column if d is not None and d != 1}
         if len(sizes) > 1:
-            raise ValueError(f"shapes {' and '.join(str(s) for s in shapes)} cannot be broadcast together")
+            raise ValueError(f"shapes {' and '.join(str(s) for s in shapes)} cannot be broadcast together [AL206]")
         if sizes:
             out.append(sizes.pop())
         else:

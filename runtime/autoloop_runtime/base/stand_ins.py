@@ -12,6 +12,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from .error_codes import coded
+
 _K = TypeVar("_K", bound=type)
 _E = TypeVar("_E", bound=BaseException)
 
@@ -25,6 +27,9 @@ _WORDS: dict[str, str] = {}
 
 class UnknownWhileTracing(TypeError):
     """What is asked for, or called so, has to know more than a trace knows."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(coded("AL030", message))
 
 
 class NoOperand(UnknownWhileTracing):
@@ -41,9 +46,15 @@ class NoOperand(UnknownWhileTracing):
 class SeenByOthers(RuntimeError):
     """Another thread has looked at what only the one that traces will know."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(coded("AL031", message))
+
 
 class UnknownExtent(ValueError):
     """The same of a shape that is not known."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(coded("AL032", message))
 
 
 class ShownByRun(Exception):
@@ -57,6 +68,9 @@ class IntTooLarge(OverflowError, ShownByRun):
 
 class OfAnotherType(ValueError, ShownByRun):
     """A number of Python's of another type than in other runs."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(coded("AL020", message))
 
 
 class OfAnotherShape(ValueError, ShownByRun):

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..base.dataclass import replace
+from ..base.dataclass import not_pickled, replace
 from ..base.dtypes import DType
 from ..base.shapes import UNKNOWN, TensorShape
 from ..ir.convert import convert_to_tensor, is_number
@@ -20,6 +20,7 @@ class DescribedFlow(ShownInNotebooks):
     """A flow and the description of its elements."""
 
     __slots__ = ("_count", "_spec", "flow", "name")
+    __reduce__ = not_pickled("a TensorArray is not pickled; send the tensor of its elements, array.stack() [AL706]")
 
     #: the value, a tensor of dtype ``variant``
     flow: Tensor
@@ -59,10 +60,16 @@ class DescribedFlow(ShownInNotebooks):
         return None
 
     def __autoloop_tensor__(self) -> Tensor:
-        raise TypeError("a TensorArray is no tensor; use .stack() or .concat() for one of all its elements")
+        raise TypeError("a TensorArray is no tensor; use .stack() or .concat() for one of all its elements [AL306]")
 
     def __repr__(self) -> str:
         return f"<TensorArray {self.name!r} dtype={self.dtype} element_shape={self.element_shape}>"
+
+    def __copy__(self) -> Self:
+        return self  # which does not change
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
 
     # -- elements -----------------------------------------------------------------------------------------
 
@@ -82,23 +89,26 @@ class DescribedFlow(ShownInNotebooks):
             try:
                 tensor = convert_to_tensor(plain, self.dtype)
             except TypeError as error:
-                raise TypeError(f"TensorArray of dtype {self.dtype}: {what}: {error}") from None
+                raise TypeError(f"TensorArray of dtype {self.dtype}: {what}: {error} [AL302]") from None
         else:
             tensor = convert_to_tensor(value)
         if tensor.dtype != self.dtype and not tensor.dtype.kind == self.dtype.kind == "U":
             raise TypeError(
                 f"TensorArray of dtype {self.dtype}: {what} has dtype {tensor.dtype}; use cast(value, {self.dtype})"
+                " [AL302]"
             )
         return tensor
 
     def _check_shape(self, shape: TensorShape, what: str) -> None:
         if not shape.is_compatible_with(self.element_shape):
-            raise ValueError(f"TensorArray: {what} has shape {shape}, the elements have shape {self.element_shape}")
+            raise ValueError(
+                f"TensorArray: {what} has shape {shape}, the elements have shape {self.element_shape} [AL302]"
+            )
 
     def _check_rows(self, value: Any, method: str, check: bool = True) -> tuple[Tensor, TensorShape]:
         rows = self._tensor(value, f"the value for {method}")
         if rows.shape.rank == 0:
-            raise ValueError(f"TensorArray.{method}: the value needs rows, got a scalar")
+            raise ValueError(f"TensorArray.{method}: the value needs rows, got a scalar [AL302]")
         element = UNKNOWN if rows.shape.rank is None else TensorShape(rows.shape.known[1:])
         if check:
             self._check_shape(element, f"a row of the value for {method}")
@@ -108,9 +118,9 @@ class DescribedFlow(ShownInNotebooks):
 def index_of(value: Any, method: str) -> Tensor:
     tensor = convert_to_tensor(value)
     if tensor.dtype.kind not in "iu":
-        raise TypeError(f"TensorArray.{method}: the index must be an integer, got dtype {tensor.dtype}")
+        raise TypeError(f"TensorArray.{method}: the index must be an integer, got dtype {tensor.dtype} [AL301]")
     if tensor.shape.rank not in (0, None):
-        raise ValueError(f"TensorArray.{method}: the index must be a scalar, got shape {tensor.shape}")
+        raise ValueError(f"TensorArray.{method}: the index must be a scalar, got shape {tensor.shape} [AL301]")
     return tensor
 
 
@@ -120,6 +130,7 @@ def indices_of(value: Any, method: str) -> Tensor:
     if tensor.dtype.kind not in "iu" or tensor.shape.rank not in (1, None):
         raise TypeError(
             f"TensorArray.{method}: a vector of integers is needed, got dtype {tensor.dtype}, shape {tensor.shape}"
+            " [AL301]"
         )
     return tensor
 

@@ -33,18 +33,21 @@ class ListVersion:
     def _check_item(self, index: int, item: Any, form: tuple[int, ...] | None) -> None:
         spec = self.spec
         if item.dtype != spec.dtype and item.dtype.kind != "U":
-            raise TypeError(f"TensorArray of dtype {spec.dtype}: the value for index {index} has dtype {item.dtype}")
+            raise TypeError(
+                f"TensorArray of dtype {spec.dtype}: the value for index {index} has dtype {item.dtype} [AL302]"
+            )
         expected = spec.element_shape if form is None else TensorShape(form)
         if not expected.matches(item.shape) and spec.collects and spec.dynamic_size:
             raise OfAnotherShape(
                 f"the elements of a list that grows in a loop must have one shape: element {index} has shape "
                 f"{TensorShape(item.shape)}, those before it {expected}; write them into a larger array, or fill what "
-                f"is left of each"
+                f"is left of each [AL019]"
             )
         if not expected.matches(item.shape):
+            advice = "" if form is None else " (infer_shape=False would let them differ)"
             raise ValueError(
                 f"TensorArray: the value for index {index} has shape {TensorShape(item.shape)}, the elements have "
-                f"shape {expected}" + ("" if form is None else " (infer_shape=False would let them differ)")
+                f"shape {expected}{advice} [AL302]"
             )
 
     def replaced(self, index: int, item: Any) -> Self:

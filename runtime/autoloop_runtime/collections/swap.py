@@ -82,7 +82,7 @@ class _File:
                     error.errno,
                     f"swap_memory: {os.strerror(error.errno or 0)} while saving values of a loop in "
                     f"{tempfile.gettempdir()} ({place >> 20} MiB are there); set TMPDIR to a larger disk, or raise "
-                    f"config.set_swap_budget",
+                    f"config.set_swap_budget [AL605]",
                 ) from None
 
     def _open(self) -> None:
@@ -127,7 +127,7 @@ class _File:
                 self._fill(view, place)
             except OSError as error:
                 raise OSError(
-                    error.errno, f"swap_memory: {error.strerror} while reading saved values of a loop back"
+                    error.errno, f"swap_memory: {error.strerror} while reading saved values of a loop back [AL605]"
                 ) from None
         return out
 

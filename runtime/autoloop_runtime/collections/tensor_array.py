@@ -63,6 +63,13 @@ class TensorArray(ListFlow):
     Immutable: ``write``, ``unstack``, ``scatter`` and ``split`` return the array after the change, and the old one
     does not see it. An index can be written once (``ValueError`` otherwise); one that is negative or behind the
     end is an ``IndexError``.
+
+    Examples
+    --------
+    >>> array = al.TensorArray(al.int32, size=2)
+    >>> array = array.write(0, 10).write(1, 20)
+    >>> print(array.stack())
+    Tensor([10 20], shape=(2,), dtype=int32)
     """
 
     __slots__ = ()
@@ -82,7 +89,7 @@ class TensorArray(ListFlow):
         name: str | None = None,
     ) -> None:
         if handle is not None:
-            raise ValueError("TensorArray: there are no handles here; give flow=")
+            raise ValueError("TensorArray: there are no handles here; give flow= [AL306]")
         self._spec = ArraySpec(
             dtypes.as_dtype(dtype), TensorShape(element_shape),
             (size is None and flow is None) if dynamic_size is None else bool(dynamic_size),
@@ -96,7 +103,7 @@ class TensorArray(ListFlow):
         extent = convert_to_tensor(0 if size is None else size)
         if extent.dtype.kind not in "iu" or extent.shape.rank not in (0, None):
             raise TypeError(
-                f"TensorArray: size must be an integer scalar, got dtype {extent.dtype}, shape {extent.shape}"
+                f"TensorArray: size must be an integer scalar, got dtype {extent.dtype}, shape {extent.shape} [AL303]"
             )
         if not self._spec.dynamic_size:
             self._count = known_int(extent)
@@ -278,7 +285,7 @@ class _AsComposite(Composite[TensorArray]):
         if given is not None and given.rank:
             raise ValueError(
                 f"the shape invariant {given!r} was given for a TensorArray, which is a scalar to the loop; the "
-                f"shape of its elements is element_shape={given!r}"
+                f"shape of its elements is element_shape={given!r} [AL305]"
             )
         return [SCALAR]
 
@@ -305,12 +312,12 @@ class _AsComposite(Composite[TensorArray]):
             now = "an unknown number" if value.count is None else value.count
             raise ValueError(
                 f"loop variable {name!r} is a TensorArray of {entry.count} elements on entry and of {now} after one "
-                f"iteration; make the one on entry with dynamic_size=True"
+                f"iteration; make the one on entry with dynamic_size=True [AL305]"
             )
         if not either.element_shape.is_subsumed_by(entry.element_shape):
             raise ValueError(
                 f"the elements of loop variable {name!r}, a TensorArray, have shape {entry.element_shape} on entry and "
-                f"{value.element_shape} after one iteration; give the one on entry no element_shape"
+                f"{value.element_shape} after one iteration; give the one on entry no element_shape [AL305]"
             )
         return either
 

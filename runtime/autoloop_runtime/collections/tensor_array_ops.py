@@ -37,7 +37,7 @@ def _new_kernel(size: Any, spec: ArraySpec) -> Any:
 
 def _split_kernel(array: ArrayValue, value: Any, lengths: Any) -> Any:
     if lengths.sum() != len(value):
-        raise ValueError(f"TensorArray.split: lengths {lengths.tolist()} do not add up to {len(value)} rows")
+        raise ValueError(f"TensorArray.split: lengths {lengths.tolist()} do not add up to {len(value)} rows [AL303]")
     pieces = np.split(value, np.cumsum(lengths)[:-1]) if len(lengths) else []
     return array.write_all(range(len(lengths)), pieces)
 
@@ -45,7 +45,7 @@ def _split_kernel(array: ArrayValue, value: Any, lengths: Any) -> Any:
 def _concat_kernel(array: ArrayValue, dtype: DType, shape: TensorShape) -> Any:
     items = array.items(shape)
     if any(item.ndim == 0 for item in items):
-        raise ValueError("TensorArray.concat: the elements are scalars; use stack")
+        raise ValueError("TensorArray.concat: the elements are scalars; use stack [AL302]")
     return np.concatenate(items) if items else np.zeros((0, *array.extents(shape, 1)), dtype)
 
 

@@ -7,8 +7,8 @@ effect, so inside a function they happen in program order.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ..ir.graph import Graph, Node, current_graph, eager
 from ..ir.op import Op, call, function, register, ruled_in
 from ..ir.run_state import RunState, Storage, Stored
 from ..ir.tensor import Tensor
+from ..ir.tensor_operators import Operators
 from ..ir.traits import NO_GRADIENT, NO_RULE, OPAQUE, NoRule
 
 
@@ -29,7 +30,7 @@ def _read(*, variable: Variable, state: RunState) -> Any:
     if value is None:
         raise RuntimeError(
             f"variable {variable.name!r} is not initialised in this session; run its initializer, or "
-            f"global_variables_initializer(), first"
+            f"global_variables_initializer(), first [AL321]"
         )
     return value
 
@@ -45,7 +46,7 @@ def checked(value: Any, variable: Variable) -> Any:
     if not variable.shape.matches(np.shape(value)):
         raise ValueError(
             f"variable {variable.name!r} of shape {variable.shape} cannot be assigned a value of shape "
-            f"{TensorShape(np.shape(value))}"
+            f"{TensorShape(np.shape(value))} [AL322]"
         )
     # an array of its own: this one may be the caller's, or a small part of a large one
     return value.copy() if isinstance(value, np.ndarray) else value
@@ -77,6 +78,7 @@ def _checked_spec(value: Tensor, variable: Variable) -> Any:
     if not value.shape.is_compatible_with(variable.shape):
         raise ValueError(
             f"variable {variable.name!r} of shape {variable.shape} cannot be assigned a value of shape {value.shape}"
+            " [AL322]"
         )
     return variable.dtype, variable.shape
 
@@ -94,7 +96,33 @@ ASSIGN_SUB = _variable_op("AssignSubVariable", _spec, _update(np.subtract))
 GROUP = register(Op("NoOp", list, tuple, NO_GRADIENT, effect=True, several=True, traits=OPAQUE))
 
 
-class Variable(Stored):
+if TYPE_CHECKING:
+
+    class _ReadAsTensor(Stored, Operators):
+        """What a variable hands on to its value: in the loop below, and by ``__getattr__``."""
+
+        __hash__ = object.__hash__
+
+        def __bool__(self) -> bool: ...
+        def __float__(self) -> float: ...
+        def __int__(self) -> int: ...
+        def __len__(self) -> int: ...
+        def __iter__(self) -> Iterator[Tensor]: ...
+
+        T: Tensor
+        ndim: int
+        size: int
+        astype: Callable[..., Tensor]
+        max: Callable[..., Tensor]
+        mean: Callable[..., Tensor]
+        min: Callable[..., Tensor]
+        reshape: Callable[..., Tensor]
+        sum: Callable[..., Tensor]
+else:
+    _ReadAsTensor = Stored
+
+
+class Variable(_ReadAsTensor):
     """A named, mutable tensor.
 
     Parameters
@@ -110,6 +138,13 @@ class Variable(Stored):
     ------
     ValueError
         If made by a function on a trace after its first (the value would be lost between calls).
+
+    Examples
+    --------
+    >>> v = al.Variable(1.0)
+    >>> _ = v.assign_add(2.0)
+    >>> print(v.numpy())
+    3.0
     """
 
     def __init__(
@@ -121,7 +156,7 @@ class Variable(Stored):
         shape: ShapeLike = None,
     ) -> None:
         if initial_value is None:
-            raise ValueError("a Variable needs an initial_value")
+            raise ValueError("a Variable needs an initial_value [AL322]")
         graph = current_graph()
         self.trainable = trainable
         #: the 1.x graph this variable belongs to; None when the value is the variable's own
@@ -135,13 +170,15 @@ class Variable(Stored):
         if graph is not None and graph.root.no_new_variables:
             raise ValueError(
                 "a function may create variables only on its first trace; create the Variable outside, or "
-                "keep it: if self.v is None: self.v = Variable(...)"
+                "keep it: if self.v is None: self.v = Variable(...) [AL323]"
             )
         with eager():
             value = initial_value() if callable(initial_value) else initial_value
             tensor = convert_to_tensor(value, dtype)
             if tensor.is_symbolic:
-                raise ValueError("the initial_value of a Variable made by a function must not depend on its arguments")
+                raise ValueError(
+                    "the initial_value of a Variable made by a function must not depend on its arguments [AL323]"
+                )
         self.name = f"{name or 'Variable'}:0"
         self.dtype = tensor.dtype
         self.shape = tensor.shape if shape is None else TensorShape(shape)
@@ -180,7 +217,7 @@ class Variable(Stored):
     def numpy(self) -> Any:
         """Return the current value as an array (not for variables of a 1.x graph)."""
         if self.graph is not None:
-            raise TypeError(f"variable {self.name!r} belongs to a graph; get its value with Session.run")
+            raise TypeError(f"variable {self.name!r} belongs to a graph; get its value with Session.run [AL324]")
         return Tensor(self.own_storage.value).numpy()
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
@@ -219,7 +256,7 @@ class Variable(Stored):
         if tensor.dtype != self.dtype:
             raise TypeError(
                 f"variable {self.name!r} has dtype {self.dtype}, the value has {tensor.dtype}; "
-                f"use cast(x, {self.dtype})"
+                f"use cast(x, {self.dtype}) [AL322]"
             )
         return apply(op, [tensor], {"variable": self}, name)
 
@@ -244,13 +281,17 @@ class Variable(Stored):
 
     def __reduce__(self) -> tuple[type[Variable], tuple[Any, ...]]:
         if self.graph is not None or current_graph() is not None:
-            raise TypeError(f"variable {self.name!r} is not copied or pickled in a graph; take its value, read_value()")
+            raise TypeError(
+                f"variable {self.name!r} is not copied or pickled in a graph; take its value, read_value() [AL324]"
+            )
         return Variable, (self.numpy(), self.trainable, self.name.partition(":")[0], self.dtype, self.shape)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name not in ("T", "astype", "reshape", "sum", "mean", "max", "min", "ndim", "size"):
-            raise AttributeError(f"'Variable' object has no attribute {name!r}")
-        return getattr(self.read_value(), name)
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in ("T", "astype", "reshape", "sum", "mean", "max", "min", "ndim", "size"):
+                raise AttributeError(f"'Variable' object has no attribute {name!r}")
+            return getattr(self.read_value(), name)
 
     def __hash__(self) -> int:
         return id(self)

@@ -38,17 +38,17 @@ class ArrayValue(ListVersion):
     def empty(cls, spec: ArraySpec, size: int) -> ArrayValue:
         """Return an array of ``size`` elements, none of them written."""
         if size < 0:
-            raise ValueError(f"TensorArray: the size cannot be negative, got {size}")
+            raise ValueError(f"TensorArray: the size cannot be negative, got {size} [AL303]")
         return cls(Buffer(spec, size), 1, size)
 
     def _check_index(self, index: int, grows: bool) -> None:
         if self.spec.collects and not 0 <= index < self.size and not grows:
             raise IndexError("list index out of range")
         if index < 0:
-            raise IndexError(f"TensorArray: index {index} is negative")
+            raise IndexError(f"TensorArray: index {index} is negative [AL301]")
         if index >= self.size and not grows:
             hint = "" if self.spec.dynamic_size else "; dynamic_size=True would let it grow"
-            raise IndexError(f"TensorArray: index {index} is out of range for size {self.size}{hint}")
+            raise IndexError(f"TensorArray: index {index} is out of range for size {self.size}{hint} [AL301]")
 
     def write(self, index: int, item: Any) -> ArrayValue:
         """Return the version with ``item`` written at ``index``."""
@@ -83,9 +83,11 @@ class ArrayValue(ListVersion):
             for index in indices:
                 self._check_index(index, buffer.spec.dynamic_size)
                 if index < len(buffer.stamps) and 0 < buffer.stamps[index] <= self._version:
-                    raise ValueError(f"TensorArray: index {index} was written before; each element is written once")
+                    raise ValueError(
+                        f"TensorArray: index {index} was written before; each element is written once [AL304]"
+                    )
             if len(set(indices)) < len(indices):
-                raise ValueError(f"TensorArray: an index appears twice in {list(indices)}")
+                raise ValueError(f"TensorArray: an index appears twice in {list(indices)} [AL304]")
             form = buffer.form
             for index, item in zip(indices, items):
                 self._check_item(index, item, form)
@@ -125,6 +127,7 @@ class ArrayValue(ListVersion):
         # branches of a conditional may have written elements of different shapes
         raise ValueError(
             f"TensorArray: the elements were declared to have shape {shape}, but have shape {TensorShape(actual)}"
+            " [AL302]"
         )
 
     def _use(self, index: int) -> None:
@@ -134,6 +137,7 @@ class ArrayValue(ListVersion):
         if index in buffer.cleared:
             raise ValueError(
                 f"TensorArray: index {index} was read before and is cleared; clear_after_read=False keeps elements"
+                " [AL304]"
             )
         buffer.cleared.add(index)
 
@@ -146,7 +150,7 @@ class ArrayValue(ListVersion):
         if known is None:
             raise ValueError(
                 f"TensorArray: index {index} was not written, and the shape of the elements is not known "
-                f"(give element_shape for zeros)"
+                f"(give element_shape for zeros) [AL303]"
             )
         return np.zeros(known, buffer.spec.dtype)[()]
 
@@ -206,7 +210,7 @@ class ArrayValue(ListVersion):
         known = None if dims.rank is None else dims.known[first:]
         if known is None or (None in known and not self.spec.collects):
             raise ValueError(
-                f"TensorArray: there are no elements, and their shape {dims} is not known (give element_shape)"
+                f"TensorArray: there are no elements, and their shape {dims} is not known (give element_shape) [AL303]"
             )
         return tuple([d or 0 for d in known])
 
@@ -216,7 +220,7 @@ class ArrayValue(ListVersion):
             if item.shape != items[0].shape:
                 raise ValueError(
                     f"TensorArray: elements of different shapes cannot be stacked: {TensorShape(items[0].shape)} "
-                    f"and, at index {i}, {TensorShape(item.shape)}; use concat"
+                    f"and, at index {i}, {TensorShape(item.shape)}; use concat [AL302]"
                 )
         return np.stack(items)
 
@@ -241,7 +245,9 @@ class ArrayValue(ListVersion):
         buffer = self._buffer
         count = len(rows)
         if count != self.size and not self.spec.dynamic_size:
-            raise ValueError(f"TensorArray of size {self.size}: {count} rows do not fit (dynamic_size=True would)")
+            raise ValueError(
+                f"TensorArray of size {self.size}: {count} rows do not fit (dynamic_size=True would) [AL303]"
+            )
         with buffer.lock:
             buffer.own()
             untouched = count >= self.size and not any(0 < s <= self._version for s in buffer.stamps)

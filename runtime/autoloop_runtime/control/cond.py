@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -18,8 +18,16 @@ from ..ir.convert import as_constant, convert_to_tensor, is_number, to_array
 from ..ir.graph import Graph, Node, current_graph
 from ..ir.structured import StructureError, check_predicate, finish_cond, subgraph
 from ..ir.tensor import Tensor
+from .structure_types import R
 
 
+@overload
+def cond(pred: ArrayLike, true_fn: Callable[[], R], false_fn: Callable[[], R], name: str | None = None) -> R: ...
+@overload
+def cond(
+    pred: ArrayLike, true_fn: Callable[[], Any] | None = None, false_fn: Callable[[], Any] | None = None,
+    name: str | None = None,
+) -> Any: ...  # fmt: skip
 @calls_back("true_fn", "false_fn")
 def cond(
     pred: ArrayLike,
@@ -49,10 +57,15 @@ def cond(
         If a branch is not callable or the branches' structures or dtypes differ.
     ValueError
         If ``pred`` is not a scalar.
+
+    Examples
+    --------
+    >>> print(al.cond(al.constant(2) < 3, lambda: al.constant(10), lambda: al.constant(20)))
+    Tensor(10, shape=(), dtype=int32)
     """
     for what, f in (("true_fn", true_fn), ("false_fn", false_fn)):
         if not callable(f):
-            raise TypeError(f"{what} must be callable, got {f!r}")
+            raise TypeError(f"{what} must be callable, got {f!r} [AL101]")
     assert true_fn is not None and false_fn is not None
     if isinstance(pred, bool):
         return true_fn() if pred else false_fn()
@@ -117,7 +130,7 @@ class BranchValues:
         if self.structure != other:
             raise StructureError(
                 f"{what} must return the same nested structure: {nest.describe(true_value)} and "
-                f"{nest.describe(false_value)}"
+                f"{nest.describe(false_value)} [AL110]"
             )
         self.pairs = list(zip(a, b))
         self.what = what
@@ -136,7 +149,7 @@ class BranchValues:
                     self.parts.append(None)
                 continue
             if leaf is None or other is None:
-                raise TypeError(f"{self.what}: one gives a value, the other None; both must give a value")
+                raise TypeError(f"{self.what}: one gives a value, the other None; both must give a value [AL107]")
             composite = composite_of(leaf)
             if composite is not None:
                 parts, structure = nest.flatten_with_structure(leaf, True)
@@ -170,11 +183,12 @@ def _check_composites(leaf: Any, other: Any, what: str) -> None:
     if mine.type is not theirs.type or mine.num_leaves != theirs.num_leaves:
         raise StructureError(
             f"{what} must return the same types: {nest.describe_composite(mine)} and {nest.describe_composite(theirs)}"
+            " [AL110]"
         )
     one, another = getattr(leaf, "dtype", None), getattr(other, "dtype", None)
     if one != another:
         raise TypeError(
-            f"{what} must return the same dtypes, they return {type(leaf).__name__}s of {one} and {another}"
+            f"{what} must return the same dtypes, they return {type(leaf).__name__}s of {one} and {another} [AL111]"
         )
 
 
@@ -202,7 +216,7 @@ def _common(leaf: Any, other: Any, what: str) -> Tensor:
     if tensor.dtype != theirs:
         raise TypeError(
             f"{what} must return the same dtypes, they return {tensor.dtype} and {theirs}; "
-            f"cast one of them, e.g. cast(x, {theirs})"
+            f"cast one of them, e.g. cast(x, {theirs}) [AL111]"
         )
     return tensor
 
@@ -218,6 +232,16 @@ def _kind(number: Any) -> str:
     return dtypes.DEFAULTS[next(t for t in (bool, int, float, complex) if isinstance(number, t))].kind
 
 
+@overload
+def switch_case(
+    branch_index: ArrayLike,
+    branch_fns: Sequence[Callable[[], R]] | Mapping[int, Callable[[], R]] | Sequence[tuple[int, Callable[[], R]]],
+    default: Callable[[], R] | None = None, name: str | None = None,
+) -> R: ...  # fmt: skip
+@overload
+def switch_case(
+    branch_index: ArrayLike, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = None
+) -> Any: ...
 @calls_back("branch_fns", "default")
 def switch_case(
     branch_index: ArrayLike, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = None
@@ -236,18 +260,23 @@ def switch_case(
     -------
     structure of Tensor
         See ``cond``.
+
+    Examples
+    --------
+    >>> print(al.switch_case(al.constant(1), [lambda: al.constant(10), lambda: al.constant(20)]))
+    Tensor(20, shape=(), dtype=int32)
     """
     table = _branch_table(branch_fns)
     if default is not None and not callable(default):
-        raise TypeError(f"default must be callable, got {default!r}")
+        raise TypeError(f"default must be callable, got {default!r} [AL101]")
     fallback = default or table[max(table)]
     if isinstance(branch_index, int) and not isinstance(branch_index, bool):
         return table.get(branch_index, fallback)()
     index = _converted(branch_index, "branch_index must be an integer scalar")
     if index.dtype.kind not in "iu":
-        raise TypeError(f"branch_index must be an integer scalar, got dtype {index.dtype}")
+        raise TypeError(f"branch_index must be an integer scalar, got dtype {index.dtype} [AL112]")
     if index.shape.rank not in (0, None):
-        raise ValueError(f"branch_index must be an integer scalar, got shape {index.shape}")
+        raise ValueError(f"branch_index must be an integer scalar, got shape {index.shape} [AL112]")
 
     rest = sorted(table)
     if default is None:
@@ -267,22 +296,34 @@ def _branch_table(branch_fns: Any) -> dict[int, Callable[[], Any]]:
         pairs = list(branch_fns.items())
     else:
         if not isinstance(branch_fns, (list, tuple)):
-            raise TypeError(f"branch_fns must be a list of callables or pairs, or a dict, got {branch_fns!r}")
+            raise TypeError(f"branch_fns must be a list of callables or pairs, or a dict, got {branch_fns!r} [AL112]")
         entries = list(branch_fns)
         pairs = entries if all(isinstance(e, tuple) and len(e) == 2 for e in entries) else list(enumerate(entries))
     if not pairs:
-        raise ValueError("branch_fns is empty: switch_case needs at least one branch")
+        raise ValueError("branch_fns is empty: switch_case needs at least one branch [AL112]")
     for key, f in pairs:
         if not callable(f):
-            raise TypeError(f"branch {key} must be callable, got {f!r}")
+            raise TypeError(f"branch {key} must be callable, got {f!r} [AL101]")
         if isinstance(key, bool) or not isinstance(key, int):
-            raise TypeError(f"a branch is selected by an int, got {key!r}")
+            raise TypeError(f"a branch is selected by an int, got {key!r} [AL112]")
     keys = sorted(key for key, _ in pairs)
     if keys != list(range(len(keys))):
-        raise ValueError(f"the branches must be numbered 0 to {len(keys) - 1}, each once; they have the numbers {keys}")
+        raise ValueError(
+            f"the branches must be numbered 0 to {len(keys) - 1}, each once; they have the numbers {keys} [AL112]"
+        )
     return dict(pairs)
 
 
+@overload
+def case(
+    pred_fn_pairs: Sequence[tuple[ArrayLike, Callable[[], R]]], default: Callable[[], R] | None = None,
+    exclusive: bool = False, strict: bool = False, name: str | None = None,
+) -> R: ...  # fmt: skip
+@overload
+def case(
+    pred_fn_pairs: Any, default: Callable[[], Any] | None = None, exclusive: bool = False,
+    strict: bool = False, name: str | None = None,
+) -> Any: ...  # fmt: skip
 @calls_back("pred_fn_pairs", "default")
 def case(
     pred_fn_pairs: Any, default: Callable[[], Any] | None = None, exclusive: bool = False,
@@ -297,15 +338,24 @@ def case(
         For no true predicate, which without it is an error (``AssertionError`` at run time).
     exclusive : bool
         Check that at most one predicate is true (``AssertionError`` otherwise).
+
+    Returns
+    -------
+    structure of Tensor
+
+    Examples
+    --------
+    >>> print(al.case([(al.constant(False), lambda: al.constant(1))], default=lambda: al.constant(2)))
+    Tensor(2, shape=(), dtype=int32)
     """
     pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, dict) else list(pred_fn_pairs)
     for pair in pairs:
         if not isinstance(pair, (list, tuple)) or len(pair) != 2 or not callable(pair[1]):
-            raise TypeError(f"pred_fn_pairs must hold pairs of a predicate and a callable, got {pair!r}")
+            raise TypeError(f"pred_fn_pairs must hold pairs of a predicate and a callable, got {pair!r} [AL112]")
     if default is not None and not callable(default):
-        raise TypeError(f"default must be callable, got {default!r}")
+        raise TypeError(f"default must be callable, got {default!r} [AL101]")
     if not pairs:
-        raise ValueError("pred_fn_pairs is empty: case needs at least one pair")
+        raise ValueError("pred_fn_pairs is empty: case needs at least one pair [AL112]")
     preds = [check_predicate(pred, "pred") for pred, _ in pairs]
 
     def choose(position: int) -> Any:

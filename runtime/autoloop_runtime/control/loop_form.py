@@ -32,7 +32,7 @@ class LoopForm:
         self.body, self.takes = body, takes
         self.is_sequence = isinstance(loop_vars, (list, tuple))
         if loop_vars is None or (isinstance(loop_vars, (list, tuple, dict)) and not loop_vars):
-            raise ValueError("loop_vars is empty: a while_loop needs at least one loop variable")
+            raise ValueError("loop_vars is empty: a while_loop needs at least one loop variable [AL102]")
         args = list(loop_vars) if self.is_sequence else [loop_vars]
         self.arity = len(args)
         self.arg_structures = []
@@ -61,13 +61,13 @@ class LoopForm:
             names = [leaf.name for leaf in self.leaves]
             unknown = [n for n in given if n not in names]
             if unknown:
-                raise ValueError(f"shape_invariants names {unknown}, the loop variables are {names}")
+                raise ValueError(f"shape_invariants names {unknown}, the loop variables are {names} [AL117]")
             return [given.get(name) for name in names]
         top = list(given) if self.is_sequence and isinstance(given, (list, tuple)) else [given]
         if len(top) != len(self.arg_structures):
             raise StructureError(
                 f"shape_invariants has {len(top)} elements, loop_vars has {len(self.arg_structures)}: they must "
-                f"have the same nested structure"
+                f"have the same nested structure [AL117]"
             )
         return [shape for pair in zip(self.arg_structures, top) for shape in _up_to(*pair)]
 
@@ -124,7 +124,7 @@ class LoopForm:
     def _refuse(self, expected: Any, value: Any) -> None:
         raise StructureError(
             f"{self.body} must return the same nested structure as {self.takes}: it takes {nest.describe(expected)} "
-            f"and returned {nest.describe(value)} (the number of elements or their containers differ)"
+            f"and returned {nest.describe(value)} (the number of elements or their containers differ) [AL103]"
         )
 
     def final(self, tensors: Sequence[Tensor], structures: Sequence[Any]) -> Any:
@@ -148,6 +148,7 @@ def check_arity(f: Callable[..., Any], what: str, count: int) -> None:
     except TypeError:
         raise TypeError(
             f"{what} must take as many arguments as there are loop variables: {count}, its signature is {signature}"
+            " [AL102]"
         ) from None
 
 
@@ -164,7 +165,7 @@ def argument_names(body: Callable[..., Any], loop_vars: Any) -> list[str]:
 
 def _as_leaf(leaf: Any, name: str) -> Any:
     if leaf is None:
-        raise TypeError(f"loop variable {name!r} is None on entry; give it a value of the type it will have")
+        raise TypeError(f"loop variable {name!r} is None on entry; give it a value of the type it will have [AL107]")
     if isinstance(leaf, Tensor) or composite_of(leaf) is not None:
         return leaf
     try:
@@ -176,14 +177,14 @@ def _as_leaf(leaf: Any, name: str) -> Any:
 def _next_leaf(value: Any, leaf: LoopLeaf) -> Any:
     """Return a leaf of the body's value; Python numbers take the variable's dtype where they can."""
     if value is None:
-        raise TypeError(f"loop variable {leaf.name!r} is None after one iteration (is a return missing?)")
+        raise TypeError(f"loop variable {leaf.name!r} is None after one iteration (is a return missing?) [AL107]")
     if is_number(value):
         entry = leaf.tensors[0].dtype
         dtype = entry if entry == dtypes.bool_ or not isinstance(value, bool) else None
         try:
             return as_constant(to_array(value, dtype if dtypes.takes(entry, value) else None))
         except OverflowError as error:
-            raise OverflowError(f"loop variable {leaf.name!r}: {error}") from None
+            raise OverflowError(f"loop variable {leaf.name!r}: {error} [AL106]") from None
     return _as_leaf(value, leaf.name)
 
 
@@ -194,4 +195,6 @@ def _up_to(structure: Any, invariant: Any) -> list[Any]:
     try:
         return list(structure.flatten_up_to(invariant))
     except ValueError as error:
-        raise StructureError(f"shape_invariants must have the same nested structure as loop_vars: {error}") from None
+        raise StructureError(
+            f"shape_invariants must have the same nested structure as loop_vars: {error} [AL117]"
+        ) from None

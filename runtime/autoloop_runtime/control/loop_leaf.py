@@ -65,7 +65,7 @@ class LoopLeaf:
         try:
             return TensorShape(given)
         except TypeError:
-            raise TypeError(f"a shape invariant is a TensorShape, got {given!r}") from None
+            raise TypeError(f"a shape invariant is a TensorShape, got {given!r} [AL117]") from None
 
     def next(self, value: Any, entry: str = "on entry") -> tuple[list[Tensor], nest.Structure]:
         """Return the tensors of the leaf's next value, and how they go together; messages call the entry ``entry``.
@@ -81,13 +81,13 @@ class LoopLeaf:
         if structure.type is not self.structure.type or len(parts) != len(self.tensors):
             raise StructureError(
                 f"loop variable {self.name!r} is a {nest.describe_composite(self.structure)} {entry} and a "
-                f"{nest.describe_composite(structure)} after one iteration"
+                f"{nest.describe_composite(structure)} after one iteration [AL103]"
             )
         was, now = getattr(self.value, "dtype", None), getattr(value, "dtype", None)
         if len(parts) == 1 and not structure.is_leaf() and was != now:
             raise TypeError(
                 f"loop variable {self.name!r} is a {type(value).__name__} of {was} {entry} and of {now} "
-                f"after one iteration"
+                f"after one iteration [AL106]"
             )
         return list(map(convert_to_tensor, parts)), structure
 
@@ -104,10 +104,12 @@ def _step(step: Any) -> str:
 def _shape_of_spec(leaf: Any, spec: TensorSpec | CompositeSpec) -> TensorShape:
     """Return the shape invariant that a spec of the loop variable ``leaf`` states."""
     if spec.dtype != leaf.dtype:
-        raise TypeError(f"a shape invariant is a spec of dtype {spec.dtype}, the loop variable has {leaf.dtype}")
+        raise TypeError(
+            f"a shape invariant is a spec of dtype {spec.dtype}, the loop variable has {leaf.dtype} [AL117]"
+        )
     if not isinstance(spec, CompositeSpec):
         return spec.shape
     if not isinstance(leaf, spec.value_type):
         kind, given = type(spec).__name__, type(leaf).__name__
-        raise TypeError(f"a {kind} is no shape invariant of a loop variable of type {given}")
+        raise TypeError(f"a {kind} is no shape invariant of a loop variable of type {given} [AL117]")
     return spec.invariant

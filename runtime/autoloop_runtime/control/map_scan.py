@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import zip_longest
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack, overload
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from ..ir.tensor import Tensor
 from ..running.prepare import run_now
 from .kept_kinds import keeps_kinds
 from .loop_form import LoopForm
+from .structure_types import T1, T2, MapArguments, R, ScanArguments
 
 #: step(state, row) -> (next state, emitted); either may be _NOTHING
 _Step = Callable[[Any, Any], tuple[Any, Any]]
@@ -57,15 +58,15 @@ def in_graph(build: Callable[[], Any], *values: Any) -> Any:
 def length_of(leaves: list[Rows]) -> Any:
     """Return the common number of rows: an int where it is known, else a scalar tensor."""
     if not leaves:
-        raise ValueError("elems is empty: there is nothing to loop over")
+        raise ValueError("elems is empty: there is nothing to loop over [AL113]")
     known = set()
     for leaf in leaves:
         if leaf.shape.rank == 0:
-            raise ValueError(f"elems must have at least one dimension, got a tensor of shape {leaf.shape}")
+            raise ValueError(f"elems must have at least one dimension, got a tensor of shape {leaf.shape} [AL113]")
         if leaf.shape.rank is not None and leaf.shape[0] is not None:
             known.add(leaf.shape[0])
     if len(known) > 1:
-        raise ValueError(f"the elems must have the same first dimension, they have {sorted(known)}")
+        raise ValueError(f"the elems must have the same first dimension, they have {sorted(known)} [AL113]")
     if known:
         return known.pop()
     first = leaves[0]
@@ -159,7 +160,7 @@ def _emission(value: Any, index: Any, like: Any = None) -> _Emission:
     if composite_of(value) is not None:
         raise TypeError(
             f"the values that fn gives at each row are stacked, and a {type(value).__name__} cannot be; foldl and "
-            f"foldr give the last one alone"
+            f"foldr give the last one alone [AL114]"
         )
     leaf = _emitted(value, None if like is None else like.dtype)
 
@@ -195,17 +196,29 @@ def _declare(cond: Graph, body: Graph, variables: list[LoopVar], array: TensorAr
 def _emitted(value: Any, dtype: Any = None) -> Tensor:
     """Return a leaf of what ``fn`` gave as a tensor."""
     if value is None:
-        raise TypeError("fn returned None (is a return missing?)")
+        raise TypeError("fn returned None (is a return missing?) [AL107]")
     try:
         return convert_to_tensor(value, dtype)
     except TypeError as error:
-        raise TypeError(f"the value of fn: {error}") from None
+        raise TypeError(f"the value of fn: {error} [AL114]") from None
 
 
 def _options(parallel_iterations: Any, back_prop: bool, swap_memory: bool) -> LoopOptions:
     return LoopOptions(10 if parallel_iterations is None else parallel_iterations, None, back_prop, swap_memory)
 
 
+@overload
+def map_fn(
+    fn: Callable[[T1], R], elems: T1, dtype: Any = None, parallel_iterations: int | None = None,
+    back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
+    fn_output_signature: Any = None,
+) -> R: ...  # fmt: skip
+@overload
+def map_fn(
+    fn: Callable[[Any], Any], elems: Any, dtype: Any = None, parallel_iterations: int | None = None,
+    back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
+    fn_output_signature: Any = None,
+) -> Any: ...  # fmt: skip
 @calls_back("fn")
 @keeps_kinds
 def map_fn(
@@ -235,6 +248,11 @@ def map_fn(
         If ``fn`` is not callable or gives another dtype than declared.
     ValueError
         If ``elems`` is empty, has a scalar, or first dimensions that differ.
+
+    Examples
+    --------
+    >>> print(al.map_fn(lambda row: al.sum(row), al.constant([[1, 2], [3, 4]])))
+    Tensor([3 7], shape=(2,), dtype=int32)
     """
     check_callable(fn)
     wanted = fn_output_signature if fn_output_signature is not None else dtype
@@ -259,22 +277,32 @@ def _check_dtype(value: Any, wanted: Any) -> Any:
     if not isinstance(value, SparseTensor):
         return convert_to_tensor(value, dtype)
     if value.dtype != dtype:
-        raise TypeError(f"fn gives a SparseTensor of {value.dtype}, {dtype} was declared; cast its values")
+        raise TypeError(f"fn gives a SparseTensor of {value.dtype}, {dtype} was declared; cast its values [AL114]")
     return value
 
 
 def check_callable(fn: Any) -> None:
     if not callable(fn):
-        raise TypeError(f"fn must be callable, got {fn!r} of type {type(fn).__name__}")
+        raise TypeError(f"fn must be callable, got {fn!r} of type {type(fn).__name__} [AL101]")
 
 
 def _first_row(rows: list[Rows], structure: Any, reverse: bool) -> Any:
     count = length_of(rows)
     if isinstance(count, int) and count == 0:
-        raise ValueError("elems has no rows: without an initializer there is no first value")
+        raise ValueError("elems has no rows: without an initializer there is no first value [AL113]")
     return nest.unflatten(structure, [r[-1 if reverse else 0] for r in rows])
 
 
+@overload
+def scan(fn: Callable[[T1, T2], T1], elems: T2, initializer: T1, **options: Unpack[ScanArguments]) -> T1: ...
+@overload
+def scan(fn: Callable[[T1, T1], T1], elems: T1, **options: Unpack[ScanArguments]) -> T1: ...
+@overload
+def scan(
+    fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+    back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, reverse: bool = False,
+    name: str | None = None,
+) -> Any: ...  # fmt: skip
 @calls_back("fn")
 @keeps_kinds
 def scan(
@@ -298,6 +326,11 @@ def scan(
     -------
     structure of Tensor
         In the structure of the accumulator, with the number of rows as first dimension.
+
+    Examples
+    --------
+    >>> print(al.scan(lambda total, x: total + x, al.constant([1, 2, 3])))
+    Tensor([1 3 6], shape=(3,), dtype=int32)
     """
     check_callable(fn)
 
@@ -336,6 +369,16 @@ def _fold(
     return in_graph(build, elems, initializer)
 
 
+@overload
+def foldl(fn: Callable[[T1, T2], T1], elems: T2, initializer: T1, **options: Unpack[MapArguments]) -> T1: ...
+@overload
+def foldl(fn: Callable[[T1, T1], T1], elems: T1, **options: Unpack[MapArguments]) -> T1: ...
+@overload
+def foldl(
+    fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+    back_prop: bool = True, swap_memory: bool = False,
+    name: str | None = None,
+) -> Any: ...  # fmt: skip
 @calls_back("fn")
 @keeps_kinds
 def foldl(
@@ -345,10 +388,45 @@ def foldl(
     """Return the last accumulated value of ``fn(accumulator, row)``, from the first row on.
 
     See ``scan`` for the parameters.
+
+    Parameters
+    ----------
+    fn : callable
+        Takes the accumulated value and a row, gives the next accumulated value.
+    elems : structure of tensor-like
+        Cut along the first axis.
+    initializer : structure, optional
+        The first accumulated value; by default the first row.
+    parallel_iterations : int
+        How many rows may be worked on at once.
+    back_prop : bool
+        Whether gradients go through.
+    swap_memory : bool
+        Keep in a file what the gradient needs, where it is too much.
+    name : str, optional
+
+    Returns
+    -------
+    structure of Tensor
+
+    Examples
+    --------
+    >>> print(al.foldl(lambda total, x: total + x, al.constant([1, 2, 3])))
+    Tensor(6, shape=(), dtype=int32)
     """
     return _fold(fn, elems, initializer, _options(parallel_iterations, back_prop, swap_memory), False, name or "foldl")
 
 
+@overload
+def foldr(fn: Callable[[T1, T2], T1], elems: T2, initializer: T1, **options: Unpack[MapArguments]) -> T1: ...
+@overload
+def foldr(fn: Callable[[T1, T1], T1], elems: T1, **options: Unpack[MapArguments]) -> T1: ...
+@overload
+def foldr(
+    fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+    back_prop: bool = True, swap_memory: bool = False,
+    name: str | None = None,
+) -> Any: ...  # fmt: skip
 @calls_back("fn")
 @keeps_kinds
 def foldr(
@@ -358,5 +436,30 @@ def foldr(
     """Return the last accumulated value of ``fn(accumulator, row)``, from the last row back.
 
     See ``scan`` for the parameters.
+
+    Parameters
+    ----------
+    fn : callable
+        Takes the accumulated value and a row, gives the next accumulated value.
+    elems : structure of tensor-like
+        Cut along the first axis.
+    initializer : structure, optional
+        The first accumulated value; by default the first row.
+    parallel_iterations : int
+        How many rows may be worked on at once.
+    back_prop : bool
+        Whether gradients go through.
+    swap_memory : bool
+        Keep in a file what the gradient needs, where it is too much.
+    name : str, optional
+
+    Returns
+    -------
+    structure of Tensor
+
+    Examples
+    --------
+    >>> print(al.foldr(lambda total, x: total - x, al.constant([1, 2, 10])))
+    Tensor(7, shape=(), dtype=int32)
     """
     return _fold(fn, elems, initializer, _options(parallel_iterations, back_prop, swap_memory), True, name or "foldr")

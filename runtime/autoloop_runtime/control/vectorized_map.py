@@ -8,7 +8,7 @@ axis stays in front. Otherwise the rows are computed one by one, as by ``map_fn`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 from .. import ops
 from ..analysis.needed import needed_nodes
@@ -24,8 +24,17 @@ from ..ir.tensor import Tensor
 from ..ir.traits import Batching
 from .kept_kinds import keeps_kinds
 from .map_scan import check_callable, in_graph, length_of, map_fn, rows_of
+from .structure_types import T1, R
 
 
+@overload
+def vectorized_map(
+    fn: Callable[[T1], R], elems: T1, fallback_to_while_loop: bool = True, name: str | None = None
+) -> R: ...
+@overload
+def vectorized_map(
+    fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, name: str | None = None
+) -> Any: ...
 @calls_back("fn")
 @keeps_kinds
 def vectorized_map(
@@ -55,6 +64,11 @@ def vectorized_map(
     ValueError
         If ``elems`` is empty, has a scalar, or first dimensions that differ; if the rows cannot be computed at once and
         ``fallback_to_while_loop`` is False.
+
+    Examples
+    --------
+    >>> print(al.vectorized_map(lambda row: al.sum(row), al.constant([[1, 2], [3, 4]])))
+    Tensor([3 7], shape=(2,), dtype=int32)
     """
     check_callable(fn)
 
@@ -76,7 +90,9 @@ def vectorized_map(
             if not obstacle:
                 return nest.unflatten(form, _at_once(row, outputs, tensors, count))
         if not fallback_to_while_loop:
-            raise ValueError(f"vectorized_map: {obstacle} stands in the way of computing all rows at once; use map_fn")
+            raise ValueError(
+                f"vectorized_map: {obstacle} stands in the way of computing all rows at once; use map_fn [AL115]"
+            )
         return map_fn(fn, elems, name=name)
 
     return in_graph(build, elems)

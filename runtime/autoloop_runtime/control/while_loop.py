@@ -7,8 +7,8 @@ once through the same nodes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Unpack, overload
 
 from ..base import nest
 from ..base.callbacks import calls_back
@@ -30,10 +30,70 @@ from ..ir.tensor import Tensor
 from ..running.prepare import run_now
 from .cond import BranchValues, case, cond, switch_case
 from .loop_form import LoopForm, argument_names, check_arity
+from .structure_types import T1, T2, T3, T4, LoopArguments, Value
 
 __all__ = ["BranchValues", "case", "cond", "switch_case", "while_loop"]
 
 
+@overload
+def while_loop(
+    cond: Callable[[Tensor], Value],
+    body: Callable[[Tensor], Sequence[Value] | Value],
+    loop_vars: tuple[Value], **options: Unpack[LoopArguments],
+) -> tuple[Tensor]: ...  # fmt: skip
+@overload
+def while_loop(
+    cond: Callable[[Tensor, Tensor], Value],
+    body: Callable[[Tensor, Tensor], Sequence[Value]],
+    loop_vars: tuple[Value, Value], **options: Unpack[LoopArguments],
+) -> tuple[Tensor, Tensor]: ...  # fmt: skip
+@overload
+def while_loop(
+    cond: Callable[[Tensor, Tensor, Tensor], Value],
+    body: Callable[[Tensor, Tensor, Tensor], Sequence[Value]],
+    loop_vars: tuple[Value, Value, Value], **options: Unpack[LoopArguments],
+) -> tuple[Tensor, Tensor, Tensor]: ...  # fmt: skip
+@overload
+def while_loop(
+    cond: Callable[[Tensor, Tensor, Tensor, Tensor], Value],
+    body: Callable[[Tensor, Tensor, Tensor, Tensor], Sequence[Value]],
+    loop_vars: tuple[Value, Value, Value, Value], **options: Unpack[LoopArguments],
+) -> tuple[Tensor, Tensor, Tensor, Tensor]: ...  # fmt: skip
+@overload
+def while_loop(
+    cond: Callable[[T1], Value],
+    body: Callable[[T1], tuple[T1] | list[Any] | T1],
+    loop_vars: tuple[T1], **options: Unpack[LoopArguments],
+) -> tuple[T1]: ...  # fmt: skip
+@overload
+def while_loop(
+    cond: Callable[[T1, T2], Value],
+    body: Callable[[T1, T2], tuple[T1, T2] | list[Any]],
+    loop_vars: tuple[T1, T2], **options: Unpack[LoopArguments],
+) -> tuple[T1, T2]: ...  # fmt: skip
+@overload
+def while_loop(
+    cond: Callable[[T1, T2, T3], Value],
+    body: Callable[[T1, T2, T3], tuple[T1, T2, T3] | list[Any]],
+    loop_vars: tuple[T1, T2, T3], **options: Unpack[LoopArguments],
+) -> tuple[T1, T2, T3]: ...  # fmt: skip
+@overload
+def while_loop(
+    cond: Callable[[T1, T2, T3, T4], Value],
+    body: Callable[[T1, T2, T3, T4], tuple[T1, T2, T3, T4] | list[Any]],
+    loop_vars: tuple[T1, T2, T3, T4], **options: Unpack[LoopArguments],
+) -> tuple[T1, T2, T3, T4]: ...  # fmt: skip
+@overload
+def while_loop(
+    cond: Callable[[T1], Value],
+    body: Callable[[T1], T1], loop_vars: T1, **options: Unpack[LoopArguments],
+) -> T1: ...  # fmt: skip
+@overload
+def while_loop(
+    cond: Callable[..., Value], body: Callable[..., Any], loop_vars: Any, shape_invariants: Any = None,
+    parallel_iterations: int = 10, back_prop: bool = True, swap_memory: bool = False,
+    maximum_iterations: ArrayLike | None = None, name: str | None = None, gradient_memory: str | int | None = None,
+) -> Any: ...  # fmt: skip
 @calls_back("cond", "body")
 def while_loop(
     cond: Callable[..., Any],
@@ -89,6 +149,12 @@ def while_loop(
         If ``cond`` or ``body`` is not callable, or a variable changes its dtype or structure.
     ValueError
         If ``loop_vars`` is empty, a shape breaks its invariant, or ``parallel_iterations`` is below 1.
+
+    Examples
+    --------
+    >>> i, total = al.while_loop(lambda i, total: i < 5, lambda i, total: (i + 1, total + i), (0, 0))
+    >>> print(total)
+    Tensor(10, shape=(), dtype=int32)
     """
     options = LoopOptions(
         10 if parallel_iterations is None else parallel_iterations,
@@ -114,13 +180,13 @@ def _build(
 ) -> Any:  # fmt: skip
     for what, f in (("cond", cond), ("body", body)):
         if not callable(f):
-            raise TypeError(f"{what} must be callable, got {f!r} of type {type(f).__name__}")
+            raise TypeError(f"{what} must be callable, got {f!r} of type {type(f).__name__} [AL101]")
     graph = current_graph()
     assert graph is not None
     form = LoopForm(loop_vars, argument_names(body, loop_vars))
     if isinstance(shape_invariants, str):
         if shape_invariants != "auto":
-            raise ValueError(f"shape_invariants is a structure of shapes or 'auto', not {shape_invariants!r}")
+            raise ValueError(f"shape_invariants is a structure of shapes or 'auto', not {shape_invariants!r} [AL117]")
         variables = _relaxed(graph, form, body)
     else:
         variables = form.variables(shape_invariants)

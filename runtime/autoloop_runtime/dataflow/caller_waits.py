@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _FORKED = (
     "this process was forked by a function that a graph called, while other threads were computing parts of the same "
     "graph; they do not exist here, so the graph cannot be run to its end. Fork outside of graphs, or run them with "
-    "config.set_num_threads(1)"
+    "config.set_num_threads(1) [AL606]"
 )
 
 

@@ -145,7 +145,7 @@ class Executable:
     def _count(self, threads: int | None, values: int) -> int:
         """Return how many threads may work on a run that is given so many values."""
         if values != len(self.plan.feeds):
-            raise ValueError(f"{len(self.plan.feeds)} feeds are needed, got {values} values")
+            raise ValueError(f"{len(self.plan.feeds)} feeds are needed, got {values} values [AL502]")
         if threads is not None:
             return config.check_num_threads(threads)
         return config.get_num_threads() if self.plan.parallel else 1  # asks the system
@@ -290,5 +290,5 @@ def results_of(tokens: State) -> list[Any]:
     """Return the fetched values of a run that has come to rest."""
     if not tokens.finished or any(value is MISSING for value in tokens.results):
         waiting = tokens.describe_waiting()
-        raise RuntimeError(f"the run cannot go on, nothing is ready and not all results exist:\n{waiting}")
+        raise RuntimeError(f"the run cannot go on, nothing is ready and not all results exist:\n{waiting} [AL610]")
     return tokens.results

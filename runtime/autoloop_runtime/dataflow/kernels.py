@@ -73,14 +73,14 @@ class Watch:
 
     def timed_out(self, tokens: State) -> TimeoutError:
         """Return the error that stops the run."""
-        return TimeoutError(f"the run took longer than {self.timeout} s:\n{tokens.describe_waiting()}")
+        return TimeoutError(f"the run took longer than {self.timeout} s:\n{tokens.describe_waiting()} [AL603]")
 
 
 def _seconds(timeout: Any) -> float:
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
-        raise TypeError(f"timeout is a number of seconds or None, got {timeout!r}")
+        raise TypeError(f"timeout is a number of seconds or None, got {timeout!r} [AL603]")
     if not timeout > 0:
-        raise ValueError(f"timeout must be positive, got {timeout}")
+        raise ValueError(f"timeout must be positive, got {timeout} [AL603]")
     return float(timeout)
 
 

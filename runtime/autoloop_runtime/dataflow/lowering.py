@@ -47,7 +47,9 @@ def lower(
     """
     for tensor in (*fetches, *feeds):
         if tensor.node is not None and tensor.node.graph is not graph:
-            raise ValueError(f"tensor {tensor.name!r} does not belong to this graph and cannot be fetched or fed")
+            raise ValueError(
+                f"tensor {tensor.name!r} does not belong to this graph and cannot be fetched or fed [AL501]"
+            )
     flat = _Lowering(Needed(fetches, feeds), feeds, keep_variables).run(graph, fetches)
     come_to(flat, Stage.LOWERED)
     return flat
@@ -105,7 +107,7 @@ class _Lowering:
             env[node.outputs[0]] = self._writer.token(made, context, node.name, controls) if controls else made
             return
         if node.op is PARAMETER:
-            raise ValueError(f"placeholder {node.outputs[0].name!r} needs a value: feed it")
+            raise ValueError(f"placeholder {node.outputs[0].name!r} needs a value: feed it [AL505]")
         index, _ = self._writer.add(
             Kind.KERNEL, node.name, tuple([env[t] for t in node.inputs]), context,
             controls=[env[t] for t in node.control_inputs],

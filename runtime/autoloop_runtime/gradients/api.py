@@ -70,13 +70,22 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, stop_gradients: Any = None,
     it, at any depth; the gradient is computed where it is asked for. A loop variable is a value of its own there: no
     path leads from it to its initial value. What was computed outside of every function and graph is a value, which
     counts as a constant; a ``GradientTape`` around all of it knows more.
+
+    Examples
+    --------
+    >>> with al.Graph():
+    ...     x = al.constant(3.0)
+    ...     slope = al.gradients(x * x, x)
+    ...     with al.Session() as session:
+    ...         print(session.run(slope))
+    [np.float32(6.0)]
     """
     targets = [convert_to_tensor(y) for y in nest.flatten(ys, expand_composites=True)]
     sources = Sources.of(list(nest.flatten(xs)))
     for x in nest.flatten(xs):
         check_alone(x)
     if all(y.graph is None for y in targets):
-        raise TypeError("gradients needs tensors of a graph: use it inside a function, or GradientTape for values")
+        raise TypeError("gradients needs tensors of a graph: call it in a function, or use GradientTape [AL406]")
     given = seeds_of(ys, grad_ys)
     stops = [] if stop_gradients is None else [convert_to_tensor(t) for t in nest.flatten(stop_gradients)]
     graph = _where([*targets, *[g for g in given if isinstance(g, Tensor)]])
@@ -144,7 +153,7 @@ def _evaluate(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
     arguments = []
     for position in positions:
         if not -len(args) <= position < len(args):
-            raise ValueError(f"argnums names argument {position}, the function was called with {len(args)}")
+            raise ValueError(f"argnums names argument {position}, the function was called with {len(args)} [AL403]")
         arguments.append(Sources.of(args[position], functools.partial(_own, position=position)))
         made[position] = arguments[-1].value()
     flat = [x for argument in arguments for x in argument.keys]
@@ -179,14 +188,14 @@ def _own(value: Any, position: int) -> Tensor:
     if value is None or isinstance(value, (str, bytes)):
         raise TypeError(
             f"argument {position} is or holds {value!r}; derivatives are taken with regard to floats: give that as "
-            f"an argument of its own, which argnums leaves out"
+            f"an argument of its own, which argnums leaves out [AL401]"
         )
     tensor = convert_to_tensor(value) if number_type(value) not in (float, complex) else carried(value)
     if tensor.dtype.kind not in "fc":
         raise TypeError(
             f"argument {position} has dtype {tensor.dtype}; derivatives are taken with regard to floats: pass "
             f"{_as_float(value)}, or leave it out of argnums (for derivatives of integer-valued functions there is "
-            f"nothing that vjp or jacobian could give either)"
+            f"nothing that vjp or jacobian could give either) [AL401]"
         )
     own: Tensor = ops.identity(tensor)
     return own
@@ -207,7 +216,9 @@ def _as_float(value: Any) -> str:
 def _positions(argnums: int | Sequence[int]) -> tuple[int, ...]:
     found = (argnums,) if isinstance(argnums, int) else argnums
     if not isinstance(found, Sequence) or not all(isinstance(one, int) for one in found):
-        raise TypeError(f"argnums is the number of an argument, or a sequence of such, as 0 or (0, 1): got {argnums!r}")
+        raise TypeError(
+            f"argnums is the number of an argument, or a sequence of such, as 0 or (0, 1): got {argnums!r} [AL403]"
+        )
     return tuple(found)
 
 
@@ -235,6 +246,12 @@ def value_and_grad(
     ------
     TypeError
         If the value is no real scalar (use ``vjp`` or ``jacobian``) or an argument is not floating.
+
+    Examples
+    --------
+    >>> value, slope = al.value_and_grad(lambda x: x * x)(al.constant(3.0))
+    >>> print(value, slope)
+    Tensor(9.0, shape=(), dtype=float32) Tensor(6.0, shape=(), dtype=float32)
     """
     positions = _positions(argnums)
 
@@ -253,7 +270,9 @@ def value_and_grad(
 
 def _with_aux(value: Any) -> Any:
     if not isinstance(value, tuple) or len(value) != 2:
-        raise TypeError(f"with has_aux=True the function must return a pair (value, aux), it returned {value!r}")
+        raise TypeError(
+            f"with has_aux=True the function must return a pair (value, aux), it returned {value!r} [AL402]"
+        )
     return value
 
 
@@ -261,19 +280,28 @@ def _scalar(value: Any) -> Tensor:
     if isinstance(value, (list, tuple, dict)) or value is None:
         raise TypeError(
             f"grad needs a function that returns a real scalar, it returned {nest.describe(value)}; use vjp or "
-            f"jacobian for functions with other results, or has_aux=True"
+            f"jacobian for functions with other results, or has_aux=True [AL402]"
         )
     y = convert_to_tensor(value)
     if y.dtype.kind != "f" or y.shape.rank not in (0, None):
         raise TypeError(
             f"grad needs a function that returns a real scalar, it returned a tensor of shape {y.shape} and dtype "
-            f"{y.dtype}; use vjp or jacobian"
+            f"{y.dtype}; use vjp or jacobian [AL402]"
         )
     return y
 
 
 def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
     """Return a function that gives the gradient of ``f``; see ``value_and_grad``.
+
+    Parameters
+    ----------
+    f : callable
+        Gives a real scalar, or such a scalar and something else (``has_aux``).
+    argnums : int or sequence of int
+        By which arguments.
+    has_aux : bool
+        ``f`` gives a second result, which is handed on.
 
     Returns
     -------
@@ -282,8 +310,8 @@ def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool 
 
     Examples
     --------
-    >>> float(grad(lambda x: x**3)(2.0))
-    12.0
+    >>> print(al.grad(lambda x: x**3)(al.constant(2.0)))
+    Tensor(12.0, shape=(), dtype=float32)
     """
     both = value_and_grad(f, argnums, has_aux)
 
@@ -311,6 +339,12 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     value, callable
         And the anything else. The callable takes a structure like the value, gives a tuple with one gradient per
         argument, and may be called any number of times.
+
+    Examples
+    --------
+    >>> value, pull = al.vjp(lambda x: x * x, al.constant([1.0, 2.0]))
+    >>> print(pull(al.ones(2)))
+    (<Tensor: shape=(2,), dtype=float32, numpy=array([2., 4.], dtype=float32)>,)
     """
     point = _evaluate(f, primals, {}, range(len(primals)))
     value, aux = _with_aux(point.value) if has_aux else (point.value, None)
@@ -320,7 +354,9 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     def back(cotangents: Any) -> tuple[Any, ...]:
         parts, found = nest.flatten_with_structure(cotangents)
         if found != structure:
-            raise StructureError(f"the gradients must have the structure of the value, {structure}, not {found}")
+            raise StructureError(
+                f"the gradients must have the structure of the value, {structure}, not {found} [AL404]"
+            )
         pairs = [(y, g) for y, g in zip(ys, parts) if is_differentiable(y)]
         return tuple(point.pack(point.back([y for y, _ in pairs], [g for _, g in pairs])))
 
@@ -343,6 +379,12 @@ def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callabl
         Gives a tensor of shape ``f(x).shape + x.shape`` for each tensor ``x`` of the argument, in its structure; where
         ``f`` gives a structure, one with that in the place of each tensor. Takes one backward pass per element of
         ``f(x)``. By a complex ``x`` the gradients of the real parts of the elements, as ``grad`` of each would give.
+
+    Examples
+    --------
+    >>> print(al.jacobian(lambda x: x * x)(al.constant([1.0, 2.0])))
+    Tensor([[2. 0.]
+     [0. 4.]], shape=(2, 2), dtype=float32)
     """
     positions = _positions(argnums)
 
@@ -378,6 +420,12 @@ def hessian_vector_product(f: Callable[..., Any], primal: Any, vector: Any) -> A
     -------
     structure of Tensor
         In the structure of ``primal``.
+
+    Examples
+    --------
+    >>> cubes = lambda x: al.sum(x**3)
+    >>> print(al.hessian_vector_product(cubes, al.constant([1.0, 2.0]), al.constant([1.0, 0.0])))
+    Tensor([6. 0.], shape=(2,), dtype=float32)
     """
 
     def slope(x: Any) -> Any:

@@ -86,7 +86,7 @@ def source_in(graph: Graph, x: Any) -> Key:
     if isinstance(x, Variable):
         return x
     if not isinstance(x, Tensor):
-        raise TypeError(f"a gradient is taken with regard to tensors and variables, not {type(x).__name__}")
+        raise TypeError(f"a gradient is taken with regard to tensors and variables, not {type(x).__name__} [AL404]")
     return tensor_in(graph, x)
 
 
@@ -112,7 +112,7 @@ def seeds_of(ys: Any, given: Any) -> list[Any]:
     try:
         return list(structure.flatten_up_to(given))
     except ValueError as error:
-        raise ValueError(f"the gradients given do not have the structure of the tensors: {error}") from None
+        raise ValueError(f"the gradients given do not have the structure of the tensors: {error} [AL404]") from None
 
 
 def seed(y: Tensor, g: Any) -> Tensor:
@@ -123,7 +123,11 @@ def seed(y: Tensor, g: Any) -> Tensor:
         return made
     made = convert_to_tensor(g) if isinstance(g, (Tensor, Variable)) else convert_to_tensor(g, y.dtype)
     if made.dtype != y.dtype:
-        raise TypeError(f"the gradient given for tensor {y.name!r} has dtype {made.dtype}, the tensor has {y.dtype}")
+        raise TypeError(
+            f"the gradient given for tensor {y.name!r} has dtype {made.dtype}, the tensor has {y.dtype} [AL404]"
+        )
     if not made.shape.is_compatible_with(y.shape):
-        raise ValueError(f"the gradient given for tensor {y.name!r} has shape {made.shape}, the tensor has {y.shape}")
+        raise ValueError(
+            f"the gradient given for tensor {y.name!r} has shape {made.shape}, the tensor has {y.shape} [AL404]"
+        )
     return made

@@ -252,7 +252,7 @@ def _refuse_effects(node: Node) -> None:
         raise ValueError(
             f"gradient_memory={mode(node)!r} runs the loop's body again, which has an effect: {inner.name!r} "
             f"({inner.op.name}){where}; move it out of the loop (read variables before it), or leave out "
-            f"gradient_memory"
+            f"gradient_memory [AL109]"
         )
 
 

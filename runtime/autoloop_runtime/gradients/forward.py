@@ -196,20 +196,28 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], directions: Sequence[Any]
     value, derivative
         Both in the structure that ``f`` returns; a result without derivative (an integer) gets zeros. Takes no more
         memory for a loop of many iterations than for one of few. Outside a function ``f`` is traced and run at once.
+
+    Examples
+    --------
+    >>> value, slope = al.jvp(lambda x: x * x, (al.constant(3.0),), (al.constant(1.0),))
+    >>> print(value, slope)
+    Tensor(9.0, shape=(), dtype=float32) Tensor(6.0, shape=(), dtype=float32)
     """
     leaves, structure = nest.flatten_with_structure(list(primals))
     moves, found = nest.flatten_with_structure(list(directions))
     if found != structure:
-        raise StructureError(f"the directions must have the structure of the arguments, {structure}, not {found}")
+        raise StructureError(
+            f"the directions must have the structure of the arguments, {structure}, not {found} [AL404]"
+        )
     xs = [carried(x) if number_type(x) in (float, complex) else convert_to_tensor(x) for x in leaves]
     kinds = [kind_of((x,)) for x in leaves]
     vs = [convert_to_tensor(v, x.dtype) if not isinstance(v, Tensor) else v for x, v in zip(xs, moves)]
     for x, v in zip(xs, vs):
         if x.dtype.kind not in "fc":
-            raise TypeError(f"jvp needs floating arguments, got dtype {x.dtype}")
+            raise TypeError(f"jvp needs floating arguments, got dtype {x.dtype} [AL401]")
         if v.dtype != x.dtype or not v.shape.is_compatible_with(x.shape):
             raise TypeError(
-                f"an argument has shape {x.shape} and dtype {x.dtype}, its direction {v.shape} and {v.dtype}"
+                f"an argument has shape {x.shape} and dtype {x.dtype}, its direction {v.shape} and {v.dtype} [AL404]"
             )
     if current_graph() is not None:
         return _jvp(f, structure, [ops.identity(x) for x in xs], vs, kinds, leaves)

@@ -29,7 +29,7 @@ def jacobians(y: Tensor, sources: Sequence[Any], back: Back, zeros: bool) -> lis
     """
     if y.dtype.kind not in "fc" or not y.shape.is_fully_defined():
         raise TypeError(
-            f"jacobian needs a function that returns floating tensors of known shape, not {y.shape} {y.dtype}"
+            f"jacobian needs a function that returns floating tensors of known shape, not {y.shape} {y.dtype} [AL402]"
         )
     keys = [convert_to_tensor(x) for x in sources]
     of_both = [y.dtype.kind == "c" and x.dtype.kind == "f" for x in keys]

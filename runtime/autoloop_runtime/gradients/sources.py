@@ -93,7 +93,7 @@ def check_alone(leaf: Any) -> None:
     if storage is not None and storage.shared:
         raise TypeError(
             f"an argument shares memory with {storage.shared!r}, which the function finds besides, and the derivative "
-            f"with regard to one of them is asked for: take it with regard to a copy, x = x.copy()"
+            f"with regard to one of them is asked for: take it with regard to a copy, x = x.copy() [AL410]"
         )
 
 

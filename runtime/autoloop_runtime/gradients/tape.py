@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, overload
 
 from ..base import dtypes, nest
-from ..base.dataclass import dataclass
+from ..base.dataclass import dataclass, not_pickled
 from ..collections import adjoint_table
 from ..collections.variables import READ, Variable
 from ..ir.convert import convert_to_tensor
@@ -39,7 +39,7 @@ from .walk import gradients_of, nothing
 
 #: from gradients of the outputs to gradients of the inputs
 Backward = Callable[[list[Tensor | None]], Sequence[Any]]
-_ELSEWHERE = "the target was not computed inside the tape's with block"
+_ELSEWHERE = "the target was not computed inside the tape's with block [AL406]"
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,17 @@ class GradientTape:
 
     Examples
     --------
-    >>> x = constant(3.0)
-    >>> with GradientTape() as tape:
+    >>> x = al.constant(3.0)
+    >>> with al.GradientTape() as tape:
     ...     tape.watch(x)
     ...     y = x * x
-    >>> float(tape.gradient(y, x))
-    6.0
+    >>> print(tape.gradient(y, x))
+    Tensor(6.0, shape=(), dtype=float32)
     """
+
+    __reduce__ = not_pickled(
+        "a GradientTape is not pickled, as it knows tensors of this process; send its gradients [AL706]"
+    )
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self.persistent = persistent
@@ -96,7 +100,7 @@ class GradientTape:
 
     def __enter__(self) -> GradientTape:
         if self._context is not None:
-            raise ValueError("the tape is recording already")
+            raise ValueError("the tape is recording already [AL406]")
         graph = current_graph()
         self._span = None if graph is None else Span(graph)
         self._context = recording((*recorders(), self))
@@ -117,7 +121,7 @@ class GradientTape:
         """Record what depends on ``tensor`` (a tensor, a Variable, or a structure of them)."""
         for leaf in nest.flatten(tensor, expand_composites=True):
             if not isinstance(leaf, (Tensor, Variable)):
-                raise TypeError(f"a tape watches tensors and variables, not {type(leaf).__name__}")
+                raise TypeError(f"a tape watches tensors and variables, not {type(leaf).__name__} [AL406]")
             check_alone(leaf)
             key = leaf.plain if isinstance(leaf, Tensor) else leaf
             self._watched[key] = None
@@ -181,6 +185,15 @@ class GradientTape:
 
     # -- derivatives --------------------------------------------------------------------------------------
 
+    @overload
+    def gradient(
+        self, target: Any, sources: Tensor | Variable, output_gradients: Any = None,
+        unconnected_gradients: str = "none",
+    ) -> Tensor | Any: ...  # fmt: skip
+    @overload
+    def gradient(
+        self, target: Any, sources: Any, output_gradients: Any = None, unconnected_gradients: str = "none"
+    ) -> Any: ...
     def gradient(
         self, target: Any, sources: Any, output_gradients: Any = None, unconnected_gradients: str = "none"
     ) -> Any:
@@ -208,7 +221,9 @@ class GradientTape:
             If a tape that is not persistent is asked twice.
         """
         if self._used and not self.persistent:
-            raise RuntimeError("this tape was used already; GradientTape(persistent=True) may be used several times")
+            raise RuntimeError(
+                "this tape was used already; GradientTape(persistent=True) may be used several times [AL406]"
+            )
         self._used = True
         wanted = Sources.of(sources)
         targets = [convert_to_tensor(t) for t in nest.flatten(target, expand_composites=True)]

@@ -227,7 +227,7 @@ def gradients_of(
         where_from = ", whose gradient function may call it, too" if op is PY_FUNCTION else ""
         raise LookupError(
             f"operation {what} of type {op.name!r} has no gradient; wrap its argument in stop_gradient(...) if "
-            f"none should flow through it, or define one with custom_gradient{where_from}"
+            f"none should flow through it, or define one with custom_gradient{where_from} [AL405]"
         )
     g: Any = list(gradients) if op.several else gradients[0]
     parts: Sequence[Tensor | None] = op.vjp(g, outputs, inputs, attrs)

@@ -61,7 +61,7 @@ class Memory:
         self._now("strides", "strides")
         raise AttributeError(
             "a tensor has no strides: what numpy.asarray(t) gives is a copy, which may lie in memory otherwise; take "
-            "an array, x = t.numpy(), ask x.strides and go on with x",
+            "an array, x = t.numpy(), ask x.strides and go on with x [AL008]",
             name="strides",
             obj=self,
         )
@@ -130,7 +130,9 @@ class Memory:
         value = self._now("__dlpack__()", "an array of another library")
         refuse_leaving(self, "an array of another library", INSTEAD)
         if copy is False and (max_version is None or max_version < (1, 0)):
-            raise BufferError("a tensor cannot be written to, which DLPack says from version 1.0 on; it needs a copy")
+            raise BufferError(
+                "a tensor cannot be written to, which DLPack says from version 1.0 on; it needs a copy [AL008]"
+            )
         given = value if copy is False else value.copy()
         return given.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 

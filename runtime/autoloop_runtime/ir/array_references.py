@@ -535,7 +535,9 @@ def _augmented(name: str, ufunc: Any) -> Callable[[Any, Any], Any]:
                 "value, or an array, which it changes: write x = x + y instead of x += y"
             )
         if self.view_of is not None and self.view_of.is_flat:
-            raise TypeError(f"{name} of 'numpy.flatiter', which has no operators: write x.flat[:] instead of x.flat")
+            raise TypeError(
+                f"{name} of 'numpy.flatiter', which has no operators: write x.flat[:] instead of x.flat [AL029]"
+            )
         try:
             made = apply(self, other)
         except ValueError:

@@ -203,7 +203,7 @@ class Storage:
             array_written(array)
             raise TypeError(
                 "an array that is made of another one, which is neither an argument nor made in the function, is "
-                "written to in place: write to a copy, x.copy()"
+                "written to in place: write to a copy, x.copy() [AL016]"
             )
         for one in self.origins()[1:] if self._perhaps else ():
             if one.is_frozen:
@@ -225,7 +225,7 @@ class Storage:
             if block is None or block.graph is not graph:
                 raise TypeError(
                     "an array from outside is written to in place in a function that a graph calls (of cond, "
-                    "while_loop, map_fn or the like): let the function return the new values"
+                    "while_loop, map_fn or the like): let the function return the new values [AL016]"
                 )
             block.written.setdefault(self, self.tensor)
         self.tensor, self.version = tensor, next(_VERSIONS)

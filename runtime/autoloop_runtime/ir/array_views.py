@@ -443,6 +443,8 @@ def _of_other_dtype(
         return lambda base, new: new.view(dtype)
 
     def backward(base: Tensor, new: Tensor) -> Tensor:
-        raise TypeError(f"a view of another dtype is written to in place: give {dtype} values to the array itself")
+        raise TypeError(
+            f"a view of another dtype is written to in place: give {dtype} values to the array itself [AL016]"
+        )
 
     return backward

@@ -15,7 +15,7 @@ def _promised(value: Any, tensor: str, shape: TensorShape) -> Any:
     if not shape.matches(value.shape):
         raise ValueError(
             f"set_shape promised shape {shape} for tensor {tensor!r}, but its value has shape "
-            f"{TensorShape(value.shape)}"
+            f"{TensorShape(value.shape)} [AL116]"
         )
     return value
 
@@ -27,18 +27,18 @@ def _invariant(value: Any, variable: str, loop: str, shape: TensorShape, entry: 
         raise ValueError(
             f"variable {variable!r} of the loop {loop!r} has shape {actual} {when}, which does not fit its shape "
             f"invariant {shape}; give a more general one with shape_invariants=, for {variable!r} "
-            f"{shape.most_general(actual)!r}"
+            f"{shape.most_general(actual)!r} [AL105]"
         )
     return value
 
 
 def _predicate(value: Any, what: str) -> Any:
     if value.dtype.kind != "b":
-        raise TypeError(f"{what} must be boolean, not {value.dtype}")
+        raise TypeError(f"{what} must be boolean, not {value.dtype} [AL108]")
     if value.shape != ():
         raise ValueError(
             f"{what} must be a scalar, but its value has shape {TensorShape(value.shape)}; "
-            f"reduce it with autoloop.any or autoloop.all"
+            f"reduce it with autoloop.any or autoloop.all [AL108]"
         )
     return np.bool_(value)
 

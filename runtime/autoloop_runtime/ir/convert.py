@@ -29,6 +29,17 @@ def convert_to_tensor(value: ArrayLike, dtype: DTypeLike | None = None, name: st
     Python numbers become int32, float32, bool or complex128; NumPy arrays and scalars keep their dtype; a
     (nested) list may hold tensors, it is stacked.
 
+    Parameters
+    ----------
+    value : tensor-like
+        A Python number, a list of numbers, an array, a tensor or a ``Variable``.
+    dtype : dtype-like, optional
+    name : str, optional
+
+    Returns
+    -------
+    Tensor
+
     Raises
     ------
     OverflowError
@@ -37,6 +48,11 @@ def convert_to_tensor(value: ArrayLike, dtype: DTypeLike | None = None, name: st
         If ``dtype`` is given and ``value`` is a tensor of another one, or ``value`` is no array at all.
     ValueError
         If it is a list of lists of different lengths.
+
+    Examples
+    --------
+    >>> print(al.convert_to_tensor(np.arange(3)))
+    Tensor([0 1 2], shape=(3,), dtype=int64)
     """
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if not isinstance(value, Tensor) and hasattr(type(value), "__autoloop_tensor__"):
@@ -45,7 +61,7 @@ def convert_to_tensor(value: ArrayLike, dtype: DTypeLike | None = None, name: st
     if isinstance(value, Tensor):
         if wanted is not None and value.dtype != wanted:
             raise TypeError(
-                f"a tensor of dtype {value.dtype} was given where {wanted} is needed; use cast(x, {wanted})"
+                f"a tensor of dtype {value.dtype} was given where {wanted} is needed; use cast(x, {wanted}) [AL202]"
             )
         return value if type(value) is Tensor else value.plain
     if isinstance(value, (list, tuple)) and has_tensor(value):
@@ -69,6 +85,10 @@ def constant(
     shape : sequence of int, optional
         The values are laid out in this shape; a single value fills it.
 
+    Returns
+    -------
+    Tensor
+
     Raises
     ------
     OverflowError
@@ -77,6 +97,13 @@ def constant(
         If ``value`` does not have the kind of ``dtype``.
     ValueError
         If the number of values does not fit ``shape``.
+
+    Examples
+    --------
+    >>> print(al.constant([1, 2]))
+    Tensor([1 2], shape=(2,), dtype=int32)
+    >>> print(al.constant(1.5, dtype=al.float64))
+    Tensor(1.5, shape=(), dtype=float64)
     """
     if isinstance(value, Tensor) or has_tensor(value):
         tensor = convert_to_tensor(value, dtype, name)
@@ -87,7 +114,7 @@ def constant(
         if array.size == 1:
             array = np.full(dims, array)
         elif array.size != np.prod(dims, dtype=np.int64):
-            raise ValueError(f"{array.size} values cannot be laid out in shape {TensorShape(dims)}")
+            raise ValueError(f"{array.size} values cannot be laid out in shape {TensorShape(dims)} [AL204]")
         array = array.reshape(dims)[()] if not dims else array.reshape(dims)
     return as_constant(array, name)
 
@@ -131,7 +158,7 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
     if isinstance(value, _NUMBERS):
         return _number(value, dtype)
     if value is None:
-        raise TypeError("None cannot be converted to a tensor")
+        raise TypeError("None cannot be converted to a tensor [AL204]")
     is_text = type(value) is np.ndarray and value.dtype.kind in "SU"
     if not is_text and (words := strangeness(value)) is not None:
         raise UnknownWhileTracing(f"{_shown(value)} is {words}")
@@ -177,7 +204,7 @@ def _nested(value: Any) -> np.ndarray[Any, Any]:
             raise
         raise ValueError(
             f"{_shown(value)} is no array: its parts have different lengths (pad them to one length, or keep them "
-            f"apart as tensors of their own)"
+            f"apart as tensors of their own) [AL204]"
         ) from None
 
 
@@ -236,7 +263,7 @@ def _number(value: Any, dtype: DType | None) -> Any:
     if isinstance(value, int):
         dtypes.check_fits(value, dtype)
     elif dtype.kind in "iub" and not float(value.real).is_integer():
-        raise TypeError(f"{value!r} is not an integer and dtype {dtype} was asked for")
+        raise TypeError(f"{value!r} is not an integer and dtype {dtype} was asked for [AL202]")
     return dtype.type(value)
 
 
@@ -261,5 +288,5 @@ def _cast(array: np.ndarray[Any, Any], dtype: DType) -> np.ndarray[Any, Any]:
         dtypes.check_fits(int(array.min()), dtype)
         dtypes.check_fits(int(array.max()), dtype)
     if dtype.kind in "iub" and array.dtype.kind in "fc" and array.size:
-        raise TypeError(f"values of dtype {array.dtype} were given where {dtype} is needed; use cast")
+        raise TypeError(f"values of dtype {array.dtype} were given where {dtype} is needed; use cast [AL202]")
     return array.astype(dtype)

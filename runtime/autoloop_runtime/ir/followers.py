@@ -41,7 +41,7 @@ class FollowedArrays:
         if self._written and not self._written.isdisjoint(inputs):
             raise TypeError(
                 "an array that is being differentiated is read after a decorated function has written to it: decorate "
-                "what calls both, with autoloop.function, or give that function a copy"
+                "what calls both, with autoloop.function, or give that function a copy [AL407]"
             )
 
 
@@ -99,5 +99,5 @@ def refuse_leaving(tensor: Any, how: str, instead: str) -> None:
         raise TypeError(
             f"{how} of a tensor that is being differentiated (shape {tensor.shape}, dtype {tensor.dtype}): the "
             f"derivative would end there, and lack a term without a word. {instead}; or, if it is to end there, give "
-            f"it stop_gradient(x)"
+            f"it stop_gradient(x) [AL407]"
         )

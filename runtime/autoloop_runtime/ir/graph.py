@@ -22,7 +22,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.contexts import Entered, Setting
-from ..base.dataclass import Protocol
+from ..base.dataclass import Protocol, not_pickled
 from ..base.dtypes import DType
 from ..base.locations import Location, Places
 from ..base.shapes import SCALAR, TensorShape
@@ -73,7 +73,18 @@ class _Seldom:
     _entered: Entered[Graph] | None = None
 
 
-class Graph(_Seldom, NamedLookup, ShownInNotebooks):
+class _NeverSent:
+    """What ``copy`` and ``pickle`` do with a graph."""
+
+    __reduce__ = not_pickled("a graph is not pickled; send the decorated function, or one that builds it [AL706]")
+
+    def __copy__(self) -> Any:
+        made = object.__new__(type(self))  # shares the nodes
+        vars(made).update(vars(self))
+        return made
+
+
+class Graph(_Seldom, _NeverSent, NamedLookup, ShownInNotebooks):
     """A dataflow graph under construction, or finished.
 
     Parameters
@@ -84,6 +95,13 @@ class Graph(_Seldom, NamedLookup, ShownInNotebooks):
         The graph whose structured node this one will be part of.
     ordered : bool
         Effects happen in program order (functions); inherited from the parent.
+
+    Examples
+    --------
+    >>> with al.Graph() as graph:
+    ...     x = al.constant(1) + 2
+    >>> x.op.graph is graph
+    True
     """
 
     def __init__(self, name: str = "", parent: Graph | None = None, ordered: bool = False) -> None:
@@ -163,7 +181,7 @@ class Graph(_Seldom, NamedLookup, ShownInNotebooks):
             If the graph is frozen.
         """
         if self.root.frozen:
-            raise RuntimeError("the graph is finished and cannot be changed (Graph.finalize was called)")
+            raise RuntimeError("the graph is finished and cannot be changed (Graph.finalize was called) [AL506]")
         attrs = attrs or {}
         here = self.here() if location is None and self.location is None else None  # also of what is captured
         if location is None:
@@ -340,11 +358,11 @@ def _foreign_message(tensor: Tensor, graph: Graph | None) -> str:
         inside = tensor.op.graph.prefix or "another sub-graph"
         return (
             f"tensor {tensor.name!r}{where} lives inside {inside!r} and cannot be used outside it; make it a "
-            f"loop variable (or a result of the branch) and use what the loop returns"
+            f"loop variable (or a result of the branch) and use what the loop returns [AL501]"
         )
     return (
         f"tensor {tensor.name!r}{where} belongs to another graph; a symbolic tensor kept from an earlier "
-        f"trace or built under another Graph cannot be used here: pass its value as an argument"
+        f"trace or built under another Graph cannot be used here: pass its value as an argument [AL501]"
     )
 
 

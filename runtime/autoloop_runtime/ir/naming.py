@@ -53,14 +53,14 @@ class NamedLookup:
         for node in self.nodes:
             if node.name == name:
                 return node
-        raise KeyError(f"the graph has no operation named {name!r}")
+        raise KeyError(f"the graph has no operation named {name!r} [AL507]")
 
     def get_tensor_by_name(self, name: str) -> Tensor:
         """Return the tensor called ``"operation:output"`` (``KeyError``/``ValueError`` if there is none)."""
         operation, colon, index = name.rpartition(":")
         if not colon or not index.isdigit():
-            raise ValueError(f"a tensor's name is 'operation:output', e.g. 'add:0', not {name!r}")
+            raise ValueError(f"a tensor's name is 'operation:output', e.g. 'add:0', not {name!r} [AL507]")
         node = self.get_operation_by_name(operation)
         if int(index) >= len(node.outputs):
-            raise KeyError(f"operation {operation!r} has {len(node.outputs)} outputs, not {int(index) + 1}")
+            raise KeyError(f"operation {operation!r} has {len(node.outputs)} outputs, not {int(index) + 1} [AL507]")
         return node.outputs[int(index)]

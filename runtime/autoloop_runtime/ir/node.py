@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ..base.dataclass import not_pickled
 from ..base.locations import Location
 from ..base.shapes import TensorShape
 from .op import Op, Spec, call
@@ -53,6 +54,9 @@ class Node:
     """
 
     __slots__ = ("attrs", "control_inputs", "graph", "inputs", "location", "name", "op", "outputs")
+    __reduce__ = not_pickled(
+        "an operation of a graph is not pickled; send the value of its tensor, or what builds it [AL706]"
+    )
 
     def __init__(
         self,
@@ -165,7 +169,9 @@ class _Frozen(Node):
     __slots__ = ()
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"{self!r} is immutable: its {name} cannot be set; make another, with Node.instead")
+        raise AttributeError(
+            f"{self!r} is immutable: its {name} cannot be set; make another, with Node.instead [AL506]"
+        )
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"{self!r} is immutable: its {name} cannot be deleted")
+        raise AttributeError(f"{self!r} is immutable: its {name} cannot be deleted [AL506]")

@@ -150,7 +150,7 @@ def refuse_found(array: Any) -> None:
         raise TypeError(
             f"the array{f' {name!r}' if name else ''}, which the function finds, is changed in place (as by `+=`) by "
             f"what is traced or differentiated: it would stay as it is. Decorate the function with autoloop.function, "
-            f"or let it make a new array, x = x + y"
+            f"or let it make a new array, x = x + y [AL016]"
         )
 
 

@@ -31,13 +31,15 @@ def refuse_symbolic(tensor: Any, wanted: str) -> NoReturn:
         f"tensor {tensor.name!r} of shape {tensor.shape} and dtype {tensor.dtype} is symbolic: it has no value "
         f"while the graph is built{line}, so it cannot be used as {wanted}. Decorate the code with "
         f"@autoloop.function so that if/while/for on tensors are converted, or use autoloop.cond, "
-        f"autoloop.while_loop or autoloop.where; to get its value return it from the function or run a Session"
+        f"autoloop.while_loop or autoloop.where; to get its value return it from the function or run a Session [AL005]"
     )
 
 
 def _refuse_complex(tensor: Any, wanted: str) -> None:
     if tensor.dtype.kind == "c":
-        raise TypeError(f"a tensor of dtype {tensor.dtype} is no Python {wanted}; use autoloop.real(x) or complex(x)")
+        raise TypeError(
+            f"a tensor of dtype {tensor.dtype} is no Python {wanted}; use autoloop.real(x) or complex(x) [AL007]"
+        )
 
 
 class PythonProtocols(ShownInNotebooks):
@@ -62,6 +64,7 @@ class PythonProtocols(ShownInNotebooks):
         if self._value.size != 1:
             raise ValueError(
                 f"the truth value of a tensor of shape {self.shape} is ambiguous; use autoloop.any or autoloop.all"
+                " [AL006]"
             )
         return bool(self._value)
 
@@ -88,21 +91,21 @@ class PythonProtocols(ShownInNotebooks):
         if self.node is not None:
             refuse_symbolic(self, "a Python int (an index)")
         if self.dtype.kind not in "iu" or self._value.size != 1:
-            raise TypeError(f"a tensor of dtype {self.dtype} and shape {self.shape} is no index")
+            raise TypeError(f"a tensor of dtype {self.dtype} and shape {self.shape} is no index [AL007]")
         return int(self._value)
 
     def __len__(self) -> int:
         if self.node is not None:
             refuse_symbolic(self, "something with a len()")
         if self._value.ndim == 0:
-            raise TypeError("a tensor without dimensions has no len()")
+            raise TypeError("a tensor without dimensions has no len() [AL007]")
         return int(self._value.shape[0])
 
     def __iter__(self) -> Iterator[Any]:
         if self.node is not None:
             refuse_symbolic(self, "an iterable (autoloop.unstack gives the rows where their number is known)")
         if self._value.ndim == 0:
-            raise TypeError("a tensor without dimensions is not iterable")
+            raise TypeError("a tensor without dimensions is not iterable [AL007]")
         return iter(call("unstack", self))
 
     def __contains__(self, item: Any) -> bool:
@@ -126,7 +129,3 @@ class PythonProtocols(ShownInNotebooks):
         if self.node is not None and spec:
             refuse_symbolic(self, f"text in the format {spec!r} (autoloop.print shows values when they are there)")
         return format(str(self), spec)
-
-    def __getstate__(self) -> Any:
-        refuse_leaving(self, "a pickle", INSTEAD)
-        return object.__getstate__(self)

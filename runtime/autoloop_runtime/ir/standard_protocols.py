@@ -29,7 +29,7 @@ def offer_namespace(module: ModuleType) -> None:
 def check_device(device: str | None, name: str) -> None:
     """Raise ``ValueError`` if ``device`` is not None and not the one there is."""
     if device is not None and device != DEVICE:
-        raise ValueError(f"{name}: there is no device {device!r}; the only one is {DEVICE!r}")
+        raise ValueError(f"{name}: there is no device {device!r}; the only one is {DEVICE!r} [AL214]")
 
 
 class StandardProtocols:
@@ -39,7 +39,7 @@ class StandardProtocols:
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         if api_version is not None and api_version not in VERSIONS:
-            raise ValueError(f"the array API {api_version!r} is not offered; {VERSIONS[-1]} is")
+            raise ValueError(f"the array API {api_version!r} is not offered; {VERSIONS[-1]} is [AL214]")
         return _namespaces[0]
 
     @property
@@ -59,5 +59,5 @@ class StandardProtocols:
             raise in_numpys_words(TypeError(f"to_device() argument 1 must be str, not {type(device).__name__}"))
         check_device(device, "to_device")
         if stream is not None:
-            raise ValueError("to_device: there are no streams")
+            raise ValueError("to_device: there are no streams [AL214]")
         return self

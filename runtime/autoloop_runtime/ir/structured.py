@@ -93,9 +93,9 @@ class LoopOptions:
         check_gradient_memory(self.gradient_memory)
         n = self.parallel_iterations
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
-            raise TypeError(f"parallel_iterations must be a positive integer, got {n!r}")
+            raise TypeError(f"parallel_iterations must be a positive integer, got {n!r} [AL109]")
         if n < 1:
-            raise ValueError(f"parallel_iterations must be a positive integer, got {n}")
+            raise ValueError(f"parallel_iterations must be a positive integer, got {n} [AL109]")
 
 
 def check_gradient_memory(value: Any) -> Any:
@@ -109,9 +109,11 @@ def check_gradient_memory(value: Any) -> Any:
     if value is None or value in ("save", "checkpoint"):
         return value
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"gradient_memory must be 'save', 'checkpoint' or a number of checkpoints, got {value!r}")
+        raise TypeError(
+            f"gradient_memory must be 'save', 'checkpoint' or a number of checkpoints, got {value!r} [AL109]"
+        )
     if value < 2:
-        raise ValueError(f"gradient_memory needs at least 2 checkpoints, got {value}")
+        raise ValueError(f"gradient_memory needs at least 2 checkpoints, got {value} [AL109]")
     return int(value)
 
 
@@ -141,13 +143,16 @@ def check_predicate(pred: Any, what: str) -> Tensor:
         If it is known not to be a scalar.
     """
     if pred is None:
-        raise TypeError(f"{what} must give a boolean scalar, it gave None (is a return missing?)")
+        raise TypeError(f"{what} must give a boolean scalar, it gave None (is a return missing?) [AL108]")
     tensor = convert_to_tensor(pred)
     if tensor.dtype != dtypes.bool_:
-        raise TypeError(f"{what} must give a boolean scalar, it gave dtype {tensor.dtype}; compare it, e.g. x != 0")
+        raise TypeError(
+            f"{what} must give a boolean scalar, it gave dtype {tensor.dtype}; compare it, e.g. x != 0 [AL108]"
+        )
     if tensor.shape.rank not in (0, None):
         raise ValueError(
             f"{what} must give a boolean scalar, it gave shape {tensor.shape}; reduce it with any(...) or all(...)"
+            " [AL108]"
         )
     return tensor
 
@@ -157,7 +162,7 @@ def check_initial(variable: LoopVar) -> None:
     if not variable.init.shape.is_compatible_with(variable.invariant):
         raise ValueError(
             f"loop variable {variable.name!r} has shape {variable.init.shape} on entry, which does not conform "
-            f"to its shape invariant {variable.invariant}"
+            f"to its shape invariant {variable.invariant} [AL104]"
         )
 
 
@@ -176,7 +181,7 @@ def check_result(variable: LoopVar, value: Tensor) -> Tensor:
         raise TypeError(
             f"loop variable {name!r} has dtype {init.dtype} on entry, but dtype {value.dtype} after one "
             f"iteration; start with cast({name}, {value.dtype}) or cast the new value with "
-            f"cast({name}, {init.dtype})"
+            f"cast({name}, {init.dtype}) [AL106]"
         )
     if not value.shape.is_subsumed_by(variable.invariant):
         how = "more general than" if value.shape.is_compatible_with(variable.invariant) else "incompatible with"
@@ -185,14 +190,14 @@ def check_result(variable: LoopVar, value: Tensor) -> Tensor:
             rule = variable.composite.format(name=name.rpartition(".")[0], relaxed=relaxed)
             raise ValueError(
                 f"loop variable {name!r} has shape {init.shape} on entry, but shape {value.shape} after one iteration, "
-                f"which is {how} its shape invariant {variable.invariant}; the invariant of {rule}"
+                f"which is {how} its shape invariant {variable.invariant}; the invariant of {rule} [AL105]"
             )
         raise ValueError(
             f"loop variable {name!r} has shape {init.shape} on entry, but shape {value.shape} after one iteration, "
             f"which is {how} its shape invariant {variable.invariant}; allow it with shape_invariants="
             f"{{{name!r}: {relaxed!r}}} (in while_loop: {relaxed!r} at the place of {name!r} in "
             f"shape_invariants; in a converted loop: set_loop_options(shape_invariants=[({name}, {relaxed!r})])), "
-            f"or state the shape in the body with {name}.set_shape({variable.invariant})"
+            f"or state the shape in the body with {name}.set_shape({variable.invariant}) [AL105]"
         )
     return value
 
@@ -306,9 +311,9 @@ def check_maximum(maximum: Any) -> Any:
         return maximum if maximum is None else min(max(int(maximum), 0), np.iinfo(np.int64).max)
     tensor = convert_to_tensor(maximum)
     if tensor.dtype.kind not in "iu":
-        raise TypeError(f"maximum_iterations must be an integer scalar, got {maximum!r}")
+        raise TypeError(f"maximum_iterations must be an integer scalar, got {maximum!r} [AL109]")
     if tensor.shape.rank not in (0, None):
-        raise ValueError(f"maximum_iterations must be an integer scalar, got shape {tensor.shape}")
+        raise ValueError(f"maximum_iterations must be an integer scalar, got shape {tensor.shape} [AL109]")
     return tensor
 
 

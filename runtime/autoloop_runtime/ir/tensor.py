@@ -18,9 +18,10 @@ from ..base.dtypes import DType
 from ..base.shapes import ShapeLike, TensorShape
 from .array_memory import Memory
 from .array_methods import Methods
+from .followers import refuse_leaving
 from .numpy_protocols import NumpyProtocols
 from .op import CONST, call
-from .python_protocols import PythonProtocols, refuse_symbolic
+from .python_protocols import INSTEAD, PythonProtocols, refuse_symbolic
 from .standard_protocols import StandardProtocols
 from .tensor_operators import Operators
 
@@ -44,6 +45,12 @@ class Tensor(Operators, Methods, Memory, PythonProtocols, NumpyProtocols, Standa
         ``"node:output"`` for a symbolic tensor.
     op : Node
         The node that computes it (symbolic tensors only).
+
+    Examples
+    --------
+    >>> t = al.constant([1.0, 2.0])
+    >>> t.shape, t.dtype, t.numpy()
+    (TensorShape([2]), dtype('float32'), array([1., 2.], dtype=float32))
     """
 
     __slots__ = ("__weakref__", "_shape", "_value", "declared", "dtype", "index", "node")
@@ -124,7 +131,7 @@ class Tensor(Operators, Methods, Memory, PythonProtocols, NumpyProtocols, Standa
     def op(self) -> Node:
         """The node that computes this tensor."""
         if self.node is None:
-            raise AttributeError("a concrete tensor has no op: it is a value, not part of a graph")
+            raise AttributeError("a concrete tensor has no op: it is a value, not part of a graph [AL503]")
         return self.node
 
     @property
@@ -214,6 +221,12 @@ class Tensor(Operators, Methods, Memory, PythonProtocols, NumpyProtocols, Standa
     def __deepcopy__(self, memo: Any) -> Tensor:
         return self
 
+    def __reduce__(self) -> tuple[type[Tensor], tuple[Any, ...]]:
+        if self.node is not None:
+            refuse_symbolic(self, "a pickle")
+        refuse_leaving(self, "a pickle", INSTEAD)
+        return Tensor, (self._value,)
+
 
 nest.opaque(Tensor)
 #: ``value_of(tensor)``: the value of a tensor that is known to be concrete
@@ -225,5 +238,5 @@ def _merge(tensor: Tensor, shape: ShapeLike) -> TensorShape:
         return tensor.shape.merge_with(shape)
     except ValueError:
         raise ValueError(
-            f"set_shape({TensorShape(shape)}) contradicts the shape {tensor.shape} of tensor {tensor.name!r}"
+            f"set_shape({TensorShape(shape)}) contradicts the shape {tensor.shape} of tensor {tensor.name!r} [AL116]"
         ) from None

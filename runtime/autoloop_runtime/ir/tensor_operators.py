@@ -85,7 +85,7 @@ class Operators:
     def __setitem__(self, index: Any, value: Any) -> None:
         raise TypeError(
             "a tensor cannot be changed in place; inside a converted function v[i] = x rebinds v, elsewhere "
-            "use v = autoloop.set_item(v, i, x)"
+            "use v = autoloop.set_item(v, i, x) [AL009]"
         )
 
     def __neg__(self) -> Tensor:

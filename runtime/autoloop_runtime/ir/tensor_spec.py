@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base import dtypes, nest
+from ..base.dataclass import reduced
 from ..base.shapes import ShapeLike, TensorShape
 from .tensor import Tensor
 
@@ -18,9 +19,15 @@ class TensorSpec:
         May have ``None`` dimensions, or be ``None`` for unknown rank.
     dtype : dtype-like
     name : str, optional
+
+    Examples
+    --------
+    >>> al.TensorSpec([None, 2], al.float32).is_compatible_with(al.ones((3, 2)))
+    True
     """
 
     __slots__ = ("dtype", "name", "shape")
+    __reduce__ = reduced
 
     def __init__(self, shape: ShapeLike = None, dtype: Any = dtypes.float32, name: str | None = None) -> None:
         self.shape = TensorShape(shape)
@@ -56,9 +63,15 @@ class CompositeSpec:
     dtype : numpy.dtype
         Of its entries.
     name : str or None
+
+    Examples
+    --------
+    >>> issubclass(al.SparseTensorSpec, al.sparse.CompositeSpec)
+    True
     """
 
     __slots__ = ("dtype", "name", "shape")
+    __reduce__ = reduced
     #: what it describes
     value_type: type
 

@@ -44,10 +44,10 @@ def failure_of(
         Gives back its stacks; called before the kernel runs.
     """
     if code == OUT_OF_MEMORY:
-        return MemoryError("there is no memory for the values that the gradient needs")
+        return MemoryError("there is no memory for the values that the gradient needs [AL604]")
     if code == HAD_ERRORS:
         give_back()
-        return FloatingPointError("the run has had floating-point errors")
+        return FloatingPointError("the run has had floating-point errors [AL607]")
     check = function.checks[code - 1]
     counts = [ctypes.c_int64.from_address(start + 8 * k).value for k in range(len(check.loops))]
     frames = [(loop, n + (0 if k else done)) for k, (loop, n) in enumerate(zip(check.loops, counts))][::-1]

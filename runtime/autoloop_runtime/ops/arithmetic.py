@@ -32,6 +32,7 @@ add = binary(
     neutral=Neutral(0, "biuf", swaps=True, negative_zero=True),
     numbers=True,
     llvm={"b": "or $t $x, $y", "iu": "add $t $x, $y", "f": "fadd $t $x, $y", "c": "@add_c $x, $y"},
+    example=("al.add([1, 2], 3)", "Tensor([4 5], shape=(2,), dtype=int32)"),
 )  # fmt: skip
 subtract = binary(
     "subtract", operator.sub, "{0} - {1}", lambda g, z, x, y: (g, -g), doc="``x - y``.", numpy=np.subtract,
@@ -39,6 +40,7 @@ subtract = binary(
     neutral=Neutral(0, "iuf", negative_zero=False),
     numbers=True,
     llvm={"iu": "sub $t $x, $y", "f": "fsub $t $x, $y", "c": "@subtract_c $x, $y"},
+    example=("al.subtract([5, 6], 1)", "Tensor([4 5], shape=(2,), dtype=int32)"),
 )  # fmt: skip
 multiply = binary(
     "multiply", operator.mul, "{0} * {1}", lambda g, z, x, y: (g * y, g * x),
@@ -47,6 +49,7 @@ multiply = binary(
     numbers=True,
     llvm={"b": "and $t $x, $y", "iu": "mul $t $x, $y", "f": "fmul $t $x, $y", "c": "@multiply_c $x, $y",
           "v": "@multiply_in_arrays_c $x, $y"},
+    example=("al.multiply([1, 2], 3)", "Tensor([3 6], shape=(2,), dtype=int32)"),
 )  # fmt: skip
 divide = binary(
     "divide", operator.truediv, "{0} / {1}", lambda g, z, x, y: (g / y, -g * z / y),
@@ -54,6 +57,7 @@ divide = binary(
     numpy=(np.divide, np.true_divide), aliases=("div", "truediv"),
     neutral=Neutral(1, "f"),
     llvm={"f": "fdiv $t $x, $y", "c": "@divide_c $x, $y"},
+    example=("al.divide(7, 2)", "Tensor(3.5, shape=(), dtype=float64)"),
 )  # fmt: skip
 floor_divide = binary(
     "floor_divide", operator.floordiv, "{0} // {1}", NO_GRADIENT,
@@ -62,11 +66,13 @@ floor_divide = binary(
     neutral=Neutral(1, "iu"),
     numbers=True,
     llvm={"i": "@floordiv_i $x, $y", "u": "@floordiv_u $x, $y", "f": "@floordiv_f $x, $y"},
+    example=("al.floor_divide([7, -7], 2)", "Tensor([ 3 -4], shape=(2,), dtype=int32)"),
 )  # fmt: skip
 mod = binary(
     "mod", operator.mod, "{0} % {1}", lambda g, z, x, y: (g, -g * later_rows.floor(x / y)),
     doc="``x % y`` with the sign of ``y``; an integer modulo zero gives 0.",
     numpy=(np.mod, np.remainder), aliases=("floormod", "remainder"), traits=FUNCTION,
+    example=("al.mod([7, -7], 3)", "Tensor([1 2], shape=(2,), dtype=int32)"),
     numbers=True,
     llvm={"i": "@mod_i $x, $y", "u": "@mod_u $x, $y", "f": "@mod_f $x, $y"},
 )  # fmt: skip
@@ -74,6 +80,7 @@ negative = unary(
     "negative", operator.neg, "-{0}", lambda g, y, x: -g, doc="``-x``.", numpy=np.negative, aliases=("neg",),
     undoes_itself=True,
     llvm={"iu": "sub $t 0, $x", "f": "fneg $t $x", "c": "@negative_c $x"},
+    example=("al.negative([1, -2])", "Tensor([-1  2], shape=(2,), dtype=int32)"),
 )  # fmt: skip
 
 
@@ -90,6 +97,7 @@ reciprocal = unary(
     doc="``1 / x``, of integers rounded towards zero.", numpy=np.reciprocal,
     code_of=faster_operator("fc", "{0} ** -1", "np.reciprocal({0})"),
     llvm={"f": "fdiv $t 1.0, $x"},
+    example=("al.reciprocal([2.0, 4.0])", "Tensor([0.5  0.25], shape=(2,), dtype=float32)"),
 )  # fmt: skip
 square = unary(
     "square", np.square, "np.square({0})", lambda g, y, x: g * (2 * x),
@@ -97,6 +105,7 @@ square = unary(
     code_of=faster_operator("iufc", "{0} ** 2", "np.square({0})"),
     llvm={"iu": "mul $t $x, $x", "f": "fmul $t $x, $x", "c": "@multiply_c $x, $x",
           "v": "@multiply_in_arrays_c $x, $x"},
+    example=("al.square([2, 3])", "Tensor([4 9], shape=(2,), dtype=int32)"),
 )  # fmt: skip
 
 
@@ -116,6 +125,7 @@ sign = unary(
     "sign", np.sign, "np.sign({0})", _sign_grad, holomorphic=False,
     doc="-1, 0 or 1 with the sign of ``x``; ``x / abs(x)`` for complex numbers.", numpy=np.sign,
     llvm={"i": "@sign_i $x", "u": "icmp ne $t $x, 0; zext i1 $1 to $t", "f": "@sign_f $x"},
+    example=("al.sign([-3, 0, 2])", "Tensor([-1  0  1], shape=(3,), dtype=int32)"),
 )  # fmt: skip
 
 
@@ -131,12 +141,14 @@ abs = unary(
         "c": "extractelement $t $x, i32 0; extractelement $t $x, i32 1; ~libm:hypot $1, $2",
         "v": "@length_c $x; extractelement $t $1, i32 0",
     },
+    example=("al.abs([-2, 3])", "Tensor([2 3], shape=(2,), dtype=int32)"),
 )  # fmt: skip
 copysign: Binary = binary(
     "copysign", np.copysign, "np.copysign({0}, {1})",
     lambda g, z, x, y: (g * copysign(1.0, x) * copysign(1.0, y), None),
     doc="``x`` with the sign of ``y``.", numpy=np.copysign,
     llvm={"f": "call $t @llvm.copysign.$s($t $x, $t $y)"},
+    example=("al.copysign([1.0, 2.0], [-1.0, 1.0])", "Tensor([-1.  2.], shape=(2,), dtype=float32)"),
 )  # fmt: skip
 
 #: what the loops of ufuncs make of complex numbers without axes, see ``elementwise``

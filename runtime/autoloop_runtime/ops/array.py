@@ -35,14 +35,14 @@ def _reshape_infer(x: Tensor, *dims: Tensor, known: Any) -> Any:
     rest = product([d for d in out if d is not None])
     assert rest is not None
     if (not unknown and rest != total) or (len(unknown) == 1 and (total % rest if rest else total)):
-        raise ValueError(f"reshape: a tensor of shape {x.shape} cannot have the shape {list(known)}")
+        raise ValueError(f"reshape: a tensor of shape {x.shape} cannot have the shape {list(known)} [AL206]")
     if len(unknown) == 1 and rest:
         out[unknown[0]] = total // rest
     return x.dtype, TensorShape(out)
 
 
 def _negative(known: Any) -> ValueError:
-    return ValueError(f"reshape: shape {list(known)} may have one -1 and no other negative number")
+    return ValueError(f"reshape: shape {list(known)} may have one -1 and no other negative number [AL206]")
 
 
 def _reshape_kernel(x: Any, dims: Any = None, *, known: Any) -> Any:
@@ -70,6 +70,16 @@ def reshape(x: ArrayLike, shape: DimsLike, name: str | None = None, *, copy: boo
     name : str, optional
     copy : bool, optional
         Of no matter: values do not change.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.reshape([1, 2, 3, 4], (2, 2)))
+    Tensor([[1 2]
+     [3 4]], shape=(2, 2), dtype=int32)
     """
     dims = extents(shape, "reshape")
     return apply(RESHAPE, [convert_to_tensor(x), *dims.inputs], {"known": dims.known}, name)
@@ -91,12 +101,36 @@ def ravel(x: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     x : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.ravel([[1, 2], [3, 4]]))
+    Tensor([1 2 3 4], shape=(4,), dtype=int32)
     """
     return reshape(x, [-1], name)
 
 
 def flatten(x: ArrayLike, name: str | None = None) -> Tensor:
-    """Return the same as ``ravel``."""
+    """Return the same as ``ravel``.
+
+    Parameters
+    ----------
+    x : tensor-like
+    name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.flatten([[1, 2], [3, 4]]))
+    Tensor([1 2 3 4], shape=(4,), dtype=int32)
+    """
     return ravel(x, name)
 
 
@@ -131,6 +165,15 @@ def expand_dims(x: ArrayLike, axis: Axes = 0, name: str | None = None) -> Tensor
     axis : int or tuple of int
         Where the new axes are in the result.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.expand_dims([1, 2], 0))
+    Tensor([[1 2]], shape=(1, 2), dtype=int32)
     """
     x = convert_to_tensor(x)
     if axis is None:
@@ -149,7 +192,7 @@ def _squeeze_infer(x: Tensor, axis: Any) -> Any:
     where = axes_of(axis, len(dims), "squeeze") or ()
     for a in where:
         if dims.known[a] not in (1, None):
-            raise ValueError(f"squeeze: axis {a} of a tensor of shape {dims} is not 1")
+            raise ValueError(f"squeeze: axis {a} of a tensor of shape {dims} is not 1 [AL206]")
     return x.dtype, TensorShape([d for i, d in enumerate(dims) if i not in where])
 
 
@@ -169,6 +212,15 @@ def squeeze(x: ArrayLike, axis: Axes | None = None, name: str | None = None) -> 
     axis : int or tuple of int, optional
         Only these; a ``ValueError`` if one has another extent. By default all of extent 1.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.squeeze([[1, 2]]))
+    Tensor([1 2], shape=(2,), dtype=int32)
     """
     x = convert_to_tensor(x)
     axis = None if axis is None else axes_of(axis, x.shape.rank, "squeeze")
@@ -180,7 +232,7 @@ def _transpose_infer(x: Tensor, axes: Any) -> Any:
         return x.dtype, TensorShape(None if axes is None else [None] * len(axes))
     order = tuple(range(len(x.shape)))[::-1] if axes is None else axes
     if sorted(order) != list(range(len(x.shape))):
-        raise ValueError(f"transpose: axes {order} are no permutation of those of a tensor of shape {x.shape}")
+        raise ValueError(f"transpose: axes {order} are no permutation of those of a tensor of shape {x.shape} [AL206]")
     return x.dtype, TensorShape([x.shape.known[a] for a in order])
 
 
@@ -211,6 +263,16 @@ def transpose(x: ArrayLike, axes: Axes | None = None, name: str | None = None, *
     name : str, optional
     perm : sequence of int, optional
         TensorFlow's name for ``axes``.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.transpose([[1, 2], [3, 4]]))
+    Tensor([[1 3]
+     [2 4]], shape=(2, 2), dtype=int32)
     """
     x = convert_to_tensor(x)
     axes = perm if axes is None else axes
@@ -228,6 +290,16 @@ def swapaxes(x: ArrayLike, axis1: int, axis2: int, name: str | None = None) -> T
     x : tensor-like
     axis1, axis2 : int
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.swapaxes([[1, 2], [3, 4]], 0, 1))
+    Tensor([[1 3]
+     [2 4]], shape=(2, 2), dtype=int32)
     """
     x = convert_to_tensor(x)
     order = list(range(needed_rank(x, "swapaxes")))
@@ -245,6 +317,15 @@ def moveaxis(x: ArrayLike, source: Axes, destination: Axes, name: str | None = N
     x : tensor-like
     source, destination : int or sequence of int
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> al.moveaxis(al.zeros((2, 3, 4)), 0, -1).shape
+    TensorShape([3, 4, 2])
     """
     x = convert_to_tensor(x)
     rank = needed_rank(x, "moveaxis")
@@ -293,6 +374,15 @@ def flip(x: ArrayLike, axis: Axes | None = None, name: str | None = None) -> Ten
     axis : int or tuple of int, optional
         All axes by default.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.flip([1, 2, 3]))
+    Tensor([3 2 1], shape=(3,), dtype=int32)
     """
     x = convert_to_tensor(x)
     return apply(FLIP, [x], {"axis": axes_of(axis, x.shape.rank, "flip")}, name)
@@ -320,6 +410,15 @@ def roll(x: ArrayLike, shift: ArrayLike, axis: Axes | None = None, name: str | N
     axis : int or tuple of int, optional
         By default the flattened tensor is rolled.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.roll([1, 2, 3], 1))
+    Tensor([3 1 2], shape=(3,), dtype=int32)
     """
     x = convert_to_tensor(x)
     if axis is not None:

@@ -48,6 +48,7 @@ maximum = binary(
         "f": "@max_f $x, $y",
         "h": "@first_max_f $x, $y",
     },
+    example=("al.maximum([1, 5], 3)", "Tensor([3 5], shape=(2,), dtype=int32)"),
 )  # fmt: skip
 minimum = binary(
     "minimum", np.minimum, "np.minimum({0}, {1})",
@@ -60,11 +61,13 @@ minimum = binary(
         "f": "@min_f $x, $y",
         "h": "@first_min_f $x, $y",
     },
+    example=("al.minimum([1, 5], 3)", "Tensor([1 3], shape=(2,), dtype=int32)"),
 )  # fmt: skip
 relu = unary(
     "relu", lambda x: np.maximum(x, 0), "np.maximum({0}, 0)", lambda g, y, x: where(x > 0, g, 0),
     rule=of_ufunc(np.positive), doc="``maximum(x, 0)``.", into="np.maximum({0}, 0, out={out})",
     llvm={"i": "~maximum $x, 0", "u": "=$x", "f": "@max_f $x, 0.0", "h": "@first_max_f $x, 0.0"},
+    example=("al.relu([-1.0, 2.0])", "Tensor([0. 2.], shape=(2,), dtype=float32)"),
 )  # fmt: skip
 
 
@@ -77,6 +80,15 @@ def clip(x: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None = Non
     x : tensor-like
     min, max : tensor-like or None
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.clip([1, 5, 9], 2, 6))
+    Tensor([2 5 6], shape=(3,), dtype=int32)
     """
     x = convert_to_tensor(x)
     if x.dtype.kind in "iu":  # as in NumPy, a Python int out of the bounds of the dtype is no bound
@@ -129,6 +141,15 @@ def nan_to_num(
     posinf, neginf : float, optional
         By default the largest and the smallest number of the dtype.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.nan_to_num([1.0, np.nan]))
+    Tensor([1. 0.], shape=(2,), dtype=float32)
     """
     x = convert_to_tensor(x)
     if x.dtype.kind == "c":

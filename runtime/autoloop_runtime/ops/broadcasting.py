@@ -34,7 +34,7 @@ def _broadcast_to_infer(x: Tensor, *dims: Tensor, known: Any) -> Any:
         return x.dtype, TensorShape(known)
     have: tuple[Dim, ...] = (1,) * (len(known) - len(x.shape)) + x.shape.known
     if len(have) != len(known) or any(h not in (1, None, k) and k is not None for h, k in zip(have, known)):
-        raise ValueError(f"broadcast_to: a tensor of shape {x.shape} does not broadcast to {list(known)}")
+        raise ValueError(f"broadcast_to: a tensor of shape {x.shape} does not broadcast to {list(known)} [AL206]")
     out = [h if k is None and h not in (1, None) else k for h, k in zip(have, known)]
     return x.dtype, TensorShape(out)
 
@@ -59,6 +59,16 @@ def broadcast_to(x: ArrayLike, shape: DimsLike, name: str | None = None) -> Tens
     x : tensor-like
     shape : ints, tensor, or a list that mixes them
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.broadcast_to([1, 2], (2, 2)))
+    Tensor([[1 2]
+     [1 2]], shape=(2, 2), dtype=int32)
     """
     dims = extents(shape, "broadcast_to")
     return apply(BROADCAST_TO, [convert_to_tensor(x), *dims.inputs], {"known": dims.known}, name)

@@ -36,16 +36,19 @@ _complex_real = unary(
     "real", lambda x: x.real, "{0}.real", lambda g, y, x: cast(g, x.dtype),
     rule=_part_rule, doc="The real part.", holomorphic=False, traits=PASSING,
     llvm={"c": "extractelement $t $x, i32 0"},
+    example=("al.real([1 + 2j])", "Tensor([1.], shape=(1,), dtype=float64)"),
 )  # fmt: skip
 _complex_imag = unary(
     "imag", lambda x: x.imag, "{0}.imag", lambda g, y, x: cast(g, x.dtype) * 1j,
     rule=_part_rule, doc="The imaginary part.", holomorphic=False, traits=PASSING,
     llvm={"c": "extractelement $t $x, i32 1"},
+    example=("al.imag([1 + 2j])", "Tensor([2.], shape=(1,), dtype=float64)"),
 )  # fmt: skip
 _complex_conj = unary(
     "conj", np.conjugate, "np.conjugate({0})", lambda g, y, x: conj(g),
     rule=numeric, doc="The complex conjugate.", holomorphic=False,
     llvm={"c": "extractelement $t $x, i32 1; fneg $r $1; insertelement $t $x, $r $2, i32 1"},
+    example=("al.conj([1 + 2j])", "Tensor([1.-2.j], shape=(1,), dtype=complex128)"),
 )  # fmt: skip
 REAL, IMAG = op_of(_complex_real), op_of(_complex_imag)
 
@@ -96,6 +99,15 @@ def complex(real: ArrayLike, imag: ArrayLike, name: str | None = None) -> Tensor
     ----------
     real, imag : tensor-like, broadcast together
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.complex([1.0], [2.0]))
+    Tensor([1.+2.j], shape=(1,), dtype=complex64)
     """
     parts = operands("complex", real, imag)
     dtype = floating(parts[0].dtype)[0]
@@ -105,7 +117,9 @@ def complex(real: ArrayLike, imag: ArrayLike, name: str | None = None) -> Tensor
 def _set_part_infer(x: Tensor, part: Tensor) -> Any:
     dims = broadcast_static("set_item", x, part)
     if x.shape.is_fully_defined() and dims != x.shape:
-        raise ValueError(f"a part of shape {part.shape} cannot be assigned to that of a tensor of shape {x.shape}")
+        raise ValueError(
+            f"a part of shape {part.shape} cannot be assigned to that of a tensor of shape {x.shape} [AL206]"
+        )
     return x.dtype, x.shape
 
 

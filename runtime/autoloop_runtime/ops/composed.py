@@ -49,6 +49,15 @@ def isclose(
     equal_nan : bool
         Whether nan is close to nan.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.isclose([1.0, 2.0], [1.0, 2.1]))
+    Tensor([ True False], shape=(2,), dtype=bool)
     """
     a, b = operands("isclose", a, b)
     dtype = inexact(a.dtype)[0]
@@ -74,6 +83,15 @@ def allclose(
     rtol, atol : float
     equal_nan : bool
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.allclose([1.0, 2.0], [1.0, 2.0000001]))
+    Tensor(True, shape=(), dtype=bool)
     """
     return every(isclose(a, b, rtol, atol, equal_nan), name=name)
 
@@ -89,6 +107,15 @@ def count_nonzero(x: ArrayLike, axis: Axes | None = None, keepdims: bool = False
         All axes by default.
     keepdims : bool
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.count_nonzero([0, 3, 4]))
+    Tensor(2, shape=(), dtype=int64)
     """
     return total(cast(cast(convert_to_tensor(x), dtypes.bool_), dtypes.int64), axis, keepdims, name)
 
@@ -101,10 +128,20 @@ def nonzero(x: ArrayLike, name: str | None = None) -> tuple[Tensor, ...]:
     ----------
     x : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    tuple of Tensor
+
+    Examples
+    --------
+    >>> rows, columns = al.nonzero([[0, 1], [1, 0]])
+    >>> print(rows)
+    Tensor([0 1], shape=(2,), dtype=int64)
     """
     x = convert_to_tensor(x)
     if x.shape.rank == 0:
-        raise ValueError("nonzero: a tensor of no dimensions has no indices; use reshape(x, [1])")
+        raise ValueError("nonzero: a tensor of no dimensions has no indices; use reshape(x, [1]) [AL209]")
     return tuple(unstack(argwhere(x), axis=1, name=name))
 
 
@@ -124,6 +161,15 @@ def diff(
     name : str, optional
     prepend, append : tensor-like, optional
         What stands before and after ``x`` along the axis, if differences are taken.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.diff([1, 4, 9]))
+    Tensor([3 5], shape=(2,), dtype=int32)
     """
     x = convert_to_tensor(x)
     if n == 0:
@@ -155,6 +201,16 @@ def vstack(values: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     values : sequence of tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.vstack([[1, 2], [3, 4]]))
+    Tensor([[1 2]
+     [3 4]], shape=(2, 2), dtype=int32)
     """
     return concat([expand_dims(p, 0) if p.shape.rank == 1 else p for p in _rows(values)], 0, name)
 
@@ -167,6 +223,15 @@ def hstack(values: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     values : sequence of tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.hstack([[1, 2], [3]]))
+    Tensor([1 2 3], shape=(3,), dtype=int32)
     """
     parts = _rows(values)
     return concat(parts, 0 if parts[0].shape.rank == 1 else 1, name)
@@ -182,9 +247,20 @@ def meshgrid(*vectors: ArrayLike, indexing: str = "xy", name: str | None = None)
     indexing : {"xy", "ij"}
         Whether the first vector runs along the second axis or along the first.
     name : str, optional
+
+    Returns
+    -------
+    list of Tensor
+
+    Examples
+    --------
+    >>> x, y = al.meshgrid([1, 2], [3, 4])
+    >>> print(y)
+    Tensor([[3 3]
+     [4 4]], shape=(2, 2), dtype=int32)
     """
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r} [AL210]")
     count = len(vectors)
     order = list(range(count))
     if indexing == "xy" and count > 1:
@@ -208,6 +284,15 @@ def inner(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     a, b : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.inner([1, 2], [3, 4]))
+    Tensor(11, shape=(), dtype=int32)
     """
     a, b = operands("inner", a, b)
     return dot(a, b if b.shape.rank in (None, 0, 1) else swapaxes(b, -1, -2), name)
@@ -221,6 +306,15 @@ def vdot(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     a, b : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.vdot([1j, 2], [1j, 3]))
+    Tensor((7+0j), shape=(), dtype=complex128)
     """
     a, b = operands("vdot", a, b)
     return matmul(conj(reshape(a, [-1])), reshape(b, [-1]), name=name)
@@ -234,6 +328,15 @@ def array_equal(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     a, b : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.array_equal([1, 2], [1, 2]))
+    Tensor(True, shape=(), dtype=bool)
     """
     a, b = convert_to_tensor(a), convert_to_tensor(b)
     if not a.shape.is_compatible_with(b.shape):
@@ -257,6 +360,15 @@ def average(
     weights : tensor-like, optional
         Of the shape of ``x``, or a vector along ``axis``.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.average([1.0, 3.0], weights=[3.0, 1.0]))
+    Tensor(1.5, shape=(), dtype=float32)
     """
     if weights is None:
         return mean(x, axis, name=name)
@@ -279,6 +391,15 @@ def ptp(x: ArrayLike, axis: Axes | None = None, name: str | None = None) -> Tens
     axis : int or tuple of int, optional
         All axes by default.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.ptp([1, 5, 3]))
+    Tensor(4, shape=(), dtype=int32)
     """
     return subtract(max(x, axis), min(x, axis), name=name)
 
@@ -291,11 +412,20 @@ def cross(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     a, b : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]))
+    Tensor([0. 0. 1.], shape=(3,), dtype=float32)
     """
     a, b = operands("cross", a, b)
     for x in (a, b):
         if x.shape.rank is not None and x.shape.rank and x.shape.known[-1] not in (None, 3):
-            raise ValueError(f"cross: the last axis must have three elements, got shape {x.shape}")
+            raise ValueError(f"cross: the last axis must have three elements, got shape {x.shape} [AL209]")
     a1, a2, a3 = (a[..., i] for i in range(3))
     b1, b2, b3 = (b[..., i] for i in range(3))
     return stack([a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1], -1, name)

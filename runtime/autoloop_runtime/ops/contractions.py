@@ -38,7 +38,7 @@ def _einsum_infer(*xs: Tensor, equation: str) -> Any:
         if x.shape.rank is None:
             continue
         if len(labels) != len(x.shape):
-            raise ValueError(f"einsum: {labels!r} has {len(labels)} labels for a tensor of shape {x.shape}")
+            raise ValueError(f"einsum: {labels!r} has {len(labels)} labels for a tensor of shape {x.shape} [AL206]")
         for label, extent in zip(labels, x.shape.known):
             have = sizes.get(label, 1)
             if extent is None:
@@ -48,7 +48,7 @@ def _einsum_infer(*xs: Tensor, equation: str) -> Any:
             elif have != extent:
                 raise ValueError(
                     f"einsum: label {label!r} of {equation!r} has extents {have} and {extent}, the shapes are "
-                    f"{' and '.join(str(x.shape) for x in xs)}"
+                    f"{' and '.join(str(x.shape) for x in xs)} [AL206]"
                 )
     return xs[0].dtype, TensorShape([sizes.get(label) for label in right])
 
@@ -118,6 +118,15 @@ def einsum(equation: str, *tensors: ArrayLike, name: str | None = None) -> Tenso
         Without ``->`` the result has the labels that occur once, sorted. ``...`` stands for the leading axes.
     *tensors : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.einsum("ij,j->i", [[1, 2], [3, 4]], [1, 1]))
+    Tensor([3 7], shape=(2,), dtype=int32)
     """
     xs = operands("einsum", *tensors)
     return apply(EINSUM, xs, {"equation": _explicit(equation.replace(" ", ""), xs)}, name)

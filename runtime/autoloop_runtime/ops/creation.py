@@ -33,7 +33,7 @@ __all__ = ["arange", "eye", "linspace", "one_hot", "range"]
 
 def _count(start: Any, limit: Any, delta: Any) -> int:
     if delta == 0:
-        raise ValueError("range: delta must not be zero")
+        raise ValueError("range: delta must not be zero [AL212]")
     distance = limit - start
     if isinstance(delta, float) and not math.isfinite(distance / delta):
         raise ValueError(  # in NumPy's words
@@ -46,7 +46,7 @@ def _count(start: Any, limit: Any, delta: Any) -> int:
 def _range_infer(start: Tensor, limit: Tensor, delta: Tensor) -> Any:
     for what, t in (("start", start), ("limit", limit), ("delta", delta)):
         if t.shape.rank not in (0, None):
-            raise ValueError(f"range: {what} must be a scalar, got shape {t.shape}")
+            raise ValueError(f"range: {what} must be a scalar, got shape {t.shape} [AL212]")
     values = [t.constant_value() for t in (start, limit, delta)]
     if builtins.any(v is None for v in values):
         return start.dtype, TensorShape([None])
@@ -80,9 +80,9 @@ def _whole(start: Any, limit: Any, delta: Any) -> tuple[Any, Any]:
     if not builtins.all(map(is_number, (start, limit, delta))):
         return start, limit
     if not math.isfinite(start + limit):
-        raise ValueError(f"range: there are no integers from {start} to {limit}")
+        raise ValueError(f"range: there are no integers from {start} to {limit} [AL212]")
     if delta != int(delta):
-        raise ValueError(f"range: steps of {delta} give no integers; leave dtype out, or give a whole number")
+        raise ValueError(f"range: steps of {delta} give no integers; leave dtype out, or give a whole number [AL212]")
     first = math.trunc(start)
     return first, first + math.ceil((limit - start) / delta) * int(delta) if delta else limit
 
@@ -105,6 +105,15 @@ def range(
     dtype : dtype-like, optional
         By default the promoted dtype of the arguments; int32 for Python ints.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.range(2, 8, 3))
+    Tensor([2 5], shape=(2,), dtype=int32)
     """
     if limit is None:
         start, limit = 0, start
@@ -114,7 +123,7 @@ def range(
     if dtype is not None:
         parts = [cast(p, dtype) for p in parts]
     if parts[0].dtype.kind not in "iuf":
-        raise TypeError(f"range: the arguments must be real numbers, got dtype {parts[0].dtype}")
+        raise TypeError(f"range: the arguments must be real numbers, got dtype {parts[0].dtype} [AL212]")
     return apply(RANGE, parts, None, name)
 
 
@@ -127,7 +136,28 @@ def arange(
     *,
     device: str | None = None,
 ) -> Tensor:
-    """Return the same as ``range``, with NumPy's names."""
+    """Return the same as ``range``, with NumPy's names.
+
+    Parameters
+    ----------
+    start : number or scalar tensor
+        The first value, or the end, where it is the only one.
+    stop : number or scalar tensor, optional
+        The end, which is not reached.
+    step : number or scalar tensor
+    dtype : dtype-like, optional
+    name : str, optional
+    device : "cpu", optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.arange(2, 8, 3))
+    Tensor([2 5], shape=(2,), dtype=int32)
+    """
     check_device(device, "arange")
     return range(start, stop, step, dtype, name)
 
@@ -137,7 +167,7 @@ public(name="arange")(arange)
 
 def _linspace_infer(start: Tensor, stop: Tensor, num: int) -> Any:
     if start.shape.rank not in (0, None) or stop.shape.rank not in (0, None):
-        raise ValueError(f"linspace: the ends must be scalars, got shapes {start.shape} and {stop.shape}")
+        raise ValueError(f"linspace: the ends must be scalars, got shapes {start.shape} and {stop.shape} [AL212]")
     return start.dtype, TensorShape([num])
 
 
@@ -172,6 +202,15 @@ def linspace(
         Only "cpu".
     endpoint : bool
         Whether ``stop`` is the last of the numbers; otherwise it would be the next one.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.linspace(0.0, 1.0, 3))
+    Tensor([0.  0.5 1. ], shape=(3,), dtype=float32)
     """
     check_device(device, "linspace")
     ends = operands("linspace", start, stop)
@@ -205,11 +244,21 @@ def eye(
     name : str, optional
     device : str, optional
         Only "cpu".
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.eye(2))
+    Tensor([[1. 0.]
+     [0. 1.]], shape=(2, 2), dtype=float32)
     """
     check_device(device, "eye")
     extents = [n, n if m is None else m]
     if not any(is_tensor(extent) for extent in extents) and min(extents) < 0:
-        raise ValueError(f"eye: negative dimensions are not allowed, got {extents}")
+        raise ValueError(f"eye: negative dimensions are not allowed, got {extents} [AL208]")
     rows = expand_dims(range(n), 1)
     columns = range(extents[1])
     return cast(equal(columns - rows, k), dtypes.float32 if dtype is None else dtype, name)
@@ -235,6 +284,16 @@ def one_hot(
     dtype : dtype-like, optional
         By default that of the values, or float32.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.one_hot([0, 2], 3))
+    Tensor([[1. 0. 0.]
+     [0. 0. 1.]], shape=(2, 3), dtype=float32)
     """
     indices = convert_to_tensor(indices)
     on, off = operands("one_hot", 1 if on_value is None else on_value, 0 if off_value is None else off_value)

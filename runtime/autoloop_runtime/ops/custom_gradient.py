@@ -34,6 +34,7 @@ def _vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any
     if len(parts) != len(arguments):
         raise StructureError(
             f"the gradient function of a custom_gradient gave {len(parts)} gradients for {len(arguments)} arguments"
+            " [AL408]"
         )
     made = [None if part is None else convert_to_tensor(part) for part in parts]
     return [*made, *[None] * count]
@@ -64,9 +65,11 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
 
     Examples
     --------
-    >>> @custom_gradient
+    >>> @al.custom_gradient
     ... def clipped(x):
-    ...     return x, lambda g: clip(g, -1.0, 1.0)
+    ...     return x, lambda g: al.clip(g, -1.0, 1.0)
+    >>> print(al.grad(lambda x: 5 * clipped(x))(al.constant(2.0)))
+    Tensor(1.0, shape=(), dtype=float32)
     """
 
     @functools.wraps(f)
@@ -75,7 +78,9 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
         tensors = [convert_to_tensor(leaf) for leaf in leaves]
         answer = f(*nest.unflatten(structure, [_own(leaf, t) for leaf, t in zip(leaves, tensors)]))
         if not isinstance(answer, tuple) or len(answer) != 2 or not callable(answer[1]):
-            raise TypeError("a function with custom_gradient must return a pair (value, function of the gradients)")
+            raise TypeError(
+                "a function with custom_gradient must return a pair (value, function of the gradients) [AL408]"
+            )
         value, grad = answer
         results, form = nest.flatten_with_structure(value)
         ys = [convert_to_tensor(y) for y in results]

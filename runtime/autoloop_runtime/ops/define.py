@@ -14,6 +14,8 @@ from ..ir.traits import NoRule, Traits
 
 Function: TypeAlias = Callable[..., Any]
 _F = TypeVar("_F", bound=Function)
+#: a call, and what ``print`` shows of its result: a row's own, for its docstring; tests run it
+Example: TypeAlias = tuple[str, str]
 #: other spelling, TensorFlow's or the array API's -> our name; filled while modules are imported
 ALIASES: dict[str, str] = {}
 
@@ -56,8 +58,11 @@ def op_of(f: Any) -> Op:
     return OPS[f.__name__]
 
 
-def document(summary: str, parameters: Sequence[tuple[str, str]]) -> str:
-    """Return a NumPy-style docstring; ``summary`` says what is returned."""
+def document(summary: str, parameters: Sequence[tuple[str, str]], example: Example | None = None) -> str:
+    """Return a NumPy-style docstring; ``summary`` says what is returned, ``example`` shows a call and what it gives."""
     rows = "".join(f"{n} : {t}\n" for n, t in (*parameters, ("name", "str, optional")))
     summary = summary if summary[:2].isupper() else summary[0].lower() + summary[1:]
-    return f"Return {summary}\n\nParameters\n----------\n{rows}\nReturns\n-------\nTensor\n"
+    text = f"Return {summary}\n\nParameters\n----------\n{rows}\nReturns\n-------\nTensor\n"
+    if example is not None:
+        text += "\nExamples\n--------\n>>> print({})\n{}\n".format(*example)
+    return text

@@ -15,7 +15,7 @@ from ..ir.op import ruled_in
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE
-from .define import document, op_of, primitive, public
+from .define import Example, document, op_of, primitive, public
 from .extents import extents
 from .reducing import sum
 from .shape_queries import shape, size
@@ -28,11 +28,11 @@ __all__ = ["diag", "diagonal", "trace", "tril", "triu"]
 
 def _matrix(x: Tensor) -> Any:
     if x.shape.rank is not None and x.shape.rank < 2:
-        raise ValueError(f"a tensor of rank 2 or more is needed, got shape {x.shape}")
+        raise ValueError(f"a tensor of rank 2 or more is needed, got shape {x.shape} [AL209]")
     return x.dtype, x.shape
 
 
-def _triangle(name: str, kernel: Any, doc: str) -> Triangle:
+def _triangle(name: str, kernel: Any, doc: str, *, example: Example) -> Triangle:
     op = primitive(
         name, lambda x, k: _matrix(x), lambda x, k: kernel(x, k),
         lambda g, outputs, inputs, attrs: [f(g, attrs["k"])], traits=MADE,
@@ -42,13 +42,23 @@ def _triangle(name: str, kernel: Any, doc: str) -> Triangle:
     def f(x: ArrayLike, k: int = 0, name: str | None = None) -> Tensor:
         return apply(op, [convert_to_tensor(x)], {"k": int(k)}, name)
 
-    f.__doc__ = document(doc, [("x", "tensor-like"), ("k", "int\n    The diagonal.")])
+    f.__doc__ = document(doc, [("x", "tensor-like"), ("k", "int\n    The diagonal.")], example)
     return f
 
 
-tril = _triangle("tril", np.tril, "``x`` with the elements above the ``k``-th diagonal set to zero.")
+tril = _triangle(
+    "tril",
+    np.tril,
+    "``x`` with the elements above the ``k``-th diagonal set to zero.",
+    example=("al.tril([[1, 2], [3, 4]])", "Tensor([[1 0]\n [3 4]], shape=(2, 2), dtype=int32)"),
+)
 
-triu = _triangle("triu", np.triu, "``x`` with the elements below the ``k``-th diagonal set to zero.")
+triu = _triangle(
+    "triu",
+    np.triu,
+    "``x`` with the elements below the ``k``-th diagonal set to zero.",
+    example=("al.triu([[1, 2], [3, 4]])", "Tensor([[1 2]\n [0 4]], shape=(2, 2), dtype=int32)"),
+)
 
 
 def _diagonal_infer(x: Tensor, k: int) -> Any:
@@ -103,6 +113,15 @@ def diagonal(x: ArrayLike, k: int = 0, name: str | None = None) -> Tensor:
     x : tensor-like of rank 2 or more
     k : int
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.diagonal([[1, 2], [3, 4]]))
+    Tensor([1 4], shape=(2,), dtype=int32)
     """
     return apply(DIAGONAL, [convert_to_tensor(x)], {"k": int(k)}, name)
 
@@ -116,12 +135,22 @@ def diag(x: ArrayLike, k: int = 0, name: str | None = None) -> Tensor:
     x : tensor-like of rank 1 or 2
     k : int
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.diag([1, 2]))
+    Tensor([[1 0]
+     [0 2]], shape=(2, 2), dtype=int32)
     """
     x = convert_to_tensor(x)
     if x.shape.rank == 2:
         return diagonal(x, k, name)
     if x.shape.rank != 1:
-        raise ValueError(f"diag: a vector or a matrix is needed, got shape {x.shape}")
+        raise ValueError(f"diag: a vector or a matrix is needed, got shape {x.shape} [AL209]")
     extent = size(x) if x.shape.known[0] is None else x.shape.known[0]
     extent = extent + builtins.abs(k)
     return _embedded(x, [extent, extent], k)
@@ -135,6 +164,15 @@ def trace(x: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     x : tensor-like of rank 2 or more
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.trace([[1, 2], [3, 4]]))
+    Tensor(5, shape=(), dtype=int32)
     """
     return sum(diagonal(x), -1, name=name)
 

@@ -34,6 +34,15 @@ def dot(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     a, b : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.dot([1, 2], [3, 4]))
+    Tensor(11, shape=(), dtype=int32)
     """
     a, b = operands("dot", a, b)
     if a.shape.rank is None or b.shape.rank is None:
@@ -78,6 +87,15 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Axes] = 2, name: 
     axes : int, or pair of (sequences of) int
         The last ``axes`` of ``a`` with the first of ``b``, or which with which.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.tensordot([[1, 2], [3, 4]], [1, 1], axes=1))
+    Tensor([3 7], shape=(2,), dtype=int32)
     """
     a, b = operands("tensordot", a, b)
     if a.shape.rank is None or b.shape.rank is None:
@@ -87,11 +105,12 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Axes] = 2, name: 
     of_a = axes_of(_listed(axes[0]), len(a.shape), "tensordot") or ()
     of_b = axes_of(_listed(axes[1]), len(b.shape), "tensordot") or ()
     if len(of_a) != len(of_b):
-        raise ValueError(f"tensordot: {len(of_a)} axes of the first against {len(of_b)} of the second")
+        raise ValueError(f"tensordot: {len(of_a)} axes of the first against {len(of_b)} of the second [AL206]")
     for i, j in zip(of_a, of_b):
         if None is not a.shape.known[i] != b.shape.known[j] is not None:
             raise ValueError(
                 f"tensordot: shape-mismatch for sum: axis {i} of shape {a.shape} against axis {j} of shape {b.shape}"
+                " [AL206]"
             )
     left = [i for i in range(len(a.shape)) if i not in of_a]
     right = [j for j in range(len(b.shape)) if j not in of_b]

@@ -154,7 +154,9 @@ def _stream(stream: Any) -> Any:
     if stream is sys.stderr:
         return "stderr"
     if isinstance(stream, str) and not (stream in ("stdout", "stderr") or stream.startswith("file://")):
-        raise ValueError(f"print: unknown output_stream {stream!r}; 'stdout', 'stderr' and 'file://...' are known")
+        raise ValueError(
+            f"print: unknown output_stream {stream!r}; 'stdout', 'stderr' and 'file://...' are known [AL210]"
+        )
     return stream
 
 
@@ -187,6 +189,11 @@ def print(
     -------
     Operation or None
         The operation, in a graph that a session runs: fetch it or depend on it.
+
+    Examples
+    --------
+    >>> al.print("x is", al.constant(3))
+    x is 3
     """
     text = Text(values, sep, end)
     made: Node | None = apply_several(
@@ -215,6 +222,15 @@ def format_string(template: str, *values: object, name: str | None = None) -> Te
     *values
         Anything; tensors may be inside structures.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.format_string("{} of {}", 1, 2))
+    Tensor(1 of 2, shape=(), dtype=<U6)
     """
     text = Text(values)
     return apply(FORMAT, text.take_tensors(), {"template": template, "text": text}, name)
@@ -279,6 +295,16 @@ def Print(
     summarize : int, optional
         How many elements of each tensor to show: 3 by default, all if negative.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> x = al.Print(al.constant(3), [al.constant(3)], "x is ")  # says "x is [3]" on standard error
+    >>> print(x)
+    Tensor(3, shape=(), dtype=int32)
     """
     attrs = {
         "message": message or "",
@@ -318,6 +344,18 @@ def assert_true(condition: ArrayLike, *message: object, name: str | None = None)
     *message
         What the error says, shown as ``print`` would; may hold tensors.
     name : str, optional
+
+    Returns
+    -------
+    operation or None
+
+    Examples
+    --------
+    >>> al.assert_true(al.constant(2) > 1, "too small")
+    >>> al.assert_true(al.constant(2) > 3, "too small")
+    Traceback (most recent call last):
+        ...
+    AssertionError: too small
     """
     condition = as_dtype(convert_to_tensor(condition), dtypes.bool_)
     text = Text(message) if message else None
@@ -337,6 +375,18 @@ def Assert(condition: ArrayLike, data: object, summarize: int | None = None, nam
     summarize : int, optional
         Accepted for compatibility.
     name : str, optional
+
+    Returns
+    -------
+    operation or None
+
+    Examples
+    --------
+    >>> al.Assert(True, ["never shown"])
+    >>> al.Assert(al.constant(2) > 3, ["too small"])
+    Traceback (most recent call last):
+        ...
+    AssertionError: assertion failed: too small
     """
     values = data if isinstance(data, (list, tuple)) else [data]
     return assert_true(condition, "assertion failed:", *values, name=name or "Assert")
@@ -366,6 +416,17 @@ def raise_error(
     name : str, optional
     location : tuple of Line, optional
         The user's lines that lead to the ``raise``, if it is not what is being run.
+
+    Returns
+    -------
+    operation or None
+
+    Examples
+    --------
+    >>> al.raise_error(ValueError, "no root")
+    Traceback (most recent call last):
+        ...
+    ValueError: no root
     """
     made: Node | None = apply_several(
         RAISE, [convert_to_tensor(v) for v in values], {"factory": factory}, name, location

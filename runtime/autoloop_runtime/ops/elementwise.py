@@ -17,7 +17,7 @@ from ..ir.tensor import Tensor
 from ..ir.tracers import ArrayTracer
 from ..ir.traits import ELEMENTS, NoRule, Traits
 from .broadcasting import broadcast_static, unbroadcast
-from .define import Function, document, op_of, primitive, publish
+from .define import Example, Function, document, op_of, primitive, publish
 from .dtype_rules import Rule, of_ufunc
 from .operands import promoted
 
@@ -96,6 +96,7 @@ def unary(
     doc: str,
     numpy: Any = None,
     aliases: Sequence[str] = (),
+    example: Example | None = None,
     traits: Traits = ELEMENTS,
     holomorphic: bool = True,
     **options: Any,
@@ -120,6 +121,8 @@ def unary(
         NumPy's counterpart.
     aliases : sequence of str
         What others call it.
+    example : tuple of str, optional
+        For the docstring: a call, and what ``print`` shows of its result.
     traits : Traits, where not those of arithmetic
     holomorphic : bool
         ``grad`` is the complex derivative; it is then given the conjugates of complex values.
@@ -141,7 +144,7 @@ def unary(
         name, infer, kernel, grad if isinstance(grad, NoRule) else vjp, code=code, doc=doc, traits=traits,
         **{"into": _into(kernel), "strict": True, **options},
     )  # fmt: skip
-    return publish(name, _of_one(op, by), document(doc, [("x", "tensor-like")]), numpy, aliases)
+    return publish(name, _of_one(op, by), document(doc, [("x", "tensor-like")], example), numpy, aliases)
 
 
 def binary(
@@ -154,6 +157,7 @@ def binary(
     doc: str,
     numpy: Any = None,
     aliases: Sequence[str] = (),
+    example: Example | None = None,
     traits: Traits = ELEMENTS,
     **options: Any,
 ) -> Binary:
@@ -184,7 +188,8 @@ def binary(
         name, infer, kernel, grad if isinstance(grad, NoRule) else vjp, code=code, doc=doc, traits=traits,
         **{"into": _into(kernel), "strict": True, **options},
     )  # fmt: skip
-    return publish(name, _of_two(op, by), document(doc, [("x, y", "tensor-like, broadcast together")]), numpy, aliases)
+    text = document(doc, [("x, y", "tensor-like, broadcast together")], example)
+    return publish(name, _of_two(op, by), text, numpy, aliases)
 
 
 # -- what has no axes: NumPy's scalars have operators of their own ------------------------------------------

@@ -142,7 +142,9 @@ def _power_kernel(z: Any, x: Any, y: Any) -> Any:
     if not np.isfinite(z):
         made = x.item() ** y.item()  # which may raise
         if isinstance(made, complex) and z.dtype.kind != "c":
-            raise OfAnotherType(f"{x.item()!r} ** {y.item()!r} is complex: make the base complex before, complex(x)")
+            raise OfAnotherType(
+                f"{x.item()!r} ** {y.item()!r} is complex: make the base complex before, complex(x) [AL216]"
+            )
     return z
 
 

@@ -83,9 +83,9 @@ def _entry(value: Any, name: str) -> Any:
     if is_tensor(value):
         value = convert_to_tensor(value)
         if value.dtype.kind not in "iu":
-            raise TypeError(f"{name}: a shape needs integers, got a tensor of dtype {value.dtype}")
+            raise TypeError(f"{name}: a shape needs integers, got a tensor of dtype {value.dtype} [AL208]")
         if value.shape.rank not in (0, None):
-            raise ValueError(f"{name}: an entry of a shape must be a scalar, got shape {value.shape}")
+            raise ValueError(f"{name}: an entry of a shape must be a scalar, got shape {value.shape} [AL208]")
         found = known_int(value)
         return value if found is None or value.is_feedable else found
     try:
@@ -93,16 +93,16 @@ def _entry(value: Any, name: str) -> Any:
             raise TypeError
         return operator.index(value)
     except TypeError:
-        raise TypeError(f"{name}: a shape needs integers, got {value!r}") from None
+        raise TypeError(f"{name}: a shape needs integers, got {value!r} [AL208]") from None
 
 
 def _of_tensor(tensor: Tensor, name: str) -> Extents:
     if tensor.dtype.kind not in "iu":
-        raise TypeError(f"{name}: a shape needs integers, got a tensor of dtype {tensor.dtype}")
+        raise TypeError(f"{name}: a shape needs integers, got a tensor of dtype {tensor.dtype} [AL208]")
     if tensor.shape.rank in (0, None):
         tensor = call("reshape", tensor, [-1])
     if tensor.shape.rank not in (1, None):
-        raise ValueError(f"{name}: a shape must be a vector, got a tensor of shape {tensor.shape}")
+        raise ValueError(f"{name}: a shape must be a vector, got a tensor of shape {tensor.shape} [AL208]")
     known = known_entries(tensor)
     if known is not None and None not in known and not tensor.is_feedable:
         return Extents(known)
@@ -153,7 +153,7 @@ def axes_of(axis: Any, rank: int | None, name: str, *, repeated: bool = False) -
         axis = (axis,)
     out = tuple([axis_of(a, rank, name) for a in axis])
     if not repeated and len(set(out)) != len(out):
-        raise ValueError(f"{name}: an axis appears twice in {tuple(axis)}")
+        raise ValueError(f"{name}: an axis appears twice in {tuple(axis)} [AL207]")
     return out
 
 
@@ -169,7 +169,7 @@ def _known_axis(axis: Tensor, name: str) -> np.ndarray[Any, Any]:
     if not axis.awaited <= (frozenset() if graph is None else graph.awaited):
         raise TypeError(
             f"{name}: the axis {axis.name!r} has control dependencies, and an axis becomes a number while the graph is "
-            f"built: use the number, and the control dependencies around {name!r}"
+            f"built: use the number, and the control dependencies around {name!r} [AL207]"
         )
     return value
 
@@ -187,11 +187,11 @@ def axis_of(axis: Any, rank: int | None, name: str) -> int:
     try:
         axis = operator.index(axis)
     except TypeError:
-        raise TypeError(f"{name}: axis must be an integer, got {axis!r}") from None
+        raise TypeError(f"{name}: axis must be an integer, got {axis!r} [AL207]") from None
     if rank is None:
         return int(axis)
     if not -rank <= axis < rank:
-        raise np.exceptions.AxisError(f"{name}: axis {axis} is out of range for a tensor of rank {rank}")
+        raise np.exceptions.AxisError(f"{name}: axis {axis} is out of range for a tensor of rank {rank} [AL207]")
     return int(axis % rank)
 
 

@@ -31,7 +31,7 @@ CONSTANT_LIMIT = 1 << 16
 
 def _fill_infer(value: Tensor, *dims: Tensor, known: Any, aligned: bool = False) -> Any:
     if value.shape.rank not in (0, None):
-        raise ValueError(f"full: the value must be a scalar, got shape {value.shape}")
+        raise ValueError(f"full: the value must be a scalar, got shape {value.shape} [AL209]")
     return value.dtype, TensorShape(known)
 
 
@@ -60,7 +60,7 @@ def _checked_extents(shape: Any, name: str) -> Any:
     if dims.known is not None:
         for d in dims.known:
             if d is not None and d < 0:
-                raise ValueError(f"{name}: a dimension cannot be negative, got {list(dims.known)}")
+                raise ValueError(f"{name}: a dimension cannot be negative, got {list(dims.known)} [AL208]")
     return dims
 
 
@@ -80,6 +80,16 @@ def full(
     name : str, optional
     device : str, optional
         Only "cpu".
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.full((2, 2), 7))
+    Tensor([[7 7]
+     [7 7]], shape=(2, 2), dtype=int32)
     """
     check_device(device, "full")
     if dtype is None and is_number(fill_value) and isinstance(fill_value, complex):
@@ -116,6 +126,16 @@ def zeros(
     name : str, optional
     device : str, optional
         Only "cpu".
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.zeros((2, 2)))
+    Tensor([[0. 0.]
+     [0. 0.]], shape=(2, 2), dtype=float32)
     """
     return full(shape, 0, float32 if dtype is None else dtype, name, device=device)
 
@@ -134,6 +154,16 @@ def ones(
     name : str, optional
     device : str, optional
         Only "cpu".
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.ones((2, 2)))
+    Tensor([[1. 1.]
+     [1. 1.]], shape=(2, 2), dtype=float32)
     """
     return full(shape, 1, float32 if dtype is None else dtype, name, device=device)
 
@@ -153,6 +183,15 @@ def full_like(
     name : str, optional
     device : str, optional
         Only "cpu".
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.full_like(al.ones(2), 7))
+    Tensor([7. 7.], shape=(2,), dtype=float32)
     """
     x = convert_to_tensor(x)
     wanted = x.dtype if dtype is None else as_dtype(dtype)
@@ -174,6 +213,15 @@ def zeros_like(
     name : str, optional
     device : str, optional
         Only "cpu".
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.zeros_like([1, 2]))
+    Tensor([0 0], shape=(2,), dtype=int32)
     """
     return full_like(x, 0, dtype, name, device=device)
 
@@ -191,6 +239,15 @@ def ones_like(
     name : str, optional
     device : str, optional
         Only "cpu".
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.ones_like([1, 2]))
+    Tensor([1 1], shape=(2,), dtype=int32)
     """
     return full_like(x, 1, dtype, name, device=device)
 

@@ -59,7 +59,7 @@ GATHER = primitive(
 def _integers(value: Any, name: str) -> Tensor:
     tensor = convert_to_tensor(value)
     if tensor.dtype.kind not in "iu":
-        raise TypeError(f"{name}: indices must be integers, got dtype {tensor.dtype}")
+        raise TypeError(f"{name}: indices must be integers, got dtype {tensor.dtype} [AL211]")
     return tensor
 
 
@@ -75,10 +75,19 @@ def gather(params: ArrayLike, indices: ArrayLike, axis: Axis = 0, name: str | No
     axis : int
     name : str, optional
 
+    Returns
+    -------
+    Tensor
+
     Raises
     ------
     IndexError
         If an index is out of range.
+
+    Examples
+    --------
+    >>> print(al.gather([10, 20, 30], [2, 0]))
+    Tensor([30 10], shape=(2,), dtype=int32)
     """
     x = convert_to_tensor(params)
     axis = axis_of(axis, x.shape.rank, "gather")
@@ -95,6 +104,15 @@ def take(x: ArrayLike, indices: ArrayLike, axis: Axis | None = None, name: str |
     indices : tensor-like of integers
     axis : int, optional
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.take([10, 20, 30], [2, 0]))
+    Tensor([30 10], shape=(2,), dtype=int32)
     """
     return gather(ravel(x) if axis is None else x, indices, axis or 0, name)
 
@@ -146,6 +164,15 @@ def take_along_axis(x: ArrayLike, indices: ArrayLike, axis: Axis = -1, name: str
         Of the shape of ``x`` but along ``axis``; the other axes broadcast.
     axis : int
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.take_along_axis(al.constant([[3, 1, 2]]), [[1, 2, 0]], axis=1))
+    Tensor([[1 2 3]], shape=(1, 3), dtype=int32)
     """
     x, places = convert_to_tensor(x), _integers(indices, "take_along_axis")
     axis = axis_of(axis, x.shape.rank, "take_along_axis")
@@ -166,7 +193,7 @@ def _places(indices: Any) -> Any:
 
 def _depth(indices: Tensor, name: str) -> int | None:
     if indices.shape.rank == 0:
-        raise ValueError(f"{name}: indices must have at least one axis, got a scalar")
+        raise ValueError(f"{name}: indices must have at least one axis, got a scalar [AL211]")
     return None if indices.shape.rank is None else indices.shape.known[-1]
 
 
@@ -175,7 +202,7 @@ def _gather_nd_infer(x: Tensor, indices: Tensor) -> Any:
     if depth is None or x.shape.rank is None:
         return x.dtype, TensorShape(None)
     if depth > len(x.shape):
-        raise ValueError(f"gather_nd: indices of {depth} entries for a tensor of shape {x.shape}")
+        raise ValueError(f"gather_nd: indices of {depth} entries for a tensor of shape {x.shape} [AL211]")
     return x.dtype, TensorShape([*indices.shape.known[:-1], *x.shape.known[depth:]])
 
 
@@ -189,10 +216,10 @@ def _check_updates(indices: Tensor, updates: Tensor, shape: TensorShape, name: s
     if depth is None or shape.rank is None:
         return
     if depth > len(shape):
-        raise ValueError(f"{name}: indices of {depth} entries for a tensor of shape {shape}")
+        raise ValueError(f"{name}: indices of {depth} entries for a tensor of shape {shape} [AL211]")
     expected = TensorShape([*indices.shape.known[:-1], *shape.known[depth:]])
     if not updates.shape.is_compatible_with(expected):
-        raise ValueError(f"{name}: updates have shape {updates.shape}, {expected} is needed")
+        raise ValueError(f"{name}: updates have shape {updates.shape}, {expected} is needed [AL211]")
 
 
 def _scatter_kernel(indices: Any, updates: Any, dims: Any = None, *, known: Any) -> Any:
@@ -229,6 +256,15 @@ def gather_nd(params: ArrayLike, indices: ArrayLike, name: str | None = None) ->
     indices : tensor-like of integers
         The last axis holds the coordinates of one point (or of a slice, if fewer than the rank).
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]))
+    Tensor([2 3], shape=(2,), dtype=int32)
     """
     return apply(GATHER_ND, [convert_to_tensor(params), _integers(indices, "gather_nd")], None, name)
 
@@ -245,6 +281,15 @@ def scatter(indices: ArrayLike, updates: ArrayLike, shape: DimsLike, name: str |
     shape : ints, tensor, or a list that mixes them
         Of the result.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.scatter([[0], [0], [2]], [1, 2, 3], (4,)))
+    Tensor([3 0 3 0], shape=(4,), dtype=int32)
     """
     dims = extents(shape, "scatter")
     inputs = [_integers(indices, "scatter"), convert_to_tensor(updates), *dims.inputs]
@@ -288,7 +333,7 @@ def _updates(name: str, x: Tensor, updates: Any) -> Tensor:
     if kept.dtype != x.dtype:
         raise TypeError(
             f"{name}: a value of dtype {kept.dtype} cannot be stored in a tensor of dtype {x.dtype}; "
-            f"use cast(value, {x.dtype})"
+            f"use cast(value, {x.dtype}) [AL202]"
         )
     return made
 
@@ -304,6 +349,15 @@ def scatter_update(x: ArrayLike, indices: ArrayLike, updates: ArrayLike, name: s
         The last axis holds the coordinates of one point (or of a slice, if fewer than the rank).
     updates : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.scatter_update(al.zeros(3), [[1]], [5.0]))
+    Tensor([0. 5. 0.], shape=(3,), dtype=float32)
     """
     x = convert_to_tensor(x)
     inputs = [x, _integers(indices, "scatter_update"), _updates("scatter_update", x, updates)]
@@ -321,6 +375,15 @@ def scatter_add(x: ArrayLike, indices: ArrayLike, updates: ArrayLike, name: str 
         The last axis holds the coordinates of one point (or of a slice, if fewer than the rank).
     updates : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.scatter_add(al.zeros(3), [[0], [0]], [1.0, 2.0]))
+    Tensor([3. 0. 0.], shape=(3,), dtype=float32)
     """
     x = convert_to_tensor(x)
     added = scatter(indices, _updates("scatter_add", x, updates), shape(x))

@@ -59,6 +59,15 @@ def identity(x: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     x : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.identity([1, 2]))
+    Tensor([1 2], shape=(2,), dtype=int32)
     """
     return apply(IDENTITY, [convert_to_tensor(x)], None, name)
 
@@ -71,13 +80,22 @@ def stop_gradient(x: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     x : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.grad(lambda x: x * al.stop_gradient(x))(al.constant(3.0)))
+    Tensor(3.0, shape=(), dtype=float32)
     """
     return apply(STOP_GRADIENT, [convert_to_tensor(x)], None, name)
 
 
 def _ensure_kernel(x: Any, shape: Any) -> Any:
     if not shape.matches(x.shape):
-        raise ValueError(f"a tensor was declared to have shape {shape}, but its value has shape {x.shape}")
+        raise ValueError(f"a tensor was declared to have shape {shape}, but its value has shape {x.shape} [AL116]")
     return x
 
 
@@ -85,7 +103,7 @@ def _ensure_infer(x: Tensor, shape: Any) -> Any:
     try:
         return x.dtype, x.shape.merge_with(shape)
     except ValueError:
-        raise ValueError(f"ensure_shape: the tensor has shape {x.shape}, not {shape}") from None
+        raise ValueError(f"ensure_shape: the tensor has shape {x.shape}, not {shape} [AL116]") from None
 
 
 ENSURE_SHAPE = primitive(
@@ -108,10 +126,19 @@ def ensure_shape(x: ArrayLike, shape: ShapeLike, name: str | None = None) -> Ten
         May have ``None`` dimensions.
     name : str, optional
 
+    Returns
+    -------
+    Tensor
+
     Raises
     ------
     ValueError
         Now if the static shape contradicts, else when the value is there.
+
+    Examples
+    --------
+    >>> print(al.ensure_shape([[1, 2]], (None, 2)))
+    Tensor([[1 2]], shape=(1, 2), dtype=int32)
     """
     x = convert_to_tensor(x)
     return apply(ENSURE_SHAPE, [x], {"shape": type(x.shape)(shape)}, name)

@@ -139,7 +139,7 @@ def parse(index: Any) -> tuple[Index, list[Tensor]]:
             if tensor.dtype.kind not in "iu" or tensor.shape.rank not in (0, None):
                 is_array = tensor.shape.rank or getattr(value, "is_scalar", True) is False
                 words = _SCALARS if is_array else _ENDS
-                raise TypeError(f"{words}, not what has dtype {tensor.dtype} and shape {tensor.shape}")
+                raise TypeError(f"{words}, not what has dtype {tensor.dtype} and shape {tensor.shape} [AL206]")
             return hole(tensor)
         try:
             return operator.index(value)

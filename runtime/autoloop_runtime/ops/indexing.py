@@ -68,7 +68,7 @@ def _add_at_infer(x: Tensor, values: Tensor, *inputs: Tensor, index: Index) -> A
         if len(values.shape) > len(target) or any(v not in (1, t) and None not in (v, t) for v, t in pairs):
             raise ValueError(
                 f"array is not broadcastable to correct shape: values of shape {values.shape} cannot be added at "
-                f"{index} of a tensor of shape {x.shape}, which has shape {target}"
+                f"{index} of a tensor of shape {x.shape}, which has shape {target} [AL206]"
             )
     return x.dtype, x.shape
 
@@ -185,10 +185,19 @@ def getitem(x: ArrayLike, index: IndexLike, name: str | None = None) -> Tensor:
         tensors.
     name : str, optional
 
+    Returns
+    -------
+    Tensor
+
     Raises
     ------
     IndexError
         If an index is out of range: at once if it is known, else at run time.
+
+    Examples
+    --------
+    >>> print(al.getitem(al.constant([10, 20, 30]), slice(1, None)))
+    Tensor([20 30], shape=(2,), dtype=int32)
     """
     x = convert_to_tensor(x)
     parsed, inputs = parse(index)
@@ -215,6 +224,15 @@ def index_add(
     static : TensorShape, optional
         What is known of the shape.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.index_add((4,), [0, 0, 2], [1, 2, 3]))
+    Tensor([3 0 3 0], shape=(4,), dtype=int32)
     """
     parsed, inputs = parse(index)
     dims = extents(shape, "index_add")
@@ -236,6 +254,15 @@ def add_at(x: ArrayLike, index: IndexLike, values: ArrayLike, name: str | None =
     values : tensor-like
         Of the dtype of ``x``.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.add_at(al.zeros(3), [0, 0, 2], 1.0))
+    Tensor([2. 0. 1.], shape=(3,), dtype=float32)
     """
     parsed, inputs = parse(index)
     return apply(ADD_AT, [convert_to_tensor(x), convert_to_tensor(values), *inputs], {"index": parsed}, name)
@@ -284,7 +311,7 @@ def _set_item_infer(x: Tensor, value: Tensor, *inputs: Tensor, index: Index) -> 
         if not fits:
             raise ValueError(
                 f"a value of shape {value.shape} cannot be assigned to {index} of a tensor of shape {x.shape}, "
-                f"which has shape {target}"
+                f"which has shape {target} [AL206]"
             )
     result_shape(x.shape, index, inputs)
     return x.dtype, x.shape
@@ -352,12 +379,21 @@ def set_item(x: ArrayLike, index: IndexLike, value: ArrayLike, name: str | None 
         lose their fraction on the way to integers.
     name : str, optional
 
+    Returns
+    -------
+    Tensor
+
     Raises
     ------
     OverflowError
         If ``value`` is a Python int that the dtype of ``x`` does not hold.
     IndexError
         If an index is out of range.
+
+    Examples
+    --------
+    >>> print(al.set_item(al.constant([1, 2, 3]), 1, 20))
+    Tensor([ 1 20  3], shape=(3,), dtype=int32)
     """
     x = convert_to_tensor(x)
     parsed, inputs = parse(index)
@@ -375,10 +411,19 @@ def boolean_mask(x: ArrayLike, mask: ArrayLike, axis: Axis = 0, name: str | None
         Of the shape of the axes of ``x`` from ``axis`` on.
     axis : int
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.boolean_mask([1, 2, 3], [True, False, True]))
+    Tensor([1 3], shape=(2,), dtype=int32)
     """
     x, mask = convert_to_tensor(x), convert_to_tensor(mask)
     if mask.dtype != dtypes.bool_:
-        raise TypeError(f"boolean_mask: mask must be boolean, got dtype {mask.dtype}")
+        raise TypeError(f"boolean_mask: mask must be boolean, got dtype {mask.dtype} [AL211]")
     axis = axis_of(axis, x.shape.rank, "boolean_mask")
     return getitem(x, (slice(None),) * axis + (mask,), name)
 

@@ -31,7 +31,7 @@ def _join(dims: Sequence[TensorShape], name: str) -> TensorShape:
     out = dims[0]
     for d in dims[1:]:
         if not out.is_compatible_with(d):
-            raise ValueError(f"{name}: shapes {' and '.join(map(str, dims))} do not fit together")
+            raise ValueError(f"{name}: shapes {' and '.join(map(str, dims))} do not fit together [AL206]")
         out = out.merge_with(d)
     return out
 
@@ -48,13 +48,13 @@ def _concat_infer(*values: Tensor, axis: int) -> Any:
     if not shapes:
         return values[0].dtype, TensorShape(None)
     if not all(map(len, shapes)):
-        raise ValueError("concat: scalars cannot be concatenated; use stack")
+        raise ValueError("concat: scalars cannot be concatenated; use stack [AL209]")
     axis = axis_of(axis, len(shapes[0]), "concat")
     try:
         rest = _join([TensorShape([*s.known[:axis], None, *s.known[axis + 1 :]]) for s in shapes], "concat")
     except (ValueError, IndexError):
         listed = " and ".join(str(s) for s in shapes)
-        raise ValueError(f"concat: shapes {listed} do not fit together along axis {axis}") from None
+        raise ValueError(f"concat: shapes {listed} do not fit together along axis {axis} [AL206]") from None
     extents_there = [s.known[axis] for s in shapes]
     total = sum(d for d in extents_there if d is not None)
     known = None if None in extents_there or len(shapes) < len(values) else total
@@ -82,7 +82,7 @@ CONCAT = primitive(
 def _parts(values: Any, name: str) -> list[Tensor]:
     values = list(values)
     if not values:
-        raise ValueError(f"{name}: at least one tensor is needed")
+        raise ValueError(f"{name}: at least one tensor is needed [AL209]")
     return operands(name, *values)
 
 
@@ -104,6 +104,15 @@ def concat(values: ArrayLike, axis: Axis | None = 0, name: str | None = None) ->
     axis : int or None
         ``None`` joins them as vectors.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.concat([[1, 2], [3]], axis=0))
+    Tensor([1 2 3], shape=(3,), dtype=int32)
     """
     if axis is None:
         rows = unstack(values) if is_tensor(values) else values
@@ -152,6 +161,16 @@ def stack(values: ArrayLike, axis: Axis = 0, name: str | None = None) -> Tensor:
     axis : int
         Where the new axis is in the result.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.stack([[1, 2], [3, 4]]))
+    Tensor([[1 2]
+     [3 4]], shape=(2, 2), dtype=int32)
     """
     if is_tensor(values):
         rows = convert_to_tensor(values)
@@ -166,13 +185,13 @@ def _unstack_infer(x: Tensor, num: int, axis: int) -> Any:
         return [(x.dtype, TensorShape(None))] * num
     axis = axis_of(axis, x.shape.rank, "unstack")
     if x.shape.known[axis] not in (None, num):
-        raise ValueError(f"unstack: axis {axis} of a tensor of shape {x.shape} has not {num} elements")
+        raise ValueError(f"unstack: axis {axis} of a tensor of shape {x.shape} has not {num} elements [AL206]")
     return [(x.dtype, TensorShape([*x.shape.known[:axis], *x.shape.known[axis + 1 :]]))] * num
 
 
 def _unstack_kernel(x: Any, num: int, axis: int) -> Any:
     if x.shape[axis] != num:
-        raise ValueError(f"unstack: axis {axis} of a tensor of shape {x.shape} has not {num} elements")
+        raise ValueError(f"unstack: axis {axis} of a tensor of shape {x.shape} has not {num} elements [AL206]")
     before = (slice(None),) * (axis % x.ndim)
     return tuple([x[(*before, k)] for k in range(num)])
 
@@ -200,6 +219,16 @@ def unstack(value: ArrayLike, num: int | None = None, axis: Axis = 0, name: str 
         Their number; needed where the static shape does not say it.
     axis : int
     name : str, optional
+
+    Returns
+    -------
+    tuple of Tensor
+
+    Examples
+    --------
+    >>> first, second = al.unstack([[1, 2], [3, 4]])
+    >>> print(second)
+    Tensor([3 4], shape=(2,), dtype=int32)
     """
     value = convert_to_tensor(value)
     axis = axis_of(axis, value.shape.rank, "unstack")
@@ -219,13 +248,13 @@ def _split_infer(x: Tensor, sizes: tuple[int, ...], axis: int) -> Any:
     before, after = x.shape.known[:axis], x.shape.known[axis + 1 :]
     extent = x.shape.known[axis]
     if extent is not None and extent != sum(sizes):
-        raise ValueError(f"split: axis {axis} of shape {x.shape} cannot be split into {list(sizes)}")
+        raise ValueError(f"split: axis {axis} of shape {x.shape} cannot be split into {list(sizes)} [AL206]")
     return [(x.dtype, TensorShape([*before, s, *after])) for s in sizes]
 
 
 def _split_kernel(x: Any, sizes: tuple[int, ...], axis: int) -> Any:
     if x.shape[axis] != sum(sizes):
-        raise ValueError(f"split: axis {axis} of shape {x.shape} cannot be split into {list(sizes)}")
+        raise ValueError(f"split: axis {axis} of shape {x.shape} cannot be split into {list(sizes)} [AL206]")
     return tuple(np.split(x, np.cumsum(sizes)[:-1], axis)) if sizes else ()
 
 
@@ -252,6 +281,16 @@ def split(
         The number of equal pieces, or the extent of each (one may be -1: the rest).
     axis : int
     name : str, optional
+
+    Returns
+    -------
+    list of Tensor
+
+    Examples
+    --------
+    >>> first, second = al.split([1, 2, 3, 4], 2)
+    >>> print(second)
+    Tensor([3 4], shape=(2,), dtype=int32)
     """
     value = convert_to_tensor(value)
     axis = axis_of(axis, value.shape.rank, "split")
@@ -260,7 +299,7 @@ def split(
         sizes = [int(s) for s in num_or_size_splits]
         if -1 in sizes:
             if extent is None:
-                raise ValueError(f"split: -1 needs the extent of axis {axis} of shape {value.shape}")
+                raise ValueError(f"split: -1 needs the extent of axis {axis} of shape {value.shape} [AL206]")
             sizes[sizes.index(-1)] = extent - sum(s for s in sizes if s != -1)
     else:
         num = int(num_or_size_splits)
@@ -269,7 +308,9 @@ def split(
             lead = (slice(None),) * axis
             return [value[(*lead, slice(whole * i // num, whole * (i + 1) // num))] for i in range(num)]
         if num < 1 or extent % num:
-            raise ValueError(f"split: axis {axis} of shape {value.shape} cannot be split into {num} equal pieces")
+            raise ValueError(
+                f"split: axis {axis} of shape {value.shape} cannot be split into {num} equal pieces [AL206]"
+            )
         sizes = [extent // num] * num
     return list(apply_several(SPLIT, [value], {"sizes": tuple(sizes), "axis": axis}, name) or ())
 

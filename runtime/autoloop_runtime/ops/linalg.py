@@ -19,7 +19,7 @@ from ..ir.traits import MADE, OPAQUE, Batching
 from .arithmetic import multiply
 from .array import expand_dims, flip, reshape, roll, squeeze, swapaxes
 from .broadcasting import unbroadcast
-from .define import Function, document, op_of, primitive, public
+from .define import Example, Function, document, op_of, primitive, public
 from .diagonals import tril, triu
 from .dtype_rules import inexact, numeric, ruled
 from .elementwise import conjugated
@@ -44,16 +44,16 @@ def _matmul_infer(a: Tensor, b: Tensor) -> Any:
     if a.shape.rank is None or b.shape.rank is None:
         return a.dtype, TensorShape(None)
     if not len(a.shape) or not len(b.shape):
-        raise ValueError(f"matmul: operands need at least one axis, got shapes {a.shape} and {b.shape}; use *")
+        raise ValueError(f"matmul: operands need at least one axis, got shapes {a.shape} and {b.shape}; use * [AL209]")
     left = a.shape if len(a.shape) > 1 else TensorShape([1]) + a.shape
     right = b.shape if len(b.shape) > 1 else b.shape + TensorShape([1])
     k, k2 = left.known[-1], right.known[-2]
     if k is not None and k2 is not None and k != k2:
-        raise ValueError(f"matmul: shapes {a.shape} and {b.shape} do not fit: {k} columns against {k2} rows")
+        raise ValueError(f"matmul: shapes {a.shape} and {b.shape} do not fit: {k} columns against {k2} rows [AL206]")
     try:
         batch = broadcast_shapes(TensorShape(left.known[:-2]), TensorShape(right.known[:-2]))
     except ValueError:
-        raise ValueError(f"matmul: shapes {a.shape} and {b.shape} cannot be broadcast together") from None
+        raise ValueError(f"matmul: shapes {a.shape} and {b.shape} cannot be broadcast together [AL206]") from None
     rows = [left.known[-2]] if len(a.shape) > 1 else []
     columns = [right.known[-1]] if len(b.shape) > 1 else []
     return a.dtype, batch + TensorShape([*rows, *columns])
@@ -125,6 +125,15 @@ def matmul(
     transpose_a, transpose_b : bool
         Exchange the last two axes first.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.matmul([[1, 2], [3, 4]], [1, 1]))
+    Tensor([3 7], shape=(2,), dtype=int32)
     """
     a, b = operands("matmul", a, b)
     ruled(numeric, "matmul", a.dtype)
@@ -141,6 +150,16 @@ def outer(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     a, b : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.outer([1, 2], [3, 4]))
+    Tensor([[3 4]
+     [6 8]], shape=(2, 2), dtype=int32)
     """
     a, b = operands("outer", a, b)
     return multiply(reshape(a, [-1, 1]), reshape(b, [1, -1]), name=name)
@@ -159,17 +178,19 @@ def _square(x: Tensor, name: str) -> TensorShape:
         return x.shape
     if len(x.shape) < 2:
         raise np.linalg.LinAlgError(
-            f"{name}: {len(x.shape)}-dimensional array given. Array must be at least two-dimensional"
+            f"{name}: {len(x.shape)}-dimensional array given. Array must be at least two-dimensional [AL209]"
         )
     if None not in x.shape.known[-2:] and x.shape.known[-1] != x.shape.known[-2]:
         raise np.linalg.LinAlgError(
             f"{name}: a square matrix is needed, got shape {x.shape}: Last 2 dimensions of the array must be square"
+            " [AL209]"
         )
     return x.shape
 
 
 def _of_matrix(
-    name: str, kernel: Function, shape: Function, grad: Function, doc: str, aliases: Sequence[str] = (),
+    name: str, kernel: Function, shape: Function, grad: Function, doc: str, aliases: Sequence[str] = (), *,
+    example: Example | None = None,
 ) -> Unary:  # fmt: skip
     """Declare a function of one square matrix (or of a stack of them)."""
     op = primitive(
@@ -183,7 +204,7 @@ def _of_matrix(
         x = convert_to_tensor(x)
         return apply(op, [as_dtype(x, ruled(inexact, op.name, x.dtype)[0])], None, name)
 
-    f.__doc__ = document(doc, [("x", "tensor-like")])
+    f.__doc__ = document(doc, [("x", "tensor-like")], example)
     return f
 
 
@@ -223,14 +244,27 @@ def _cholesky_grad(g: Any, y: Any, x: Any) -> Any:
     return (half + transposed(half)) / 2
 
 
-inv = _of_matrix("inv", np.linalg.inv, lambda s: s, _inv_grad, "The inverse of a matrix.", ("matrix_inverse",))
+inv = _of_matrix(
+    "inv",
+    np.linalg.inv,
+    lambda s: s,
+    _inv_grad,
+    "The inverse of a matrix.",
+    ("matrix_inverse",),
+    example=(
+        "al.linalg.inv([[2.0, 0.0], [0.0, 4.0]])",
+        "Tensor([[0.5  0.  ]\n [0.   0.25]], shape=(2, 2), dtype=float32)",
+    ),
+)
 det = _of_matrix(
     "det", np.linalg.det, lambda s: s if s.rank is None else TensorShape(s.known[:-2]), _det_grad,
     "The determinant of a matrix.", ("matrix_determinant",),
+    example=("al.linalg.det([[1.0, 2.0], [3.0, 4.0]])", "Tensor(-2.0, shape=(), dtype=float32)"),
 )  # fmt: skip
 cholesky = _of_matrix(
     "cholesky", np.linalg.cholesky, lambda s: s, _cholesky_grad,
     "The lower triangular factor of a positive definite matrix.",
+    example=("al.cholesky([[4.0, 2.0], [2.0, 5.0]])", "Tensor([[2. 0.]\n [1. 2.]], shape=(2, 2), dtype=float32)"),
 )  # fmt: skip
 
 
@@ -241,7 +275,7 @@ def _solve_infer(a: Tensor, b: Tensor) -> Any:
     vector = len(b.shape) == 1
     rows = b.shape.known[0] if vector else b.shape.known[-2]
     if None not in (rows, a.shape.known[-1]) and rows != a.shape.known[-1]:
-        raise ValueError(f"solve: shapes {a.shape} and {b.shape} do not fit")
+        raise ValueError(f"solve: shapes {a.shape} and {b.shape} do not fit [AL206]")
     if vector:
         return b.dtype, TensorShape(a.shape.known[:-1])
     batch = broadcast_shapes(TensorShape(a.shape.known[:-2]), TensorShape(b.shape.known[:-2]))
@@ -281,6 +315,16 @@ def solve(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     b : tensor-like
         A vector or matrix, or a stack of matrices.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [2.0]]))
+    Tensor([[1. ]
+     [0.5]], shape=(2, 1), dtype=float32)
     """
     a, b = operands("solve", a, b)
     dtype = ruled(inexact, "solve", a.dtype)[0]

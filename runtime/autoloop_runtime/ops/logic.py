@@ -14,7 +14,7 @@ from ..ir.convert import convert_to_tensor, is_number
 from ..ir.op import Neutral, Op
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT
-from .define import op_of, public
+from .define import Example, op_of, public
 from .dtype_rules import logical, of_ufunc
 from .elementwise import binary, unary
 from .operands import cast, promoted, weak_type
@@ -42,7 +42,7 @@ def _of_parts(asked: str, join: str, others: str) -> str:
     return f"{parts}; {asked} $r $1, $3; {asked} $r $2, $4; {join} i1 $5, $6"
 
 
-def _compare(name: str, kernel: Any, sign: str, numpy: Any, llvm: str) -> Binary:
+def _compare(name: str, kernel: Any, sign: str, numpy: Any, llvm: str, *, example: Example) -> Binary:
     """Declare a comparison; ``llvm``: how LLVM calls it for signed, for unsigned numbers and for floats."""
     signed, unsigned, ordered = llvm.split()
     templates = {
@@ -51,7 +51,17 @@ def _compare(name: str, kernel: Any, sign: str, numpy: Any, llvm: str) -> Binary
     if signed in _OF_PARTS:  # NumPy orders complex scalars other than the elements of arrays
         templates["c"] = _of_parts(f"fcmp {ordered}", _OF_PARTS[signed], "$y")
     doc = f"``x {sign} y``, element by element; a boolean tensor."
-    plain = binary(name, kernel, f"{{0}} {sign} {{1}}", NO_GRADIENT, doc=doc, numpy=numpy, llvm=templates, numbers=True)
+    plain = binary(
+        name,
+        kernel,
+        f"{{0}} {sign} {{1}}",
+        NO_GRADIENT,
+        doc=doc,
+        numpy=numpy,
+        llvm=templates,
+        numbers=True,
+        example=example,
+    )
     op, rule = op_of(plain), of_ufunc(numpy)
 
     @public(name=name, numpy=numpy)
@@ -100,88 +110,143 @@ def _across_signs(op: Op, x: Tensor, y: Tensor, name: str | None) -> Tensor:
     return logical_and(logical_not(negative), among_others, name)
 
 
-equal = _compare("equal", operator.eq, "==", np.equal, "eq eq oeq")
-not_equal = _compare("not_equal", operator.ne, "!=", np.not_equal, "ne ne une")
-less = _compare("less", operator.lt, "<", np.less, "slt ult olt")
-less_equal = _compare("less_equal", operator.le, "<=", np.less_equal, "sle ule ole")
-greater = _compare("greater", operator.gt, ">", np.greater, "sgt ugt ogt")
-greater_equal = _compare("greater_equal", operator.ge, ">=", np.greater_equal, "sge uge oge")
+equal = _compare(
+    "equal",
+    operator.eq,
+    "==",
+    np.equal,
+    "eq eq oeq",
+    example=("al.equal([1, 2], [1, 3])", "Tensor([ True False], shape=(2,), dtype=bool)"),
+)
+not_equal = _compare(
+    "not_equal",
+    operator.ne,
+    "!=",
+    np.not_equal,
+    "ne ne une",
+    example=("al.not_equal([1, 2], [1, 3])", "Tensor([False  True], shape=(2,), dtype=bool)"),
+)
+less = _compare(
+    "less",
+    operator.lt,
+    "<",
+    np.less,
+    "slt ult olt",
+    example=("al.less([1, 2], 2)", "Tensor([ True False], shape=(2,), dtype=bool)"),
+)
+less_equal = _compare(
+    "less_equal",
+    operator.le,
+    "<=",
+    np.less_equal,
+    "sle ule ole",
+    example=("al.less_equal([1, 2], 1)", "Tensor([ True False], shape=(2,), dtype=bool)"),
+)
+greater = _compare(
+    "greater",
+    operator.gt,
+    ">",
+    np.greater,
+    "sgt ugt ogt",
+    example=("al.greater([1, 2], 1)", "Tensor([False  True], shape=(2,), dtype=bool)"),
+)
+greater_equal = _compare(
+    "greater_equal",
+    operator.ge,
+    ">=",
+    np.greater_equal,
+    "sge uge oge",
+    example=("al.greater_equal([1, 2], 2)", "Tensor([False  True], shape=(2,), dtype=bool)"),
+)
 
 # fmt: off
 isnan = unary(
     "isnan", np.isnan, "np.isnan({0})", NO_GRADIENT, doc="True where ``x`` is nan.", numpy=np.isnan,
     aliases=("is_nan",),
     llvm={"biu": "=false", "f": "fcmp uno $t $x, $x", "c": _of_parts("fcmp uno", "or", "$x")},
+    example=("al.isnan([1.0, np.inf, np.nan])", "Tensor([False False  True], shape=(3,), dtype=bool)"),
 )
 isinf = unary(
     "isinf", np.isinf, "np.isinf({0})", NO_GRADIENT,
     doc="True where ``x`` is infinite.", numpy=np.isinf, aliases=("is_inf",),
     llvm={"biu": "=false", "f": "~abs $x; fcmp oeq $t $1, $inf"},
+    example=("al.isinf([1.0, np.inf, np.nan])", "Tensor([False  True False], shape=(3,), dtype=bool)"),
 )
 isfinite = unary(
     "isfinite", np.isfinite, "np.isfinite({0})", NO_GRADIENT,
     doc="True where ``x`` is neither infinite nor nan.", numpy=np.isfinite, aliases=("is_finite",),
     llvm={"biu": "=true", "f": "~abs $x; fcmp olt $t $1, $inf"},
+    example=("al.isfinite([1.0, np.inf, np.nan])", "Tensor([ True False False], shape=(3,), dtype=bool)"),
 )
 logical_and = binary(
     "logical_and", operator.and_, "{0} & {1}", NO_GRADIENT, rule=logical,
     doc="True where both are; numbers count as true where they are not zero.", numpy=np.logical_and,
     neutral=Neutral(1, swaps=True), truth="{0} and {1}", idempotent=True,
     llvm={"biu": "and $t $x, $y"},
+    example=("al.logical_and([True, False], True)", "Tensor([ True False], shape=(2,), dtype=bool)"),
 )
 logical_or = binary(
     "logical_or", operator.or_, "{0} | {1}", NO_GRADIENT, rule=logical,
     doc="True where either is.", numpy=np.logical_or,
     neutral=Neutral(0, swaps=True), truth="{0} or {1}", idempotent=True,
     llvm={"biu": "or $t $x, $y"},
+    example=("al.logical_or([True, False], False)", "Tensor([ True False], shape=(2,), dtype=bool)"),
 )
 logical_xor = binary(
     "logical_xor", operator.xor, "{0} ^ {1}", NO_GRADIENT, rule=logical,
     doc="True where exactly one is.", numpy=np.logical_xor,
     neutral=Neutral(0, swaps=True),
     llvm={"biu": "xor $t $x, $y"},
+    example=("al.logical_xor([True, False], True)", "Tensor([False  True], shape=(2,), dtype=bool)"),
 )
 logical_not = unary(
     "logical_not", operator.invert, "~{0}", NO_GRADIENT, rule=logical, doc="True where ``x`` is not.",
     numpy=np.logical_not,
     undoes_itself=True, truth="not {0}",
     llvm={"b": "xor $t $x, true"},
+    example=("al.logical_not([True, False])", "Tensor([False  True], shape=(2,), dtype=bool)"),
 )
 bitwise_and = binary(
     "bitwise_and", operator.and_, "{0} & {1}", NO_GRADIENT, doc="``x & y``; for booleans, logical.",
     numpy=np.bitwise_and,
     truth="{0} and {1}", idempotent=True,
     llvm={"biu": "and $t $x, $y"},
+    example=("al.bitwise_and(6, 3)", "Tensor(2, shape=(), dtype=int32)"),
 )
 bitwise_or = binary(
     "bitwise_or", operator.or_, "{0} | {1}", NO_GRADIENT, doc="``x | y``; for booleans, logical.",
     numpy=np.bitwise_or,
     neutral=Neutral(0, swaps=True), truth="{0} or {1}", idempotent=True,
     llvm={"biu": "or $t $x, $y"},
+    example=("al.bitwise_or(6, 3)", "Tensor(7, shape=(), dtype=int32)"),
 )
 bitwise_xor = binary(
     "bitwise_xor", operator.xor, "{0} ^ {1}", NO_GRADIENT, doc="``x ^ y``; for booleans, logical.",
     numpy=np.bitwise_xor,
     neutral=Neutral(0, swaps=True),
     llvm={"biu": "xor $t $x, $y"},
+    example=("al.bitwise_xor(6, 3)", "Tensor(5, shape=(), dtype=int32)"),
 )
 invert = unary(
     "invert", operator.invert, "~{0}", NO_GRADIENT, doc="``~x``; for booleans, logical.",
     numpy=(np.invert, np.bitwise_not), aliases=("bitwise_invert",),
     truth="not {0}",
     llvm={"b": "xor $t $x, true", "iu": "xor $t $x, -1"},
+    example=("al.invert([0, 1])", "Tensor([-1 -2], shape=(2,), dtype=int32)"),
 )
 left_shift = binary(
     "left_shift", operator.lshift, "{0} << {1}", NO_GRADIENT, doc="``x << y``.", numpy=np.left_shift,
     aliases=("bitwise_left_shift",),
     neutral=Neutral(0, "iu"),
     llvm={"iu": "@shl_iu $x, $y"},
+    example=("al.left_shift(1, [1, 4])", "Tensor([ 2 16], shape=(2,), dtype=int32)"),
 )
 right_shift = binary(
     "right_shift", operator.rshift, "{0} >> {1}", NO_GRADIENT, doc="``x >> y``.", numpy=np.right_shift,
     aliases=("bitwise_right_shift",),
     neutral=Neutral(0, "iu"),
     llvm={"i": "@shr_i $x, $y", "u": "@shr_u $x, $y"},
+    example=("al.right_shift(16, [1, 4])", "Tensor([8 1], shape=(2,), dtype=int32)"),
 )
 # fmt: on
 

@@ -125,6 +125,15 @@ def cast(x: ArrayLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     x : tensor-like
     dtype : dtype-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.cast([1.7, -1.7], al.int32))
+    Tensor([ 1 -1], shape=(2,), dtype=int32)
     """
     x, dtype = convert_to_tensor(x), dtypes.as_dtype(dtype)
     if dtype.kind not in "biufc" and x.dtype != dtype:
@@ -309,7 +318,9 @@ def assigned(name: str, value: Any, dtype: DType) -> Tensor:
     if weak_type(value) is not None:
         return fitted(tensor.plain, dtype)
     if (tensor.dtype.kind == "U") != (dtype.kind == "U"):
-        raise TypeError(f"{name}: a value of dtype {tensor.dtype} cannot be stored in a tensor of dtype {dtype}")
+        raise TypeError(
+            f"{name}: a value of dtype {tensor.dtype} cannot be stored in a tensor of dtype {dtype} [AL202]"
+        )
     warn_of_discarded(tensor.dtype, dtype)
     return as_dtype(tensor, dtype)
 

@@ -36,36 +36,43 @@ __all__ = [
 exp = unary(
     "exp", np.exp, "np.exp({0})", lambda g, y, x: g * y, doc="``e ** x``.", numpy=np.exp, traits=FUNCTION,
     libm="exp",
+    example=("al.exp([0.0, 1.0])", "Tensor([1.     2.7183], shape=(2,), dtype=float32)"),
 )  # fmt: skip
 expm1 = unary(
     "expm1", np.expm1, "np.expm1({0})", lambda g, y, x: g * (y + 1),
     doc="``exp(x) - 1``, precise near 0.", numpy=np.expm1, traits=FUNCTION,
     libm="expm1",
+    example=("al.expm1([0.0, 1.0])", "Tensor([0.     1.7183], shape=(2,), dtype=float32)"),
 )  # fmt: skip
 exp2 = unary(
     "exp2", np.exp2, "np.exp2({0})", lambda g, y, x: g * y * math.log(2),
     doc="``2 ** x``.", numpy=np.exp2, traits=FUNCTION,
     libm="exp2",
+    example=("al.exp2([0.0, 3.0])", "Tensor([1. 8.], shape=(2,), dtype=float32)"),
 )  # fmt: skip
 log = unary(
     "log", np.log, "np.log({0})", lambda g, y, x: g / x,
     doc="The natural logarithm; nan for negative real numbers.", numpy=np.log, traits=FUNCTION,
     libm="log",
+    example=("al.log([1.0, 10.0])", "Tensor([0.     2.3026], shape=(2,), dtype=float32)"),
 )  # fmt: skip
 log1p = unary(
     "log1p", np.log1p, "np.log1p({0})", lambda g, y, x: g / (1 + x),
     doc="``log(1 + x)``, precise near 0.", numpy=np.log1p, traits=FUNCTION,
     libm="log1p",
+    example=("al.log1p([0.0, 1.0])", "Tensor([0.     0.6931], shape=(2,), dtype=float32)"),
 )  # fmt: skip
 log2 = unary(
     "log2", np.log2, "np.log2({0})", lambda g, y, x: g / (x * math.log(2)),
     doc="The logarithm to base 2.", numpy=np.log2, traits=FUNCTION,
     libm="log2",
+    example=("al.log2([1.0, 8.0])", "Tensor([0. 3.], shape=(2,), dtype=float32)"),
 )  # fmt: skip
 log10 = unary(
     "log10", np.log10, "np.log10({0})", lambda g, y, x: g / (x * math.log(10)),
     doc="The logarithm to base 10.", numpy=np.log10, traits=FUNCTION,
     libm="log10",
+    example=("al.log10([1.0, 100.0])", "Tensor([0. 2.], shape=(2,), dtype=float32)"),
 )  # fmt: skip
 
 
@@ -82,6 +89,7 @@ sigmoid: Unary = unary(
     into="np.divide(1, np.add(1, np.exp(np.negative({0}, out={out}), out={out}), out={out}), out={out})",
     traits=FUNCTION,
     llvm={"f": "fneg $t $x; ~exp $1; fadd $t $2, 1.0; fdiv $t 1.0, $3"},
+    example=("al.sigmoid([0.0, 1.0])", "Tensor([0.5    0.7311], shape=(2,), dtype=float32)"),
 )  # fmt: skip
 logaddexp = binary(
     "logaddexp", np.logaddexp, "np.logaddexp({0}, {1})", _logaddexp_grad,
@@ -91,18 +99,21 @@ logaddexp = binary(
         "f": "fsub $t $x, $y; ~abs $1; fcmp oeq $t $x, $y; select i1 $3, $t 0.0, $t $2; fneg $t $4; ~exp $5; "
         "~log1p $6; ~maximum $x, $y; fadd $t $8, $7",
     },
+    example=("al.logaddexp([1.0], [2.0])", "Tensor([2.3133], shape=(1,), dtype=float32)"),
 )  # fmt: skip
 softplus = unary(
     "softplus", lambda x: np.logaddexp(x, 0), "np.logaddexp({0}, 0)", lambda g, y, x: g * sigmoid(x),
     rule=floating, doc="``log(1 + exp(x))``, without overflow.", traits=FUNCTION,
     # log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|))
     llvm={"f": "~abs $x; fneg $t $1; ~exp $2; ~log1p $3; ~relu $x; fadd $t $5, $4"},
+    example=("al.softplus([0.0, 1.0])", "Tensor([0.6931 1.3133], shape=(2,), dtype=float32)"),
 )  # fmt: skip
 erf = unary(
     "erf", error_function.erf, None,
     lambda g, y, x: g * (2 / math.sqrt(math.pi)) * exp(-x * x),
     rule=floating, doc="The error function.", traits=FUNCTION,
     libm="erf",
+    example=("al.erf([0.0, 1.0])", "Tensor([0.     0.8427], shape=(2,), dtype=float32)"),
 )  # fmt: skip
 
 
@@ -162,6 +173,15 @@ def pow(x: ArrayLike, y: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     x, y : tensor-like, broadcast together
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.pow([1, 2, 3], 2))
+    Tensor([1 4 9], shape=(3,), dtype=int32)
     """
     return _power(POW, promoted("pow", _POWERS, x, y), y, name)
 
@@ -198,6 +218,7 @@ sqrt = unary(
     doc="The square root; nan for negative real numbers.", numpy=np.sqrt,
     code_of=faster_operator("fc", "{0} ** 0.5", "np.sqrt({0})"),
     llvm={"f": "call $t @llvm.sqrt.$s($t $x)", "c": "~complex:csqrt $x"},
+    example=("al.sqrt([4.0, 2.0])", "Tensor([2.     1.4142], shape=(2,), dtype=float32)"),
 )  # fmt: skip
 length = unary(
     "length", np.sqrt, "np.sqrt({0})", _length_grad, rule=of_ufunc(np.sqrt),
@@ -208,16 +229,19 @@ rsqrt = unary(
     "rsqrt", lambda x: 1 / np.sqrt(x), "1 / np.sqrt({0})", lambda g, y, x: g * y / x / -2,
     rule=of_ufunc(np.sqrt), doc="``1 / sqrt(x)``.", into="np.divide(1, np.sqrt({0}, out={out}), out={out})",
     llvm={"f": "call $t @llvm.sqrt.$s($t $x); fdiv $t 1.0, $1"},
+    example=("al.rsqrt([4.0, 16.0])", "Tensor([0.5  0.25], shape=(2,), dtype=float32)"),
 )  # fmt: skip
 cbrt = unary(
     "cbrt", np.cbrt, "np.cbrt({0})", lambda g, y, x: g / (3 * y * y),
     doc="The cube root.", numpy=np.cbrt, traits=FUNCTION,
     libm="cbrt",
+    example=("al.cbrt([8.0, -27.0])", "Tensor([ 2. -3.], shape=(2,), dtype=float32)"),
 )  # fmt: skip
 hypot = binary(
     "hypot", np.hypot, "np.hypot({0}, {1})", _hypot_grad,
     doc="``sqrt(x**2 + y**2)``.", numpy=np.hypot, traits=FUNCTION,
     llvm={"f": "~libm:hypot $x, $y"},
+    example=("al.hypot(3.0, 4.0)", "Tensor(5.0, shape=(), dtype=float32)"),
 )  # fmt: skip
 
 SQRT = op_of(sqrt)

@@ -38,7 +38,7 @@ def _py_kernel(*values: Any, func: Callable[..., Any], types: tuple[DType, ...],
         return (_result(result[0] if listed else result, types[0], func, 0),)
     if not isinstance(result, (list, tuple)) or len(result) != len(types):
         count = len(result) if isinstance(result, (list, tuple)) else 1
-        raise ValueError(f"{_named(func)} gave {count} values, Tout has {len(types)}")
+        raise ValueError(f"{_named(func)} gave {count} values, Tout has {len(types)} [AL217]")
     return tuple([_result(r, t, func, i) for i, (r, t) in enumerate(zip(result, types))])
 
 
@@ -54,7 +54,7 @@ def _result(value: Any, dtype: DType, func: Any, position: int) -> Any:
     if isinstance(value, Tensor):
         value = value.numpy()
     if value is None:
-        raise TypeError(f"{_named(func)} gave None for its result {position}, Tout promises {dtype}")
+        raise TypeError(f"{_named(func)} gave None for its result {position}, Tout promises {dtype} [AL217]")
     is_array = isinstance(value, np.ndarray)
     array = np.array(value)
     if array.dtype == dtype or dtype.kind == array.dtype.kind == "U":
@@ -63,7 +63,9 @@ def _result(value: Any, dtype: DType, func: Any, position: int) -> Any:
     source, target = order.find(array.dtype.kind), order.find(dtype.kind)
     integers = array.dtype.kind in "iu" and dtype.kind in "iu"
     if is_array or source < 0 or target < 0 or (source > target and not integers):
-        raise TypeError(f"{_named(func)} gave dtype {array.dtype} for its result {position}, Tout promises {dtype}")
+        raise TypeError(
+            f"{_named(func)} gave dtype {array.dtype} for its result {position}, Tout promises {dtype} [AL217]"
+        )
     if integers and array.size:
         dtypes.check_fits(int(array.min()), dtype)
         dtypes.check_fits(int(array.max()), dtype)
@@ -142,6 +144,11 @@ def py_function(
     ------
     TypeError
         When it runs, if a result has not the promised dtype.
+
+    Examples
+    --------
+    >>> print(al.py_function(lambda x: x.sum(), [al.constant([1, 2])], al.int64))
+    Tensor(3, shape=(), dtype=int64)
     """
     single = not isinstance(Tout, (list, tuple)) and Tout is not None
     wanted: Any = [Tout] if single else Tout or ()

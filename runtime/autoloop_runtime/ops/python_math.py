@@ -28,7 +28,9 @@ def _defined_kernel(z: Any, *xs: Any, function: Callable[..., Any]) -> Any:
     if not np.isfinite(z):
         made = function(*[x.item() for x in xs])  # which may raise
         if isinstance(made, complex):
-            raise ValueError(f"{function.__name__} of {xs[0].item()!r} is complex: make it complex before, complex(x)")
+            raise ValueError(
+                f"{function.__name__} of {xs[0].item()!r} is complex: make it complex before, complex(x) [AL216]"
+            )
         return np.float64(made)
     return z
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
+from ..base.doors import listing
 from ..base.forks import Kind, in_child
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
@@ -94,6 +95,14 @@ def set_seed(seed: int) -> None:
     Parameters
     ----------
     seed : int
+
+    Examples
+    --------
+    >>> al.random.set_seed(0)
+    >>> first = al.random.uniform((2,))
+    >>> al.random.set_seed(0)
+    >>> bool(al.all(al.random.uniform((2,)) == first))
+    True
     """
     _process.seed(seed)
 
@@ -129,10 +138,18 @@ def key(seed: ArrayLike, name: str | None = None) -> Tensor:
     -------
     Tensor
         uint64, of shape (2,).
+
+    Examples
+    --------
+    >>> key = al.random.key(0)
+    >>> bool(al.all(al.random.normal((3,), key=key) == al.random.normal((3,), key=key)))
+    True
     """
     seed = convert_to_tensor(np.int64(seed) if isinstance(seed, int) else seed)
     if seed.dtype.kind not in "iu" or seed.shape.rank not in (0, None):
-        raise TypeError(f"random.key: the seed must be an integer scalar, got dtype {seed.dtype}, shape {seed.shape}")
+        raise TypeError(
+            f"random.key: the seed must be an integer scalar, got dtype {seed.dtype}, shape {seed.shape} [AL213]"
+        )
     return apply(MAKE_KEY, [as_dtype(seed, dtypes.int64)], None, name)
 
 
@@ -144,6 +161,14 @@ def split(key: ArrayLike, n: int = 2, name: str | None = None) -> Tensor:
     key : key
     n : int
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> key, subkey = al.random.split(al.random.key(0), 2)
     """
     return apply(SPLIT, [_checked_key(key)], {"n": int(n)}, name)
 
@@ -156,6 +181,16 @@ def fold_in(key: ArrayLike, data: ArrayLike, name: str | None = None) -> Tensor:
     key : key
     data : integer scalar
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> key = al.random.fold_in(al.random.key(0), 7)  # the key of the 7th step
+    >>> al.random.normal((2,), key=key).shape
+    TensorShape([2])
     """
     return apply(FOLD_IN, [_checked_key(key), convert_to_tensor(data)], None, name)
 
@@ -165,7 +200,7 @@ def _checked_key(key: Any) -> Tensor:
     if tensor.dtype != dtypes.uint64 or not tensor.shape.is_compatible_with(_KEY):
         raise TypeError(
             f"a random key is a uint64 tensor of shape (2,), made by random.key or random.split; got dtype "
-            f"{tensor.dtype}, shape {tensor.shape}"
+            f"{tensor.dtype}, shape {tensor.shape} [AL213]"
         )
     return tensor
 
@@ -229,7 +264,7 @@ _PERMUTATION = _Distribution("permutation", lambda generator, shape, dtype: gene
 def _floating(dtype: Any, name: str) -> dtypes.DType:
     wanted = dtypes.as_dtype(dtype)
     if not dtypes.is_floating(wanted):
-        raise TypeError(f"random.{name}: dtype must be a floating type, got {wanted}")
+        raise TypeError(f"random.{name}: dtype must be a floating type, got {wanted} [AL213]")
     return wanted
 
 
@@ -257,6 +292,15 @@ def normal(
     key : key, optional
         With a key the result is a pure function of it; without, drawn from the process's generator.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> al.random.normal((2, 3), key=al.random.key(0)).dtype
+    dtype('float32')
     """
     return _scaled(_NORMAL(shape, _floating(dtype, "normal"), key, name), stddev, mean)
 
@@ -277,11 +321,20 @@ def uniform(
     key : key, optional
         With a key the result is a pure function of it; without, drawn from the process's generator.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> bool(al.all(al.random.uniform((100,), key=al.random.key(0)) < 1))
+    True
     """
     dtype = dtypes.as_dtype(dtype)
     if dtypes.is_integer(dtype):
         if high is None:
-            raise ValueError("random.uniform: integers need high")
+            raise ValueError("random.uniform: integers need high [AL213]")
         bounds = [as_dtype(convert_to_tensor(b), dtype) for b in (low, high)]
         return _INTEGERS(shape, dtype, key, name, bounds)
     first: Any = low
@@ -306,6 +359,15 @@ def randint(
     dtype : dtype-like
     key : key, optional
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> bool(al.all(al.random.randint((100,), 0, 6, key=al.random.key(0)) < 6))
+    True
     """
     return uniform(shape, low, high, dtype, key, name)
 
@@ -319,6 +381,15 @@ def bernoulli(shape: DimsLike, p: ArrayLike = 0.5, key: ArrayLike | None = None,
     p : tensor-like
     key : key, optional
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> al.random.bernoulli((2, 3), 0.5, key=al.random.key(0)).shape
+    TensorShape([2, 3])
     """
     return uniform(shape, key=key, name=name) < p
 
@@ -331,6 +402,15 @@ def permutation(n: ArrayLike, key: ArrayLike | None = None, name: str | None = N
     n : integer scalar
     key : key, optional
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.sort(al.random.permutation(4, key=al.random.key(0))))
+    Tensor([0 1 2 3], shape=(4,), dtype=int32)
     """
     return _PERMUTATION([n], dtypes.int32, key, name)
 
@@ -343,6 +423,21 @@ def shuffle(x: ArrayLike, key: ArrayLike | None = None, name: str | None = None)
     x : tensor-like
     key : key, optional
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.sort(al.random.shuffle([1, 2, 3], key=al.random.key(0))))
+    Tensor([1 2 3], shape=(3,), dtype=int32)
     """
     x = convert_to_tensor(x)
     return x[permutation(dim(x, 0), key, name)]
+
+
+__all__ = [
+    "bernoulli", "fold_in", "key", "normal", "permutation", "randint", "set_seed", "shuffle", "split", "uniform",
+]  # fmt: skip
+__dir__ = listing(globals())

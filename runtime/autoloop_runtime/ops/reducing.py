@@ -19,7 +19,7 @@ from ..ir.tensor import Tensor
 from ..ir.traits import REDUCING, NoRule, Traits
 from .array import expand_dims
 from .broadcasting import broadcast_like
-from .define import Function, document, op_of, primitive, publish
+from .define import Example, Function, document, op_of, primitive, publish
 from .dtype_rules import Rule, numeric, ruled
 from .extents import axes_of
 from .operands import as_dtype
@@ -57,7 +57,7 @@ def restore(y: Tensor, x: Tensor, attrs: Any) -> Tensor:
 
 def reduction(
     name: str, kernel: Function, grad: Function | NoRule, *, rule: Rule, doc: str, numpy: Any = None,
-    aliases: Sequence[str] = (), traits: Traits = REDUCING,
+    aliases: Sequence[str] = (), traits: Traits = REDUCING, example: Example | None = None,
 ) -> Reduction:  # fmt: skip
     """Declare a reduction.
 
@@ -101,12 +101,14 @@ def reduction(
         ("axis", "int or tuple of int, optional\n    All axes by default."),
         ("keepdims", "bool\n    Keep the reduced axes, with extent 1."),
     ]
-    return publish(name, f, document(doc, parameters), numpy, aliases)
+    return publish(name, f, document(doc, parameters, example), numpy, aliases)
 
 
-def summation(name: str, ufunc: Any, grad: Function, *, doc: str, aliases: Sequence[str] = ()) -> Summation:
+def summation(
+    name: str, ufunc: Any, grad: Function, *, doc: str, aliases: Sequence[str] = (), example: Example
+) -> Summation:  # fmt: skip
     """Declare a reduction by a ufunc that adds up: in another dtype, if one is asked for."""
-    reduced_by = reduction(name, accumulated(ufunc), grad, rule=sum_dtypes, doc=doc)
+    reduced_by = reduction(name, accumulated(ufunc), grad, rule=sum_dtypes, doc=doc, example=example)
 
     def f(
         x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, name: str | None = None, *,
@@ -132,6 +134,7 @@ def accumulated(ufunc: Any) -> Function:
 sum = summation(
     "sum", np.add, lambda g, y, x, attrs: g,
     doc="The sum; of integers of less than 32 bits and of booleans an int32 or uint32.", aliases=("reduce_sum",),
+    example=("al.sum([[1, 2], [3, 4]], axis=0)", "Tensor([4 6], shape=(2,), dtype=int32)"),
 )  # fmt: skip
 
 SUM = op_of(sum)

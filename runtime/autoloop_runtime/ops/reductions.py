@@ -18,7 +18,7 @@ from ..ir.tensor import Tensor
 from ..ir.traits import MADE, NO_GRADIENT, REDUCING, Fails
 from .arithmetic import abs as absolute
 from .array import ravel, reshape, reshape_like, transpose
-from .define import Function, document, op_of, primitive, public, publish
+from .define import Example, Function, document, op_of, primitive, public, publish
 from .dtype_rules import floating, inexact, logical, ordered, ruled
 from .elementwise import conjugated
 from .extents import axis_of, product
@@ -76,7 +76,7 @@ def _logsumexp(x: Any, axis: Any, keepdims: bool) -> Any:
 def _arg(kernel: Function) -> Function:
     def arg(x: Any, axis: Any, keepdims: bool) -> Any:
         if axis is not None and (len(axis) not in (1, x.ndim) or len(axis) > x.ndim):
-            raise ValueError(f"{kernel.__name__}: axis must be one integer or None, got {axis}")
+            raise ValueError(f"{kernel.__name__}: axis must be one integer or None, got {axis} [AL207]")
         return kernel(x, axis=axis[0] if axis and len(axis) == 1 else None, keepdims=keepdims)
 
     return arg
@@ -130,38 +130,47 @@ def _others(x: Tensor, axis: int = -1) -> Any:
 prod = summation(
     "prod", np.multiply, _prod_grad,
     doc="The product, of the dtypes of ``sum``.", aliases=("reduce_prod",),
+    example=("al.prod([[1, 2], [3, 4]], axis=0)", "Tensor([3 8], shape=(2,), dtype=int32)"),
 )  # fmt: skip
 max = reduction(
     "max", np.maximum.reduce, _extreme_grad, rule=ordered, doc="The largest element.", traits=_LARGEST,
     aliases=("reduce_max",),
+    example=("al.max([[1, 5], [7, 2]], axis=0)", "Tensor([7 5], shape=(2,), dtype=int32)"),
 )  # fmt: skip
 min = reduction(
     "min", np.minimum.reduce, _extreme_grad, rule=ordered, doc="The smallest element.", traits=_LARGEST,
     aliases=("reduce_min",),
+    example=("al.min([[1, 5], [7, 2]], axis=0)", "Tensor([1 2], shape=(2,), dtype=int32)"),
 )  # fmt: skip
 mean = reduction(
     "mean", _mean, _mean_grad, rule=inexact,
     doc="The arithmetic mean; of integers a float.", aliases=("reduce_mean",),
+    example=("al.mean([[1.0, 2.0], [3.0, 4.0]], axis=0)", "Tensor([2. 3.], shape=(2,), dtype=float32)"),
 )  # fmt: skip
 any = reduction(
     "any", np.logical_or.reduce, NO_GRADIENT, rule=logical, doc="True if any element is true.",
     aliases=("reduce_any",),
+    example=("al.any([[False, False], [True, False]], axis=1)", "Tensor([False  True], shape=(2,), dtype=bool)"),
 )  # fmt: skip
 all = reduction(
     "all", np.logical_and.reduce, NO_GRADIENT, rule=logical, doc="True if all elements are true.",
     aliases=("reduce_all",),
+    example=("al.all([[True, False], [True, True]], axis=0)", "Tensor([ True False], shape=(2,), dtype=bool)"),
 )  # fmt: skip
 argmax = reduction(
     "argmax", _arg(np.argmax), NO_GRADIENT, traits=_POSITION, rule=_position,
     doc="The index of the first largest element (of the flattened tensor without ``axis``), int64.",
+    example=("al.argmax([[1, 5], [7, 2]], axis=1)", "Tensor([1 0], shape=(2,), dtype=int64)"),
 )  # fmt: skip
 argmin = reduction(
     "argmin", _arg(np.argmin), NO_GRADIENT, traits=_POSITION, rule=_position,
     doc="The index of the first smallest element (of the flattened tensor without ``axis``), int64.",
+    example=("al.argmin([[1, 5], [7, 2]], axis=1)", "Tensor([0 1], shape=(2,), dtype=int64)"),
 )  # fmt: skip
 logsumexp = reduction(
     "logsumexp", _logsumexp, _logsumexp_grad, rule=floating, traits=_LARGEST.but(price=Price.FUNCTION),
     doc="``log(sum(exp(x)))``, without overflow.", aliases=("reduce_logsumexp",),
+    example=("al.logsumexp([[1.0, 1.0]], axis=1)", "Tensor([1.6931], shape=(1,), dtype=float32)"),
 )  # fmt: skip
 
 
@@ -175,7 +184,9 @@ def _log_softmax_kernel(x: Any, axis: int) -> Any:
     return shifted - np.log(np.add.reduce(np.exp(shifted), axis=axis, keepdims=True))
 
 
-def _normalisation(name: str, kernel: Function, grad: Function, doc: str) -> Normalisation:
+def _normalisation(
+    name: str, kernel: Function, grad: Function, doc: str, *, example: Example
+) -> Normalisation:  # fmt: skip
     op = primitive(
         name, lambda x, axis: (x.dtype, x.shape), kernel,
         lambda g, outputs, inputs, attrs: [grad(g, outputs[0], attrs["axis"])], doc=doc,
@@ -187,17 +198,19 @@ def _normalisation(name: str, kernel: Function, grad: Function, doc: str) -> Nor
         x = as_dtype(x, ruled(floating, op.name, x.dtype)[0])
         return apply(op, [x], {"axis": axis_of(axis, x.shape.rank, op.name)}, name)
 
-    return publish(name, f, document(doc, [("x", "tensor-like"), ("axis", "int")]))
+    return publish(name, f, document(doc, [("x", "tensor-like"), ("axis", "int")], example))
 
 
 softmax = _normalisation(
     "softmax", _softmax_kernel, lambda g, y, axis: y * (g - sum(g * y, axis, keepdims=True)),
     "``exp(x)`` divided by its sum along ``axis``.",
+    example=("al.softmax([1.0, 2.0])", "Tensor([0.2689 0.7311], shape=(2,), dtype=float32)"),
 )  # fmt: skip
 
 log_softmax = _normalisation(
     "log_softmax", _log_softmax_kernel, lambda g, y, axis: g - exp(y) * sum(g, axis, keepdims=True),
     "The logarithm of ``softmax``.",
+    example=("al.log_softmax([1.0, 1.0])", "Tensor([-0.6931 -0.6931], shape=(2,), dtype=float32)"),
 )  # fmt: skip
 
 
@@ -219,6 +232,15 @@ def var(
     name : str, optional
     correction : int or float
         The array API's name of ``ddof``.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.var([1.0, 3.0]))
+    Tensor(1.0, shape=(), dtype=float32)
     """
     ddof = ddof or correction
     x = convert_to_tensor(x)
@@ -249,6 +271,15 @@ def std(
     name : str, optional
     correction : int or float
         The array API's name of ``ddof``.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.std([1.0, 3.0]))
+    Tensor(1.0, shape=(), dtype=float32)
     """
     return length(var(x, axis, keepdims, ddof, correction=correction), name)
 
@@ -272,6 +303,15 @@ def norm(
         All axes by default.
     keepdims : bool
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.norm([3.0, 4.0]))
+    Tensor(5.0, shape=(), dtype=float32)
     """
     x = convert_to_tensor(x)
     x = as_dtype(x, inexact(x.dtype)[0])
@@ -286,7 +326,7 @@ def norm(
     if ord in (np.inf, -np.inf):
         return (max if ord > 0 else min)(size, axis, keepdims, name)
     if isinstance(ord, str):
-        raise ValueError(f"norm: ord must be a number, 'euclidean' or 'fro', got {ord!r}")
+        raise ValueError(f"norm: ord must be a number, 'euclidean' or 'fro', got {ord!r} [AL210]")
     total = sum(cast(size**ord, size.dtype), axis, keepdims)
     with np.errstate(divide="ignore"):  # an order of 0 among several is NumPy's inf
         root = np.reciprocal(ord, dtype=total.dtype)  # as wide as the numbers are

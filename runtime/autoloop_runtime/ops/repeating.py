@@ -70,6 +70,15 @@ def tile(x: ArrayLike, multiples: DimsLike, name: str | None = None) -> Tensor:
     multiples : ints, tensor, or a list that mixes them
         How often, for each axis.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.tile([1, 2], 2))
+    Tensor([1 2 1 2], shape=(4,), dtype=int32)
     """
     counts = extents(multiples, "tile")
     return apply(TILE, [convert_to_tensor(x), *counts.inputs], {"known": counts.known}, name)
@@ -125,6 +134,15 @@ def repeat(x: ArrayLike, repeats: ArrayLike, axis: Axis | None = None, name: str
     axis : int, optional
         By default the tensor is flattened first.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.repeat([1, 2], 2))
+    Tensor([1 1 2 2], shape=(4,), dtype=int32)
     """
     _check_count(repeats)
     x = convert_to_tensor(x)
@@ -140,7 +158,7 @@ def _pad_infer(x: Tensor, value: Tensor, *pads: Tensor, known: Any) -> Any:
         return x.dtype, TensorShape([None] * len(x.shape))
     pairs = [known[2 * i : 2 * i + 2] for i in range(len(known) // 2)]
     if len(pairs) != len(x.shape):
-        raise ValueError(f"pad: {len(pairs)} pairs of paddings for a tensor of shape {x.shape}")
+        raise ValueError(f"pad: {len(pairs)} pairs of paddings for a tensor of shape {x.shape} [AL206]")
     out = [None if d is None or None in p else d + sum(p) for d, p in zip(x.shape, pairs)]
     return x.dtype, TensorShape(out)
 
@@ -187,9 +205,18 @@ def pad(
     constant_values : scalar tensor-like, or pairs of numbers
         What is before and after, for each axis; one pair holds for all axes.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.pad([1, 2], [[1, 2]]))
+    Tensor([0 1 2 0 0], shape=(5,), dtype=int32)
     """
     if mode.lower() not in _PAD_MODES:
-        raise ValueError(f"pad: mode must be one of {', '.join(_PAD_MODES)}, got {mode!r}")
+        raise ValueError(f"pad: mode must be one of {', '.join(_PAD_MODES)}, got {mode!r} [AL210]")
     x = convert_to_tensor(x)
     widths = _paddings(x, paddings)
     if isinstance(constant_values, (list, tuple, np.ndarray)) and np.ndim(constant_values):

@@ -15,7 +15,7 @@ from ..ir.op import Taking, ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE
 from .array import reshape
-from .define import Function, document, op_of, primitive, publish
+from .define import Example, Function, document, op_of, primitive, publish
 from .dtype_rules import ruled
 from .elementwise import conjugated
 from .extents import axis_of
@@ -54,7 +54,7 @@ def _scan_in_place(ufunc: Any) -> Function:
     return kernel
 
 
-def _scan(name: str, ufunc: Any, grad: Function, doc: str) -> RunningSum:
+def _scan(name: str, ufunc: Any, grad: Function, doc: str, *, example: Example) -> RunningSum:
     op = primitive(
         name, lambda x, axis, exclusive, reverse: (x.dtype, x.shape), _scan_kernel(ufunc),
         lambda g, outputs, inputs, attrs: [grad(g, outputs[0], inputs[0], attrs)], doc=doc, traits=MADE,
@@ -81,7 +81,7 @@ def _scan(name: str, ufunc: Any, grad: Function, doc: str) -> RunningSum:
         ("exclusive", "bool\n    Leave the element itself out."),
         ("reverse", "bool\n    Start at the end."),
     ]
-    return publish(name, f, document(doc, parameters))
+    return publish(name, f, document(doc, parameters, example))
 
 
 def _cumsum_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
@@ -130,9 +130,16 @@ cumsum = _scan(
     np.add,
     _cumsum_grad,
     "The running sum along an axis, of the dtypes of ``sum``.",
+    example=("al.cumsum([1, 2, 3])", "Tensor([1 3 6], shape=(3,), dtype=int32)"),
 )
 
-cumprod = _scan("cumprod", np.multiply, _cumprod_grad, "The running product along an axis.")
+cumprod = _scan(
+    "cumprod",
+    np.multiply,
+    _cumprod_grad,
+    "The running product along an axis.",
+    example=("al.cumprod([1, 2, 3])", "Tensor([1 2 6], shape=(3,), dtype=int32)"),
+)
 
 CUMSUM = op_of(cumsum)
 CUMPROD = op_of(cumprod)

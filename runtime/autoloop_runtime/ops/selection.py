@@ -42,6 +42,16 @@ def argwhere(condition: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     condition : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.argwhere([[0, 1], [1, 0]]))
+    Tensor([[0 1]
+     [1 0]], shape=(2, 2), dtype=int64)
     """
     return apply(ARGWHERE, [convert_to_tensor(condition)], None, name)
 
@@ -99,11 +109,20 @@ def where(
     x, y : tensor-like
         Both: libraries that give neither mean NumPy's tuple of indices, or TensorFlow's matrix.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.where([True, False], [1, 2], [10, 20]))
+    Tensor([ 1 20], shape=(2,), dtype=int32)
     """
     if x is None or y is None:
         raise TypeError(
             "where: give both x and y; of a condition alone write nonzero(condition), a tuple of vectors as NumPy's "
-            "where gives, or argwhere(condition), a matrix as TensorFlow's"
+            "where gives, or argwhere(condition), a matrix as TensorFlow's [AL210]"
         )
     condition = as_dtype(convert_to_tensor(condition), dtypes.bool_)
     return apply(WHERE, [condition, *operands("where", x, y)], None, name)

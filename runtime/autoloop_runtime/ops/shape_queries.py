@@ -48,6 +48,15 @@ def shape(x: ArrayLike, dtype: DTypeLike = dtypes.int32, name: str | None = None
     x : tensor-like
     dtype : dtype-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.shape([[1, 2, 3]]))
+    Tensor([1 3], shape=(2,), dtype=int32)
     """
     x, dtype = convert_to_tensor(x), dtypes.as_dtype(dtype)
     if x.shape.is_fully_defined():
@@ -64,6 +73,15 @@ def size(x: ArrayLike, dtype: DTypeLike = dtypes.int32, name: str | None = None)
     x : tensor-like
     dtype : dtype-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.size([[1, 2, 3]]))
+    Tensor(3, shape=(), dtype=int32)
     """
     x, dtype = convert_to_tensor(x), dtypes.as_dtype(dtype)
     known = product(x.shape.known) if x.shape.rank is not None else None
@@ -80,6 +98,15 @@ def rank(x: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     x : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.rank([[1, 2]]))
+    Tensor(2, shape=(), dtype=int32)
     """
     x = convert_to_tensor(x)
     if x.shape.rank is not None:

@@ -104,6 +104,15 @@ def sort(
     name : str, optional
     stable : bool
         Of no matter: equal elements keep their order in any case.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.sort([3, 1, 2]))
+    Tensor([1 2 3], shape=(3,), dtype=int32)
     """
     tensor, axis = _sortable(x, axis, "sort")
     return apply(SORT, [tensor], {"axis": axis, "descending": bool(descending), "kind": "stable"}, name)
@@ -124,6 +133,15 @@ def argsort(
     name : str, optional
     stable : bool
         Of no matter: equal elements keep their order in any case.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.argsort([3, 1, 2]))
+    Tensor([1 2 0], shape=(3,), dtype=int64)
     """
     tensor, axis = _sortable(x, axis, "argsort")
     return apply(ARGSORT, [tensor], {"axis": axis, "descending": bool(descending), "kind": "stable"}, name)
@@ -147,18 +165,29 @@ def top_k(x: ArrayLike, k: int = 1, sorted: bool = True, name: str | None = None
     sorted : bool
         They always are.
     name : str, optional
+
+    Returns
+    -------
+    tuple of Tensor
+        ``values`` and ``indices``.
+
+    Examples
+    --------
+    >>> values, indices = al.top_k([3, 1, 2], 2)
+    >>> print(values, indices)
+    Tensor([3 2], shape=(2,), dtype=int32) Tensor([0 2], shape=(2,), dtype=int32)
     """
     x = convert_to_tensor(x)
     extent = x.shape.known[-1] if x.shape.rank else None
     if extent is not None and k > extent:
-        raise ValueError(f"top_k: k is {k}, but the last axis of shape {x.shape} has only {extent} elements")
+        raise ValueError(f"top_k: k is {k}, but the last axis of shape {x.shape} has only {extent} elements [AL206]")
     order = argsort(x, -1, descending=True)[..., :k]
     return TopK(take_along_axis(x, order, -1), cast(order, dtypes.int32, name=name))
 
 
 def _search_infer(a: Tensor, v: Tensor, *sorter: Tensor, side: str) -> Any:
     if a.shape.rank not in (1, None):
-        raise ValueError(f"searchsorted: the sorted sequence must be a vector, got shape {a.shape}")
+        raise ValueError(f"searchsorted: the sorted sequence must be a vector, got shape {a.shape} [AL209]")
     return dtypes.int64, v.shape
 
 
@@ -187,9 +216,18 @@ def searchsorted(
     name : str, optional
     sorter : tensor-like of integers, optional
         The indices that sort ``sorted_sequence``, which then need not be sorted.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.searchsorted([1, 3, 5], [3, 4]))
+    Tensor([1 2], shape=(2,), dtype=int64)
     """
     if side not in ("left", "right"):
-        raise ValueError(f"searchsorted: side must be 'left' or 'right', got {side!r}")
+        raise ValueError(f"searchsorted: side must be 'left' or 'right', got {side!r} [AL210]")
     a, v = operands("searchsorted", sorted_sequence, values)
     order = [] if sorter is None else [_sorter(convert_to_tensor(sorter))]
     return apply(SEARCHSORTED, [a, v, *order], {"side": side}, name)
@@ -197,7 +235,7 @@ def searchsorted(
 
 def _sorter(x: Tensor) -> Tensor:
     if x.dtype.kind not in "iu" or x.shape.rank not in (1, None):
-        raise TypeError(f"searchsorted: sorter must be a vector of integers, got {x.dtype} of shape {x.shape}")
+        raise TypeError(f"searchsorted: sorter must be a vector of integers, got {x.dtype} of shape {x.shape} [AL211]")
     return as_dtype(x, dtypes.int64)
 
 
@@ -214,6 +252,15 @@ def unique(x: ArrayLike, name: str | None = None) -> Tensor:
     ----------
     x : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.unique([3, 1, 3]))
+    Tensor([1 3], shape=(2,), dtype=int32)
     """
     return apply(UNIQUE, [convert_to_tensor(x)], None, name)
 
@@ -230,6 +277,15 @@ def bincount(x: ArrayLike, minlength: int = 0, name: str | None = None, *, weigh
     name : str, optional
     weights : tensor-like, optional
         What each counts, instead of 1; the result is float64 then.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.bincount([0, 2, 2]))
+    Tensor([1 0 2], shape=(3,), dtype=int32)
     """
     if weights is not None:
         return convert_to_tensor(np.bincount(convert_to_tensor(x), convert_to_tensor(weights), minlength))

@@ -206,7 +206,9 @@ class _Blocks:
     def left_alone(self) -> None:
         """In a forked child: blocks that other threads had begun will never be there."""
         if self.present:
-            self.error = RuntimeError("this process was forked while other threads were computing blocks of an array")
+            self.error = RuntimeError(
+                "this process was forked while other threads were computing blocks of an array [AL606]"
+            )
             self.next = iter(_NONE)
             self.present = 0
         if self.closed and self.left.locked():

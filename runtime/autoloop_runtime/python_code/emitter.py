@@ -54,7 +54,7 @@ class Emitter:
         for position, node in enumerate(graph.nodes):
             if node.op is PARAMETER:
                 if node.outputs[0] not in scope.env:
-                    raise ValueError(f"placeholder {node.outputs[0].name!r} needs a value: feed it")
+                    raise ValueError(f"placeholder {node.outputs[0].name!r} needs a value: feed it [AL505]")
                 continue
             if node.op is CONST:
                 scope.env[node.outputs[0]] = out.expressions.constant(node.attrs["value"], node.name)

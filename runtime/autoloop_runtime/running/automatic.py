@@ -61,7 +61,13 @@ ENTERING = 0.5e-6
 
 
 class MissingNativeWarning(UserWarning):
-    """A loop ran long that machine code would take, and the extra ``native`` is missing or too old; said once."""
+    """A loop ran long that machine code would take, and the extra ``native`` is missing or too old; said once.
+
+    Examples
+    --------
+    >>> issubclass(al.MissingNativeWarning, UserWarning)
+    True
+    """
 
 
 @dataclass(frozen=True)
@@ -293,7 +299,7 @@ class Automatic(BesidePython):
         warnings.warn_explicit(
             f"the loop {loop.name!r} ran for more than {NOTICE:.0f} seconds in generated Python; as machine code it "
             f"would be much faster, but {extra.why_not()}: {extra.remedy()} (or set AUTOLOOP_NATIVE=0, and nothing is "
-            "said)",
+            "said) [AL608]",
             MissingNativeWarning, line.filename if line else __name__, line.lineno if line else 0,
         )  # fmt: skip
 

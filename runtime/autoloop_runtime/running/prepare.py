@@ -37,14 +37,14 @@ EXECUTORS = ("auto", "dataflow", "sequential", "native")
 def check_executor(executor: str) -> str:
     """Return ``executor`` if there is such a one (``ValueError`` otherwise)."""
     if executor not in EXECUTORS:
-        raise ValueError(f"executor must be one of {', '.join(EXECUTORS)}, got {executor!r}")
+        raise ValueError(f"executor must be one of {', '.join(EXECUTORS)}, got {executor!r} [AL601]")
     return executor
 
 
 def checked_progress(progress: bool | None) -> bool | None:
     """Return ``progress`` if it says something; raises ``ImportError`` if it asks for what is not installed."""
     if progress is not None and not isinstance(progress, bool):
-        raise TypeError(f"progress is True, False or None, got {progress!r}")
+        raise TypeError(f"progress is True, False or None, got {progress!r} [AL609]")
     if progress:
         with undivided():
             from .progress_bars import check_extra

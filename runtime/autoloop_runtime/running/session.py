@@ -15,6 +15,7 @@ import numpy as np
 from ..base import dtypes, nest
 from ..base.config import check_memory_limit, shows_progress
 from ..base.contexts import Entered, Setting
+from ..base.dataclass import not_pickled
 from ..base.forks import Kind
 from ..base.shapes import ShapeLike, TensorShape
 from ..collections.variables import Variable
@@ -35,7 +36,17 @@ _sessions: ContextVar[tuple[Session, ...]] = ContextVar("autoloop_default_sessio
 
 
 def get_default_graph() -> Graph:
-    """Return the innermost default graph, or the implicit one of code that names none (1.x)."""
+    """Return the innermost default graph, or the implicit one of code that names none (1.x).
+
+    Returns
+    -------
+    Graph
+
+    Examples
+    --------
+    >>> isinstance(al.get_default_graph(), al.Graph)
+    True
+    """
     graph = current_graph()
     if graph is not None:
         return graph
@@ -58,7 +69,28 @@ def get_default_session() -> Session | None:
 
 
 def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> Tensor:
-    """Return a tensor of the default graph that must be fed (1.x)."""
+    """Return a tensor of the default graph that must be fed (1.x).
+
+    Parameters
+    ----------
+    dtype : dtype-like
+    shape : shape, optional
+        ``None`` where it is not known.
+    name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> with al.Graph():
+    ...     x = al.placeholder(al.float32, shape=[])
+    ...     y = x * 2
+    ...     with al.Session() as session:
+    ...         print(session.run(y, {x: 3.0}))
+    6.0
+    """
     from_dtype = np.dtype(dtype)
     return get_default_graph().parameter(from_dtype, TensorShape(shape), name or "Placeholder")
 
@@ -80,7 +112,18 @@ class Session:
     -----
     ``run`` may be called from several threads at once: executables are immutable, their cache is only added to
     under a lock. As a context manager a session makes itself and its graph the default.
+
+    Examples
+    --------
+    >>> with al.Graph():
+    ...     x = al.placeholder(al.float32, shape=[])
+    ...     y = x * 2
+    ...     with al.Session() as session:
+    ...         print(session.run(y, {x: 3.0}))
+    6.0
     """
+
+    __reduce__ = not_pickled("a Session is not pickled; send the values that it gives [AL706]")
 
     def __init__(
         self, target: str = "", graph: Graph | None = None, config: Any = None, *, memory_limit: int | None = None
@@ -147,12 +190,12 @@ class Session:
 
     def _open(self, fetches: Any) -> Any:
         if self._closed:
-            raise RuntimeError("the session is closed")
+            raise RuntimeError("the session is closed [AL504]")
         return fetches
 
     def _fed(self, feed_dict: Any) -> dict[Tensor, Any]:
         if not isinstance(feed_dict, Mapping | None):
-            raise TypeError(f"feed_dict maps tensors to values, got {feed_dict!r}")
+            raise TypeError(f"feed_dict maps tensors to values, got {feed_dict!r} [AL502]")
         return dict([self._feed(*pair) for item in (feed_dict or {}).items() for pair in _feed_parts(*item)])
 
     def _run(
@@ -197,11 +240,14 @@ class Session:
         if isinstance(leaf, Node):
             self._check_owner(leaf.graph, leaf.name)
             if not leaf.outputs:
-                raise TypeError(f"operation {leaf.name!r} has no outputs and no effect: there is nothing to run")
+                raise TypeError(
+                    f"operation {leaf.name!r} has no outputs and no effect: there is nothing to run [AL503]"
+                )
             return leaf.outputs[-1], True
         if not isinstance(leaf, Tensor):
             raise TypeError(
                 f"cannot fetch {leaf!r} of type {type(leaf).__name__}: fetch tensors, variables, operations or names"
+                " [AL503]"
             )
         if leaf.graph is not None:
             self._check_owner(leaf.graph, leaf.name)
@@ -227,20 +273,22 @@ class Session:
         if graph.root is self.graph:
             raise ValueError(
                 f"{name!r} lives inside {graph.prefix!r} and has one value per iteration or none; fetch what the "
-                f"loop or conditional returns"
+                f"loop or conditional returns [AL503]"
             )
-        raise ValueError(f"{name!r} belongs to another graph than this session's")
+        raise ValueError(f"{name!r} belongs to another graph than this session's [AL501]")
 
     def _feed(self, key: Any, value: Any) -> tuple[Tensor, Any]:
         tensor = self._by_name(key, "feed") if isinstance(key, str) else key
         if not isinstance(tensor, Tensor) or tensor.graph is None:
-            raise TypeError(f"the keys of feed_dict are tensors of the graph or their names, not {key!r}")
+            raise TypeError(f"the keys of feed_dict are tensors of the graph or their names, not {key!r} [AL502]")
         self._check_owner(tensor.graph, tensor.name)
         if tensor in self.graph.settled:
             _check_settled(tensor, value, self.graph.settled[tensor])
         if isinstance(value, Tensor):
             if value.is_symbolic:
-                raise TypeError(f"the value fed for {tensor.name!r} is a symbolic tensor; feed arrays or numbers")
+                raise TypeError(
+                    f"the value fed for {tensor.name!r} is a symbolic tensor; feed arrays or numbers [AL502]"
+                )
             value = value.value
         if isinstance(value, np.generic) and value.dtype == tensor.dtype and tensor.shape.matches(()):
             return tensor, value
@@ -249,7 +297,7 @@ class Session:
             array = _cast_feed(array, tensor, not isinstance(value, (np.ndarray, np.generic)))
         if not tensor.shape.matches(array.shape):
             raise ValueError(
-                f"{tensor.name!r} has shape {tensor.shape}, the fed value has shape {TensorShape(array.shape)}"
+                f"{tensor.name!r} has shape {tensor.shape}, the fed value has shape {TensorShape(array.shape)} [AL502]"
             )
         return tensor, array[()] if array.ndim == 0 else array
 
@@ -260,9 +308,9 @@ class Session:
 
         def run(*values: Any) -> Any:
             if len(values) != len(feeds):
-                raise TypeError(f"{len(feeds)} values are to be fed, {len(values)} were given")
+                raise TypeError(f"{len(feeds)} values are to be fed, {len(values)} were given [AL502]")
             if self._closed:
-                raise RuntimeError("the session is closed")
+                raise RuntimeError("the session is closed [AL504]")
             return self._run(resolved, self._fed(dict(zip(feeds, values))), None)
 
         return run
@@ -332,10 +380,10 @@ def _feed_parts(key: Any, value: Any) -> list[tuple[Any, Any]]:
     if len(given) != len(keys) or not isinstance(value, (tuple, type(key))):
         raise TypeError(
             f"the value fed for a {type(key).__name__} is one, or the tuple ({', '.join(names)}) of its parts, not "
-            f"{value!r}"
+            f"{value!r} [AL502]"
         )
     if any(isinstance(part, Tensor) and part.is_symbolic for part in given):
-        raise TypeError(f"the value fed for a {type(key).__name__} is symbolic; feed arrays or numbers")
+        raise TypeError(f"the value fed for a {type(key).__name__} is symbolic; feed arrays or numbers [AL502]")
     place = names.index("values")
     with eager():
         if isinstance(given[place], list):  # Python numbers take the dtype that is needed
@@ -352,13 +400,13 @@ def _cast_feed(array: np.ndarray[Any, Any], tensor: Tensor, python: bool) -> np.
     source, dtype = array.dtype, tensor.dtype
     integers = source.kind in "iu" and dtype.kind in ("iub" if python else "iu")
     if not integers and not np.can_cast(source, dtype, "same_kind") and array.size:
-        raise TypeError(f"{tensor.name!r} has dtype {dtype}, the fed value has {source}; cast it first")
+        raise TypeError(f"{tensor.name!r} has dtype {dtype}, the fed value has {source}; cast it first [AL502]")
     if integers and array.size:
         try:
             dtypes.check_fits(int(array.min()), dtype)
             dtypes.check_fits(int(array.max()), dtype)
         except OverflowError as error:
-            raise OverflowError(f"the value fed for {tensor.name!r}: {error}") from None
+            raise OverflowError(f"the value fed for {tensor.name!r}: {error} [AL502]") from None
     return array.astype(dtype)
 
 
@@ -369,6 +417,7 @@ def _check_settled(tensor: Tensor, value: Any, what: str) -> None:
     if not np.array_equal(np.asarray(value), known):
         raise ValueError(
             f"{tensor.name!r} was used as {what} when the graph was built, with the value {known}; no other can be fed"
+            " [AL502]"
         )
 
 
@@ -381,7 +430,7 @@ def _as_result(value: Any) -> Any:
 def _session(session: Any, what: str) -> Session:
     found = session or get_default_session()
     if found is None:
-        raise ValueError(f"{what} needs a session: use it inside 'with Session():' or pass session=")
+        raise ValueError(f"{what} needs a session: use it inside 'with Session():' or pass session= [AL504]")
     assert isinstance(found, Session)
     return found
 

@@ -6,6 +6,7 @@ that everything that holds for tensors there (invariants, windows, gradients) ho
 
 from __future__ import annotations
 
+from ...base.doors import listing
 from ...ir.tensor_spec import CompositeSpec
 from .functions import (
     add,
@@ -17,9 +18,11 @@ from .functions import (
     reorder,
     retain,
     row,
-    slice,
     to_dense,
     transpose,
+)
+from .functions import (
+    slice as slice,
 )
 from .indexed_slices import IndexedSlices
 from .sparse_tensor import SparseTensor
@@ -29,6 +32,7 @@ sparse_dense_matmul = matmul
 
 __all__ = [
     "CompositeSpec", "IndexedSlices", "IndexedSlicesSpec", "SparseTensor", "SparseTensorSpec", "add", "from_dense",
-    "map_values", "matmul", "multiply", "reduce_sum", "reorder", "retain", "row", "slice", "sparse_dense_matmul",
+    "map_values", "matmul", "multiply", "reduce_sum", "reorder", "retain", "row", "sparse_dense_matmul",
     "to_dense", "transpose",
 ]  # fmt: skip
+__dir__ = listing(globals(), "slice")

@@ -20,13 +20,15 @@ from .sparse_tensor import SparseTensor
 
 def _sparse(x: Any, name: str) -> SparseTensor:
     if not isinstance(x, SparseTensor):
-        raise TypeError(f"sparse.{name} takes a SparseTensor, got {type(x).__name__}; sparse.from_dense makes one")
+        raise TypeError(
+            f"sparse.{name} takes a SparseTensor, got {type(x).__name__}; sparse.from_dense makes one [AL312]"
+        )
     return x
 
 
 def _rank(x: SparseTensor, name: str) -> int:
     if x.rank is None:
-        raise ValueError(f"sparse.{name}: the rank of the SparseTensor must be known")
+        raise ValueError(f"sparse.{name}: the rank of the SparseTensor must be known [AL312]")
     return x.rank
 
 
@@ -42,10 +44,19 @@ def from_dense(x: Any, name: str | None = None) -> SparseTensor:
     ----------
     x : tensor-like
     name : str, optional
+
+    Returns
+    -------
+    SparseTensor
+
+    Examples
+    --------
+    >>> print(al.sparse.from_dense([[1, 0], [0, 2]]).values)
+    Tensor([1 2], shape=(2,), dtype=int32)
     """
     x = convert_to_tensor(x)
     if x.shape.rank == 0:
-        raise ValueError("sparse.from_dense: a scalar cannot be sparse; it needs at least one dimension")
+        raise ValueError("sparse.from_dense: a scalar cannot be sparse; it needs at least one dimension [AL312]")
     indices = ops.argwhere(x, name=name)
     if x.shape.is_fully_defined():
         shape = convert_to_tensor(np.asarray(x.shape.as_tuple(), np.int64))
@@ -63,6 +74,16 @@ def to_dense(x: Any, default_value: Any = None, name: str | None = None) -> Tens
     default_value : scalar, optional
         What stands where no entry is, by default zero. With it, entries must not share a place.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.sparse.to_dense(al.SparseTensor([[0, 1]], [5], (2, 2))))
+    Tensor([[0 5]
+     [0 0]], shape=(2, 2), dtype=int32)
     """
     x = _sparse(x, "to_dense")
     made: Tensor
@@ -81,6 +102,16 @@ def reorder(x: Any, name: str | None = None) -> SparseTensor:
     ----------
     x : SparseTensor
     name : str, optional
+
+    Returns
+    -------
+    SparseTensor
+
+    Examples
+    --------
+    >>> a = al.SparseTensor([[1, 1], [0, 0]], [2, 1], (2, 2))
+    >>> print(al.sparse.reorder(a).values)
+    Tensor([1 2], shape=(2,), dtype=int32)
     """
     x = _sparse(x, "reorder")
     order = apply(ORDER, [x.indices], None, name)
@@ -89,7 +120,7 @@ def reorder(x: Any, name: str | None = None) -> SparseTensor:
 
 def _common_shape(a: SparseTensor, b: SparseTensor, name: str) -> Tensor:
     if not a.shape.is_compatible_with(b.shape):
-        raise ValueError(f"sparse.{name}: the shapes {a.shape} and {b.shape} do not fit each other")
+        raise ValueError(f"sparse.{name}: the shapes {a.shape} and {b.shape} do not fit each other [AL312]")
     if a.shape.is_fully_defined() and b.shape.is_fully_defined():
         return a.dense_shape
     made: Tensor = apply(AGREE, [a.dense_shape, b.dense_shape])
@@ -109,6 +140,13 @@ def add(a: Any, b: Any, name: str | None = None) -> Any:
     -------
     SparseTensor or Tensor
         Sparse, sorted and with one entry per place if both are sparse (an entry stays even if it is zero), else dense.
+
+    Examples
+    --------
+    >>> a = al.sparse.from_dense([[1, 0], [0, 2]])
+    >>> print(al.sparse.to_dense(al.sparse.add(a, a)))
+    Tensor([[2 0]
+     [0 4]], shape=(2, 2), dtype=int32)
     """
     if not isinstance(a, SparseTensor):
         a, b = b, a
@@ -118,11 +156,11 @@ def add(a: Any, b: Any, name: str | None = None) -> Any:
         if not b.shape.is_compatible_with(a.shape):
             raise ValueError(
                 f"sparse.add: a SparseTensor of shape {a.shape} and a tensor of shape {b.shape} cannot be added; "
-                f"for arithmetic with broadcasting use sparse.to_dense(x)"
+                f"for arithmetic with broadcasting use sparse.to_dense(x) [AL312]"
             )
         return ops.add(to_dense(a), b, name=name)
     if a.dtype != b.dtype:
-        raise TypeError(f"sparse.add: dtypes {a.dtype} and {b.dtype} differ; cast one of them")
+        raise TypeError(f"sparse.add: dtypes {a.dtype} and {b.dtype} differ; cast one of them [AL312]")
     shape = _common_shape(a, b, "add")
     indices = ops.concat([a.indices, b.indices], 0)
     distinct, place = apply_several(DISTINCT, [indices], None, name)
@@ -139,9 +177,19 @@ def map_values(f: Callable[..., Any], x: Any, *args: Any) -> SparseTensor:
     f : callable
         Elementwise: takes the vector of entries, gives one of the same length.
     x : SparseTensor
+
+    Returns
+    -------
+    SparseTensor
+
+    Examples
+    --------
+    >>> a = al.sparse.from_dense([[1, 0], [0, 2]])
+    >>> print(al.sparse.map_values(lambda v: v * 10, a).values)
+    Tensor([10 20], shape=(2,), dtype=int32)
     """
     if not callable(f):
-        raise TypeError(f"sparse.map_values: f must be callable, got {f!r}")
+        raise TypeError(f"sparse.map_values: f must be callable, got {f!r} [AL312]")
     sparse = _sparse(x, "map_values")
     return sparse.with_values(f(sparse.values, *[a.values if isinstance(a, SparseTensor) else a for a in args]))
 
@@ -149,7 +197,7 @@ def map_values(f: Callable[..., Any], x: Any, *args: Any) -> SparseTensor:
 def _at_entries(x: SparseTensor, other: Any, name: str) -> Any:
     """Return what of ``other``, broadcast to the shape of ``x``, stands at its entries."""
     if isinstance(other, SparseTensor):
-        raise TypeError(f"sparse.{name} takes a scalar or a tensor as the second argument, not a SparseTensor")
+        raise TypeError(f"sparse.{name} takes a scalar or a tensor as the second argument, not a SparseTensor [AL312]")
     if isinstance(other, (int, float, complex)):
         return other
     tensor = convert_to_tensor(other)
@@ -166,6 +214,16 @@ def multiply(x: Any, y: Any) -> SparseTensor:
     x : SparseTensor
     y : scalar or tensor-like
         Broadcast to the shape of ``x``.
+
+    Returns
+    -------
+    SparseTensor
+
+    Examples
+    --------
+    >>> a = al.sparse.from_dense([[1, 0], [0, 2]])
+    >>> print(al.sparse.multiply(a, 3).values)
+    Tensor([3 6], shape=(2,), dtype=int32)
     """
     sparse = _sparse(x, "multiply")
     return sparse.with_values(ops.multiply(sparse.values, _at_entries(sparse, y, "multiply")))
@@ -183,12 +241,22 @@ def transpose(x: Any, perm: Sequence[int] | None = None, name: str | None = None
     x : SparseTensor
     perm : sequence of int, optional
     name : str, optional
+
+    Returns
+    -------
+    SparseTensor
+
+    Examples
+    --------
+    >>> print(al.sparse.to_dense(al.sparse.transpose(al.sparse.from_dense([[1, 2], [0, 0]]))))
+    Tensor([[1 0]
+     [2 0]], shape=(2, 2), dtype=int32)
     """
     x = _sparse(x, "transpose")
     rank = _rank(x, "transpose")
     axes = [int(p) for p in (range(rank)[::-1] if perm is None else perm)]
     if sorted(axes) != list(range(rank)):
-        raise ValueError(f"sparse.transpose: {axes} is no permutation of the axes of a tensor of rank {rank}")
+        raise ValueError(f"sparse.transpose: {axes} is no permutation of the axes of a tensor of rank {rank} [AL312]")
     indices = ops.gather(x.indices, axes, axis=1)
     return reorder(SparseTensor.of(indices, x.values, _chosen(x, axes)), name)
 
@@ -213,10 +281,22 @@ def matmul(a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, nam
     adjoint_a, adjoint_b : bool
         Use the conjugate transpose.
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.sparse.matmul(al.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]]), al.ones((2, 1))))
+    Tensor([[1.]
+     [2.]], shape=(2, 1), dtype=float32)
     """
     a, b = _sparse(a, "matmul"), convert_to_tensor(b)
     if a.rank not in (2, None) or b.shape.rank not in (1, 2):
-        raise ValueError(f"sparse.matmul takes a SparseTensor of rank 2 and a matrix, got {a.shape} and {b.shape}")
+        raise ValueError(
+            f"sparse.matmul takes a SparseTensor of rank 2 and a matrix, got {a.shape} and {b.shape} [AL312]"
+        )
     if adjoint_a:
         a = transpose(a)
         a = a.with_values(ops.conj(a.values))
@@ -228,7 +308,7 @@ def matmul(a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, nam
         b = ops.conj(ops.transpose(b))
     columns = a.shape[1] if a.shape.rank is not None else None
     if columns is not None and b.shape[0] not in (columns, None):
-        raise ValueError(f"sparse.matmul: shapes {a.shape} and {b.shape} do not fit each other")
+        raise ValueError(f"sparse.matmul: shapes {a.shape} and {b.shape} do not fit each other [AL312]")
     rows = a.shape[0] if a.shape.rank is not None else None
     product: Tensor = apply(MATMUL, [a.indices, a.values, a.dense_shape, b], {"rows": rows}, name)
     return product
@@ -250,11 +330,21 @@ def retain(x: Any, to_retain: Any) -> SparseTensor:
     x : SparseTensor
     to_retain : boolean vector
         One per entry.
+
+    Returns
+    -------
+    SparseTensor
+
+    Examples
+    --------
+    >>> a = al.sparse.from_dense([[1, 0], [0, 2]])
+    >>> print(al.sparse.retain(a, [False, True]).values)
+    Tensor([2], shape=(1,), dtype=int32)
     """
     x, mask = _sparse(x, "retain"), convert_to_tensor(to_retain)
     if mask.dtype != dtypes.bool_ or not mask.shape.is_compatible_with(x.values.shape):
         raise TypeError(
-            f"sparse.retain: a boolean vector of shape {x.values.shape} is needed, got {mask.dtype}{mask.shape}"
+            f"sparse.retain: a boolean vector of shape {x.values.shape} is needed, got {mask.dtype}{mask.shape} [AL312]"
         )
     chosen = ops.argwhere(mask)[:, 0]
     return SparseTensor.of(ops.gather(x.indices, chosen), ops.gather(x.values, chosen), x.dense_shape)
@@ -269,12 +359,23 @@ def slice(x: Any, start: Any, size: Any, name: str | None = None) -> SparseTenso
     start, size : integer vectors
         Its first place and its extents.
     name : str, optional
+
+    Returns
+    -------
+    SparseTensor
+
+    Examples
+    --------
+    >>> print(al.sparse.to_dense(al.sparse.slice(al.sparse.from_dense([[1, 0], [0, 2]]), [0, 0], [1, 2])))
+    Tensor([[1 0]], shape=(1, 2), dtype=int32)
     """
     x = _sparse(x, "slice")
     first, extent = [ops.cast(convert_to_tensor(v), dtypes.int64) for v in (start, size)]
     for what, vector in (("start", first), ("size", extent)):
         if not vector.shape.is_compatible_with(x.dense_shape.shape):
-            raise ValueError(f"sparse.slice: {what} has shape {vector.shape}, dense_shape {x.dense_shape.shape}")
+            raise ValueError(
+                f"sparse.slice: {what} has shape {vector.shape}, dense_shape {x.dense_shape.shape} [AL312]"
+            )
     first = ops.minimum(ops.maximum(first, np.int64(0)), x.dense_shape)
     end = ops.maximum(ops.minimum(first + extent, x.dense_shape), first)
     inside = ops.all(ops.logical_and(x.indices >= first, x.indices < end), axis=1)
@@ -291,10 +392,19 @@ def row(x: Any, index: Any) -> SparseTensor:
         Of rank 2 or more.
     index : integer scalar
         Negative from the end; ``IndexError`` if there is no such row.
+
+    Returns
+    -------
+    SparseTensor
+
+    Examples
+    --------
+    >>> print(al.sparse.to_dense(al.sparse.row(al.sparse.from_dense([[1, 0], [0, 2]]), 1)))
+    Tensor([0 2], shape=(2,), dtype=int32)
     """
     x = _sparse(x, "row")
     if x.rank == 1:
-        raise ValueError("sparse.row: a SparseTensor of rank 1 has no rows; use sparse.to_dense(x)[i]")
+        raise ValueError("sparse.row: a SparseTensor of rank 1 has no rows; use sparse.to_dense(x)[i] [AL313]")
     at = apply(ROW, [ops.cast(convert_to_tensor(index), dtypes.int64), x.dense_shape])
     kept = retain(x, ops.equal(x.indices[:, 0], at))
     return SparseTensor.of(kept.indices[:, 1:], kept.values, x.dense_shape[1:])
@@ -304,10 +414,12 @@ def _getitem(x: SparseTensor, index: Any) -> SparseTensor:
     """Return ``x[i]`` and ``x[i:j]``."""
     if not isinstance(index, type(np.s_[:])):
         if isinstance(index, (tuple, list)) or index is None or index is Ellipsis or isinstance(index, bool):
-            raise TypeError("a SparseTensor is indexed by one row or one slice of rows; use sparse.slice for boxes")
+            raise TypeError(
+                "a SparseTensor is indexed by one row or one slice of rows; use sparse.slice for boxes [AL313]"
+            )
         return row(x, index)
     if index.step not in (None, 1):
-        raise ValueError(f"a SparseTensor can be sliced with step 1 only, got {index.step!r}")
+        raise ValueError(f"a SparseTensor can be sliced with step 1 only, got {index.step!r} [AL313]")
     count = x.dense_shape[0]
 
     def bound(given: Any, default: Any) -> Tensor:
@@ -333,6 +445,15 @@ def reduce_sum(x: Any, axis: Any = None, keepdims: bool = False, name: str | Non
     axis : int or sequence of int, optional
     keepdims : bool
     name : str, optional
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> print(al.sparse.reduce_sum(al.sparse.from_dense([[1, 0], [0, 2]]), axis=1))
+    Tensor([1 2], shape=(2,), dtype=int32)
     """
     x = _sparse(x, "reduce_sum")
     made: Tensor
@@ -343,7 +464,7 @@ def reduce_sum(x: Any, axis: Any = None, keepdims: bool = False, name: str | Non
     given = range(rank) if axis is None else [axis] if isinstance(axis, (int, np.integer)) else axis
     for a in given:
         if not -rank <= a < rank:
-            raise ValueError(f"sparse.reduce_sum: axis {a} is out of range for a SparseTensor of rank {rank}")
+            raise ValueError(f"sparse.reduce_sum: axis {a} is out of range for a SparseTensor of rank {rank} [AL312]")
     axes = {int(a) % rank for a in given}
     kept = [a for a in range(rank) if a not in axes]
     if kept:

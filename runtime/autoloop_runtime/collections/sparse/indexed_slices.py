@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from ... import ops
+from ...base.dataclass import reduced
 from ...base.dtypes import DType
 from ...base.shapes import TensorShape
 from ...ir.composite import Composite, register
@@ -37,9 +38,15 @@ class IndexedSlices:
     -----
     Where a tensor is needed it becomes one: ``convert_to_tensor(slices)``. As a loop variable its shape invariant is
     that of ``values``.
+
+    Examples
+    --------
+    >>> al.IndexedSlices(values=al.ones((1, 2)), indices=[3], dense_shape=(10, 2)).values.shape
+    TensorShape([1, 2])
     """
 
     __slots__ = ("dense_shape", "indices", "values")
+    __reduce__ = reduced
     __array_ufunc__ = None
 
     values: Tensor
@@ -51,11 +58,11 @@ class IndexedSlices:
         self.indices = as_places(convert_to_tensor(indices), "IndexedSlices", "indices")
         known = self.values.shape
         if known.rank == 0:
-            raise ValueError("IndexedSlices: values must be rows, got a scalar")
+            raise ValueError("IndexedSlices: values must be rows, got a scalar [AL314]")
         rows = TensorShape([known[0] if known.rank is not None else None])
         if not self.indices.shape.is_compatible_with(rows):
             raise ValueError(
-                f"IndexedSlices: values of shape {known} need indices of shape {rows}, got {self.indices.shape}"
+                f"IndexedSlices: values of shape {known} need indices of shape {rows}, got {self.indices.shape} [AL314]"
             )
         self.dense_shape = None
         if dense_shape is None:
@@ -66,11 +73,13 @@ class IndexedSlices:
         if not self.dense_shape.shape.is_compatible_with([known.rank]):
             raise ValueError(
                 f"IndexedSlices: values of rank {known.rank} need a dense_shape of as many entries, got shape "
-                f"{self.dense_shape.shape}"
+                f"{self.dense_shape.shape} [AL314]"
             )
         inner = self.shape[1:]
         if known.rank is not None and not inner.is_compatible_with(known[1:]):
-            raise ValueError(f"IndexedSlices: rows of shape {known[1:]} do not fit into dense_shape {self.shape}")
+            raise ValueError(
+                f"IndexedSlices: rows of shape {known[1:]} do not fit into dense_shape {self.shape} [AL314]"
+            )
 
     @classmethod
     def of(cls, values: Tensor, indices: Tensor, dense_shape: Tensor | None = None) -> IndexedSlices:
@@ -105,7 +114,9 @@ class IndexedSlices:
     def __autoloop_tensor__(self) -> Tensor:
         """Return the whole tensor."""
         if self.dense_shape is None:
-            raise ValueError("these IndexedSlices have no dense_shape, so the tensor they are rows of is not known")
+            raise ValueError(
+                "these IndexedSlices have no dense_shape, so the tensor they are rows of is not known [AL314]"
+            )
         shape: Any = self.shape.as_tuple() if self.shape.is_fully_defined() else self.dense_shape
         made: Tensor = ops.scatter(ops.expand_dims(self.indices, 1), self.values, shape)
         return made
@@ -139,7 +150,7 @@ class IndexedSlices:
         if not isinstance(other, IndexedSlices):
             return ops.add(convert_to_tensor(self), other)
         if not self.shape.is_compatible_with(other.shape):
-            raise ValueError(f"IndexedSlices of shapes {self.shape} and {other.shape} cannot be added")
+            raise ValueError(f"IndexedSlices of shapes {self.shape} and {other.shape} cannot be added [AL314]")
         shape = self.dense_shape if self.dense_shape is not None else other.dense_shape
         return IndexedSlices.of(
             ops.concat([self.values, other.values], 0), ops.concat([self.indices, other.indices], 0), shape
@@ -187,7 +198,9 @@ class _AsComposite(Composite[IndexedSlices]):
         if given.rank is None:
             shapes = [given, TensorShape([None]), TensorShape([None])]
         elif given.rank == 0:
-            raise ValueError("the shape invariant of IndexedSlices is that of its values, which are rows; got ()")
+            raise ValueError(
+                "the shape invariant of IndexedSlices is that of its values, which are rows; got () [AL314]"
+            )
         else:
             shapes = [given, TensorShape([given[0]]), TensorShape([given.rank])]
         return shapes if value.dense_shape is not None else shapes[:2]

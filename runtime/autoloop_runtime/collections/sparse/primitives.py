@@ -22,16 +22,16 @@ def check_parts(indices: Any, values: Any, dense_shape: Any) -> None:
     if indices.shape != (len(values), len(dense_shape)):
         raise ValueError(
             f"SparseTensor: {len(values)} values in a tensor of rank {len(dense_shape)} need indices of shape "
-            f"({len(values)}, {len(dense_shape)}), got {indices.shape}"
+            f"({len(values)}, {len(dense_shape)}), got {indices.shape} [AL311]"
         )
     if (dense_shape < 0).any():
-        raise ValueError(f"SparseTensor: dense_shape {dense_shape.tolist()} has a negative extent")
+        raise ValueError(f"SparseTensor: dense_shape {dense_shape.tolist()} has a negative extent [AL311]")
     wrong = ((indices < 0) | (indices >= dense_shape)).any(axis=1)
     if wrong.any():
         place = int(np.argmax(wrong))
         raise IndexError(
             f"SparseTensor: the index {indices[place].tolist()} of entry {place} is out of range for dense_shape "
-            f"{dense_shape.tolist()}"
+            f"{dense_shape.tolist()} [AL311]"
         )
 
 
@@ -56,14 +56,14 @@ def _distinct_kernel(indices: Any) -> Any:
 
 def _agree_kernel(a: Any, b: Any) -> Any:
     if a.shape != b.shape or (a != b).any():
-        raise ValueError(f"sparse tensors of shapes {a.tolist()} and {b.tolist()} do not fit each other")
+        raise ValueError(f"sparse tensors of shapes {a.tolist()} and {b.tolist()} do not fit each other [AL312]")
     return a
 
 
 def _row_kernel(index: Any, dense_shape: Any) -> Any:
     count = int(dense_shape[0])
     if not -count <= index < count:
-        raise IndexError(f"row {int(index)} is out of range for a SparseTensor of {count} rows")
+        raise IndexError(f"row {int(index)} is out of range for a SparseTensor of {count} rows [AL312]")
     return np.int64(index % count)
 
 
@@ -71,6 +71,7 @@ def _matmul_kernel(indices: Any, values: Any, dense_shape: Any, dense: Any, **_:
     if len(dense) != dense_shape[1]:
         raise ValueError(
             f"a SparseTensor of shape {dense_shape.tolist()} cannot be multiplied with a matrix of shape {dense.shape}"
+            " [AL312]"
         )
     out = np.zeros((int(dense_shape[0]), dense.shape[1]), dense.dtype)
     rows = indices[:, 0]
@@ -89,7 +90,7 @@ def _matmul_infer(indices: Tensor, values: Tensor, dense_shape: Tensor, dense: T
     if values.dtype != dense.dtype:
         raise TypeError(
             f"sparse.matmul: the SparseTensor has dtype {values.dtype}, the matrix {dense.dtype}; use "
-            f"cast(x, {values.dtype})"
+            f"cast(x, {values.dtype}) [AL312]"
         )
     return dense.dtype, TensorShape([rows, dense.shape.known[1] if dense.shape.rank is not None else None])
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import ops
 from ...base import dtypes
+from ...base.dataclass import reduced
 from ...base.dtypes import DType
 from ...base.shapes import Dim, TensorShape
 from ...ir.apply import apply
@@ -30,14 +31,14 @@ def _part(value: Any, rank: int, what: str, column: Any = None) -> Tensor:
         value = array.astype(np.int64) if array.dtype.kind in "iu" else value
     tensor = convert_to_tensor(value)
     if tensor.shape.rank not in (rank, None):
-        raise ValueError(f"SparseTensor: {what} must have rank {rank}, got shape {tensor.shape}")
+        raise ValueError(f"SparseTensor: {what} must have rank {rank}, got shape {tensor.shape} [AL311]")
     return tensor
 
 
 def as_places(tensor: Tensor, owner: str, what: str) -> Tensor:
     """Return ``tensor`` as int64 (``TypeError`` if it does not hold integers)."""
     if tensor.dtype.kind not in "iu":
-        raise TypeError(f"{owner}: {what} must be integers, got dtype {tensor.dtype}")
+        raise TypeError(f"{owner}: {what} must be integers, got dtype {tensor.dtype} [AL311]")
     if tensor.dtype == dtypes.int64:
         return tensor
     known = tensor.fixed_value()  # a cast would hide it
@@ -73,9 +74,15 @@ class SparseTensor:
     Entries may be in any order and share a place (they add up); ``sparse.reorder`` sorts them row by row. As a loop
     variable it may change the number of its entries and the extents of its dense shape, but not its rank; the shape
     invariant is ``TensorShape([rank])``.
+
+    Examples
+    --------
+    >>> print(al.SparseTensor(indices=[[0, 1]], values=[5], dense_shape=(2, 2)).dense_shape)
+    Tensor([2 2], shape=(2,), dtype=int64)
     """
 
     __slots__ = ("dense_shape", "indices", "values")
+    __reduce__ = reduced
     #: arithmetic with arrays and tensors is decided here, not by them
     __array_ufunc__ = None
 
@@ -87,7 +94,7 @@ class SparseTensor:
         extents = as_places(_part(dense_shape, 1, "dense_shape"), "SparseTensor", "dense_shape")
         rank = extents.shape.known[0] if extents.shape.rank is not None else None
         if rank == 0:
-            raise ValueError("SparseTensor: dense_shape is empty; a sparse tensor has at least one dimension")
+            raise ValueError("SparseTensor: dense_shape is empty; a sparse tensor has at least one dimension [AL311]")
         places = _part(indices, 2, "indices", np.zeros((0, rank or 1), np.int64))
         places = as_places(places, "SparseTensor", "indices")
         self.values = _part(values, 1, "values", np.zeros(0, np.float32))
@@ -95,7 +102,7 @@ class SparseTensor:
         if not places.shape.is_compatible_with(expected):
             raise ValueError(
                 f"SparseTensor: indices have shape {places.shape}; values of shape {self.values.shape} and dense_shape "
-                f"of shape {extents.shape} need {expected}"
+                f"of shape {extents.shape} need {expected} [AL311]"
             )
         parts = [places.fixed_value(), self.values.fixed_value(), extents.fixed_value()]
         if all(p is not None for p in parts):
@@ -144,11 +151,11 @@ class SparseTensor:
         """Return the same places with other entries."""
         values = _part(new_values, 1, "values")
         if not values.shape.is_compatible_with(self.values.shape):
-            raise ValueError(f"SparseTensor: {self.values.shape} values are there, {values.shape} were given")
+            raise ValueError(f"SparseTensor: {self.values.shape} values are there, {values.shape} were given [AL311]")
         return SparseTensor.of(self.indices, values, self.dense_shape)
 
     def __autoloop_tensor__(self) -> Tensor:
-        raise TypeError("a SparseTensor is no tensor of all its entries; use sparse.to_dense(x)")
+        raise TypeError("a SparseTensor is no tensor of all its entries; use sparse.to_dense(x) [AL313]")
 
     # -- Python's protocols -------------------------------------------------------------------------------
 
@@ -184,16 +191,16 @@ class SparseTensor:
         return call("sparse_getitem", self, index)
 
     def __iter__(self) -> Any:
-        raise TypeError("a SparseTensor is not iterable; x[i] gives a row, sparse.to_dense(x) all entries")
+        raise TypeError("a SparseTensor is not iterable; x[i] gives a row, sparse.to_dense(x) all entries [AL313]")
 
     def __len__(self) -> int:
         count = self.shape[0] if self.shape.rank is not None else None
         if count is None:
-            raise TypeError("the number of rows of this SparseTensor is not known while the graph is built")
+            raise TypeError("the number of rows of this SparseTensor is not known while the graph is built [AL313]")
         return int(count)
 
     def __bool__(self) -> bool:
-        raise TypeError("the truth value of a SparseTensor is ambiguous; ask for one of its values")
+        raise TypeError("the truth value of a SparseTensor is ambiguous; ask for one of its values [AL313]")
 
     def __repr__(self) -> str:
         return f"SparseTensor(indices={self.indices!r}, values={self.values!r}, dense_shape={self.dense_shape!r})"
@@ -223,12 +230,12 @@ class _AsComposite(Composite[SparseTensor]):
             if len(given) != 1:
                 raise ValueError(
                     f"the shape invariant of a SparseTensor is TensorShape([rank]), the shape of its dense_shape; got "
-                    f"{given!r} for one of rank {rank}"
+                    f"{given!r} for one of rank {rank} [AL312]"
                 )
             if rank is not None and given[0] not in (rank, None):
                 raise ValueError(
                     f"the shape invariant {given!r} says that the SparseTensor has rank {given[0]}, but its "
-                    f"dense_shape has shape {value.dense_shape.shape} (rank {rank})"
+                    f"dense_shape has shape {value.dense_shape.shape} (rank {rank}) [AL312]"
                 )
             rank = given[0]
         return [TensorShape([None, rank]), TensorShape([None]), TensorShape([rank])]

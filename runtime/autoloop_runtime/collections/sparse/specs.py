@@ -26,6 +26,11 @@ class SparseTensorSpec(CompositeSpec):
         Of the whole tensor; may have ``None`` dimensions, or be ``None`` for unknown rank.
     dtype : dtype-like
     name : str, optional
+
+    Examples
+    --------
+    >>> al.SparseTensorSpec((2, 2), al.int32).shape
+    TensorShape([2, 2])
     """
 
     __slots__ = ()
@@ -65,6 +70,11 @@ class IndexedSlicesSpec(CompositeSpec):
     indices_shape : shape-like
         ``[n]`` for a known number of rows.
     name : str, optional
+
+    Examples
+    --------
+    >>> al.IndexedSlicesSpec((10, 2), al.float32).shape
+    TensorShape([10, 2])
     """
 
     __slots__ = ("has_shape", "rows")

@@ -155,7 +155,7 @@ def _mapped(count: int) -> _Mapped:
         raise OSError(
             error.errno,
             f"swap_memory: {os.strerror(error.errno or 0)} while saving values of a loop in {gettempdir()} "
-            f"({count >> 20} MiB are needed); set TMPDIR to a larger disk, or raise config.set_swap_budget",
+            f"({count >> 20} MiB are needed); set TMPDIR to a larger disk, or raise config.set_swap_budget [AL605]",
         ) from None
 
 
@@ -184,11 +184,13 @@ def forked() -> BaseException:
     """Return why there are no results for who was forked in the middle of a run."""
     return RuntimeError(
         "this process was forked while machine code ran whose saved values were in a file (swap_memory), which its "
-        "parent has gone on writing to; so the graph cannot be run to its end here. Fork outside of graphs"
+        "parent has gone on writing to; so the graph cannot be run to its end here. Fork outside of graphs [AL606]"
     )
 
 
 def failure() -> BaseException:
     """Return why a stack on this thread could not become larger."""
     error = space.failed.pop(threading.get_ident(), None)
-    return error if error is not None else MemoryError("there is no memory for the values that the gradient needs")
+    return (
+        error if error is not None else MemoryError("there is no memory for the values that the gradient needs [AL604]")
+    )

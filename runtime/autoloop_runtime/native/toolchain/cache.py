@@ -39,7 +39,7 @@ def _say_once(folder: str) -> None:
     if not why:
         return
     _said.add(folder)
-    told = f"{FOLDER}={folder} {why}; compiled code is not kept ({OPT_OUT}=0 if that is what you want)"
+    told = f"{FOLDER}={folder} {why}; compiled code is not kept ({OPT_OUT}=0 if that is what you want) [AL611]"
     try:
         warnings.warn(told, UnusableCacheWarning, stacklevel=2)
     except UnusableCacheWarning:  # warnings are errors here; for a job there is nobody to catch it

@@ -25,12 +25,12 @@ def refusal(node: Node, why: str) -> NativeRefusal:
     """Return the refusal of ``node``."""
     where = f" at {node.location[-1]}" if node.location else ""
     told = f"cannot take the operation {node.name!r} ({node.op.name}){where}: {why}"
-    return NativeRefusal(f"executor='native' {told}; use executor='auto' or 'sequential'", told)
+    return NativeRefusal(f"executor='native' {told}; use executor='auto' or 'sequential' [AL602]", told)
 
 
 def refuse(node: Node | None, why: str) -> NoReturn:
     """Raise a ``NativeRefusal`` about ``node``."""
     if node is None:
         told = f"cannot run this function: {why}"
-        raise NativeRefusal(f"executor='native' {told}", told)
+        raise NativeRefusal(f"executor='native' {told} [AL602]", told)
     raise refusal(node, why)

@@ -132,7 +132,7 @@ def _svd_full_vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], a
     _, rows, columns = split_shape(inputs[0])
     count = least(rows, columns)
     if count is None:
-        raise ValueError("numpy.linalg.svd: a gradient of full_matrices=True needs the extents of the matrix")
+        raise ValueError("numpy.linalg.svd: a gradient of full_matrices=True needs the extents of the matrix [AL411]")
     thin_u, thin_vh = u[..., :count], vh[..., :count, :]
     if of_u is not None:
         of_u = _thinned(u, of_u, count)
@@ -231,7 +231,7 @@ def _qr_vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: 
     (q, r), (of_q, of_r) = outputs, g
     _, rows, columns = split_shape(inputs[0])
     if rows is None or columns is None:
-        raise ValueError("numpy.linalg.qr: a gradient needs the extents of the matrix")
+        raise ValueError("numpy.linalg.qr: a gradient needs the extents of the matrix [AL411]")
     if rows >= columns:
         return [_tall_qr_vjp(of_q, of_r, q, r)]
     if of_r is None:
@@ -261,7 +261,7 @@ def _qr_complete_vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor]
     _, rows, columns = split_shape(inputs[0])
     count = least(rows, columns)
     if count is None:
-        raise ValueError("numpy.linalg.qr: a gradient needs the extents of the matrix")
+        raise ValueError("numpy.linalg.qr: a gradient needs the extents of the matrix [AL411]")
     of_q = None if of_q is None else _thinned(q, of_q, count)
     of_r = None if of_r is None else of_r[..., :count, :]
     return _qr_vjp([of_q, of_r], [q[..., :count], r[..., :count, :]], inputs, attrs)

@@ -241,7 +241,7 @@ def _count(where: Any, extent: Any) -> Any:
     """Return how many places an argument names."""
     if isinstance(where, slice):
         if not isinstance(extent, int):
-            raise ValueError("insert: a slice needs an extent that is known; declare it with set_shape")
+            raise ValueError("insert: a slice needs an extent that is known; declare it with set_shape [AL211]")
         return len(range(*where.indices(extent)))
     if where.dtype.kind == "b":
         value = where.constant_value()

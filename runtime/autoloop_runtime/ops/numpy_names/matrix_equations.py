@@ -101,7 +101,7 @@ def _cut(a: Tensor, rcond: Any) -> Any:
         return precision if rcond == -1 else rcond
     _, rows, columns = split_shape(a)
     if rows is None or columns is None:
-        raise ValueError("numpy.linalg.lstsq: a gradient needs the extents of the matrix, or rcond")
+        raise ValueError("numpy.linalg.lstsq: a gradient needs the extents of the matrix, or rcond [AL411]")
     return precision * max(rows, columns)
 
 

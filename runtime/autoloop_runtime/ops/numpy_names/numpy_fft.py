@@ -84,7 +84,7 @@ def _rfft_vjp(g: Any, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any
     x, n, axis = inputs[0], attrs["n"], attrs["axis"]
     count = n if n is not None else x.shape.known[axis]
     if count is None:
-        raise ValueError("numpy.fft.rfft: a gradient needs the extent of the axis; give n")
+        raise ValueError("numpy.fft.rfft: a gradient needs the extent of the axis; give n [AL411]")
     found = real(_ifft(g, n=count, axis=axis, norm=_OTHER[attrs["norm"]]))
     return [_as_input(_resized(found, x, n, axis), x)]
 
@@ -93,7 +93,7 @@ def _irfft_vjp(g: Any, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> An
     x, axis = inputs[0], attrs["axis"]
     count = g.shape.known[axis]
     if count is None:
-        raise ValueError("numpy.fft.irfft: a gradient needs the extent of the axis; give n")
+        raise ValueError("numpy.fft.irfft: a gradient needs the extent of the axis; give n [AL411]")
     found = _rfft(g, n=None, axis=axis, norm=_OTHER[attrs["norm"]])
     twice = np.full(count // 2 + 1, 2, g.dtype)
     twice[0] = 1

@@ -79,7 +79,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: Any = False, *, rtol: Any = NO_VA
         rows, columns = x.shape.known[-2:]
         if rtol is None:  # as NumPy reads the array API
             if rows is None or columns is None:
-                raise ValueError("numpy.linalg.pinv: rtol=None needs the extents of the matrix; give a number")
+                raise ValueError("numpy.linalg.pinv: rtol=None needs the extents of the matrix; give a number [AL411]")
             rcond = max(rows, columns) * float(np.finfo(x.dtype).eps)
         else:
             rcond = 1e-15

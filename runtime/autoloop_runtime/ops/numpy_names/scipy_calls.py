@@ -114,7 +114,7 @@ class _Call:
         if not (same and all(shape.matches(np.shape(one)) for one, (_, shape) in zip(data, self.specs))):
             raise TypeError(
                 f"{full_name(self.theirs)} gave {_shown(data)}, but {_shown_specs(self.specs)} for other values when "
-                f"it was traced: what it gives must not depend on values"
+                f"it was traced: what it gives must not depend on values [AL219]"
             )
         return tuple([one if hasattr(one, "dtype") else np.asarray(one)[()] for one in data])
 
@@ -156,7 +156,9 @@ def _example(tensor: Tensor, far: float, theirs: Any) -> Any:
     """Return an array like one of a run: square, positive and well away from singular, if it can be."""
     shape = tensor.shape
     if not shape.is_fully_defined():
-        raise TypeError(f"{full_name(theirs)} must know the shapes of its arguments while it is traced, not {shape}")
+        raise TypeError(
+            f"{full_name(theirs)} must know the shapes of its arguments while it is traced, not {shape} [AL219]"
+        )
     extents = shape.as_tuple()
     made = np.full(extents, far) + 1.0 / (1 + np.arange(int(np.prod(extents)))).reshape(extents) * far
     if len(extents) > 1:
@@ -173,7 +175,9 @@ def _vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any
     rule = _GRADIENTS.get(call.theirs.__name__)
     made = rule(call.arguments, g, outputs, inputs) if rule is not None and len(inputs) == 1 else None
     if made is None:
-        raise TypeError(f"{full_name(call.theirs)} has no derivative with these arguments; numpy.linalg may have one")
+        raise TypeError(
+            f"{full_name(call.theirs)} has no derivative with these arguments; numpy.linalg may have one [AL405]"
+        )
     return list(made)
 
 

@@ -45,7 +45,7 @@ _SLOPES: dict[Any, Callable[..., Any]] = {
 def _none_of(method: str, ufunc: Any) -> TypeError:
     return TypeError(
         f"numpy.{ufunc.__name__}.{method} has no derivative here: write it with functions that have one, or give its "
-        f"argument stop_gradient(x)"
+        f"argument stop_gradient(x) [AL405]"
     )
 
 

@@ -51,7 +51,7 @@ def _vjp_of(name: str, slopes: Callable[..., Any]) -> Callable[..., Any]:
 def _refuse_order(g: Any, outputs: Any, inputs: Any, attrs: Any) -> Any:
     raise TypeError(
         f"scipy.special.{attrs['function']} has no derivative with regard to its argument {attrs['argument']}: give "
-        "that as a Python number, as integers, or with stop_gradient"
+        "that as a Python number, as integers, or with stop_gradient [AL405]"
     )
 
 

@@ -166,7 +166,9 @@ def _beside(name: str, of_lower: float, of_upper: float, by_value: Callable[...,
 
 def _digamma_slopes(y: Any, x: Any) -> Any:
     if x.dtype.kind == "c":
-        raise TypeError("scipy.special.digamma of complex numbers has no derivative, as SciPy's zeta takes real ones")
+        raise TypeError(
+            "scipy.special.digamma of complex numbers has no derivative, as SciPy's zeta takes real ones [AL405]"
+        )
     return (_f("zeta", 2.0, x),)
 
 

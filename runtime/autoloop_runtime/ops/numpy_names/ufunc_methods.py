@@ -123,7 +123,7 @@ def _at(ufunc: Any, a: Any, indices: Any, *operands: Any) -> None:
             array_written(a)
         raise TypeError(
             f"numpy.{ufunc.__name__}.at changes its first argument, which tensors do not: write a[indices] = ..., or "
-            f"for sums a = autoloop.scatter_add(a, indices, values)"
+            f"for sums a = autoloop.scatter_add(a, indices, values) [AL009]"
         )
     held = a.current()
     others = [as_operand(one) for one in operands]  # numbers of Python's among them are as strong as arrays, to NumPy

@@ -30,6 +30,7 @@ def _writes(theirs: Any, array: Any, instead: str) -> NoReturn:
         array_written(array)
     raise TypeError(
         f"{full_name(theirs)} changes the array it is given, and tensors do not change where they are: write {instead}"
+        " [AL009]"
     )
 
 
