@@ -21,6 +21,7 @@ from autoloop_runtime.base.dtypes import is_own, own_dtype, strange_dtype
 from autoloop_runtime.base.error_codes import coded
 from autoloop_runtime.base.locations import Line
 from autoloop_runtime.base.stand_ins import ShownByRun
+from autoloop_runtime.ir.array_kinds import is_labelled, strangeness
 from autoloop_runtime.ir.recorders import recorders
 
 from .bound_function import BoundFunction
@@ -279,6 +280,7 @@ class NamedFunction(Protocol):
     executor: str
     told: Told
     needs_graph: bool
+    input_signature: tuple[Any, ...] | None
     _parameters: Parameters
 
 
@@ -305,7 +307,7 @@ def flattened_or_left(function: NamedFunction, call: tuple[Any, ...]) -> tuple[l
 
 def taken_or_left(function: NamedFunction, leaves: list[Any], call: tuple[Any, ...]) -> list[Any]:
     """Return the leaves of a call as a trace takes them, see :func:`taken`; leave the call to plain Python where an
-    argument is an array of another byte order, as are its parts and copies.
+    argument is an array of another byte order, as are its parts and copies, or has labels.
 
     Parameters
     ----------
@@ -322,21 +324,26 @@ def taken_or_left(function: NamedFunction, leaves: list[Any], call: tuple[Any, .
         If the executor needs a graph, and of what is refused.
     """
     names = functools.partial(function._parameters.leaf_names, call)
+    is_wanted = function.needs_graph or function.input_signature is not None or bool(recorders())
+    if not is_wanted:
+        for place, leaf in enumerate(leaves):
+            if type(leaf) not in _BARE and is_labelled(leaf):
+                _leave_given(function, names()[place], f"{strangeness(leaf)}")
     made = taken(function.name, leaves, names)
     if made is leaves or function.needs_graph or recorders():  # derivatives are taken of a copy
         return made
-    strange = [
-        (name, one)
-        for name, one in zip(names(), leaves)
-        if isinstance(one, (np.ndarray, np.generic)) and not is_own(one.dtype)
-    ]
-    if not strange:
-        return made
-    name, array = strange[0]
-    said = (
-        f"argument {name!r} is of {strange_dtype(array.dtype)}, and so are its parts and copies; "
-        f"give a copy, {name}.astype({own_dtype(array.dtype)})"
-    )
+    for name, one in zip(names(), leaves):
+        if isinstance(one, (np.ndarray, np.generic)) and not is_own(one.dtype):
+            is_of, like = strange_dtype(one.dtype), own_dtype(one.dtype)
+            _leave_given(
+                function, name, f"of {is_of}, and so are its parts and copies; give a copy, {name}.astype({like})"
+            )
+    return made
+
+
+def _leave_given(function: NamedFunction, name: str, kind: str) -> NoReturn:
+    """Leave a call to plain Python for one of its arguments, and tell once of which kind that is."""
+    said = f"argument {name!r} is {kind}"
     if function.executor == "native":
         raise TypeError(coded("AL602", f"executor='native' cannot run {function.name}: {said}"))
     if name not in function.told:

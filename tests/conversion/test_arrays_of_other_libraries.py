@@ -8,6 +8,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from each_case import each
+from executors import EXECUTORS
 from left_to_python import refused_or_plain
 from written_out import program
 
@@ -79,13 +80,32 @@ def test_what_has_labels_aligns_by_them_as_in_plain_python(library):
 
 
 @pytest.mark.parametrize("library", WITH_LABELS)
-def test_what_has_labels_is_refused_as_an_argument(library):
-    f = al.function(lambda x: x * 2)
+def test_what_has_labels_is_plain_pythons_as_an_argument(library):
+    def double(x):
+        x = x["a"] if isinstance(x, dict) else x[0] if isinstance(x, list) else x
+        i = 0
+        while i < 1:
+            x = x * 2
+            i += 1
+        return x
+
     for name, value in made(library).items():
         if len(name) == 1:
-            for given in (value, [value], {"a": value}):
-                with pytest.raises(TypeError, match=f"argument 'x.*' is a {library}.*, whose labels would be lost"):
-                    f(given)
+            f, words = al.function(double), f"argument 'x.*' is a {library}.*, whose labels would be lost"
+            with pytest.warns(UserWarning, match=f"double runs as plain Python: {words}"):
+                assert repr(f(value)) == repr(value * 2)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", ".* runs as plain Python")
+                for given in (value, [value], {"a": value}):
+                    assert repr(f(given)) == repr(value * 2)
+            assert f(np.ones(2)).tolist() == [2.0, 2.0] and f.tracing_count == 1
+            with pytest.raises(TypeError, match=f"is a {library}.*, whose labels would be lost"):
+                al.grad(f)(value)
+            with pytest.raises(TypeError, match=words):
+                al.function(double, input_signature=[al.TensorSpec([None], al.float64)])(value)
+            if "native" in EXECUTORS:
+                with pytest.raises(TypeError, match=f"executor='native' cannot run double: {words}"):
+                    al.function(double, executor="native")(value)
 
 
 def test_tensors_of_pytorch_are_taken_over():
@@ -156,6 +176,20 @@ def test_tensors_are_handed_on_through_dlpack():
         t.__dlpack__(dl_device=(2, 0))
     assert t.__dlpack_device__() == (1, 0) == np.ones(2).__dlpack_device__()
     assert np.from_dlpack(al.constant(2.5)).shape == ()
+
+
+def test_an_object_that_knows_no_copies_is_made_a_tensor_without_a_warning():
+    class Older:
+        held = np.ones(2)
+
+        def __array__(self, dtype=None):
+            return self.held
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # NumPy's, as for tensors of PyTorch's
+        made = al.constant(Older()), al.convert_to_tensor(Older()), al.sin(Older()), al.zeros(2) + Older()
+    Older.held[0] = 5.0
+    assert made[0].numpy().tolist() == [1.0, 1.0] and made[3].numpy().tolist() == [1.0, 1.0]
 
 
 def test_who_cannot_be_told_that_tensors_are_not_written_to_gets_a_copy():

@@ -38,7 +38,7 @@ def strangeness(value: Any) -> str | None:
     if issubclass(type(value), np.generic):
         kind = value.dtype.kind
         return None if kind in NUMBERS or kind in "SU" else _of_dtype(value.dtype)
-    if _is_labelled(value):
+    if is_labelled(value):
         name = f"{origin_of(type(value))}.{type(value).__name__}"
         if not hasattr(value, "to_numpy"):  # as a Dataset of xarray's
             return f"a {name}, which holds several arrays with labels; give those that are needed, x['name'].to_numpy()"
@@ -46,7 +46,8 @@ def strangeness(value: Any) -> str | None:
     return None
 
 
-def _is_labelled(value: Any) -> bool:
+def is_labelled(value: Any) -> bool:
+    """Return whether something is an array or table with labels, by which its operators align it."""
     return origin_of(type(value)) in _LABELLED and hasattr(value, "__array__")
 
 

@@ -195,8 +195,8 @@ def _own(dtype: DType) -> DType:
 
 def _nested(value: Any) -> np.ndarray[Any, Any]:
     try:
-        made: np.ndarray[Any, Any] = np.array(value)
-        # an object's own ``__array__`` may give the array that it holds, whatever is asked of it
+        # not asked for a copy, of which older ``__array__`` s do not know: they may give the array that they hold
+        made: np.ndarray[Any, Any] = np.asarray(value)
         return made if isinstance(value, (list, tuple)) else made.copy()
     except ValueError as error:
         refuse_tensors_as_arrays(error)
