@@ -52,8 +52,20 @@ def test_links_lead_somewhere():
 
 
 def test_benchmark_table_has_a_verdict_in_every_row():
-    table = README.partition("<!-- benchmarks -->")[2].partition("<!-- /benchmarks -->")[0]
+    page = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
+    table = page.partition("<!-- benchmarks -->")[2].partition("<!-- /benchmarks -->")[0]
     rows = [line.split("|")[1:-1] for line in _lines(table) if line.startswith("|")][2:]
     assert rows
     for row in rows:
         assert len(row) == 4 and all(cell.strip() for cell in row), row
+
+
+def test_short_tables_are_of_the_long_ones():
+    for page, long, short in (
+        ("figures.md", "peers", "some peers"),
+        ("speed-of-kernels.md", "kernels S 1", "classes of kernels S 1"),
+    ):
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        lines = _lines(text.partition(f"<!-- {long} -->")[2].partition(f"<!-- /{long} -->")[0])
+        shown = _lines(README.partition(f"<!-- {short} -->")[2].partition(f"<!-- /{short} -->")[0])
+        assert len(shown) > 7 and set(shown) <= set(lines), f"update README.md and docs/{page} by one command"

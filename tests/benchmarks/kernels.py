@@ -174,6 +174,11 @@ def cells(name: str, found: dict[str, Found], ways: Sequence[str]) -> list[str]:
     return [name, number(plain * 1e3), *(found[way].cell for way in ways), *auto, figures(found, ways, seconds), memory]
 
 
+def classes(rows: Rows, ways: Sequence[str]) -> str:
+    """The means of the classes of kernels, as Markdown."""
+    return page.markdown(["class", "kernels", *ways, "goal"], means(rows, ways), range(1, 3 + len(ways)))
+
+
 def tables(rows: Rows, ways: Sequence[str]) -> str:
     """The kernels, and the means of their classes, as Markdown."""
     ours = [way for way in ways if way not in NUMBA]
@@ -182,8 +187,7 @@ def tables(rows: Rows, ways: Sequence[str]) -> str:
     head = ["kernel", "NumPy, ms", *ways, *auto, f"first call, s: {order}", f"memory: {order}"]
     count = len(ways)
     every = page.markdown(head, [cells(name, found, ways) for name, found in rows.items()], range(1, 2 + count))
-    classes = page.markdown(["class", "kernels", *ways, "goal"], means(rows, ways), range(1, 3 + count))
-    return f"{classes}\n{every}"
+    return f"{classes(rows, ways)}\n{every}"
 
 
 def misses(rows: Rows) -> list[list[str]]:
@@ -268,7 +272,9 @@ def main() -> None:
                 for name in () if options.quick else options.executors:  # so that no kernel pays for bytecode
                     measured(sys.executable, "mvt", "S", name, threads, 1, cache)
                 rows, ways = measure_all(options, size, threads, cache)
-                text = [f"Size {size}, {threads} thread{'s'[: threads > 1]}:\n\n{tables(rows, ways)}"]
+                head = f"Size {size}, {threads} thread{'s'[: threads > 1]}:\n\n"
+                text = [f"{head}{tables(rows, ways)}"]
+                made[f"classes of kernels {size} {threads}"] = f"{head}{classes(rows, ways)}\n{MACHINE}"
                 if options.decisions:
                     text.append(decisions(rows))
                 made[f"kernels {size} {threads}"] = "\n".join([*text, MACHINE])

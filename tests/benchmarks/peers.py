@@ -1,4 +1,4 @@
-"""autoloop beside other libraries: ``python tests/benchmarks/peers.py --peer jax=PYTHON [--update README.md]``.
+"""autoloop beside other libraries: ``python tests/benchmarks/peers.py --peer jax=PYTHON [--update PAGE ...]``.
 
 Each of ``programs/`` is one piece of work, written for every library in its own way. A library is measured if this
 interpreter can import it or another one is named that can: ``--peer tensorflow=/venvs/tf/bin/python``. All run in one
@@ -25,7 +25,7 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-from page import markdown, replace
+from page import markdown, replace_known
 
 HERE = Path(__file__).parent
 SCALES = {"s": 1.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
@@ -41,6 +41,11 @@ COLUMNS = {
     "PyTorch": ("torch", ""),
 }
 OURS = ("auto", "native")
+#: how the rows of the short table begin: one for each kind of work, and what it is slowest at
+SHORT = (
+    "x = 0.98 x", "RNN forward, per step, batch 32", "scalar `while`", "gradient of x = a sin(x)",
+    "one more call of it",
+)  # fmt: skip
 POOLS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 ON_ONE_THREAD = {**dict.fromkeys(POOLS, "1"), "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
 QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "PYTHONWARNINGS": "ignore"}
@@ -196,13 +201,20 @@ def table(rows: list[Measured]) -> str:
     return markdown(head, [row.cells(columns) for row in rows], range(1, len(head)))
 
 
+def some_of(rows: list[Measured]) -> list[Measured]:
+    """Return the rows of the short table: one for each kind of work."""
+    return [row for row in rows if row.what.startswith(SHORT) and not row.what.endswith("checkpoints")]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     names = sorted(path.stem for path in (HERE / "programs").glob("[a-z]*.py"))
     parser.add_argument("--peer", action="append", default=[], metavar="LIBRARY=PYTHON", help="where a library is")
     parser.add_argument("--only", type=lambda text: text.split(","), default=names, help=", ".join(names))
     parser.add_argument("--quick", action="store_true", help="small sizes, two turns: does everything still run?")
-    parser.add_argument("--update", type=Path, metavar="FILE", help="put the table between the marks in FILE")
+    parser.add_argument(
+        "--update", type=Path, nargs="+", default=[], metavar="PAGE", help="put the tables between their marks on PAGE"
+    )
     options = parser.parse_args()
     pythons = interpreters(options.peer)
     rows: list[Measured] = []
@@ -212,10 +224,11 @@ def main() -> None:
                 print(table([row]), flush=True)
                 rows.append(row)
     cores = len(os.sched_getaffinity(0))
-    text = f"{table(rows)}\nMedians, Python {platform.python_version()}, NumPy {np.__version__}, {cores} cores.\n"
-    print(text, end="")
-    if options.update:
-        replace(options.update, "peers", text)
+    machine = f"Medians, Python {platform.python_version()}, NumPy {np.__version__}, {cores} cores.\n"
+    made = {"peers": f"{table(rows)}\n{machine}", "some peers": f"{table(some_of(rows))}\n{machine}"}
+    print(made["peers"], end="")
+    for path in options.update:
+        replace_known(path, made)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The README's benchmark table: ``python tests/benchmarks/run.py [--quick] [--update README.md]``.
+"""What things cost: ``python tests/benchmarks/run.py [--quick] [--update docs/figures.md]``.
 
 Every figure is a median over repeats; where two things are compared they take turns in one run, so that what else
 the machine does falls on both. BLAS runs on one thread throughout. Nothing here passes or fails: a goal that is
