@@ -19,7 +19,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, TextTracer, Tracer, ZeroDim
 from autoloop_runtime.ops.index import Slice
 from autoloop_runtime.saving.file_form import is_count, values_of
 from autoloop_runtime.saving.graph_reader import said_name
-from autoloop_runtime.saving.load_errors import LoadError, refused
+from autoloop_runtime.saving.load_errors import damaged, refused
 from autoloop_runtime.saving.saved_graph import SavedGraph
 from autoloop_runtime.saving.value_form import KINDS, ValueReader, spec_dtype_of
 
@@ -132,7 +132,7 @@ def read_call(saved: SavedGraph) -> SavedCall:
     """Return how a saved function is called; ``LoadError`` if the file says nothing of the kind."""
     said, values = saved.function, saved.values
     if set(said) != _PARTS:
-        raise LoadError("the file does not say how the function is called")
+        raise damaged("the file does not say how the function is called")
     reader = _Reader(saved)
     with refused("what the file says of arguments"):
         parameters = [_parameter(row, values) for row in _listed(said["parameters"])]
@@ -140,9 +140,9 @@ def read_call(saved: SavedGraph) -> SavedCall:
         arguments = [_argument(row, reader, values) for row in _listed(said["arguments"])]
         are_named = [row[1] for row in said["arguments"]]
         if len(dict(arguments)) < len(arguments) or not all(type(one) is bool for one in are_named):
-            raise LoadError("an argument is none")
+            raise damaged("an argument is none")
         if are_named != sorted(are_named):
-            raise LoadError("arguments that are given by name come last")
+            raise damaged("arguments that are given by name come last")
         named = frozenset(name for (name, _), is_named in zip(arguments, are_named) if is_named)
     with refused("what the file says of results"):
         results = tree_of(said["results"], reader.result, values)
@@ -153,14 +153,14 @@ def read_call(saved: SavedGraph) -> SavedCall:
 
 def _listed(rows: Any) -> list[Any]:
     if not isinstance(rows, list):
-        raise LoadError("a list is none")
+        raise damaged("a list is none")
     return rows
 
 
 def _parameter(row: Any, values: ValueReader) -> inspect.Parameter:
     name, kind, *default = row
     if type(name) is not str or type(kind) is not int or len(default) > 1:
-        raise LoadError("a parameter is none")
+        raise damaged("a parameter is none")
     empty = inspect.Parameter.empty
     return inspect.Parameter(name, _KINDS[kind], default=values.value(default[0]) if default else empty)
 
@@ -186,13 +186,13 @@ class _Reader:
             return Constant(self._values.value(values_of(form, "a constant", 2)[1]))
         tag, position, kind, dtype, shape = values_of(form, "an argument", 5)
         if tag != "argument" or position != len(self.inputs) or kind not in _ARGUMENT_KINDS:
-            raise LoadError("an argument is none")
+            raise damaged("an argument is none")
         if position >= len(self.graph.inputs):
-            raise LoadError("there are more arguments than the graph has")
+            raise damaged("there are more arguments than the graph has")
         tensor = self.graph.inputs[position]
         spec = TensorSpec(self._values.shape(shape), spec_dtype_of(dtype), self.name)
         if spec.dtype != tensor.dtype or spec.shape != tensor.shape:
-            raise LoadError("an argument is not what the graph takes")
+            raise damaged("an argument is not what the graph takes")
         made = InputForm(position, kind, spec)
         self.inputs.append(made)
         return made
@@ -205,7 +205,7 @@ class _Reader:
             _, position, is_writeable, views = values_of(form, "a result", 4)
             is_array = is_count(position) and position < len(self.inputs)
             if not is_array or self.inputs[position].kind != "array" or type(is_writeable) is not bool:
-                raise LoadError("a result is no argument")
+                raise damaged("a result is no argument")
             return SharedArgument(position, is_writeable, self._views(views))
         if form[0] in ("growing list", "mixed number", "maybe none"):
             return self._several(form)
@@ -214,18 +214,18 @@ class _Reader:
     def _part(self, form: Any) -> Output | Constant:
         made = self.result(form) if type(form) is list and form else None
         if type(made) is not Output and type(made) is not Constant:
-            raise LoadError("a part of a result is none")
+            raise damaged("a part of a result is none")
         return made
 
     def _output(self, form: Any) -> Output:
         tag, position, kind, is_writeable, axes, views = values_of(form, "a result", 6)
         if tag != "output" or not is_count(position) or type(is_writeable) is not bool or type(kind) is not str:
-            raise LoadError("a result is none")
+            raise damaged("a result is none")
         if position >= len(self.graph.outputs) or kind not in KINDS:
-            raise LoadError("there are more results than the graph has")
+            raise damaged("there are more results than the graph has")
         shape = self.graph.outputs[position].shape
         if axes is not None and (not shape.is_fully_defined() or sorted(axes) != list(range(len(shape)))):
-            raise LoadError("a result has not these axes")
+            raise damaged("a result has not these axes")
         self._outputs.add(position)
         order = None if axes is None else tuple(axes)
         return Output(position, KINDS[kind], is_writeable, order, self._views(views))
@@ -235,13 +235,13 @@ class _Reader:
         for row in _listed(rows):
             if row[0] == "axes":
                 if not all(map(is_count, values_of(row, "a view", 2)[1])):
-                    raise LoadError("a view has no such axes")
+                    raise damaged("a view has no such axes")
                 made.append(Axes(tuple(row[1])))
                 continue
             entries = [self._values.value(one) for one in row[1:]]
             parts = [slice(one.start, one.stop, one.step) if type(one) is Slice else one for one in entries]
             if row[0] != "part" or not all(map(is_basic, parts)):
-                raise LoadError("a view is none")
+                raise damaged("a view is none")
             made.append(tuple(parts))
         return tuple(made)
 
@@ -249,7 +249,7 @@ class _Reader:
         if form[0] == "mixed number":
             _, types, dtype, value, tag = values_of(form, "a number", 5)
             if not all(map(is_count, _listed(types))):
-                raise LoadError("a number has no such types")
+                raise damaged("a number has no such types")
             make = mixed_number(frozenset(types), spec_dtype_of(dtype))
             return Several(make, (self._part(value), self._part(tag)))
         if form[0] == "maybe none":
@@ -261,34 +261,34 @@ class _Reader:
         rows = [values_of(row, "a part of a list", 3) for row in _listed(columns)]
         specs = [(spec_dtype_of(dtype), self._values.shape(shape)) for dtype, shape, _ in rows]
         if len(leaves_of(kinds)) != len(rows):
-            raise LoadError("a list has not as many parts")
+            raise damaged("a list has not as many parts")
         flows = [self._output(flow) for *_, flow in rows]
         if not all(self.graph.outputs[one.position].dtype == variant for one in flows):
-            raise LoadError("a list has elements of no array")
+            raise damaged("a list has elements of no array")
         return Several(growing_list(said_name(name), kinds, specs), flows)
 
     def check(self, written: Sequence[Any]) -> int:
         """Refuse a graph with other inputs and outputs; return how many of these are of the result."""
         graph = self.graph
         if len(self.inputs) != len(graph.inputs):
-            raise LoadError("there are fewer arguments than the graph has")
+            raise damaged("there are fewer arguments than the graph has")
         first, count = len(self._outputs), len(self._outputs) + len(written)
         has_token = graph.token is not None and len(graph.outputs) == count + 1 and graph.outputs[-1] is graph.token
         if self._outputs != set(range(first)) or len(graph.outputs) != count + has_token:
-            raise LoadError("there are other results than the graph has")
+            raise damaged("there are other results than the graph has")
         for position, end in zip(written, graph.outputs[first:]):
             if not is_count(position) or position >= len(self.inputs) or self.inputs[position].kind != "array":
-                raise LoadError("what is written to is no array")
+                raise damaged("what is written to is no array")
             tensor = graph.inputs[position]
             if end.dtype != tensor.dtype or not end.shape.is_subsumed_by(tensor.shape):
-                raise LoadError("what is written to an array does not fit it")
+                raise damaged("what is written to an array does not fit it")
         return first
 
 
 def _kind(form: list[Any]) -> type[Tensor]:
     _, name = values_of(form, "a kind", 2)
     if form[0] != "kind" or type(name) is not str or name not in KINDS:
-        raise LoadError("there is no such kind of value")
+        raise damaged("there is no such kind of value")
     return KINDS[name]
 
 
@@ -306,7 +306,9 @@ def matched(saved: SavedCall, args: Sequence[tuple[str, Any]]) -> list[Any]:
     wanted = [name for name, _ in saved.arguments]
     given = [name for name, _ in args]
     if sorted(given) != sorted(wanted):
-        raise TypeError(f"{saved.name} was saved for the arguments ({', '.join(wanted)}), got ({', '.join(given)})")
+        raise TypeError(
+            f"{saved.name} was saved for the arguments ({', '.join(wanted)}), got ({', '.join(given)}) [AL712]"
+        )
     found: list[Any] = [None] * len(saved.inputs)
     arguments = dict(args)
     for name, form in saved.arguments:
@@ -334,7 +336,7 @@ def _check_constant(known: Any, value: Any, name: str) -> None:
     if not is_same:
         raise TypeError(
             f"argument {name!r} is part of what was saved, {known!r}, and cannot be {_shown(value)}; save the function "
-            f"for an array, np.asarray(...), to give another"
+            f"for an array, np.asarray(...), to give another [AL712]"
         )
 
 
@@ -348,13 +350,13 @@ def _taken(form: InputForm, value: Any, name: str) -> Any:
     if is_number and form.kind in ("tensor", "number"):
         value = convert_to_tensor(value, spec.dtype)
     if not isinstance(value, (Tensor, np.ndarray, np.generic)) and not hasattr(value, "__autoloop_tensor__"):
-        raise TypeError(f"argument {name!r} is to be {_kind_in_words(form)}, not {type(value).__name__}")
+        raise TypeError(f"argument {name!r} is to be {_kind_in_words(form)}, not {type(value).__name__} [AL712]")
     if value.dtype != spec.dtype:
-        raise TypeError(f"argument {name!r} is to be {_kind_in_words(form)}, not of dtype {value.dtype}")
+        raise TypeError(f"argument {name!r} is to be {_kind_in_words(form)}, not of dtype {value.dtype} [AL712]")
     if not spec.shape.is_compatible_with(value.shape):
         raise ValueError(
             f"argument {name!r} is to be {_kind_in_words(form)}, not of shape {tuple(value.shape)}; save the function "
-            f"for TensorSpec([None, ...], {spec.dtype}) to give others"
+            f"for TensorSpec([None, ...], {spec.dtype}) to give others [AL712]"
         )
     return value
 
@@ -395,7 +397,7 @@ def returned(saved: SavedCall, outputs: Sequence[Tensor], inputs: Sequence[Any])
 
 def _write(array: Any, end: Tensor, name: str | None) -> None:
     if not isinstance(array, ArrayTracer):
-        raise TypeError(f"the argument {name!r} is written to: give an array of NumPy's, tensors are values")
+        raise TypeError(f"the argument {name!r} is written to: give an array of NumPy's, tensors are values [AL712]")
     array.check_writeable()
     array.overwrite(end)
 

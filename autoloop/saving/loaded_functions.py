@@ -48,6 +48,16 @@ def load(path: FilePath, *, executor: str = "auto") -> LoadedFunction:
     -----
     A file may come from a stranger: nothing in it is code, and all of it is checked before anything is made of it. What
     a call computes, and how long that takes and how much memory, is the author's to say.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.BytesIO()  # or a path
+    >>> al.save(lambda x: x * 2, file, np.ones(2))
+    >>> file.seek(0)
+    0
+    >>> al.load(file)(np.array([1.0, 3.0]))
+    array([2., 6.])
     """
     return LoadedFunction(loaded(path), executor)
 
@@ -59,6 +69,16 @@ class LoadedFunction(Function):
     ----------
     variables : list of Variable
         Its own, with the values that they had when it was saved.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> al.save(lambda x: x * 2, file, np.ones(2))
+    >>> file.seek(0)
+    0
+    >>> al.load(file).structured_input_signature
+    ((TensorSpec(shape=(2,), dtype=float64, name='x'),), {})
     """
 
     def __init__(self, saved: SavedGraph, executor: str = "auto") -> None:

@@ -84,8 +84,6 @@ def results_form(concrete: ConcreteFunction, values: ValueWriter, location: Loca
     SaveError
         If a result is none that a file holds.
     """
-    if concrete.sharing[2] is not None:
-        raise unsavable("which array a result is only the run knows: that cannot be saved, return a copy", location)
     leaves, structure = nest.flatten_with_structure(concrete.structured_outputs)
     sayer = _Results(concrete, values, location)
     forms = [_Leaf(sayer.form(leaf)) for leaf in leaves]

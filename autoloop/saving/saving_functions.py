@@ -59,13 +59,17 @@ def save(f: Callable[..., Any], path: FilePath, *args: Any, **kwargs: Any) -> No
 
     Examples
     --------
-    >>> @function
+    >>> @al.function
     ... def halved(x):
     ...     while x.sum() > 1:
     ...         x = x / 2
     ...     return x
-    >>> save(halved, "halved.autoloop", np.ones(4))
-    >>> load("halved.autoloop")(np.array([3.0, 0.0, 0.0, 1.0]))
+    >>> import io
+    >>> file = io.BytesIO()  # or a path
+    >>> al.save(halved, file, np.ones(4))
+    >>> file.seek(0)
+    0
+    >>> al.load(file)(np.array([3.0, 0.0, 0.0, 1.0]))
     array([0.75, 0.  , 0.  , 0.25])
     """
     content = content_of(f, args, kwargs)
@@ -79,12 +83,12 @@ def content_of(f: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None
     """Return the bytes of a file."""
     if isinstance(f, (ConcreteFunction, StatefulFunction)):
         if args or kwargs:
-            raise TypeError(f"{f!r} is a trace: it is saved as it is, without arguments")
+            raise TypeError(f"{f!r} is a trace: it is saved as it is, without arguments [AL711]")
         if f.called_as is None:
-            raise TypeError(f"{f!r} is of no known arguments: save the function itself, with arguments")
+            raise TypeError(f"{f!r} is of no known arguments: save the function itself, with arguments [AL711]")
         return _content(f, f.called_as, f.name, ())
     if not callable(f):
-        raise TypeError(f"a function is saved, got {f!r} of type {type(f).__name__}")
+        raise TypeError(f"a function is saved, got {f!r} of type {type(f).__name__} [AL001]")
     function = f if isinstance(f, (Function, BoundFunction)) else Function(f)
     trace, form = function.trace_and_form(args, kwargs or {})
     return _content(trace, form, title_of(f, function), _defined_at(f))
@@ -99,7 +103,7 @@ def _content(trace: ConcreteFunction | StatefulFunction, form: CallForm, name: s
     concrete, found = _alone(trace, form, at)
     writer = GraphWriter()
     given = form.inputs
-    graph = _graph_of(concrete.graph, [one.position for one in given], found)
+    graph = _graph_of(concrete, len(given), found)
     said = {
         "name": name,
         "parameters": parameters_form(form.parameters, writer.values),
@@ -133,22 +137,26 @@ def _alone(trace: Any, form: CallForm, at: Location) -> tuple[ConcreteFunction, 
     return variant.concrete, list(read[0])
 
 
-def _graph_of(graph: Graph, arguments: list[int], found: list[Any]) -> Graph:
-    """Return a graph of its own, of which only arguments are inputs; what else was found is part of it."""
-    made = Graph(ordered=True)
+def _graph_of(concrete: ConcreteFunction, arguments: int, found: list[Any]) -> Graph:
+    """Return a graph of its own, of which only arguments are inputs; what else was found is part of it.
+
+    It does not tell whether a result is an argument, where only the run knows that: what is loaded gives new arrays.
+    """
+    graph, made = concrete.graph, Graph(ordered=True)
     with made.as_default():
         inputs: list[Tensor] = []
         for k, tensor in enumerate(graph.inputs):
-            if k < len(arguments):
-                made.location = tensor.op.location
+            made.location = tensor.op.location
+            if k < arguments:
                 inputs.append(made.parameter(tensor.dtype, TensorShape(tensor.shape), tensor.op.name))
             else:
-                value = found[k - len(arguments)]
+                value = found[k - arguments]
                 value = value.copy() if isinstance(value, np.ndarray) else value
-                made.location = tensor.op.location
                 inputs.append(made.constant(value, tensor.op.name))
         made.location = None
         outputs = replayed(graph, inputs, made)
-        has_token = graph.token is not None and bool(graph.outputs) and graph.outputs[-1] is graph.token
-        set_outputs(made, outputs[:-1] if has_token else outputs)
+        told, written = concrete.sharing[2], len(concrete.written)
+        codes = 0 if told is None else len(told.codes)
+        first = concrete.counted - codes - written
+        set_outputs(made, [*outputs[:first], *outputs[first + codes : concrete.counted]])
     return made

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from autoloop_runtime.saving.file_form import values_of
-from autoloop_runtime.saving.load_errors import LoadError, SaveError
+from autoloop_runtime.saving.load_errors import damaged, unsaid
 from autoloop_runtime.saving.value_form import MOST_DEPTH, ValueReader, ValueWriter
 
 from ..parameters import Named
@@ -57,18 +57,18 @@ def tree_form(value: Any, leaf: Callable[[Any], Any], values: ValueWriter) -> An
     if is_named_tuple(value):
         return ["named tuple", kind.__name__, list(kind._fields), *map(again, value)]
     if hasattr(kind, "__dataclass_fields__"):
-        raise SaveError(f"the dataclass {kind.__qualname__!r}: give its fields, or a dict or named tuple of them,")
+        raise unsaid(f"the dataclass {kind.__qualname__!r}: give its fields, or a dict or named tuple of them,")
     if isinstance(value, (tuple, list, dict)):
-        raise SaveError(f"a structure of the class {kind.__qualname__!r}")
+        raise unsaid(f"a structure of the class {kind.__qualname__!r}")
     return leaf(value)
 
 
 def tree_of(form: Any, leaf: Callable[[list[Any]], Any], values: ValueReader, depth: int = 0) -> Any:
     """Return the structure of a form, with what ``leaf`` makes of the forms of leaves."""
     if type(form) is not list or not form or type(form[0]) is not str:
-        raise LoadError("a structure has no such form")
+        raise damaged("a structure has no such form")
     if depth > MOST_DEPTH:
-        raise LoadError("structures are nested too deeply")
+        raise damaged("structures are nested too deeply")
     kind, rest = form[0], form[1:]
     if kind not in _STRUCTURES:
         return leaf(form)
@@ -78,16 +78,16 @@ def tree_of(form: Any, leaf: Callable[[list[Any]], Any], values: ValueReader, de
         return tuple(made) if kind == "tuple" else made
     if kind == "named tuple":
         if len(rest) < 2 or type(rest[1]) is not list or len(rest[1]) != len(rest) - 2:
-            raise LoadError("a named tuple has not the fields that it must have")
+            raise damaged("a named tuple has not the fields that it must have")
         return tuple.__new__(named_tuple(rest[0], tuple(rest[1])), list(map(again, rest[2:])))
     pairs = [values_of(row, "a part of a structure", 2) for row in rest]
     if kind == "dict":
         keys = [values.value(key) for key, _ in pairs]
         if len(set(keys)) < len(keys):
-            raise LoadError("a dict has a key twice")
+            raise damaged("a dict has a key twice")
         return dict(zip(keys, [again(one) for _, one in pairs]))
     if not all(type(key) is str for key, _ in pairs):
-        raise LoadError("an argument has no such name")
+        raise damaged("an argument has no such name")
     return Named([(key, again(one)) for key, one in pairs])
 
 
@@ -96,9 +96,9 @@ def named_tuple(name: Any, fields: Any) -> type[tuple[Any, ...]]:
     """Return a class of named tuples, the same each time; no code is made for it but what reads one element."""
     names = (name, *fields)
     if len(names) > _MOST_FIELDS or not all(type(one) is str and _is_name(one) for one in names):
-        raise LoadError("a named tuple has no such fields")
+        raise damaged("a named tuple has no such fields")
     if len(set(fields)) < len(fields) or any(one.startswith("_") for one in fields):
-        raise LoadError("a named tuple has no such fields")
+        raise damaged("a named tuple has no such fields")
     members: dict[str, Any] = {one: property(_element(k)) for k, one in enumerate(fields)}
     made: Any = type(name, (_NamedTuple,), {"__slots__": (), "_fields": tuple(fields), **members})
     return made  # type: ignore[no-any-return]
@@ -121,7 +121,7 @@ class _NamedTuple(tuple[Any, ...]):
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         given = [*args, *[kwargs[name] for name in cls._fields[len(args) :] if name in kwargs]]
         if len(given) != len(cls._fields) or len(args) + len(kwargs) != len(given):
-            raise TypeError(f"{cls.__name__} takes the arguments {', '.join(cls._fields)}")
+            raise TypeError(f"{cls.__name__} takes the arguments {', '.join(cls._fields)} [AL712]")
         return tuple.__new__(cls, given)
 
     @classmethod
@@ -166,7 +166,7 @@ def parts_of(saved: Any, given: Any, name: str) -> Iterator[tuple[Any, Any]]:
 
 
 def _other_structure(name: str, wanted: str, given: Any) -> TypeError:
-    return TypeError(f"argument {name!r} is to be {wanted}, not {type(given).__name__}")
+    return TypeError(f"argument {name!r} is to be {wanted}, not {type(given).__name__} [AL712]")
 
 
 def mapped(tree: Any, leaf: Callable[[Any], Any]) -> Any:

@@ -30,7 +30,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 
-from .load_errors import LoadError, SaveError, refused
+from .load_errors import damaged, refused, unsaid, unsavable
 
 #: where a file is: its name, or the open file
 FilePath: TypeAlias = str | os.PathLike[str] | BinaryIO
@@ -59,7 +59,7 @@ def dtype_text(dtype: np.dtype[Any]) -> str:
     """Return how a dtype is written; ``SaveError`` if arrays of it are no bytes, or others on other machines."""
     text = dtype.str.lstrip("<>=|")
     if text not in DTYPES and dtype.kind != "U":
-        raise SaveError(f"an array of dtype {dtype} cannot be saved: its elements are not the same bytes everywhere")
+        raise unsaid(f"an array of dtype {dtype} cannot be saved: its elements are not the same bytes everywhere")
     return text
 
 
@@ -70,7 +70,7 @@ def dtype_of(text: Any) -> np.dtype[Any]:
             return np.dtype(text)
         if _TEXT.fullmatch(text) and int(text[1:]) <= MOST_TEXT:
             return np.dtype(text)
-    raise LoadError(f"{str(text)[:40]!r} is no dtype")
+    raise damaged(f"{str(text)[:40]!r} is no dtype")
 
 
 def is_count(value: Any) -> bool:
@@ -119,7 +119,7 @@ def packed(header: Mapping[str, Any], arrays: Arrays) -> bytes:
     text = json.dumps({**header, "arrays": rows}, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     head = text.encode("utf-8")
     if len(head) > MOST_HEADER:
-        raise SaveError(f"a graph of that many operations cannot be saved: {len(head)} bytes, {MOST_HEADER} at most")
+        raise unsavable(f"a graph of that many operations cannot be saved: {len(head)} bytes, {MOST_HEADER} at most")
     fill = b"\0" * (-(_PREAMBLE.size + len(head)) % _ALIGNED)
     rest = b"".join([head, fill, *pieces])
     size = sum(map(len, pieces))
@@ -173,12 +173,12 @@ def _read(file: BinaryIO) -> bytes:
 
 def _size(head: bytes) -> int:
     if len(head) < _PREAMBLE.size or head[:8] != MAGIC:
-        raise LoadError("this is no file that autoloop.save has written")
+        raise damaged("this is no file that autoloop.save has written")
     _, version, zero, header, elements, _ = _PREAMBLE.unpack(head)
     if version != VERSION:
-        raise LoadError(f"the file has version {version} of the format, this autoloop reads version {VERSION}")
+        raise damaged(f"the file has version {version} of the format, this autoloop reads version {VERSION}")
     if zero or header > MOST_HEADER or elements >= 1 << 62:
-        raise LoadError("the beginning of the file is damaged")
+        raise damaged("the beginning of the file is damaged")
     size: int = _PREAMBLE.size + header + -(_PREAMBLE.size + header) % _ALIGNED + elements
     return size
 
@@ -196,35 +196,35 @@ def unpacked(content: bytes) -> tuple[dict[str, Any], list[np.ndarray[Any, Any]]
     _, _, _, header, elements, digest = _PREAMBLE.unpack(head)
     if len(content) != size:
         what = "is cut off" if len(content) < size else "goes on after its end"
-        raise LoadError(f"the file {what}: it says that it has {size} bytes")
+        raise damaged(f"the file {what}: it says that it has {size} bytes")
     if hashlib.sha256(memoryview(content)[_PREAMBLE.size :]).digest() != digest:
-        raise LoadError("the file is damaged: its checksum is another")
+        raise damaged("the file is damaged: its checksum is another")
     start = _PREAMBLE.size
     with refused("the header is no JSON"):
         made = json.loads(content[start : start + header].decode("utf-8"), parse_constant=_no_number)
     if not isinstance(made, dict) or not isinstance(made.get("arrays"), list):
-        raise LoadError("the header is no table with a list of arrays")
+        raise damaged("the header is no table with a list of arrays")
     first = size - elements
     return made, [_array(row, content, first, elements) for row in made["arrays"]]
 
 
 def _no_number(text: str) -> Any:
-    raise LoadError(f"the header holds {text}, which JSON has not")
+    raise damaged(f"the header holds {text}, which JSON has not")
 
 
 def _array(row: Any, content: bytes, first: int, elements: int) -> np.ndarray[Any, Any]:
     if not isinstance(row, list) or len(row) != 3 or not isinstance(row[1], list) or not is_count(row[2]):
-        raise LoadError("the header does not say what an array is")
+        raise damaged("the header does not say what an array is")
     dtype, shape, position = dtype_of(row[0]), row[1], row[2]
     if not dtype.itemsize:
-        raise LoadError("an array has elements of no size")
+        raise damaged("an array has elements of no size")
     if len(shape) > _MOST_AXES or not all(map(is_count, shape)):
-        raise LoadError("an array has no such shape")
+        raise damaged("an array has no such shape")
     count = 1
     for extent in shape:
         count *= extent
     if position % _ALIGNED or position + count * dtype.itemsize > elements or math.prod(filter(None, shape)) > _MOST:
-        raise LoadError("an array does not lie in the file")
+        raise damaged("an array does not lie in the file")
     little = dtype.newbyteorder("<")
     flat = np.frombuffer(content, np.uint8, count * dtype.itemsize, first + position)
     _check_elements(dtype, flat)
@@ -240,13 +240,13 @@ def _array(row: Any, content: bytes, first: int, elements: int) -> np.ndarray[An
 def _check_elements(dtype: np.dtype[Any], flat: np.ndarray[Any, Any]) -> None:
     """Refuse bytes that are no booleans, or no characters: NumPy relies on it."""
     if dtype.kind == "b" and flat.size and flat.max() > 1:
-        raise LoadError("an array of booleans holds other bytes")
+        raise damaged("an array of booleans holds other bytes")
     if dtype.kind == "U" and flat.size and flat.view("<u4").max() > 0x10FFFF:
-        raise LoadError("an array of texts holds what is no character")
+        raise damaged("an array of texts holds what is no character")
 
 
 def values_of(rows: Sequence[Any], what: str, count: int) -> Sequence[Any]:
     """Return a list of the header that is to have so many entries."""
     if not isinstance(rows, list) or len(rows) != count:
-        raise LoadError(f"{what}: the header does not say what it is")
+        raise damaged(f"{what}: the header does not say what it is")
     return rows

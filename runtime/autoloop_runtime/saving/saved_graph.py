@@ -12,7 +12,7 @@ from ..ir.graph import Graph
 from .file_form import FilePath, content_of, packed, unpacked
 from .graph_form import GraphWriter
 from .graph_reader import GraphReader, read_locations, read_variables
-from .load_errors import LoadError, refused
+from .load_errors import damaged, refused
 from .value_form import ValueReader
 
 #: what the header says the file is
@@ -62,7 +62,7 @@ def loaded(source: FilePath | bytes) -> SavedGraph:
     content = content_of(source)
     header, arrays = unpacked(content)
     if set(header) != _KEYS or header["format"] != FORMAT or not isinstance(header["function"], dict):
-        raise LoadError("the header has not the parts that it must have")
+        raise damaged("the header has not the parts that it must have")
     with refused("the file"):
         no_variables = ValueReader(arrays, [])
         variables = read_variables(header["variables"], no_variables)

@@ -40,7 +40,7 @@ from .known_functions import (
     MadeException,
     exception_name,
 )
-from .load_errors import LoadError, SaveError, unsavable
+from .load_errors import SaveError, damaged, unsaid, unsavable
 
 #: nothing is nested deeper: values in one another, and loops and branches
 MOST_DEPTH = 48
@@ -94,7 +94,7 @@ class ValueWriter:
             return value
         if kind is int:
             if not -(1 << 63) <= value <= 1 << 63:
-                raise SaveError("an integer of more than 64 bits")
+                raise unsaid("an integer of more than 64 bits")
             return value
         make = _WRITERS.get(kind)
         if make is not None:
@@ -111,7 +111,7 @@ class ValueWriter:
             return ["ufunc", value.__name__]
         if (name := exception_name(value)) is not None:
             return ["exception", name]
-        raise SaveError(_said(value))
+        raise unsaid(_said(value))
 
     def _of_float(self, value: float) -> Any:
         return ["float", value.hex()]
@@ -130,7 +130,7 @@ class ValueWriter:
 
     def _of_variable(self, value: Variable) -> Any:
         if value.graph is not None:
-            raise SaveError(f"the variable {value.name!r} of a graph that a session runs")
+            raise unsaid(f"the variable {value.name!r} of a graph that a session runs")
         if value not in self.variables:
             self.variables.append(value)
         return ["variable", self.variables.index(value)]
@@ -204,15 +204,15 @@ class ValueReader:
             return form
         if kind is int:
             if not -(1 << 63) <= form <= 1 << 63:
-                raise LoadError("an integer has more than 64 bits")
+                raise damaged("an integer has more than 64 bits")
             return form
         if kind is not list or not form or type(form[0]) is not str:
-            raise LoadError("a value has no such form")
+            raise damaged("a value has no such form")
         if depth >= MOST_DEPTH:
-            raise LoadError("values are nested too deeply")
+            raise damaged("values are nested too deeply")
         read = _READERS.get(form[0])
         if read is None:
-            raise LoadError(f"there is no value of the form {form[0][:40]!r}")
+            raise damaged(f"there is no value of the form {form[0][:40]!r}")
         return read(self, form[1:], depth + 1)
 
     def _several(self, rest: list[Any], depth: int) -> list[Any]:
@@ -227,13 +227,13 @@ class ValueReader:
 
     def _fields(self, rest: Any, count: int) -> list[Any]:
         if type(rest) is not list or len(rest) != count:
-            raise LoadError("a value has not the parts that it must have")
+            raise damaged("a value has not the parts that it must have")
         return rest
 
     def array(self, number: Any) -> np.ndarray[Any, Any]:
         """Return an array by its number."""
         if not is_count(number) or number >= len(self._arrays):
-            raise LoadError("there is no such array")
+            raise damaged("there is no such array")
         found: np.ndarray[Any, Any] = self._arrays[number]
         return found
 
@@ -243,37 +243,37 @@ class ValueReader:
     def _scalar(self, rest: list[Any], depth: int) -> Any:
         array = self.array(*self._fields(rest, 1))
         if array.ndim:
-            raise LoadError("a scalar has axes")
+            raise damaged("a scalar has axes")
         return array[()]
 
     def _variable(self, rest: list[Any], depth: int) -> Any:
         (number,) = self._fields(rest, 1)
         if not is_count(number) or number >= len(self._variables):
-            raise LoadError("there is no such variable")
+            raise damaged("there is no such variable")
         return self._variables[number]
 
     def shape(self, form: Any) -> TensorShape:
         """Return the shape of a form."""
         made = self.value(form)
         if not isinstance(made, TensorShape):
-            raise LoadError("a shape is none")
+            raise damaged("a shape is none")
         return made
 
     def _shape(self, rest: list[Any], depth: int) -> TensorShape:
         if len(rest) > 64 or not all(one is None or is_count(one) for one in rest):
-            raise LoadError("there is no such shape")
+            raise damaged("there is no such shape")
         return TensorShape(rest)
 
     def _index(self, rest: list[Any], depth: int) -> Index:
         entries = self._several(rest, depth)
         if not all(one is None or one is Ellipsis or type(one) in (int, Slice, Input) for one in entries):
-            raise LoadError("there is no such index")
+            raise damaged("there is no such index")
         return Index(entries)
 
     def _slice(self, rest: list[Any], depth: int) -> Slice:
         ends = self._several(self._fields(rest, 3), depth)
         if not all(one is None or type(one) in (int, Input) for one in ends):
-            raise LoadError("there is no such slice")
+            raise damaged("there is no such slice")
         return Slice(*ends)
 
     def _input(self, rest: list[Any], depth: int) -> Input:
@@ -281,60 +281,60 @@ class ValueReader:
 
     def _place(self, rest: list[Any]) -> int:
         if len(rest) < 1 or not is_count(rest[0]) or rest[0] > 1 << 20:
-            raise LoadError("there is no such place")
+            raise damaged("there is no such place")
         place: int = rest[0]
         return place
 
     def _elements(self, rest: list[Any], depth: int) -> ArraySpec:
         dtype, shape, *flags = self._fields(rest, 6)
         if not all(type(one) is bool for one in flags):
-            raise LoadError("a TensorArray has no such elements")
+            raise damaged("a TensorArray has no such elements")
         return ArraySpec(spec_dtype_of(dtype), self.shape(shape), *flags)
 
     def _text(self, rest: list[Any], depth: int) -> Text:
         if len(rest) < 2 or not all(type(one) is str for one in rest[:2]):
-            raise LoadError("there is no such text")
+            raise damaged("there is no such text")
         return Text.of_parts(self._several(rest[2:], depth), rest[0], rest[1])
 
     def _hole(self, rest: list[Any], depth: int) -> Hole:
         _, kind = self._fields(rest, 2)
         if type(kind) is not str or kind not in KINDS:
-            raise LoadError("there is no such kind of value")
+            raise damaged("there is no such kind of value")
         return Hole(self._place(rest), KINDS[kind])
 
     def _named(self, rest: list[Any], names: Any) -> Any:
         (name,) = self._fields(rest, 1)
         if type(name) is not str or name not in names:
-            raise LoadError(f"{str(name)[:40]!r} is no name that a file may use")
+            raise damaged(f"{str(name)[:40]!r} is no name that a file may use")
         return names[name]
 
     def _made(self, rest: list[Any], depth: int) -> MadeException:
         name, args = self._fields(rest, 2)
         made = self.value(args, depth)
         if type(made) is not tuple:
-            raise LoadError("an exception has no such arguments")
+            raise damaged("an exception has no such arguments")
         return MadeException(self._named([name], EXCEPTIONS), made)
 
     def _given(self, rest: list[Any], depth: int) -> GivenArguments:
         args, kwargs = self._several(self._fields(rest, 2), depth)
         if type(args) is not tuple or type(kwargs) is not dict or not all(type(key) is str for key in kwargs):
-            raise LoadError("there are no such arguments")
+            raise damaged("there are no such arguments")
         return GivenArguments(args, kwargs)
 
     def _argument(self, rest: list[Any], depth: int) -> Argument:
         _, is_number = self._fields(rest, 2)
         if type(is_number) is not bool:
-            raise LoadError("there is no such value")
+            raise damaged("there is no such value")
         return Argument(self._place(rest), is_number)
 
 
 def _float_of(text: Any) -> float:
     if type(text) is not str or len(text) > 40:
-        raise LoadError("a number is none")
+        raise damaged("a number is none")
     try:
         return float.fromhex(text)
     except (ValueError, OverflowError):
-        raise LoadError("a number is none") from None
+        raise damaged("a number is none") from None
 
 
 _UFUNCS = {name: getattr(np, name) for name in UFUNC_NAMES}
