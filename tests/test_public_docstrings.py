@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import re
+from collections import Counter
+from pathlib import Path
 
 import autoloop
 import numpy as np
@@ -20,11 +23,16 @@ def module_of(name):
     return autoloop if name == "autoloop" else getattr(autoloop, name.partition(".")[2])
 
 
+def names_of(module):
+    """Each public name of a module; a star takes those that are none of Python's only."""
+    return sorted(name for name in dir(module) if name[0] != "_")
+
+
 def public():
     """Each public function and class, once, by the first of its names."""
     found = {}
     for module in MODULES:
-        for name in sorted(getattr(module_of(module), "__all__", ())):
+        for name in names_of(module_of(module)):
             value = getattr(module_of(module), name)
             if inspect.isclass(value) or inspect.isroutine(value):
                 found.setdefault(id(value), (f"{module}.{name}", value))
@@ -80,3 +88,24 @@ def test_example_gives_what_it_shows(name):
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
     runner.run(examples(PUBLIC[name]), out=told.append)
     assert not told, "".join(told)
+
+
+REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
+_TABLE = re.compile(r"^```\{(names|list-of-names)\} (\S+)\n((?:.*\n)*?)```$", re.M)
+
+
+def tables():
+    """The tables of names in the reference: kind, module, names."""
+    pages = sorted(REFERENCE.glob("*.md"))
+    return [table for page in pages for table in _TABLE.findall(page.read_text(encoding="utf-8"))]
+
+
+def test_the_reference_names_what_there_is():
+    named = Counter(name for _, module, names in tables() if module == "autoloop" for name in names.split())
+    rest = named.pop(":rest:")  # the page that takes what no other has
+    assert rest == 1 and set(named) <= set(dir(autoloop)) and set(named.values()) == {1}
+
+
+def test_each_module_has_its_table():
+    whole = {module for _, module, names in tables() if not names}
+    assert whole == {*MODULES, "autoloop.compat.v1", "autoloop.typing"} - {"autoloop"}

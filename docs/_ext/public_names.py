@@ -42,9 +42,8 @@ def module_of(name: str) -> ModuleType:
 
 
 def public_names(module: ModuleType) -> list[str]:
-    """Return what a module lists, else what stands in it."""
-    own = [n for n, v in vars(module).items() if n[0] != "_" and getattr(v, "__module__", "") == module.__name__]
-    return sorted(getattr(module, "__all__", own))
+    """Return what a module shows; a star takes of these what is none of Python's only."""
+    return sorted(name for name in dir(module) if name[0] != "_")
 
 
 def is_shown(value: Any) -> bool:
@@ -67,13 +66,36 @@ def rest() -> list[str]:
     elsewhere = {id(getattr(autoloop.linalg, name)) for name in public_names(autoloop.linalg)}
     elsewhere |= {id(getattr(autoloop.sparse, name)) for name in public_names(autoloop.sparse)}
     elsewhere |= {id(getattr(autoloop, name)) for name in named("autoloop")}
-    values = {name: getattr(autoloop, name) for name in autoloop.__all__}
+    values = {name: getattr(autoloop, name) for name in public_names(autoloop)}
     return sorted({v.__name__ for v in values.values() if is_shown(v) and id(v) not in elsewhere} & values.keys())
 
 
 def summary(value: Any) -> str:
     """Return the first paragraph of a docstring, in one line."""
     return " ".join((inspect.getdoc(value) or "").partition("\n\n")[0].split())
+
+
+def members(cls: type) -> list[str]:
+    """Return a table of the methods and attributes of a class, in lines."""
+    rows = []
+    for name in sorted(n for n in dir(cls) if n[0] != "_"):
+        value = inspect.getattr_static(cls, name)
+        value = getattr(value, "__func__", value)  # of what belongs to the class
+        text = summary(value)
+        if (
+            not text
+            or isinstance(value, type(tuple.count))
+            or type(value).__name__ in ("member_descriptor", "_tuplegetter")
+        ):
+            continue
+        if callable(value):
+            plain = [p.replace(annotation=p.empty) for p in inspect.signature(value).parameters.values()]
+            kept = inspect.Signature([p for p in plain if p.name not in ("self", "cls")])
+            name += str(kept)
+        rows += [f"   * - ``{name}``", f"     - {text}"]
+    return (
+        ["", ".. rubric:: Methods and attributes", "", ".. list-table::", "   :widths: auto", "", *rows] if rows else []
+    )
 
 
 def _directive(value: Any) -> str:
@@ -116,7 +138,10 @@ class Names(_Lines):
         for name in names:  # as autosummary does, which would read each docstring once more
             lines += [f"   * - :py:obj:`{name}`", f"     - {summary(getattr(module, name))}"]
         for name in names:
-            lines += ["", f".. {_directive(getattr(module, name))}:: {name}"]
+            value = getattr(module, name)
+            lines += ["", f".. {_directive(value)}:: {name}"]
+            if inspect.isclass(value) and not issubclass(value, BaseException):
+                lines += [f"   {line}".rstrip() for line in members(value)]
         return self.parsed([*lines, "```"] if names else ["There are none at present."])
 
 
@@ -144,7 +169,7 @@ class OtherSpellings(_Lines):
     def run(self) -> list[nodes.Node]:
         """Return the table."""
         lines = ["| also | is |", "| --- | --- |"]
-        for name in autoloop.__all__:
+        for name in public_names(autoloop):
             value = getattr(autoloop, name)
             if inspect.isroutine(value) and value.__name__ != name and hasattr(autoloop, value.__name__):
                 lines.append(f"| `{name}` | `{value.__name__}` |")
