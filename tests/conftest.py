@@ -21,6 +21,7 @@ import pytest
 sys.path.append(str(Path(__file__).parent / "runtime"))  # `api`, `executors`
 sys.path.append(str(Path(__file__).parent / "numpy"))  # `sample_files`
 sys.path.append(str(Path(__file__).parent / "array_api"))  # `standard_signatures`
+sys.path.append(str(Path(__file__).parent / "compat"))  # `programs_of_1x`, `names_of_1x`
 pytest_plugins = ("assertions", "bytecode", "garbage", "hangs", "optimisation", "parallel")
 EXECUTORS = ("auto", "sequential", "dataflow", "native", "on-stack-replacement")
 os.environ.setdefault("AUTOLOOP_CACHE", "0")  # tests that are about the cache have a folder of their own

@@ -161,7 +161,7 @@ LAZY = {
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.lying_arguments"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.recorded_calls"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.told_loops"),
-    ("autoloop.compat.v1", "autoloop.viewing.tensorboard_graph"),
+    ("autoloop.compat.session_parts", "autoloop.viewing.tensorboard_graph"),
     ("autoloop.viewing.stage_texts", "autoloop_runtime.native"),
     ("autoloop.viewing.stage_texts", "autoloop_runtime.native.toolchain.compile_ir"),
     ("autoloop.viewing.stage_texts", "autoloop_runtime.native.toolchain.debug_lines"),
@@ -668,8 +668,8 @@ def test_what_is_private_to_another_is_found(text, found):
     assert _private_reads(text) == found
 
 
-#: names under which 1.x collects what belongs to a graph
-COLLECTIONS = {"variables"}
+#: names under which 1.x collects what belongs to a graph; and any ``name``, as users ask for them
+COLLECTIONS = {"variables", "name"}
 
 
 def _keys_of_collections(text: str) -> set[str]:

@@ -14,7 +14,8 @@ from api import later_rows, ops
 
 #: what users import, or find under ``autoloop``
 MODULES = (
-    "autoloop", "autoloop.compat", "autoloop.compat.v1", "autoloop.config", "autoloop.debugging", "autoloop.errors",
+    "autoloop", "autoloop.compat", "autoloop.compat.app", "autoloop.compat.flags", "autoloop.compat.nn",
+    "autoloop.compat.train", "autoloop.compat.v1", "autoloop.config", "autoloop.debugging", "autoloop.errors",
     "autoloop.fft", "autoloop.linalg", "autoloop.nest", "autoloop.profiler", "autoloop.random", "autoloop.sparse",
     "autoloop.typing",
 )  # fmt: skip

@@ -60,24 +60,13 @@ class EventFile:
     """
 
     def __init__(self, logdir: str | os.PathLike[str]) -> None:
-        try:
-            event, graph, writer = map(importlib.import_module, _MODULES)
-        except ImportError as error:
-            raise MissingViewer(
-                f"TensorBoard's files are written by its library ({error}): pip install 'autoloop[viewer]'"
-            ) from error
-        self._event, self._graph = event.Event, graph.GraphDef
+        event, _, writer = _library()
+        self._event = event.Event
         self._writer = writer.EventFileWriter(os.fspath(logdir))
 
     def add(self, graph: Graph) -> None:
         """Write a graph."""
-        made = self._graph()
-        for name, op, inputs, attrs in described(graph):
-            node = made.node.add(name=name, op=op, input=inputs)
-            for key, (kind, value) in attrs.items():
-                _set(node.attr[key], kind, value)
-        made.versions.producer = 22
-        self._writer.add_event(self._event(graph_def=made.SerializeToString()))
+        self._writer.add_event(self._event(graph_def=serialized(graph)))
 
     def flush(self) -> None:
         """Write what there is to the file."""
@@ -86,6 +75,35 @@ class EventFile:
     def close(self) -> None:
         """Write what there is, and close the file."""
         self._writer.close()
+
+
+def _library() -> tuple[Any, Any, Any]:
+    """Return the modules of TensorBoard's library."""
+    try:
+        event, graph, writer = map(importlib.import_module, _MODULES)
+    except ImportError as error:
+        raise MissingViewer(
+            f"TensorBoard's files are written by its library ({error}): pip install 'autoloop[viewer]'"
+        ) from error
+    return event, graph, writer
+
+
+def serialized(graph: Graph) -> bytes:
+    """Return a graph as the bytes of a ``GraphDef``.
+
+    Raises
+    ------
+    MissingViewer
+        If TensorBoard is not installed.
+    """
+    made = _library()[1].GraphDef()
+    for name, op, inputs, attrs in described(graph):
+        node = made.node.add(name=name, op=op, input=inputs)
+        for key, (kind, value) in attrs.items():
+            _set(node.attr[key], kind, value)
+    made.versions.producer = 22
+    data: bytes = made.SerializeToString()
+    return data
 
 
 def _set(attribute: Any, kind: str, value: Any) -> None:

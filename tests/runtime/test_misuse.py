@@ -332,7 +332,7 @@ MISUSES = {
         fetched(lambda: tf.get_variable("a", shape=[])), RuntimeError, "'a:0' is not initialised.*initializer",
     ),
     "a variable twice": (
-        in_graph(lambda: [tf.get_variable("a", shape=[]) for _ in "12"]), ValueError, "'a' exists already.*reuse",
+        in_graph(lambda: [tf.get_variable("a", shape=[]) for _ in "12"]), ValueError, "a already exists.*reuse",
     ),
     "an unknown executor": (lambda: al.function(KEEP, executor="gpu"), ValueError, "dataflow, sequential, native"),
     "an assertion": (lambda: al.Assert(al.constant(False), ["oh"]), AssertionError, "oh"),

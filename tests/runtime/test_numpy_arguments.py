@@ -123,13 +123,16 @@ def test_what_numpy_does_not_take_either():
         al.function(lambda x: np.sum(x, axes=0))(X)
 
 
-@each(["validate_shape", "constraint", "partitioner"])
-def test_variables_of_the_1_x_api(name):
+@each([
+    (lambda **more: v1.Variable(1.0, **more), "constraint"), (lambda **more: v1.Variable(1.0, **more), "variable_def"),
+    (lambda **more: v1.get_variable("v", [], **more), "constraint"),
+    (lambda **more: v1.get_variable("v", [], **more), "partitioner"),
+])  # fmt: skip
+def test_variables_of_the_1_x_api(make, name):
     with v1.Graph().as_default():
-        for make in (lambda **more: v1.Variable(1.0, **more), lambda **more: v1.get_variable("v", [], **more)):
-            with pytest.raises(TypeError, match=f"does not take the argument '{name}'; leave it out"):
-                make(**{name: "anything"})
-            assert make(use_resource=True, **{name: None}).shape == []
+        with pytest.raises(TypeError, match=f"does not take the argument '{name}'; leave it out"):
+            make(**{name: "anything"})
+        assert make(use_resource=True, **{name: None}).shape == []
 
 
 # -- taken ------------------------------------------------------------------------------------------------

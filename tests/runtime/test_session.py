@@ -146,7 +146,7 @@ def test_variables_belong_to_the_session():
     one.run(add.op)
     np.testing.assert_array_equal(one.run(v), [2, 4])
     np.testing.assert_array_equal(two.run(v), [0, 0])
-    with pytest.raises(ValueError, match="exists already"):
+    with pytest.raises(ValueError, match="already exists"):
         tf.get_variable("v", shape=[2])
     with tf.variable_scope("", reuse=True):
         assert tf.get_variable("v", shape=[2]) is v

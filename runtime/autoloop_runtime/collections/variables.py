@@ -8,11 +8,11 @@ effect, so inside a function they happen in program order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..base import nest
+from ..base import dtypes, nest
 from ..base.shapes import ShapeLike, TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
@@ -50,6 +50,15 @@ def checked(value: Any, variable: Variable) -> Any:
         )
     # an array of its own: this one may be the caller's, or a small part of a large one
     return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _is_there(*, variable: Variable, state: RunState) -> Any:
+    return np.bool_(state.storage(variable).value is not None)
+
+
+def _or_first(first: Any, *, variable: Variable, state: RunState) -> Any:
+    value = state.storage(variable).value
+    return first if value is None else value
 
 
 def _assign(value: Any, *, variable: Variable, state: RunState) -> Any:
@@ -93,7 +102,21 @@ READ = _variable_op("ReadVariable", _spec, _read, NO_GRADIENT, only_looks=True)
 ASSIGN = _variable_op("AssignVariable", _checked_spec, _assign)
 ASSIGN_ADD = _variable_op("AssignAddVariable", _spec, _update(np.add))
 ASSIGN_SUB = _variable_op("AssignSubVariable", _spec, _update(np.subtract))
+IS_INITIALIZED = register(
+    Op(
+        "IsVariableInitialized", lambda variable: (dtypes.bool_, TensorShape(())), _is_there, NO_GRADIENT,
+        traits=OPAQUE, effect=True, stateful=True,
+    )
+)  # fmt: skip
+READ_OR_FIRST = _variable_op("ReadVariableOrInitial", _spec, _or_first, NO_GRADIENT)
 GROUP = register(Op("NoOp", list, tuple, NO_GRADIENT, effect=True, several=True, traits=OPAQUE))
+
+
+class VariableHandle(NamedTuple):
+    """What is known of the operation that would hold a variable in 1.x: this library has none."""
+
+    name: str
+    type: str = "VariableV2"
 
 
 if TYPE_CHECKING:
@@ -163,6 +186,8 @@ class Variable(_ReadAsTensor):
         self.graph: Graph | None = None
         self.own_storage = Storage()
         self.initializer: Node | None = None
+        #: of a 1.x graph: what the initialiser assigns
+        self.initial_value: Tensor | None = None
         self.fetch: Tensor | None = None
         if graph is not None and not graph.root.ordered:
             self._in_graph(graph, initial_value, name, dtype, shape)
@@ -193,7 +218,10 @@ class Variable(_ReadAsTensor):
             self.dtype = tensor.dtype
             self.shape = tensor.shape if shape is None else TensorShape(shape)
             base = self.name.partition(":")[0]
-            self.initializer = apply(ASSIGN, [tensor], {"variable": self}, f"{base}/Assign").op
+            self.initial_value = tensor
+            # in which scope and after what it is made is nobody's business: its name is one of the graph already
+            with graph.root.name_scope(None), graph.root.control_dependencies(None):
+                self.initializer = apply(ASSIGN, [tensor], {"variable": self}, f"{base}/Assign").op
             #: what a session fetches for the variable itself; made now, since the graph may be finished then
             with graph.root.control_dependencies(None):
                 self.fetch = self.read_value()
@@ -224,13 +252,35 @@ class Variable(_ReadAsTensor):
         """Return the value in ``session`` or the default session (1.x)."""
         return call("eval", self.read_value() if self.graph is None else self, feed_dict, session)
 
+    def load(self, value: ArrayLike, session: Any = None) -> None:
+        """Set the value in ``session`` or the default session, without an operation that does it (1.x)."""
+        if self.initializer is None:
+            self.assign(value)
+            return
+        self.initializer.run({self.initializer.inputs[0]: value}, session)
+
     def get_shape(self) -> TensorShape:
         """Return the same as ``shape``."""
         return self.shape
 
     def initialized_value(self) -> Tensor:
-        """Return the current value."""
-        return self.read_value()
+        """Return the current value; in a session where the initialiser has not run, the initial value."""
+        if self.graph is None or self.initial_value is None:
+            return self.read_value()
+        with self.graph.as_default():
+            return apply(READ_OR_FIRST, [self.initial_value], {"variable": self}, "initialized_value")
+
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        """Return whether there is a value."""
+        if self.graph is not None and current_graph() is None:
+            with self.graph.as_default():
+                return self.is_initialized(name)
+        return apply(IS_INITIALIZED, [], {"variable": self}, name or "IsVariableInitialized")
+
+    @property
+    def op(self) -> VariableHandle:
+        """What 1.x code asks for the name of a variable without ``:0``."""
+        return VariableHandle(self.name.partition(":")[0])
 
     # -- changing -----------------------------------------------------------------------------------------
 

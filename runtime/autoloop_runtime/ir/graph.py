@@ -26,7 +26,7 @@ from ..base.dataclass import Protocol, not_pickled
 from ..base.dtypes import DType
 from ..base.locations import Location, Places
 from ..base.shapes import SCALAR, TensorShape
-from .naming import NamedLookup, Names
+from .naming import Collecting, NamedLookup, Names
 from .node import Node as Node
 from .op import CONST as CONST
 from .op import PARAMETER as PARAMETER
@@ -66,6 +66,7 @@ class _Seldom:
     errors_while_traced = 0  # of a root: the kinds of them that what was computed at once has had, see ``noting``
     #: of a root: values that were put into arrays of the caller's as soon as they were made -> the input
     put_at_once: dict[Tensor, int] | None = None
+    seed: int | None = None  # of a root: what its random numbers are made of (1.x)
     gradient_memory: str | int | None = None  # of a root: how its loops keep what their gradients need
     #: the user's lines of what is made without any named; by default those that are running
     location: Location | None = None
@@ -84,7 +85,7 @@ class _NeverSent:
         return made
 
 
-class Graph(_Seldom, _NeverSent, NamedLookup, ShownInNotebooks):
+class Graph(_Seldom, _NeverSent, NamedLookup, Collecting, ShownInNotebooks):
     """A dataflow graph under construction, or finished.
 
     Parameters
@@ -142,9 +143,9 @@ class Graph(_Seldom, _NeverSent, NamedLookup, ShownInNotebooks):
         return self._names.unique(f"{self.prefix}/{name}" if self.prefix else name)
 
     @contextmanager
-    def name_scope(self, name: str) -> Iterator[str]:
-        """Nodes made inside get the prefix ``name``."""
-        outer, self.prefix = self.prefix, self.unique_name(name)
+    def name_scope(self, name: str | None) -> Iterator[str]:
+        """Nodes made inside get the prefix ``name``, as it is if it ends with a slash; with None they get none."""
+        outer, self.prefix = self.prefix, self.inner_scope(name)
         try:
             yield self.prefix
         finally:
@@ -377,6 +378,14 @@ def current_graph() -> Graph | None:
     """Return the innermost default graph of this thread, ``None`` when computing eagerly."""
     stack = _stack.get()
     return stack[-1] if stack else None
+
+
+def leave_default(graph: Graph) -> None:
+    """Take the innermost entry of ``graph`` from the default graphs of this thread, wherever it stands."""
+    stack = _stack.get()
+    if graph in stack:
+        at = len(stack) - 1 - stack[::-1].index(graph)
+        _stack.set(stack[:at] + stack[at + 1 :])
 
 
 def is_around(graph: Graph | None) -> bool:

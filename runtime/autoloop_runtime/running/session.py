@@ -68,6 +68,14 @@ def get_default_session() -> Session | None:
     return stack[-1] if stack else None
 
 
+def leave_default_session(session: Session) -> None:
+    """Take the innermost entry of ``session`` from the default sessions of this thread, wherever it stands."""
+    stack = _sessions.get()
+    if session in stack:
+        at = len(stack) - 1 - stack[::-1].index(session)
+        _sessions.set(stack[:at] + stack[at + 1 :])
+
+
 def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> Tensor:
     """Return a tensor of the default graph that must be fed (1.x).
 
@@ -164,6 +172,8 @@ class Session:
             dense_shape of a SparseTensor) no other value is taken.
         timeout : float, optional
             Seconds after which ``TimeoutError`` is raised.
+        options, run_metadata : RunOptions, RunMetadata, optional
+            Of ``compat.v1``: what is to be noted of the run, and where; the options may name a time limit, too.
         progress : bool, optional
             Show how far loops are; by default as ``config.show_progress`` says. It needs the extra ``progress``.
 
@@ -182,7 +192,16 @@ class Session:
             If a needed placeholder is not fed, or a fed value's shape does not fit.
         """
         is_shown = shows_progress() if progress is None else progress
-        return self._run(self._resolve(self._open(fetches)), self._fed(feed_dict), timeout, is_shown)
+        resolved, feeds = self._resolve(self._open(fetches)), self._fed(feed_dict)
+        if options is None or run_metadata is None:
+            return self._run(resolved, feeds, _limit(timeout, options), is_shown)
+        return run_metadata.note(options, lambda: self._run(resolved, feeds, _limit(timeout, options), is_shown))
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("partial_run", "partial_run_setup"):
+            hint = "run the first fetches, and feed their values to the next run: any tensor can be fed"
+            raise AttributeError(f"a Session has no {name}: {hint} [AL912]")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def looked_up(self, fetches: Any, feed_dict: Any = None) -> tuple[list[Tensor], dict[Tensor, Any], RunState]:
         """Return what ``run`` would compute, of what, and where the values of variables are; it runs nothing."""
@@ -425,6 +444,12 @@ def _as_result(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value[()] if value.ndim == 0 else np.array(value)
     return value
+
+
+def _limit(timeout: float | None, options: Any) -> float | None:
+    """Return the time limit in seconds: the argument, or what the options say (milliseconds, 0: none)."""
+    own = getattr(options, "timeout_in_ms", 0)
+    return own / 1000 if timeout is None and own else timeout
 
 
 def _session(session: Any, what: str) -> Session:
