@@ -89,6 +89,12 @@ def test_refused_by_name_at_the_call(value, words):
     doubled(np.ones(2), [])
 
 
+def test_a_value_of_many_lines_is_shown_in_one():
+    with pytest.raises(TypeError) as caught:
+        al.constant(np.ma.ones((3, 3)))
+    assert "a masked array" in str(caught.value) and "\n" not in str(caught.value)
+
+
 @pytest.mark.parametrize(("value", "words"), [s for s in STRANGE if not isinstance(s[0], np.generic)])
 def test_refused_where_it_meets_a_staged_value(value, words):
     data = pickle.dumps(value)  # what the function finds, and does not make, may change: plain Python runs it

@@ -254,6 +254,7 @@ def _of_wide_integers(value: Any, array: np.ndarray[Any, Any]) -> np.ndarray[Any
 
 def _shown(value: Any) -> str:
     text = repr(value)
+    text = " ".join(text.split()) if "\n" in text else text  # a message is one line
     return text if len(text) <= 60 else text[:57] + "..."
 
 
