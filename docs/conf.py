@@ -25,6 +25,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.doctest",
     "numpydoc",
+    "no_network",
     "public_names",
     "repository_links",
     "replay_page",
