@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dtypes, nest
+from ..base import nest
 from ..base.config import check_memory_limit, shows_progress
 from ..base.contexts import Entered, Setting
 from ..base.dataclass import not_pickled
@@ -21,11 +21,10 @@ from ..base.shapes import ShapeLike, TensorShape
 from ..collections.variables import Variable
 from ..dataflow.compile_dataflow import compile_dataflow, limit_of
 from ..ir.argument_types import DTypeLike
-from ..ir.composite import composite_of
-from ..ir.convert import convert_to_tensor
-from ..ir.graph import Graph, Node, current_graph, eager
+from ..ir.graph import Graph, Node, current_graph
 from ..ir.run_state import RunState, SessionState
 from ..ir.tensor import Tensor
+from .fed_values import cast_feed, check_settled, feed_parts
 from .runner import later_kernels
 from .shown_runs import shown
 
@@ -215,7 +214,7 @@ class Session:
     def _fed(self, feed_dict: Any) -> dict[Tensor, Any]:
         if not isinstance(feed_dict, Mapping | None):
             raise TypeError(f"feed_dict maps tensors to values, got {feed_dict!r} [AL502]")
-        return dict([self._feed(*pair) for item in (feed_dict or {}).items() for pair in _feed_parts(*item)])
+        return dict([self._feed(*pair) for item in (feed_dict or {}).items() for pair in feed_parts(*item)])
 
     def _run(
         self, fetches: _Fetches, feeds: dict[Tensor, Any], timeout: float | None, is_shown: bool = False
@@ -302,7 +301,7 @@ class Session:
             raise TypeError(f"the keys of feed_dict are tensors of the graph or their names, not {key!r} [AL502]")
         self._check_owner(tensor.graph, tensor.name)
         if tensor in self.graph.settled:
-            _check_settled(tensor, value, self.graph.settled[tensor])
+            check_settled(tensor, value, self.graph.settled[tensor])
         if isinstance(value, Tensor):
             if value.is_symbolic:
                 raise TypeError(
@@ -313,7 +312,7 @@ class Session:
             return tensor, value
         array = np.asarray(value)
         if array.dtype != tensor.dtype:
-            array = _cast_feed(array, tensor, not isinstance(value, (np.ndarray, np.generic)))
+            array = cast_feed(array, tensor, not isinstance(value, (np.ndarray, np.generic)))
         if not tensor.shape.matches(array.shape):
             raise ValueError(
                 f"{tensor.name!r} has shape {tensor.shape}, the fed value has shape {TensorShape(array.shape)} [AL502]"
@@ -386,58 +385,6 @@ class _Fetches:
         made = [next(found) if form.is_leaf() else nest.unflatten(form, [Tensor(next(found)) for _ in range(count)])
                 for count, form in self._composed]  # fmt: skip
         return nest.unflatten(self._structure, made)
-
-
-def _feed_parts(key: Any, value: Any) -> list[tuple[Any, Any]]:
-    """Return what is fed, and the values: one tensor, or the parts of a composite, whose values must fit each other."""
-    composite = composite_of(key)
-    names = () if composite is None else composite.names(key)
-    if composite is None or "values" not in names:
-        return [(key, value)]
-    keys = composite.components(key)
-    given = list(value) if isinstance(value, tuple) else nest.flatten(value, expand_composites=True)
-    if len(given) != len(keys) or not isinstance(value, (tuple, type(key))):
-        raise TypeError(
-            f"the value fed for a {type(key).__name__} is one, or the tuple ({', '.join(names)}) of its parts, not "
-            f"{value!r} [AL502]"
-        )
-    if any(isinstance(part, Tensor) and part.is_symbolic for part in given):
-        raise TypeError(f"the value fed for a {type(key).__name__} is symbolic; feed arrays or numbers [AL502]")
-    place = names.index("values")
-    with eager():
-        if isinstance(given[place], list):  # Python numbers take the dtype that is needed
-            given[place] = convert_to_tensor(given[place], key.dtype)
-        made = type(key)(*given)
-    return list(zip(keys, nest.flatten(made, expand_composites=True)))
-
-
-def _cast_feed(array: np.ndarray[Any, Any], tensor: Tensor, python: bool) -> np.ndarray[Any, Any]:
-    """Return a fed array in the dtype of ``tensor``, if that can hold the kind of its values, and every integer.
-
-    ``python``: it was made of Python numbers, of which integers may stand for truth values.
-    """
-    source, dtype = array.dtype, tensor.dtype
-    integers = source.kind in "iu" and dtype.kind in ("iub" if python else "iu")
-    if not integers and not np.can_cast(source, dtype, "same_kind") and array.size:
-        raise TypeError(f"{tensor.name!r} has dtype {dtype}, the fed value has {source}; cast it first [AL502]")
-    if integers and array.size:
-        try:
-            dtypes.check_fits(int(array.min()), dtype)
-            dtypes.check_fits(int(array.max()), dtype)
-        except OverflowError as error:
-            raise OverflowError(f"the value fed for {tensor.name!r}: {error} [AL502]") from None
-    return array.astype(dtype)
-
-
-def _check_settled(tensor: Tensor, value: Any, what: str) -> None:
-    """Raise if the graph was built with another value of ``tensor`` than the one that is fed."""
-    known = tensor.constant_value()
-    assert known is not None
-    if not np.array_equal(np.asarray(value), known):
-        raise ValueError(
-            f"{tensor.name!r} was used as {what} when the graph was built, with the value {known}; no other can be fed"
-            " [AL502]"
-        )
 
 
 def _as_result(value: Any) -> Any:
