@@ -145,18 +145,21 @@ _watching: dict[str, _typing.Any] = {"__name__": __name__}
 _WATCHER = "no_tensors_left"
 _SHOWER = "html_of"  # of notebooks
 _DEFINER = "graph_definition"  # of graphs of 1.x
+_LOWERER = "lowered_of"
 _watcher = _door(
     _watching,
     {
         _WATCHER: "autoloop.operators.mutation.left_tensors",
         _SHOWER: "autoloop.viewing.notebook",
         _DEFINER: "autoloop.compat.graph_definition",
+        _LOWERER: "autoloop.lowering_ahead",
     },
 )
 _WATCHES.append(lambda *given: (_watching.get(_WATCHER) or _watcher(_WATCHER))(*given))
 
 _named_function(_DEFINER, lambda graph: (_watching.get(_DEFINER) or _watcher(_DEFINER))(graph))
 _named_function(_SHOWER, lambda value: (_watching.get(_SHOWER) or _watcher(_SHOWER))(value))
+_named_function(_LOWERER, lambda *given: _watcher(_LOWERER)(*given))
 
 _named(config, nest)
 _locations.mark_internal(_os.path.dirname(__file__))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from autoloop_runtime.base.config import tell_as_python
 from autoloop_runtime.base.forks import undivided
+from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.recorders import recorders
 
 from .concrete import CalledPlain, ConcreteFunction
@@ -24,6 +25,7 @@ from .state.stateful import TRACING, StatefulFunction, Variant, with_variant
 
 if TYPE_CHECKING:
     from .call_form import CallForm
+    from .lowering_ahead import Lowered
     from .state.known_refusals import KnownRefusals
     from .state.retrials import Request
 
@@ -399,6 +401,11 @@ class TracesAskedFor:
         trace, form = self.trace_and_form(args, kwargs)
         made = trace.alone
         made.called_as = form
+        return made
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """Return the function as it is traced for these arguments, to be read, weighed and compiled."""
+        made: Lowered = call("lowered_of", self, args, kwargs)
         return made
 
     def trace_for(self, *args: Any, **kwargs: Any) -> Trace:

@@ -20,6 +20,8 @@ from .concrete import ConcreteFunction as ConcreteFunction
 if TYPE_CHECKING:
     from autoloop_runtime.collections.variables import Variable as _Variable
 
+    from .lowering_ahead import Lowered as _Lowered
+
 #: a shape, as array functions take it
 ShapeLike: TypeAlias = DimsLike
 #: a tensor, or what stands for one, as a variable does
@@ -53,6 +55,9 @@ class Decorated(Protocol[P, R_co]):
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """Return the trace for such arguments."""
+
+    def lower(self, *args: Any, **kwargs: Any) -> _Lowered:
+        """Return the function as it is traced for such arguments, to be read, weighed and compiled."""
 
     @overload
     def __get__(self, instance: None, owner: Any = None) -> Decorated[P, R_co]: ...
