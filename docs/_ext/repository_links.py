@@ -2,7 +2,7 @@
 
 A page is read where the repository is shown, too, so it says ``../runtime/README.md``. Here that text is the page
 ``architecture``. Files of the repository that are no pages (samples, tests) can be downloaded, which Sphinx does by
-itself; a folder cannot.
+itself; a folder cannot, nor can Markdown, which is looked for among the pages.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def mended(text: str, folder: str, page_folder: str) -> str:
         path = posixpath.normpath(posixpath.join(folder, target))
         if path in PAGES:
             path = f"docs/{PAGES[path]}"
-        if (ROOT / path).is_dir():
+        if (ROOT / path).is_dir() or (path.endswith(".md") and not path.startswith("docs/")):
             return words
         return f"[{words}]({posixpath.relpath(path, page_folder)}{part})"
 
