@@ -22,10 +22,10 @@ with _NoCollection():  # NumPy comes with the first of these, where it is not th
     _kept = _find_kept()
 
     from autoloop_runtime import ops as _ops
-    from autoloop_runtime.base import config as config
     from autoloop_runtime.base import locations as _locations
     from autoloop_runtime.base import nest as nest
     from autoloop_runtime.base.callbacks import WATCHES as _WATCHES
+    from autoloop_runtime.base.config import config as config
     from autoloop_runtime.base.doors import door as _door
     from autoloop_runtime.base.doors import listing as _listing
     from autoloop_runtime.base.dtypes import as_dtype as as_dtype
@@ -161,7 +161,7 @@ _named_function(_DEFINER, lambda graph: (_watching.get(_DEFINER) or _watcher(_DE
 _named_function(_SHOWER, lambda value: (_watching.get(_SHOWER) or _watcher(_SHOWER))(value))
 _named_function(_LOWERER, lambda *given: _watcher(_LOWERER)(*given))
 
-_named(config, nest)
+_named(nest)
 _locations.mark_internal(_os.path.dirname(__file__))
 bool = bool_  # the dtype, under the name the field uses
 for _alias, _name in _ops.ALIASES.items():

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 from autoloop_runtime.base import dtypes, stand_ins
 from autoloop_runtime.base.callbacks import code_of, origin_of
 from autoloop_runtime.base.doors import listing
+from autoloop_runtime.base.env_switches import switch
 from autoloop_runtime.base.locations import is_own_file, shown_name
 from autoloop_runtime.base.parsing import parse
 
@@ -92,7 +93,7 @@ def user_traceback(error: _E) -> _E:
     BaseException
         The same exception.
     """
-    if os.environ.get(_FULL_TRACEBACK, "") not in ("", "0"):
+    if switch(_FULL_TRACEBACK):
         return error
     seen: set[int] = set()
     todo: list[BaseException | None] = [error]

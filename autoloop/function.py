@@ -17,7 +17,7 @@ import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.callbacks import attribute_of, named_as
 from autoloop_runtime.base.collector import NoCollection
-from autoloop_runtime.base.config import runs_as_python
+from autoloop_runtime.base.config import is_switched
 from autoloop_runtime.base.contexts import undisturbed
 from autoloop_runtime.base.forks import Kind, undivided
 from autoloop_runtime.ir.followers import as_arrays
@@ -32,7 +32,7 @@ from .concrete import CalledPlain, leave_if_asked
 from .errors import entry_point
 from .given_arrays import give_back, with_copies
 from .keys import Number, call_key, class_key, kind_of_leaf, kind_of_recursion, leaf_key, magnitude, quick_key
-from .known_traces import FastPaths, KnownTraces, Trace, TracesAskedFor, first_wait, inputs_of
+from .known_traces import FastPaths, KnownTraces, Trace, TracesAskedFor, inputs_of
 from .number_inputs import ChangingInputs
 from .parameters import Parameters, flattened, form_of, has_defaults_of, in_pythons_words, structure_of
 from .plain_python import Told, flattened_or_left, taken_or_left, traced_or_plain, unless_in_graph
@@ -72,7 +72,7 @@ class Function(TracesAskedFor, SentByName):
 
     def __init__(
         self, python_function: Callable[..., Any], input_signature: Any = None, autograph: bool = True,
-        executor: str = "auto", name: str | None = None, gradient_memory: str | int | None = None,
+        executor: str | None = None, name: str | None = None, gradient_memory: str | int | None = None,
         progress: bool | None = None,
     ) -> None:  # fmt: skip
         named_as(self, python_function)
@@ -83,9 +83,10 @@ class Function(TracesAskedFor, SentByName):
                 from .input_signature import checked_signature, conform
 
             self.input_signature, self._conform = checked_signature(input_signature), conform
-        self.autograph = autograph
-        self.executor, self.progress = check_executor(executor), checked_progress(progress)
-        self.gradient_memory = check_gradient_memory(gradient_memory)
+        #: what it was decorated with; without it others may run it, see ``switched_calls``: executor -> this, likewise
+        self.own_executor, self.by_executor = check_executor(executor), dict[str, Function]()
+        self.executor, self.progress = executor or "auto", checked_progress(progress)
+        self.gradient_memory, self.autograph = check_gradient_memory(gradient_memory), autograph
         self.name = str(name or attribute_of(python_function, "__name__", type(python_function).__name__))
         self._parameters = Parameters.of(python_function)
         self._instance: Callable[[], Any] | None = None  # of a method
@@ -97,15 +98,14 @@ class Function(TracesAskedFor, SentByName):
         self._bound: dict[int, tuple[Callable[[], Any], Function]] = {}  # id of an instance -> reference, its function
         self.with_gradient: dict[Any, Function] = {}  # what is differentiated -> this and its gradient, likewise
         self.joined: dict[Any, Function] = {}  # what calls it with parts of the arrays that it is given, likewise
-        self.tracing_count = 0
-        self.told = Told()  # why plain Python is called, of which it has warned
-        self.needs_graph = False  # true of a gradient: the user's function does something else
-        self._changing = ChangingInputs(python_function, executor, self.name, self.told)
-        self._spent = self._changing.spent
-        self._retraces = 0  # how many traces there were since the last that took changing numbers as inputs
+        # why plain Python is called, of which it has warned; and true of a gradient: the function does something else
+        self.told, self.needs_graph = Told(), False
+        self._changing = ChangingInputs(python_function, self.executor, self.name, self.told)
+        # the latter: how many traces there were since the last that took changing numbers as inputs
+        self._spent, self._retraces = self._changing.spent, 0
         self.traced_for: list[Any] = []  # what each trace was made for
         self.entry = entry_point(self._call, python_function)
-        self._paths = FastPaths(self.entry, self._call, self._call_placed, python_function, first_wait(executor))
+        self._paths = FastPaths(self.entry, self._call, self._call_placed, python_function, self.own_executor)
 
     # -- calling ------------------------------------------------------------------------------------------
 
@@ -120,8 +120,8 @@ class Function(TracesAskedFor, SentByName):
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if default_graphs():
             return self._inline(args, kwargs)
-        if runs_as_python() and not self.needs_graph:
-            return self.python_function(*self._receiver(), *args, **kwargs)
+        if is_switched() and (other := _otherwise(self, self._receiver())) is not None:
+            return other(*args, **kwargs)
         call = args if not kwargs and len(args) == self._parameters.plain else self._bind(args, kwargs)
         if ((spent := self._spent).is_over or spent.left) and spent.leaves(self._receiver(), call):
             return self.python_function(*self._receiver(), *args, **kwargs)
@@ -266,7 +266,6 @@ class Function(TracesAskedFor, SentByName):
             made = traced_or_plain(lambda: trace(request, *self.known_traces.variants(key)), self, has_numbers, size)
             weigh(getattr(made, "concrete", made), self._receiver(), call)
         concrete = self.known_traces.add(key, made)
-        self.tracing_count += 1
         self.traced_for.append(class_key(key) or key if getattr(made, "is_shared", False) else key)
         self._retraces = 0 if has_numbers else self._retraces + 1
         if self._retraces in (RETRACE_WARNING + 1, WORLD_WARNING + 1):
@@ -298,6 +297,13 @@ class Function(TracesAskedFor, SentByName):
 
     def __repr__(self) -> str:
         return f"<autoloop.function {self.name} at {id(self):#x}>"
+
+
+def _otherwise(function: Function, receiver: tuple[Any, ...] | None) -> Callable[..., Any] | None:
+    with undivided():
+        from .switched_calls import otherwise
+
+    return otherwise(function, receiver)
 
 
 def _called_joined(function: Function, parameters: Parameters, call: tuple[Any, ...], refusal: Exception) -> Any:
@@ -349,7 +355,7 @@ def function(
     *,
     input_signature: Sequence[Any] | None = None,
     autograph: bool = True,
-    executor: str = "auto",
+    executor: str | None = None,
     name: str | None = None,
     gradient_memory: str | int | None = None,
     progress: bool | None = None,
@@ -362,7 +368,7 @@ def function(
     *,
     input_signature: Sequence[Any] | None = None,
     autograph: bool = True,
-    executor: str = "auto",
+    executor: str | None = None,
     name: str | None = None,
     gradient_memory: str | int | None = None,
     progress: bool | None = None,
@@ -374,7 +380,7 @@ def function(
     *,
     input_signature: Sequence[Any] | None = None,
     autograph: bool = True,
-    executor: str = "auto",
+    executor: str | None = None,
     name: str | None = None,
     gradient_memory: str | int | None = None,
     progress: bool | None = None,
@@ -389,8 +395,8 @@ def function(
         One trace for all calls; ``None`` dimensions make it serve all sizes.
     autograph : bool
         Convert the source; False when the function calls ``while_loop`` and ``cond`` itself.
-    executor : {"auto", "dataflow", "sequential", "native"}
-        How the graph is run. All give the same values.
+    executor : {"auto", "dataflow", "sequential", "native"}, optional
+        How the graph is run. All give the same values. By default as ``config`` says, at first "auto".
     name : str, optional
     gradient_memory : {"save", "checkpoint"} or int, optional
         What loops keep for gradients, unless they say it themselves; see ``while_loop``.

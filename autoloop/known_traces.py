@@ -9,9 +9,9 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from autoloop_runtime.base.config import tell_as_python
+from autoloop_runtime.base.config import is_switched, switches, tell_switched
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.recorders import recorders
@@ -52,7 +52,7 @@ def inputs_of(leaves: Sequence[Any]) -> list[Any]:
     return [leaf for leaf in leaves if is_input(leaf)]
 
 
-def first_wait(executor: str) -> int:
+def first_wait(executor: str | None) -> int:
     """Return after how many calls there is a fast path."""
     return FIRST_OF_CODE if executor == "native" else FIRST_WAIT
 
@@ -269,22 +269,23 @@ class FastPaths:
         The same of calls in canonical form, see ``Parameters``, without keyword arguments.
     python_function : callable
         The undecorated function.
-    wait : int
-        For how many calls.
+    executor : str or None
+        The function's own.
     """
 
     def __init__(
-        self, entry: Callable[..., Any], usual: Call, placed: Call, python_function: Callable[..., Any], wait: int
+        self, entry: Callable[..., Any], usual: Call, placed: Call, python_function: Callable[..., Any],
+        executor: str | None,
     ) -> None:  # fmt: skip
         self._entry, self._python_function = entry, python_function
-        self._main = self._placed = _Chain(usual, wait)
+        self._main = self._placed = _Chain(usual, first_wait(executor))
+        #: whether other executors may run its calls
+        self._follows = executor is None
         #: what takes calls in canonical form; of its own where callers cannot make them
         self._usual_of_placed = placed
         #: fronts of calls that name arguments, the last first; what these name -> how many calls there were
         self._fronts: list[Callable[..., Any]] = []
         self._named: dict[Any, int] = {}
-        #: whether callers go the usual way whatever paths there are
-        self._is_closed = False
 
     def named(self, parameters: Parameters, count: int, names: Iterable[str]) -> None:
         """Note a call with ``count`` positional arguments and others by their names, and make a front for its kind if
@@ -354,23 +355,28 @@ class FastPaths:
         key = id(self)
         if key not in _OPEN:
             _OPEN[key] = weakref.ref(self, lambda _: _OPEN.pop(key, None) and None)
-        if not self._is_closed:
-            let_through(self._entry, first)
+        let_through(self._entry, first)
+        if self._is_closed:  # asked afterwards: what closes them meanwhile finds them
+            let_through(self._entry, self._main.usual)
 
-    def close(self, is_closed: bool) -> None:
+    @property
+    def _is_closed(self) -> bool:
+        """Whether callers go the usual way whatever paths there are."""
+        return switches()[self._follows]
+
+    def close(self) -> None:
         """Let callers go the usual way, or take the paths again."""
-        self._is_closed = is_closed
-        let_through(self._entry, self._main.usual if is_closed else (*self._fronts, self._main.newest)[0])
+        let_through(self._entry, self._main.usual if self._is_closed else (*self._fronts, self._main.newest)[0])
 
 
-def _close_all(is_closed: bool) -> None:
+def _close_all(*_: bool) -> None:
     """Let the calls of all functions go the usual way, or take their fast paths again."""
     for one in list(_OPEN.values()):
         if (paths := one()) is not None:
-            paths.close(is_closed)
+            paths.close()
 
 
-tell_as_python(_close_all)
+tell_switched(_close_all)
 
 
 def _called_in_place(
@@ -424,6 +430,13 @@ class TracesAskedFor:
     def _trace_asked_for(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Trace, tuple[Any, ...], list[Any]]:
+        if is_switched():
+            with undivided():
+                from .switched_calls import otherwise
+
+            other: Any = otherwise(cast(Any, self), None)
+            if other is not None:
+                return other._trace_asked_for(args, kwargs)  # type: ignore[no-any-return]
         if self.input_signature is not None and not args and not kwargs:
             args = self.input_signature
         with self.known_traces.asked_for():

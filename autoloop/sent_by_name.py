@@ -7,12 +7,15 @@ import operator
 import sys
 import types
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.op import ShownInNotebooks
 
 from .parameters import Parameters
+
+if TYPE_CHECKING:
+    from .known_traces import KnownTraces
 
 _S = TypeVar("_S")
 
@@ -80,6 +83,10 @@ class SentByName(LooksLikeFunction, ShownInNotebooks):
     name: str
     gradient_memory: str | int | None
     progress: bool | None
+    known_traces: KnownTraces
+    needs_graph: bool
+    own_executor: str | None
+    traced_for: list[Any]
     _instance: Callable[[], Any] | None
     _parameters: Parameters
     _arrived: tuple[Any, ...] = ()  # the texts that came with it
@@ -95,8 +102,8 @@ class SentByName(LooksLikeFunction, ShownInNotebooks):
 
     def options(self) -> dict[str, Any]:
         """Return what it was decorated with."""
-        names = ("input_signature", "autograph", "executor", "name", "gradient_memory", "progress")
-        return {name: getattr(self, name) for name in names}
+        names = ("input_signature", "autograph", "name", "gradient_memory", "progress")
+        return {"executor": self.own_executor, **{name: getattr(self, name) for name in names}}
 
     @property
     def kind_of_derived(self) -> Any:
@@ -110,6 +117,19 @@ class SentByName(LooksLikeFunction, ShownInNotebooks):
         made: Any = self.kind_of_derived(f, **options)
         made._parameters, made.needs_graph = self._parameters if is_alike else made._parameters, True
         return made
+
+    def run_by(self, executor: str) -> Any:
+        """Return the same function with an executor of its own; their traces are counted together."""
+        options = {**self.options(), "executor": executor}
+        made: Any = type(self)(self.python_function, **options)  # type: ignore[call-arg]
+        made._instance, made._parameters, made.needs_graph = self._instance, self._parameters, self.needs_graph
+        made.known_traces, made.traced_for = type(self.known_traces)(self.name, self._instance), self.traced_for
+        return made
+
+    @property
+    def tracing_count(self) -> int:
+        """How many times it was traced."""
+        return len(self.traced_for)
 
     def __copy__(self: _S) -> _S:
         return self

@@ -114,6 +114,8 @@ LAZY = {
     ("autoloop.function", "autoloop.state.retrials"),
     ("autoloop.function", "autoloop.input_signature"),
     ("autoloop.function", "autoloop.joined_arguments"),
+    ("autoloop.function", "autoloop.switched_calls"),
+    ("autoloop.known_traces", "autoloop.switched_calls"),
     ("autoloop.function", "autoloop.operators.staging.staged_blocks"),
     ("autoloop.number_inputs", "autoloop.extent_inputs"),
     ("autoloop.number_inputs", "autoloop.new_kinds"),

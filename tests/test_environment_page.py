@@ -10,6 +10,7 @@ ROOT = Path(__file__).parent.parent
 SOURCES = sorted([*(ROOT / "autoloop").rglob("*.py"), *(ROOT / "runtime").rglob("*.py")])
 #: what speaks of the environment
 MENTIONS = r"\benviron\b|\bgetenv\b"
+READS = rf"{MENTIONS}|\bswitch\("
 
 
 def is_environment(node):
@@ -19,7 +20,8 @@ def is_environment(node):
 def keys(tree):
     """Each expression that names a variable of the environment which is read."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("os.environ.get", "os.getenv", "environ.get"):
+        readers = ("os.environ.get", "os.getenv", "environ.get", "switch")
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in readers and ast.unparse(node.args[0]) != "name":
             yield node.args[0]
         elif isinstance(node, ast.Subscript) and is_environment(node.value):
             yield node.slice
@@ -45,7 +47,7 @@ def read():
     found = set()
     for path in SOURCES:
         text = path.read_text()
-        if not re.search(MENTIONS, text):
+        if not re.search(READS, text):
             continue
         tree = ast.parse(text)
         constants = {

@@ -76,7 +76,7 @@ def test_no_module_shows_what_it_works_with(module):
             assert value.__module__.startswith("autoloop") or name in ("Axis", "Dimension"), name
 
 
-@pytest.mark.parametrize("name", ["fft", "linalg", "random", "sparse", "debugging", "config", "compat.v1"])
+@pytest.mark.parametrize("name", ["fft", "linalg", "random", "sparse", "debugging", "compat.v1"])
 def test_functions_and_classes_of_a_module_are_listed(name):
     module = module_of(f"autoloop.{name}")
     own = {
@@ -84,11 +84,7 @@ def test_functions_and_classes_of_a_module_are_listed(name):
         for node in source_of(module).body
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[0] != "_"
     }
-    assert own - NOT_PUBLIC.get(name, set()) <= set(dir(module))
-
-
-#: what other modules of autoloop take from there
-NOT_PUBLIC = {"config": {"check_memory_limit", "check_num_threads", "tell_as_python", "tell_spare_memory"}}
+    assert own <= set(dir(module))
 
 
 def test_what_operations_add_is_listed():

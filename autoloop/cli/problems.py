@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
 from difflib import get_close_matches
 
+from autoloop_runtime.base.env_switches import switch
 from autoloop_runtime.base.locations import is_own_file
 
 
@@ -26,7 +26,7 @@ def report_failure(error: BaseException) -> None:
     A failure that no line of the user's is part of is one line.
     """
     shown = traceback.TracebackException.from_exception(error)
-    if os.environ.get("AUTOLOOP_FULL_TRACEBACK", "") in ("", "0"):
+    if not switch("AUTOLOOP_FULL_TRACEBACK"):
         todo: list[traceback.TracebackException | None] = [shown]
         while todo:
             one = todo.pop()

@@ -305,7 +305,7 @@ assert f(np.int64(3)) == 3
 import autoloop.compat.v1, autoloop.typing  # what users name is a module to anybody
 named = [getattr(al, name) for name in al.__all__]
 named = [one for one in (*named, al.compat.v1, autoloop.typing) if isinstance(one, type(sys))]
-assert {type(one) for one in named} == {type(sys)} and len(named) > 8
+assert {type(one) for one in named} == {type(sys), type(al.config)} and len(named) > 8
 print(*[one for one in looked if one.startswith(("autoloop.", "autoloop_runtime."))])
 """
 

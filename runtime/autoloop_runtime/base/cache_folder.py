@@ -7,6 +7,8 @@ import os
 import stat
 import sys
 
+from .env_switches import switch
+
 #: set to 0 to keep nothing on disk
 OPT_OUT = "AUTOLOOP_CACHE"
 #: a folder for the cache, instead of the usual one
@@ -17,7 +19,7 @@ LARGEST = 64 << 20
 
 def cache_folder(kind: str) -> str | None:
     """Return where the environment has ``kind`` kept; ``None`` if nothing, or nowhere."""
-    if os.environ.get(OPT_OUT, "1") == "0":
+    if not switch(OPT_OUT, True):
         return None
     if is_named():
         try:

@@ -1,15 +1,30 @@
-"""Settings of the process."""
+"""Settings of the process, and of blocks: ``al.config``, which is a module that is called.
+
+One file: of each setting what is set for the process, what for a block, and what holds.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
+from types import MappingProxyType, ModuleType
+from typing import TYPE_CHECKING, Any, TypedDict
 
+from .contexts import Setting
 from .doors import listing
+from .env_switches import switch
+from .forks import Kind
 from .locations import capture
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Unpack
 
 #: more threads than this are used only when asked for
 MOST_BY_DEFAULT = 8
@@ -26,8 +41,20 @@ _as_python: bool | None = None
 _progress: bool | None = None
 #: whether it was said that the environment asks for what is not installed
 _is_told = False
-#: are told whether functions run as Python, when that changes; likewise
-_python_tellers: list[Callable[[bool], None]] = []
+_executor: str | None = None
+#: what ``config(...)`` has set in the blocks around
+_IN_BLOCK: ContextVar[Mapping[str, Any]] = ContextVar("autoloop_settings", default=MappingProxyType({}))
+#: are told when it changes whether calls ask what runs them: those of all functions, and of those without an executor;
+#: likewise
+_switch_tellers: list[Callable[[bool, bool], None]] = []
+#: guards the next two: how many blocks there are, of any thread, that say what runs functions, and whether calls of all
+#: functions, and of those without an executor of their own, ask it; the latter is read without it
+_switching = Kind("config", "a child has the blocks of the thread that it goes on in; the others cost it time").lock()
+_blocks = 0
+_switches = (False, False)
+#: ``auto`` chooses; ``dataflow`` runs the lowered graph on the scheduler; ``sequential`` runs generated Python;
+#: ``native`` runs machine code
+EXECUTORS = ("auto", "dataflow", "sequential", "native")
 
 #: set to 0 it is as if ``set_native(False)`` had been called
 NATIVE_OPT_OUT = "AUTOLOOP_NATIVE"
@@ -38,7 +65,59 @@ AS_PYTHON = "AUTOLOOP_AS_PYTHON"
 #: set to 1 it is as if ``show_progress()`` had been called
 PROGRESS = "AUTOLOOP_PROGRESS"
 
-_FROM_ENVIRONMENT = os.environ.get(AS_PYTHON, "0") not in ("", "0")
+_FROM_ENVIRONMENT = switch(AS_PYTHON)
+
+
+def _held(name: str, set_to: Any) -> Any:
+    """Return what a block around sets, else what is set for the process."""
+    return _IN_BLOCK.get().get(name, set_to)
+
+
+def set_executor(name: str | None) -> None:
+    """Set what runs functions that are decorated without an ``executor``; ``None`` means the default, ``"auto"``.
+
+    Parameters
+    ----------
+    name : {"auto", "dataflow", "sequential", "native"} or None
+
+    Raises
+    ------
+    ValueError
+        If there is no such executor.
+
+    Examples
+    --------
+    >>> al.config.set_executor("sequential")
+    >>> al.config.get_executor()
+    'sequential'
+    >>> al.config.set_executor(None)
+    """
+    global _executor
+    _executor = check_executor(name)
+    _tell_switched()
+
+
+def get_executor() -> str:
+    """Return what runs functions that are decorated without an ``executor``.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> with al.config(executor="dataflow"):
+    ...     al.config.get_executor()
+    'dataflow'
+    """
+    return _held("executor", _executor) or "auto"
+
+
+def check_executor(name: str | None) -> str | None:
+    """Return ``name`` if it is that of an executor, or ``None``."""
+    if name is not None and name not in EXECUTORS:
+        raise ValueError(f"executor must be one of {', '.join(EXECUTORS)}, got {name!r} [AL601]")
+    return name
 
 
 def set_num_threads(n: int | None) -> None:
@@ -77,7 +156,7 @@ def get_num_threads() -> int:
     >>> al.config.get_num_threads() >= 1
     True
     """
-    return _num_threads or min(_processors(), MOST_BY_DEFAULT)
+    return _held("num_threads", _num_threads) or min(_processors(), MOST_BY_DEFAULT)
 
 
 def set_swap_budget(count: int | None) -> None:
@@ -102,11 +181,7 @@ def set_swap_budget(count: int | None) -> None:
     >>> al.config.set_swap_budget(before)
     """
     global _swap_budget
-    if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
-        raise TypeError(f"the swap budget is a number of bytes, got {count!r} [AL609]")
-    if count is not None and count < 0:
-        raise ValueError(f"the swap budget cannot be negative, got {count} [AL609]")
-    _swap_budget = count
+    _swap_budget = check_swap_budget(count)
 
 
 def get_swap_budget() -> int:
@@ -122,6 +197,20 @@ def get_swap_budget() -> int:
     True
     """
     return _memory() // 4 if _swap_budget is None else _swap_budget
+
+
+def check_swap_budget(count: int | None) -> int | None:
+    """Return ``count`` if it is a number of bytes or ``None``."""
+    if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
+        raise TypeError(f"the swap budget is a number of bytes, got {count!r} [AL609]")
+    if count is not None and count < 0:
+        raise ValueError(f"the swap budget cannot be negative, got {count} [AL609]")
+    return count
+
+
+def _set_budget() -> int | None:
+    """Return the swap budget as it was set; ``None`` for the default."""
+    return _swap_budget
 
 
 def set_memory_limit(count: int | None) -> None:
@@ -199,11 +288,7 @@ def set_spare_memory(count: int) -> None:
     >>> al.config.set_spare_memory(before)
     """
     global _spare_memory
-    if isinstance(count, bool) or not isinstance(count, int):
-        raise TypeError(f"the spare memory is a number of bytes, got {count!r} [AL609]")
-    if count < 0:
-        raise ValueError(f"the spare memory cannot be negative, got {count} [AL609]")
-    _spare_memory = count
+    _spare_memory = check_spare_memory(count)
     for tell in list(_spare_tellers):
         tell(count)
 
@@ -221,6 +306,15 @@ def get_spare_memory() -> int:
     True
     """
     return _spare_memory
+
+
+def check_spare_memory(count: int) -> int:
+    """Return ``count`` if it is a number of bytes."""
+    if isinstance(count, bool) or not isinstance(count, int):
+        raise TypeError(f"the spare memory is a number of bytes, got {count!r} [AL609]")
+    if count < 0:
+        raise ValueError(f"the spare memory cannot be negative, got {count} [AL609]")
+    return count
 
 
 def tell_spare_memory(tell: Callable[[int], None]) -> None:
@@ -252,7 +346,7 @@ def set_native(enabled: bool | None) -> None:
     >>> al.config.set_native(True)
     """
     global _native
-    _check_switch("set_native", enabled)
+    check_switch("set_native", enabled)
     _native = enabled
 
 
@@ -268,7 +362,8 @@ def get_native() -> bool:
     >>> al.config.get_native()
     True
     """
-    return os.environ.get(NATIVE_OPT_OUT, "1") != "0" if _native is None else _native
+    enabled: bool | None = _held("native", _native)
+    return switch(NATIVE_OPT_OUT, True) if enabled is None else enabled
 
 
 def run_as_python(enabled: bool | None = True) -> None:
@@ -293,10 +388,9 @@ def run_as_python(enabled: bool | None = True) -> None:
     >>> al.config.run_as_python(False)
     """
     global _as_python
-    _check_switch("run_as_python", enabled)
+    check_switch("run_as_python", enabled)
     _as_python = enabled
-    for tell in list(_python_tellers):
-        tell(runs_as_python())
+    _tell_switched()
 
 
 def runs_as_python() -> bool:
@@ -311,12 +405,45 @@ def runs_as_python() -> bool:
     >>> al.config.runs_as_python()
     False
     """
-    return _FROM_ENVIRONMENT if _as_python is None else _as_python
+    enabled: bool | None = _held("as_python", _as_python)
+    return _FROM_ENVIRONMENT if enabled is None else enabled
 
 
-def tell_as_python(tell: Callable[[bool], None]) -> None:
-    """Call ``tell`` whenever it changes whether decorated functions run undecorated."""
-    _python_tellers.append(tell)
+def is_switched() -> bool:
+    """Return whether calls have to ask what runs them: that may be no executor, or not the function's own."""
+    return _switches[1]
+
+
+def switches() -> tuple[bool, bool]:
+    """Return whether calls of all functions, and of those without an executor of their own, ask what runs them."""
+    return _switches
+
+
+def tell_switched(tell: Callable[[bool, bool], None]) -> None:
+    """Call ``tell`` whenever it changes whether calls of all functions, and of those without an executor of their own,
+    ask what runs them."""
+    _switch_tellers.append(tell)
+
+
+def _tell_switched(blocks: int = 0) -> None:
+    """Note that there are so many blocks more, and tell it."""
+    global _blocks, _switches
+    with _switching:
+        _blocks += blocks
+        is_plain = bool(_blocks) or (_FROM_ENVIRONMENT if _as_python is None else _as_python)
+        _switches = is_plain, is_plain or _executor not in (None, "auto")
+        for tell in list(_switch_tellers):
+            tell(*_switches)
+
+
+@contextmanager
+def _switched() -> Iterator[None]:
+    """Have calls of all threads ask what runs them, while this block says it."""
+    _tell_switched(1)
+    try:
+        yield
+    finally:
+        _tell_switched(-1)
 
 
 def show_progress(enabled: bool | None = True) -> None:
@@ -339,7 +466,7 @@ def show_progress(enabled: bool | None = True) -> None:
     >>> al.config.show_progress(False)
     """
     global _progress
-    _check_switch("show_progress", enabled)
+    check_switch("show_progress", enabled)
     _progress = enabled
 
 
@@ -355,9 +482,8 @@ def shows_progress() -> bool:
     >>> al.config.shows_progress()
     False
     """
-    if _progress is not None:
-        return _progress
-    return os.environ.get(PROGRESS, "0") not in ("", "0") and _can_show_progress()
+    enabled: bool | None = _held("progress", _progress)
+    return switch(PROGRESS) and _can_show_progress() if enabled is None else enabled
 
 
 def _can_show_progress() -> bool:
@@ -379,7 +505,8 @@ def _can_show_progress() -> bool:
     return False
 
 
-def _check_switch(name: str, enabled: bool | None) -> None:
+def check_switch(name: str, enabled: bool | None) -> None:
+    """Raise ``TypeError`` if ``enabled`` is neither a truth value nor ``None``."""
     if enabled is not None and not isinstance(enabled, bool):
         raise TypeError(f"{name} takes True, False or None, got {enabled!r} [AL609]")
 
@@ -409,9 +536,173 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
+def settings() -> dict[str, Any]:
+    """Return all settings as they are in force here.
+
+    Returns
+    -------
+    dict
+        Under the names that ``config(...)`` takes.
+
+    Examples
+    --------
+    >>> with al.config(num_threads=1, executor="sequential"):
+    ...     al.config.settings()["num_threads"], al.config.settings()["executor"]
+    (1, 'sequential')
+    """
+    return {
+        "as_python": runs_as_python(), "executor": get_executor(), "memory_limit": get_memory_limit(),
+        "native": get_native(), "num_threads": get_num_threads(), "progress": shows_progress(),
+        "spare_memory": get_spare_memory(), "swap_budget": get_swap_budget(),
+    }  # fmt: skip
+
+
+class Settings(TypedDict, total=False):
+    """What ``config(...)`` takes; ``None`` is the default of each."""
+
+    as_python: bool | None
+    executor: str | None
+    memory_limit: int | None
+    native: bool | None
+    num_threads: int | None
+    progress: bool | None
+    spare_memory: int
+    swap_budget: int | None
+
+
+def _switch(name: str) -> Callable[[Any], Any]:
+    def checked(value: Any) -> Any:
+        check_switch(name, value)
+        return value
+
+    return checked
+
+
+#: settings of a context -> what checks a value; ``None`` is the default of each
+_OF_CONTEXT: Mapping[str, Callable[[Any], Any]] = {
+    "as_python": _switch("as_python"),
+    "executor": check_executor,
+    "native": _switch("native"),
+    "num_threads": lambda n: None if n is None else check_num_threads(n),
+    "progress": _switch("progress"),
+}
+#: settings of the process -> what checks a value, sets it and reads what was set
+_OF_PROCESS: Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], None], Callable[[], Any]]] = {
+    "memory_limit": (check_memory_limit, set_memory_limit, get_memory_limit),
+    "spare_memory": (check_spare_memory, set_spare_memory, get_spare_memory),
+    "swap_budget": (check_swap_budget, set_swap_budget, _set_budget),
+}
+NAMES = tuple(sorted({*_OF_CONTEXT, *_OF_PROCESS}))
+
+
+class _Block(AbstractContextManager[None]):
+    """A block in which settings have other values; may be entered again, also inside."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        unknown = sorted(settings.keys() - set(NAMES))
+        if unknown:
+            raise TypeError(
+                f"there is no setting {', '.join(map(repr, unknown))}; there are {', '.join(NAMES)} [AL609]"
+            )
+        self._of_context = {name: _OF_CONTEXT[name](value) for name, value in settings.items() if name in _OF_CONTEXT}
+        self._of_process = {
+            name: _OF_PROCESS[name][0](value) for name, value in settings.items() if name in _OF_PROCESS
+        }
+        self._entered: list[ExitStack] = []
+
+    def __enter__(self) -> None:
+        with ExitStack() as stack:  # undone if it is interrupted
+            if self._of_context:
+                stack.enter_context(Setting(None, (_IN_BLOCK, {**_IN_BLOCK.get(), **self._of_context})))
+            if self._of_context.keys() & {"as_python", "executor"}:
+                stack.enter_context(_switched())
+            for name, value in self._of_process.items():
+                stack.enter_context(_set_for_block(name, value))
+            self._entered.append(stack.pop_all())
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._entered.pop().__exit__(kind, error, traceback)
+
+
+@contextmanager
+def _set_for_block(name: str, value: Any) -> Iterator[None]:
+    """Set a setting of the process, and set back what it was."""
+    _, set_to, read = _OF_PROCESS[name]
+    before = read()
+    set_to(value)
+    try:
+        yield
+    finally:
+        set_to(before)
+
+
+class Configuration(ModuleType):
+    """This module: its functions are for the process, and a call of itself is for a block."""
+
+    if TYPE_CHECKING:
+        get_executor = staticmethod(get_executor)
+        get_memory_limit = staticmethod(get_memory_limit)
+        get_native = staticmethod(get_native)
+        get_num_threads = staticmethod(get_num_threads)
+        get_spare_memory = staticmethod(get_spare_memory)
+        get_swap_budget = staticmethod(get_swap_budget)
+        run_as_python = staticmethod(run_as_python)
+        runs_as_python = staticmethod(runs_as_python)
+        set_executor = staticmethod(set_executor)
+        set_memory_limit = staticmethod(set_memory_limit)
+        set_native = staticmethod(set_native)
+        set_num_threads = staticmethod(set_num_threads)
+        set_spare_memory = staticmethod(set_spare_memory)
+        set_swap_budget = staticmethod(set_swap_budget)
+        settings = staticmethod(settings)
+        show_progress = staticmethod(show_progress)
+        shows_progress = staticmethod(shows_progress)
+
+    def __call__(self, **settings: Unpack[Settings]) -> AbstractContextManager[None]:
+        """Return a context manager: in its block these settings hold, and afterwards those that did before.
+
+        ``as_python``, ``executor``, ``native``, ``num_threads`` and ``progress`` hold for what this thread, or this
+        task, does in the block, whatever others do; memory (``memory_limit``, ``spare_memory``, ``swap_budget``) is the
+        process's. Blocks may stand in blocks.
+
+        Parameters
+        ----------
+        **settings
+            See ``settings()``; ``None`` means the default.
+
+        Returns
+        -------
+        context manager
+
+        Raises
+        ------
+        TypeError, ValueError
+            If there is no such setting, or it does not take the value.
+
+        Examples
+        --------
+        >>> @al.function
+        ... def f(x):
+        ...     return x + 1
+        >>> with al.config(executor="sequential", num_threads=1):
+        ...     f(2)
+        3
+        """
+        return _Block(settings)
+
+
+if TYPE_CHECKING:
+    config: Configuration
+else:
+    config = sys.modules[__name__]
+    config.__class__ = Configuration
+
 __all__ = [
-    "get_memory_limit", "get_native", "get_num_threads", "get_spare_memory", "get_swap_budget", "run_as_python",
-    "runs_as_python", "set_memory_limit", "set_native", "set_num_threads", "set_spare_memory", "set_swap_budget",
-    "show_progress", "shows_progress",
+    "get_executor", "get_memory_limit", "get_native", "get_num_threads", "get_spare_memory", "get_swap_budget",
+    "run_as_python", "runs_as_python", "set_executor", "set_memory_limit", "set_native", "set_num_threads",
+    "set_spare_memory", "set_swap_budget", "settings", "show_progress", "shows_progress",
 ]  # fmt: skip
 __dir__ = listing(globals())
+_tell_switched()

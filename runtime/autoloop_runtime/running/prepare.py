@@ -15,6 +15,8 @@ import numpy as np
 from ..base import nest
 from ..base.callbacks import watched
 from ..base.collector import NoCollection
+from ..base.config import EXECUTORS as EXECUTORS
+from ..base.config import check_executor as check_executor
 from ..base.config import shows_progress
 from ..base.contexts import undisturbed
 from ..base.forks import undivided
@@ -28,17 +30,6 @@ from ..ir.tensor import Tensor
 
 if TYPE_CHECKING:
     from .runner import Runner
-
-#: ``auto`` chooses; ``dataflow`` runs the lowered graph on the scheduler; ``sequential`` runs generated Python;
-#: ``native`` runs machine code
-EXECUTORS = ("auto", "dataflow", "sequential", "native")
-
-
-def check_executor(executor: str) -> str:
-    """Return ``executor`` if there is such a one (``ValueError`` otherwise)."""
-    if executor not in EXECUTORS:
-        raise ValueError(f"executor must be one of {', '.join(EXECUTORS)}, got {executor!r} [AL601]")
-    return executor
 
 
 def checked_progress(progress: bool | None) -> bool | None:
