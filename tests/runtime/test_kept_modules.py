@@ -326,7 +326,7 @@ def test_a_process_takes_them_from_the_file(tmp_path):
     usual, first, second = told
     assert usual == first and len(first) > 200
     # what finds the others, and has the collector wait meanwhile
-    finders = ("", ".kept_modules", ".cache_folder", ".collector", ".forks")
+    finders = ("", ".kept_modules", ".cache_folder", ".env_switches", ".collector", ".forks")
     assert set(second) <= {f"autoloop_runtime.base{name}" for name in finders}
     # what one import loads is opened at once
     (file,) = (tmp_path / "cache").glob("*.modules")
