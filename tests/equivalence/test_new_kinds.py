@@ -93,7 +93,7 @@ def test_they_end_as_plain_python_and_do_the_same(name, executor):
     said = [str(one.message) for one in told if "kinds of arguments" in str(one.message)]
     assert name == "object" or said == [
         f"{f.__name__} was traced for 16 kinds of arguments, or of what it finds outside them: where these are others, "
-        f"the first calls run as plain Python, and kinds that come again are traced; see autoloop.explain"
+        f"the first calls run as plain Python, and kinds that come again are traced; see autoloop.explain [AL011]"
     ]
 
 
