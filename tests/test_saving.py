@@ -348,8 +348,13 @@ def test_dataclasses_are_named():
     class Pair:
         a: np.ndarray
 
-    with pytest.raises(al.SaveError, match="the argument 'p' cannot be saved: the dataclass '.*Pair': give its fields"):
+    with pytest.raises(al.SaveError, match="the argument 'p' cannot be saved: the dataclass '.*Pair': give its"):
         al.save(lambda p: p.a, io.BytesIO(), Pair(X))
+    with pytest.raises(
+        al.SaveError, match="the argument 'y' cannot be saved: an argument of the class 'set'"
+    ) as caught:
+        al.save(lambda x, y: x, io.BytesIO(), X, {1})
+    assert str(caught.value).count("AL711") == str(caught.value).count("test_saving.py:") == 1
 
 
 def test_what_is_no_function_is_said():

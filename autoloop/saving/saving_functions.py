@@ -100,14 +100,14 @@ def _defined_at(f: Any) -> Location:
 
 
 def _content(trace: ConcreteFunction | StatefulFunction, form: CallForm, name: str, at: Location) -> bytes:
-    concrete, found = _alone(trace, form, at)
     writer = GraphWriter()
-    given = form.inputs
-    graph = _graph_of(concrete, len(given), found)
+    arguments = arguments_form(form, writer.values, at)
+    concrete, found = _alone(trace, form, at)
+    graph = _graph_of(concrete, len(form.inputs), found)
     said = {
         "name": name,
         "parameters": parameters_form(form.parameters, writer.values),
-        "arguments": arguments_form(form, writer.values, at),
+        "arguments": arguments,
         **results_form(concrete, writer.values, at),
     }
     return saved(graph, writer, said, __version__)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..base.locations import Location, users_line
+
+#: how the message of such an error ends
+_ENDING = re.compile(r"( \([^()]*:\d+\))? \[AL711\]$")
 
 
 class LoadError(ValueError):
@@ -44,6 +48,7 @@ def unsaid(what: str) -> SaveError:
 
 def unsavable(what: str, location: Location = ()) -> SaveError:
     """Return the error that says what cannot be saved, and where it was written."""
+    what = _ENDING.sub("", what)  # of what is said of a part of it
     line = users_line(location)
     error = SaveError(f"{what}{'' if line is None else f' ({line})'} [AL711]")
     if line is not None:
