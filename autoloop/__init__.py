@@ -124,6 +124,7 @@ if _typing.TYPE_CHECKING:
     from .differentiation import value_and_grad as value_and_grad
     from .differentiation import vjp as vjp
     from .explanation import explain as explain
+    from .onnx_export import export_onnx as export_onnx
     from .operators import set_loop_options as set_loop_options
     from .saving import LoadedFunction as LoadedFunction
     from .saving import LoadError as LoadError
@@ -193,6 +194,7 @@ _LATER = {
         "value_and_grad", "vjp",
     ),
     "autoloop.explanation": ("explain",),
+    "autoloop.onnx_export": ("export_onnx",),
     "autoloop.operators": ("set_loop_options",),
     "autoloop.saving": ("LoadError", "LoadedFunction", "SaveError", "load", "save"),
     "autoloop.viewing": ("Drawing", "draw", "to_code"),
@@ -236,7 +238,8 @@ __all__ = [  # noqa: F405  (a test compares it with what there is; a star takes 
     "constant", "convert", "convert_to_tensor", "copysign", "cos", "cosh", "count_nonzero", "cross", "cumprod",
     "cumsum", "cumulative_prod", "cumulative_sum", "custom_gradient", "debugging", "det", "diag", "diag_part",
     "diagonal", "diff", "div", "divide", "do_not_convert", "dot", "draw", "e", "einsum", "empty", "empty_like",
-    "ensure_shape", "equal", "erf", "exp", "exp2", "expand_dims", "explain", "expm1", "eye", "fft", "fill",
+    "ensure_shape", "equal", "erf", "exp", "exp2", "expand_dims", "explain", "expm1", "export_onnx", "eye",
+    "fft", "fill",
     "finfo", "flatten", "flip", "float16", "float32", "float64", "floor", "floor_divide", "floordiv", "floormod",
     "foldl", "foldr", "format_string", "from_dlpack", "full", "full_like", "function", "gather", "gather_nd",
     "get_default_graph", "getitem", "grad", "gradients", "greater", "greater_equal", "hessian_vector_product",

@@ -80,6 +80,7 @@ ARROWS = {
         "viewing": "conversion profiler drawing bound_function concrete derivative_functions explanation function keys "
         "plain_python text_tables traceable",
         "compat": "viewing",
+        "onnx_export": "the package concrete state traceable",
         "cli": "the package profiler drawing viewing bound_function concrete derivative_functions explanation function "
         "rich_tables traceable",
     },

@@ -259,6 +259,7 @@ _INTEGERS = _Distribution(
     "integers", lambda generator, shape, dtype, low, high: generator.integers(low, high, shape, dtype)
 )
 _PERMUTATION = _Distribution("permutation", lambda generator, shape, dtype: generator.permutation(shape[0]))
+DISTRIBUTIONS = (_NORMAL, _UNIFORM, _INTEGERS, _PERMUTATION)
 
 
 def _floating(dtype: Any, name: str) -> dtypes.DType:
