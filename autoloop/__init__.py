@@ -112,6 +112,11 @@ if _typing.TYPE_CHECKING:
     from .array_api import unique_inverse as unique_inverse
     from .array_api import unique_values as unique_values
     from .array_api import vecdot as vecdot
+    from .batching import fori_loop as fori_loop
+    from .batching import hessian as hessian
+    from .batching import jacfwd as jacfwd
+    from .batching import jacrev as jacrev
+    from .batching import vmap as vmap
     from .conversion.pipeline import convert as convert
     from .conversion.pipeline import do_not_convert as do_not_convert
     from .differentiation import GradientTape as GradientTape
@@ -188,6 +193,7 @@ _LATER = {
         "nextafter", "positive", "result_type", "signbit", "unique_all", "unique_counts", "unique_inverse",
         "unique_values", "vecdot",
     ),
+    "autoloop.batching": ("fori_loop", "hessian", "jacfwd", "jacrev", "vmap"),
     "autoloop.conversion.pipeline": ("convert", "do_not_convert"),
     "autoloop.differentiation": (
         "GradientTape", "custom_gradient", "grad", "gradients", "hessian_vector_product", "jacobian", "jvp",
@@ -241,11 +247,13 @@ __all__ = [  # noqa: F405  (a test compares it with what there is; a star takes 
     "ensure_shape", "equal", "erf", "exp", "exp2", "expand_dims", "explain", "expm1", "export_onnx", "eye",
     "fft", "fill",
     "finfo", "flatten", "flip", "float16", "float32", "float64", "floor", "floor_divide", "floordiv", "floormod",
-    "foldl", "foldr", "format_string", "from_dlpack", "full", "full_like", "function", "gather", "gather_nd",
-    "get_default_graph", "getitem", "grad", "gradients", "greater", "greater_equal", "hessian_vector_product",
+    "foldl", "foldr", "fori_loop", "format_string", "from_dlpack", "full", "full_like", "function", "gather",
+    "gather_nd",
+    "get_default_graph", "getitem", "grad", "gradients", "greater", "greater_equal", "hessian",
+    "hessian_vector_product",
     "hstack", "hypot", "identity", "iinfo", "imag", "index_add", "inf", "inner", "int8", "int16", "int32",
     "int64", "inv", "invert", "is_close", "is_finite", "is_inf", "is_nan", "isclose", "isdtype", "isfinite",
-    "isinf", "isnan", "jacobian", "jvp", "left_shift", "less", "less_equal", "linalg", "linspace",
+    "isinf", "isnan", "jacfwd", "jacobian", "jacrev", "jvp", "left_shift", "less", "less_equal", "linalg", "linspace",
     "load", "load_ipython_extension", "log", "log1p", "log2", "log10", "log_softmax", "logaddexp", "logical_and",
     "logical_not", "logical_or", "logical_xor", "logsumexp", "map_fn", "matmul", "matrix_determinant",
     "matrix_inverse", "matrix_solve", "matrix_transpose", "maximum", "mean", "meshgrid", "minimum", "mod",
@@ -262,7 +270,7 @@ __all__ = [  # noqa: F405  (a test compares it with what there is; a star takes 
     "tensor_scatter_nd_update", "tensordot", "tile", "to_code", "top_k", "trace", "transpose", "tril", "triu",
     "truediv", "trunc", "uint8", "uint16", "uint32", "uint64", "unique", "unique_all", "unique_counts",
     "unique_inverse", "unique_values", "unstack", "value_and_grad", "var", "vdot", "vecdot", "vectorized_map",
-    "vjp", "vstack", "where", "while_loop", "zeros", "zeros_like",
+    "vjp", "vmap", "vstack", "where", "while_loop", "zeros", "zeros_like",
 ]  # fmt: skip
 #: public, too
 _NOT_OF_A_STAR = (
