@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import importlib
 import pkgutil
 from collections.abc import Callable
@@ -13,12 +15,14 @@ from ..ir.op import OPS, Op
 from ..ops import numpy_names
 
 
+@functools.cache
 def load_rows() -> None:
-    """Load every module that has rows."""
+    """Load every module that has rows, once: those of SciPy's functions need SciPy."""
     with undivided(), NoCollection():
         for package in (ops, numpy_names, collections):
             for module in pkgutil.iter_modules(package.__path__):
-                importlib.import_module(f"{package.__name__}.{module.name}")
+                with contextlib.suppress(ImportError):
+                    importlib.import_module(f"{package.__name__}.{module.name}")
 
 
 def op_named(name: str, load: Callable[[], None] = load_rows) -> Op | None:
