@@ -136,7 +136,7 @@ def test_what_is_loaded_does_the_same(f, args, kwargs, executor):
 
 @pytest.mark.nightly
 @needs_native
-@pytest.mark.parametrize(("f", "args", "kwargs"), PROGRAMS)
+@pytest.mark.parametrize(("f", "args", "kwargs"), [one for one in PROGRAMS if one[0] is not told])  # which prints
 def test_machine_code_does_the_same(f, args, kwargs):
     _check(f, args, kwargs, "native")
 
