@@ -137,6 +137,7 @@ if _typing.TYPE_CHECKING:
     from .saving import load as load
     from .saving import save as save
     from .spellings import *  # noqa: F403
+    from .versions import show_versions as show_versions
     from .viewing import Drawing as Drawing
     from .viewing import draw as draw
     from .viewing import to_code as to_code
@@ -205,6 +206,7 @@ _LATER = {
     "autoloop.saving": ("LoadError", "LoadedFunction", "SaveError", "load", "save"),
     "autoloop.viewing": ("Drawing", "draw", "to_code"),
     "autoloop.viewing.magics": ("load_ipython_extension",),
+    "autoloop.versions": ("show_versions",),
     "autoloop.viewing.report": ("Report", "report"),
     "autoloop_runtime.collections.sparse": ("IndexedSlices", "IndexedSlicesSpec", "SparseTensor", "SparseTensorSpec"),
     "autoloop_runtime.collections.tensor_array": ("TensorArray",),
@@ -264,6 +266,7 @@ __all__ = [  # noqa: F405  (a test compares it with what there is; a star takes 
     "reduce_min", "reduce_prod", "reduce_std", "reduce_sum", "reduce_variance", "relu", "remainder", "repeat",
     "report", "reshape", "result_type", "reverse", "right_shift", "rint", "roll", "rsqrt", "save", "scan", "scatter",
     "scatter_add", "scatter_nd", "scatter_update", "searchsorted", "set_item", "set_loop_options", "shape",
+    "show_versions",
     "sigmoid", "sign", "signbit", "sin", "sinh", "size", "softmax", "softplus", "solve", "sort", "sparse",
     "split", "sqrt", "square", "squeeze", "stack", "std", "stop_gradient", "string", "sub", "subtract",
     "swapaxes", "switch_case", "take", "take_along_axis", "tan", "tanh", "tensor_scatter_nd_add",

@@ -81,8 +81,8 @@ ARROWS = {
         "plain_python text_tables traceable",
         "compat": "viewing",
         "onnx_export": "the package concrete state traceable",
-        "cli": "the package profiler drawing viewing bound_function concrete derivative_functions explanation function "
-        "rich_tables traceable",
+        "cli": "the package versions profiler drawing viewing bound_function concrete derivative_functions explanation "
+        "function rich_tables traceable",
     },
     "autoloop.operators": {
         "staging": "the package",  # numbers of which only the run tells the type load the operators they have

@@ -11,6 +11,7 @@ from pathlib import Path
 import autoloop as al
 import numpy as np
 import pytest
+from autoloop.cli import main
 from executors import EXECUTORS
 
 NAMES = (
@@ -180,3 +181,14 @@ def test_the_page_lists_the_settings():
     variables = {name for _, _, cell, _ in rows for name in re.findall(r"`(\w+)`", cell)}
     source = Path(al.config.__file__).read_text()
     assert variables == set(re.findall(r'^[A-Z_]+ = "(AUTOLOOP_\w+)"', source, re.MULTILINE))
+
+
+def test_versions_are_shown_for_reports(capsys, monkeypatch):
+    monkeypatch.setenv("AUTOLOOP_CACHE", "0")
+    al.show_versions()
+    told = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
+    assert told["autoloop"] == al.__version__ and told["numpy"] == np.__version__
+    assert {"python", "system", "optree", "gast", "llvmlite", "scipy", "libmvec", "BLAS and threads"} <= told.keys()
+    assert (told["AUTOLOOP_CACHE"], told["cache"], told["config.executor"]) == ("0", "none", "auto")
+    assert main(["versions"]) == 0
+    assert capsys.readouterr().out.startswith("python: ")

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from autoloop_runtime.running.prepare import EXECUTORS
 
 from .. import __version__
+from ..versions import show_versions
 from ..viewing.stage_names import named
 from ..viewing.stage_texts import STAGES as TEXTS
 from .error_command import explain_code
@@ -124,6 +125,9 @@ def _parser() -> argparse.ArgumentParser:
         "code", metavar="CODE", nargs="?", help="such as AL105; without one the titles of all are printed"
     )
     codes.set_defaults(command=explain_code)
+    words = "print versions, settings and folders, for reports of defects"
+    versions = commands.add_parser("versions", help=words, description=words[0].upper() + words[1:] + ".")
+    versions.set_defaults(command=lambda _: show_versions())
     return parser
 
 
