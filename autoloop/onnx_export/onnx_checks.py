@@ -17,6 +17,7 @@ from autoloop_runtime.ops.exact_numbers import (
     SHIFT_COUNT,
     TRUNCATED,
 )
+from autoloop_runtime.ops.numpy_names.data_checks import CHECKED
 from autoloop_runtime.ops.operands import FITTED, FITTED_ELEMENT
 from autoloop_runtime.ops.python_math import DEFINED
 
@@ -44,6 +45,12 @@ def _failed(writer: Writer, node: Node, holds: Value | None, what: str) -> Value
     before = writer.of(node.inputs[-1])
     never = ~writer.unknown_truth() if holds is None else holds
     return before & writer.passes(never, what)
+
+
+@rule(CHECKED)
+def _checked(writer: Writer, node: Node, x: Value, holds: Value) -> Value:
+    all_hold = ~(~holds).to(INT64).sum(None).to(BOOL)
+    return writer.checked(x, all_hold, "what NumPy raises for")
 
 
 @rule(DIVISOR)

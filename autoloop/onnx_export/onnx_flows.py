@@ -164,6 +164,7 @@ def _passed(node: Node) -> Iterator[list[Tensor]]:
     else:
         item = _ITEMS.get(node.op)
         inputs = [t for k, t in enumerate(node.inputs) if k != item]
-        flows: list[Any] = [t for t in (*inputs, *node.outputs) if t.dtype == variant]
+        outputs = () if node.op in _READS else node.outputs  # what is read is no version of what it is read of
+        flows: list[Any] = [t for t in (*inputs, *outputs) if t.dtype == variant]
         if flows:
             yield flows

@@ -11,6 +11,7 @@ from autoloop_runtime.base.shapes import SCALAR
 from autoloop_runtime.ir.graph import Node
 from autoloop_runtime.ops import reductions
 from autoloop_runtime.ops.define import op_of
+from autoloop_runtime.ops.numpy_names.begun_reductions import MAX_FROM, MIN_FROM, PRODUCT_FROM, SUM_FROM
 from autoloop_runtime.ops.operands import CAST
 from autoloop_runtime.ops.reducing import SUM
 from autoloop_runtime.ops.running_sums import CUMPROD, CUMSUM, SUM_BETWEEN
@@ -28,7 +29,7 @@ _END = 2**62
 
 def _axes(node: Node) -> list[int] | None:
     axis = node.attrs["axis"]
-    return None if axis is None else list(axis)
+    return None if axis is None else [axis] if isinstance(axis, int) else list(axis)
 
 
 def _reduced(writer: Writer, name: str, x: Value, axes: list[int] | None, keepdims: bool) -> Value:
@@ -128,6 +129,23 @@ def _extreme(name: str) -> Callable[..., Value]:
 
 RULES[op_of(reductions.max)] = _extreme("ReduceMax")
 RULES[op_of(reductions.min)] = _extreme("ReduceMin")
+
+
+def _begun(op: str, of_truths: str, whole: Callable[..., Value]) -> Callable[..., Value]:
+    """Return what writes a reduction that begins with a value."""
+
+    def write(writer: Writer, node: Node, x: Value, first: Value) -> Value:
+        if x.dtype.kind == "f" and op in ("Add", "Mul"):  # a range of floats may be left before it comes in
+            refuse(node, "a sum or product of floats begins with a value: add it, or multiply with it, after")
+        return formulas.of_numbers(op, of_truths, whole(writer, node, x), first.to(x.dtype)).to(node.outputs[0].dtype)
+
+    return write
+
+
+RULES[SUM_FROM.op] = _begun("Add", "Or", _sum)
+RULES[PRODUCT_FROM.op] = _begun("Mul", "And", _prod)
+RULES[MAX_FROM.op] = _begun("Max", "Or", _extreme("ReduceMax"))
+RULES[MIN_FROM.op] = _begun("Min", "And", _extreme("ReduceMin"))
 
 
 def _any(x: Value, axes: list[int] | None, keepdims: bool) -> Value:

@@ -84,6 +84,22 @@ def test_an_extent_that_is_not_known_may_be_any():
     compare(f, *args[0], others=args[1:], traced=[al.TensorSpec([None, 3], al.float64)])
 
 
+def test_collections_in_collections_are_refused():
+    def f(x):
+        def loss(x):
+            for _ in al.range(3):
+                y = x
+                for _ in al.range(4):
+                    y = al.sin(y)
+                x = x + y
+            return al.sum(x)
+
+        return al.grad(loss)(x)
+
+    with pytest.raises(OnnxRefusal, match="as gradients of loops in loops do"):
+        al.export_onnx(f, al.ones([3]))
+
+
 def test_where_python_raises_a_run_fails():
     def divided(x):
         k = 5

@@ -18,7 +18,7 @@ def _kernel(x: Any, holds: Any, error: type[Exception], message: str) -> Any:
     return x
 
 
-_CHECKED = primitive(
+CHECKED = primitive(
     "checked_elements", lambda x, holds, error, message: (x.dtype, x.shape), _kernel,
     lambda g, outputs, inputs, attrs: [g, None], traits=VIEWING.but(fails=Fails.MAYBE, raises=Exception),
 )  # fmt: skip
@@ -31,7 +31,7 @@ def checked(x: Tensor, holds: Tensor, error: type[Exception], message: str) -> A
         if not known.all():
             raise error(message)
         return x
-    return apply(_CHECKED, [x, holds], {"error": error, "message": message})
+    return apply(CHECKED, [x, holds], {"error": error, "message": message})
 
 
 def equal_extents(x: Tensor, one: Any, other: Any, error: type[Exception], message: str) -> Any:
