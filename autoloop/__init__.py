@@ -180,7 +180,7 @@ nan = _math.nan
 newaxis = None
 pi = _math.pi
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 #: of the array API standard
 __array_api_version__ = "2024.12"
 _offer_namespace(_sys.modules[__name__])

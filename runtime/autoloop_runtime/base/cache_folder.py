@@ -54,9 +54,9 @@ def problem(folder: str) -> str:
         return "is a symbolic link"
     if not stat.S_ISDIR(found.st_mode):
         return "is not a folder"
-    if os.name == "posix" and found.st_uid != os.getuid():
+    if hasattr(os, "getuid") and found.st_uid != os.getuid():
         return f"belongs to user {found.st_uid}, and this process to user {os.getuid()}"
-    if os.name == "posix" and found.st_mode & 0o077:
+    if hasattr(os, "getuid") and found.st_mode & 0o077:
         return f"is open to others (mode {stat.S_IMODE(found.st_mode):04o}; chmod 700 closes it)"
     return ""
 

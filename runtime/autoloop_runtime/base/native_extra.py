@@ -55,8 +55,19 @@ def version(package: str | os.PathLike[str], file: str = "_version.py") -> tuple
     return None
 
 
+def missing() -> str:
+    """Return what machine code needs of Python itself and this one is built without; empty if nothing."""
+    try:
+        found = [name for name in ("ctypes", "mmap") if importlib.util.find_spec(name) is None]
+    except (ImportError, ValueError) as error:  # somebody answers for it, or put something else in its place
+        return f"Python's own modules for it: {error}"
+    return f"the module {found[0]}, which this Python is built without" if found else ""
+
+
 def why_not() -> str:
     """Return why machine code cannot be made; empty if it can."""
+    if lacking := missing():
+        return f"it needs {lacking}"
     package = folder()
     if package is None:
         return "llvmlite is not installed"
@@ -69,7 +80,7 @@ def why_not() -> str:
 @lru_cache(maxsize=1)
 def remedy() -> str:
     """Return what to do to have machine code; empty if there is nothing to be done. Found out once."""
-    if not why_not():
+    if not why_not() or missing():
         return ""
     return INSTALL if folder() is None else UPGRADE
 

@@ -221,6 +221,8 @@ def _made(graph: Graph, shapes: Served) -> Made:
 
 def _refusal(graph: Graph, shapes: Served) -> str:
     """Return why there can be no machine code for ``graph``; empty if there can be."""
+    if lacking := extra.missing():
+        return f"needs {lacking}"
     with undivided():
         from ..native import NativeRefusal, shapes_of, write_function
         from ..native.writer.called import mostly_called
