@@ -106,5 +106,5 @@ def mistakes() -> None:
     Model().step()  # type: ignore[call-arg]
     al.nosuch(A)  # type: ignore[attr-defined]
     v1.reduce_sum(A, axis="rows")  # type: ignore[arg-type]
-    v1.cond(A, lambda: 1, where=2)  # type: ignore[call-overload]
+    v1.cond(A, lambda: 1, where=2)  # type: ignore[call-arg]
     scaled.python_function("x")  # type: ignore[arg-type]

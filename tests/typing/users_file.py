@@ -179,6 +179,8 @@ def tools() -> None:
     before = al.config.get_num_threads()
     al.config.set_num_threads(2)
     al.config.set_num_threads(before)
+    with al.config(executor="sequential", num_threads=1):
+        print(al.config.settings(), al.config.get_executor(), collatz(7))
     with al.profiler.trace() as trace:
         _ = assert_type(collatz(6, most=20), int)
     print(trace.summary(), al.explain(collatz, 6), al.to_code(collatz))

@@ -55,6 +55,8 @@ print(al.cond(t, 1, 2))  # type: ignore[call-overload]  # pyright: ignore[report
 al.while_loop(al.less, al.add, (t, t), window=2)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
 print(al.grad(f)(t, by="2"))  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
 al.config.set_num_threads("2")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+print(al.config(threads=1))  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+print(al.config(num_threads="1"))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 # results
 number: int = f(t)  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
 text: str = f.tracing_count  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]

@@ -638,7 +638,14 @@ def _set_for_block(name: str, value: Any) -> Iterator[None]:
         set_to(before)
 
 
-class Configuration(ModuleType):
+#: to checkers a module has every name
+if TYPE_CHECKING:
+    _Module = object
+else:
+    _Module = ModuleType
+
+
+class Configuration(_Module):
     """This module: its functions are for the process, and a call of itself is for a block."""
 
     if TYPE_CHECKING:
