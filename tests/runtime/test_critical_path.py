@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from api import ByPath, CriticalPaths, Executable, Graph, State, Weight, lower
+from api import EAGER, ByPath, CriticalPaths, Executable, Graph, State, Weight, call_kernel, lower
 from each_case import each
 from flow import ADD, LESS, call, const, counted, heavy, loop, priced, probe, scalar
 from virtual_workers import Newest, VirtualWorkers
@@ -166,7 +166,7 @@ def test_how_often_loops_run_is_learnt():
         tokens.start([1, 100], light, ready)
         while light:
             it, step = light.pop(0)
-            tokens.complete(it, step, step.call(*it.values[step.first : step.last]), light, ready)
+            tokens.complete(it, step, call_kernel(it, step, EAGER, None), light, ready)
         paths = CriticalPaths.of(plan)
         found.append({step.flat.op.name: paths.left(it, step) for it, step in ready})
         plan.frames[1].trips = 100

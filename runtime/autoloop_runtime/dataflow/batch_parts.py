@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .execution_plan import MISSING, Step, calling
-from .first_failure import FirstFailure
+from .first_failure import FirstFailure, made_in_part
 from .flat_graph import FlatNode, Kind, Port
 from .frames import Iteration, Ready, State
 
@@ -29,8 +29,8 @@ class BatchParts:
 
     def __init__(self, tokens: State) -> None:
         self._tokens = tokens
-        #: what is known of the values of a batch, and which of its nodes have been run
-        self._known: dict[tuple[Iteration, Step], tuple[dict[Port, Any], set[int]]] = {}
+        #: what is known of the values of a batch, which of its nodes have been run, which of its tokens given
+        self._known: dict[tuple[Iteration, Step], tuple[dict[Port, Any], set[int], set[int]]] = {}
 
     def go_on(self, failure: FirstFailure, light: Ready, heavy: Ready | None) -> tuple[bool, FirstFailure]:
         """Run what has its inputs, when nothing else is ready; returns whether that was anything, and the first failure
@@ -39,10 +39,10 @@ class BatchParts:
         for it in list(self._tokens.iterations()):
             for step in it.frame.plan.steps:
                 if step.flat.kind is Kind.BATCH and failure.comes_behind((it, step)):
-                    slots = it.values[step.first : step.last]
+                    slots = step.flat.value.doors.spread(it.values[step.first : step.last])
                     if (it, step) not in self._known and any(value is MISSING for value in slots):
                         it.values[step.count] += _NEVER
-                        self._known[it, step] = {}, set()
+                        self._known[it, step] = {}, set(), set()
                     if (it, step) in self._known:
                         more, failure = self._part(it, step, failure, light, heavy)
                         moved |= more
@@ -52,8 +52,8 @@ class BatchParts:
         self, it: Iteration, step: Step, failure: FirstFailure, light: Ready, heavy: Ready | None
     ) -> tuple[bool, FirstFailure]:
         """Do what ``go_on`` does, of one batch."""
-        batch, (known, done) = step.flat.value, self._known[it, step]
-        slots = zip(batch.inputs, it.values[step.first : step.last])
+        batch, (known, done, _) = step.flat.value, self._known[it, step]
+        slots = zip(batch.inputs, batch.doors.spread(it.values[step.first : step.last]))
         known.update([(port, value) for port, value in slots if value is not MISSING])
         before = len(done)
         for index in batch.members:
@@ -69,12 +69,19 @@ class BatchParts:
                 failure = failure.earlier(FirstFailure(error, it, step, node))
                 break
             known.update(made)
-            for port in made.keys() & set(batch.outputs):
-                assert step.outs is not None
-                it.outstanding += 1
-                edges = step.outs[batch.outputs.index(port)]
-                self._tokens.deliver(it, [(it, edges, made[port])], light, heavy)
+            self._deliver(it, step, known, light, heavy)
         return len(done) > before, failure
+
+    def _deliver(self, it: Iteration, step: Step, known: Mapping[Port, Any], light: Ready, heavy: Ready | None) -> None:
+        """Deliver the tokens that have become complete."""
+        batch, (_, _, gone) = step.flat.value, self._known[it, step]
+        predicate = batch.doors.predicate
+        values = [known.get(port, MISSING) for port in batch.outputs]
+        tokens = made_in_part(it, step, values, MISSING if predicate is None else known.get(predicate, MISSING), gone)
+        for token in tokens:
+            gone.add(step.outs.index(token[1]))  # type: ignore[union-attr]
+            it.outstanding += 1
+            self._tokens.deliver(it, [token], light, heavy)
 
 
 def _is_ready(node: FlatNode, nodes: tuple[FlatNode, ...], known: Mapping[Port, Any]) -> bool:

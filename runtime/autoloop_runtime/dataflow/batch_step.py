@@ -10,6 +10,7 @@ from ..analysis.cost import HEAVY
 from ..analysis.ownership import Ownership
 from ..base.forks import undivided
 from ..ir.graph import Node
+from .batch_doors import Doors
 from .execution_plan import MISSING
 from .flat_graph import FlatNode, Lowered, Port
 
@@ -35,6 +36,8 @@ class Batch:
     machine : (callable, sequence of Port), optional
         What does all of it with the values of these ports, or gives None and has done nothing; it leaves the other
         threads the interpreter if it takes long.
+    doors : Doors, optional
+        How its tokens have the values of ``inputs`` and ``outputs``; each has one if there are none.
 
     Attributes
     ----------
@@ -53,12 +56,13 @@ class Batch:
     def __init__(
         self, lowered: Lowered, members: Sequence[int], inputs: Sequence[Port], outputs: Sequence[Port],
         owned: Ownership, times: Sequence[float], later: int = 0,
-        machine: tuple[Callable[..., Any], Sequence[Port]] | None = None,
+        machine: tuple[Callable[..., Any], Sequence[Port]] | None = None, doors: Doors | None = None,
     ) -> None:  # fmt: skip
         self.lowered, self.owned = lowered, owned
         self.members, self.inputs, self.outputs = members, inputs, outputs
+        self.doors = doors or Doors([1] * len(inputs), [1] * len(outputs))
         self.left = FIRST + later
-        self._machine = None if machine is None else _with_places(machine[0], [inputs.index(p) for p in machine[1]])
+        self._machine = None if machine is None else self._with_places(*machine)
         #: whether it is worth another thread, and leaves the interpreter to others while it works
         self.is_heavy = is_worth_a_thread(times, machine is not None)
         self._tree: BatchTree | None = None
@@ -66,6 +70,8 @@ class Batch:
         self._run: RunBatch | None = None
         self._places: dict[int, FlatNode] = {}
         self._names: list[str] = []
+        #: what has the value of the condition of a loop
+        self._predicate = ""
 
     def __call__(self, args: list[Any]) -> tuple[Any, ...]:
         """Run it; ``args`` is emptied."""
@@ -95,7 +101,7 @@ class Batch:
         nodes = self.lowered.nodes
         tree = self._tree = BatchTree(self.lowered, self.members, self.outputs)
         scalars = [port for port in self.inputs if is_scalar(nodes, port)]
-        return BatchWalk(tree, nodes, self.inputs, scalars, self.owned)
+        return BatchWalk(tree, nodes, self.inputs, scalars, self.owned, self.doors)
 
     def _compiled(self) -> RunBatch:
         """Return the function. Threads may make it at one time: one is like the other."""
@@ -103,11 +109,22 @@ class Batch:
             from .batch_code import BatchCode, BatchTree
 
         tree = self._tree or BatchTree(self.lowered, self.members, self.outputs)
-        code = BatchCode(self.lowered, tree, self.inputs, self.owned)
-        self._places, self._names = code.places, code.names
+        code = BatchCode(self.lowered, tree, self.inputs, self.owned, self.doors)
+        self._places, self._names, self._predicate = code.places, code.names, code.predicate
         made = self._run = code.compile(self)
         self._tree = None
         return made
+
+    def _with_places(self, kernel: Callable[..., Any], ports: Sequence[Port]) -> Callable[[list[Any]], Any]:
+        """Return what is given all tokens, hands the values of ``ports`` on, and gives tokens."""
+        places = [self.inputs.index(port) for port in ports]
+        if self.doors.is_plain:
+            return lambda args: kernel(*[args[k] for k in places])
+        with undivided():
+            from .batch_code import BatchTree, machine_code
+
+        tree = BatchTree(self.lowered, self.members, self.outputs)
+        return machine_code(tree, self.lowered.nodes, self.inputs, self.doors, kernel, places)
 
     # -- failures -----------------------------------------------------------------------------------------
 
@@ -121,18 +138,20 @@ class Batch:
         flat = here.tb_frame.f_locals["entry"][1] if walked else self._places.get(here.tb_lineno)
         return None if flat is None else (flat, [])
 
-    def made(self, error: BaseException) -> list[Any]:
-        """Return what there is of the outputs after the failure ``error``, ``MISSING`` for what there is not."""
+    def made(self, error: BaseException) -> tuple[list[Any], Any]:
+        """Return what there is of the outputs after the failure ``error``, ``MISSING`` for what there is not; and the
+        condition of a loop, if that is known."""
         found = self._found(error.__traceback__)
         if found is None:
-            return [MISSING] * len(self.outputs)
+            return [MISSING] * len(self.outputs), MISSING
         here, walked = found
         known = here.tb_frame.f_locals
         if not walked:
             shared = here.tb_frame.f_globals  # has constants
-            return [known.get(name, shared.get(name, MISSING)) for name in self._names]
+            return [known.get(n, shared.get(n, MISSING)) for n in self._names], known.get(self._predicate, MISSING)
         assert self._walk is not None
-        return [known["values"][k] for k in self._walk.results]
+        values = known["values"]
+        return [values[k] for k in self._walk.results], self._walk.goes_on(values)
 
     def _found(self, here: TracebackType | None) -> tuple[TracebackType, bool] | None:
         """Return where a kernel was called, innermost, and whether item by item."""
@@ -154,8 +173,3 @@ def is_worth_a_thread(times: Sequence[float], is_machine: bool) -> bool:
     """Return whether kernels that take such times are worth another thread together, and leave the interpreter to
     others while they work, as machine code does."""
     return sum(times) > HEAVY and (is_machine or sum(times) > len(times) * LONG)
-
-
-def _with_places(kernel: Callable[..., Any], places: Sequence[int]) -> Callable[[list[Any]], Any]:
-    """Return what is given all arguments, and hands those at ``places`` on."""
-    return lambda args: kernel(*[args[k] for k in places])

@@ -10,6 +10,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..analysis.ownership import Ownership
+from .batch_doors import Doors
 from .execution_plan import MISSING, calling
 from .flat_graph import FlatNode, Kind, Port
 from .item_code import as_scalar, is_operator
@@ -37,6 +38,7 @@ class BatchWalk:
     scalars : collection of Port
         The inputs that may be arrays without axes: operators are given scalars.
     owned : Ownership
+    doors : Doors
 
     Attributes
     ----------
@@ -48,29 +50,35 @@ class BatchWalk:
 
     def __init__(
         self, tree: BatchTree, nodes: Sequence[FlatNode], inputs: Sequence[Port], scalars: Iterable[Port],
-        owned: Ownership,
+        owned: Ownership, doors: Doors,
     ) -> None:  # fmt: skip
-        self._owned = owned
+        self._owned, self._doors = owned, doors
         self._nodes = nodes
         self._tree = tree
         self._numbers = {port: k for k, port in enumerate(inputs)}
         self._start: list[Any] = [MISSING] * len(inputs)
+        self._inputs = len(inputs)
         #: captured scalars -> where operators find them
         self._scalars: dict[Port, int] = {}
         self._may_be_scalar = frozenset(scalars)
         self._program, _ = self._block(tree.items, set(tree.results))
         self.results = [self._number(port) for port in tree.results]
+        self._predicate = None if doors.predicate is None else self._number(tree.source(doors.predicate))
         self._converted = [(self._numbers[port], k) for port, k in self._scalars.items() if port in self._numbers]
 
     def __call__(self, args: list[Any]) -> tuple[Any, ...]:
         """Run it; ``args`` is emptied."""
         values = self._start.copy()
-        values[: len(args)] = args
+        values[: self._inputs] = self._doors.spread(args)
         args.clear()
         for k, scalar in self._converted:
             values[scalar] = as_scalar(values[k])
         _walk(self._program, values)
-        return tuple([values[k] for k in self.results])
+        return self._doors.gathered([values[k] for k in self.results], self.goes_on(values))
+
+    def goes_on(self, values: Sequence[Any]) -> Any:
+        """Return the value of the condition of a loop, of which it is a turn; ``MISSING`` if it is not known."""
+        return MISSING if self._predicate is None else values[self._predicate]
 
     # -- the program --------------------------------------------------------------------------------------
 

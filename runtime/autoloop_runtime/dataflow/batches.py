@@ -18,12 +18,12 @@ from typing import Any
 
 from ..analysis.cost import ARRAY_CALL
 from ..analysis.ownership import Ownership
-from ..base.dataclass import replace
-from .batch_step import Batch
 from .dependence import DEEP, LONG, Dependence, is_loop_merge
-from .flat_graph import GONE, FlatNode, Kind, Lowered, Port, nanoseconds, renamed
+from .flat_graph import FlatNode, Kind, Lowered, Port, nanoseconds
 from .independent_parts import independent_parts
+from .joined_batches import JoinedBatches
 from .loop_items import Guard, common_guard
+from .loop_turns import joined_turns
 
 #: kernels of one batch
 MOST = 500
@@ -54,8 +54,9 @@ def with_batches(
         may be in it.
     """
     grouping = Grouping(lowered, found, light, machine)
-    groups = [group for group in grouping.groups() if len(group) > 1]
-    return _put_together(lowered, groups, grouping.times, owned, machine or {}) if groups else lowered
+    groups = joined_turns(lowered, found, list(grouping.groups()), grouping.times)
+    groups = [group for group in groups if len(group) > 1]
+    return JoinedBatches(lowered, found, groups, grouping.times, owned, machine or {}).lowered() if groups else lowered
 
 
 class Grouping:
@@ -318,39 +319,3 @@ class _Groups:
         for one in self._of:
             made.setdefault(self._last(one), []).append(one)
         return dict(sorted(made.items()))
-
-
-def _put_together(
-    lowered: Lowered, groups: Sequence[Sequence[int]], times: Sequence[float], owned: Ownership, machine: Machine
-) -> Lowered:  # fmt: skip
-    """Return ``lowered`` with one node in place of each of ``groups``."""
-    nodes = lowered.nodes
-    where = [-1] * len(nodes)
-    for k, group in enumerate(groups):
-        for index in group:
-            where[index] = k
-    inputs, outputs = [[dict[Port, None]() for _ in groups] for _ in range(2)]
-    for place, node in enumerate(nodes):
-        here = where[place]
-        for port in node.inputs + node.controls:
-            there = where[port[0]]
-            if there != here:
-                if there >= 0:
-                    outputs[there][port] = None
-                if here >= 0 and nodes[port[0]].kind is not Kind.CONST:
-                    inputs[here][port] = None
-    for port in lowered.fetches:
-        if where[port[0]] >= 0:
-            outputs[where[port[0]]][port] = None
-    given = {port: (group[0], i) for group, ports in zip(groups, outputs) for i, port in enumerate(ports)}
-    made = [node if here < 0 else GONE for node, here in zip(nodes, where)]
-    for k, group in enumerate(groups):
-        first = nodes[group[0]]
-        each = [times[index] for index in group if nodes[index].kind is Kind.KERNEL]
-        value = Batch(lowered, group, list(inputs[k]), list(outputs[k]), owned, each, k, machine.get(tuple(group)))
-        made[group[0]] = FlatNode(
-            group[0], Kind.BATCH, first.name, tuple(inputs[k]), (), first.frame, first.source, None, {},
-            len(outputs[k]), False, value,
-        )  # fmt: skip
-    fetches = tuple([given.get(port, port) for port in lowered.fetches])
-    return replace(lowered, nodes=tuple([renamed(node, given) for node in made]), fetches=fetches)

@@ -82,6 +82,10 @@ class Dependence:
         """Return how many groups of variables of a loop arrive by themselves."""
         return len({self._class[node.index] for node in self.members[frame] if is_loop_merge(node)})
 
+    def class_of(self, merge: int) -> int:
+        """Return which group a variable of a loop arrives with."""
+        return self._class[merge]
+
     def _depths(self) -> list[int]:
         """Return how many loops and branches there are in each other in each frame, itself included."""
         nodes = self._nodes

@@ -10,11 +10,12 @@ goes unseen.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Container, Sequence
 from typing import Any
 
 from ..base.dataclass import Protocol
 from ..ir.run_state import RunState
-from .execution_plan import MISSING, Step
+from .execution_plan import MISSING, Edges, Step
 from .flat_graph import FlatNode, Kind
 from .frames import Item, Iteration, Ready, State
 from .kernels import Watch, call, explained, place_of
@@ -49,10 +50,8 @@ class FirstFailure:
         """Deliver what a batch has computed before it: what stands before it, too, may wait for that."""
         step, it = self._step, self._it
         if step.flat.kind is Kind.BATCH:
-            assert step.outs is not None
-            made = zip(step.outs, step.flat.value.made(self.error))
             it.outstanding += 1  # it does not end with a kernel that has failed
-            tokens.deliver(it, [(it, edges, value) for edges, value in made if value is not MISSING], light, heavy)
+            tokens.deliver(it, made_in_part(it, step, *step.flat.value.made(self.error)), light, heavy)
         return self
 
     def comes_behind(self, item: Item, index: int | None = None) -> bool:
@@ -73,6 +72,34 @@ class FirstFailure:
     def explained(self) -> BaseException:
         """Return it, told in terms of the user's program."""
         return explained(self.error, self._it, self._step, self._flat)
+
+
+def made_in_part(
+    it: Iteration, step: Step, values: Sequence[Any], goes_on: Any, gone: Container[int] = ()
+) -> list[tuple[Iteration, Edges, Any]]:  # fmt: skip
+    """Return the tokens of a batch that are complete, when it has made only some of its values, and let those who wait
+    for a part of the others find that in their slots.
+
+    Parameters
+    ----------
+    it : Iteration
+    step : Step
+    values : sequence
+        Of its outputs, ``MISSING`` for what there is not.
+    goes_on : bool or MISSING
+        The condition of a loop, of which it is a turn.
+    gone : container of int
+        Tokens that have been delivered before.
+    """
+    assert step.outs is not None
+    tokens = []
+    for k, (edges, (token, part)) in enumerate(zip(step.outs, step.flat.value.doors.partly(values, goes_on))):
+        if token is not MISSING and k not in gone:
+            tokens.append((it, edges, token))
+        elif part is not None:
+            for slot, _, _ in edges.plain:
+                it.values[slot] = part
+    return tokens
 
 
 def place_in_program(it: Iteration, step: Step, index: int | None = None) -> tuple[int, ...]:

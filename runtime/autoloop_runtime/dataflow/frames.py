@@ -135,7 +135,7 @@ class State:
     # -- the hot path -------------------------------------------------------------------------------------
 
     def complete(self, it: Iteration, step: Step, out: Any, light: Ready, heavy: Ready | None) -> None:
-        """Deliver ``out``, which the kernel of ``step`` gave in iteration ``it``.
+        """Deliver ``out``, which the kernel of ``step`` gave in iteration ``it``; what is ``MISSING`` is dead.
 
         Parameters
         ----------
@@ -145,7 +145,8 @@ class State:
         if step.outs is None:
             self.deliver(it, [(it, step.edges, out)], light, heavy)
         else:
-            self.deliver(it, [(it, edges, value) for edges, value in zip(step.outs, out, strict=True)], light, heavy)
+            made = [(it, e, value) for e, value in zip(step.outs, out, strict=True) if value is not MISSING]
+            self.deliver(it, made, light, heavy)
 
     def deliver(
         self, it: Iteration, stack: list[tuple[Iteration, Edges, Any]], light: Ready, heavy: Ready | None

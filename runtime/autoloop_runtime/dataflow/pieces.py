@@ -22,6 +22,7 @@ from ..base.shapes import TensorShape
 from ..ir.graph import CONST, Graph, Node
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
+from .batch_code import BatchTree, made_by_kernels
 from .batch_step import Batch
 from .execution_plan import kernel_of
 from .flat_graph import FlatNode, Kind, Lowered, Port
@@ -162,20 +163,33 @@ def _expanded(kernel: Kernel, places: Sequence[int], known: Sequence[Any]) -> Ke
 
 
 def _of_batch(lowered: Lowered, batch: Batch) -> Piece | None:
-    """Return the piece of a batch of kernels that only give arrays; None if there is anything else in it."""
-    told = _Maker(lowered, KNOWN_TO_BATCH)
+    """Return the piece of a batch of kernels that only give arrays; None if there is anything else in it.
+
+    That of a turn of a loop does what the body does whatever the condition is: it only computes.
+    """
+    told, tree = _Maker(lowered, KNOWN_TO_BATCH), BatchTree(batch.lowered, batch.members, batch.outputs)
+    is_turn = batch.doors.predicate is not None
     for index in batch.members:
         flat = lowered.nodes[index]
+        if is_turn and _only_leads(flat, batch.doors.predicate):
+            continue
         if flat.kind is not Kind.KERNEL or flat.source is None or not _only_gives(flat, flat.source):
             return None
-        told.add(flat)
-    given = set(batch.inputs)
-    if not batch.outputs or not all(port in given for port in told.inputs):
+        told.add(replace(flat, inputs=tuple(map(tree.source, flat.inputs))) if is_turn else flat)
+    given, outputs = set(batch.inputs), made_by_kernels(tree, batch.doors)
+    if not outputs or not all(port in given for port in told.inputs):
         return None  # a constant is too large to stand in it
-    if not all(is_fresh(lowered.nodes[k].source.outputs[j]) for k, j in batch.outputs):  # type: ignore[union-attr]
+    if not all(is_fresh(lowered.nodes[k].source.outputs[j]) for k, j in outputs):  # type: ignore[union-attr]
         return None
-    made = told.piece(tuple(batch.members), batch.outputs, None)
+    made = told.piece(tuple(batch.members), outputs, None)
     return _with_parts(made, lowered, [lowered.nodes[k] for k in batch.members])
+
+
+def _only_leads(flat: FlatNode, condition: Port | None) -> bool:
+    """Return whether a node of a turn only tells where a value goes."""
+    if flat.kind is Kind.SWITCH:
+        return flat.inputs[1] == condition
+    return flat.kind in (Kind.LOOP_COND, Kind.IDENTITY)
 
 
 def _with_parts(piece: Piece, lowered: Lowered, nodes: Sequence[FlatNode]) -> Piece:
