@@ -191,7 +191,7 @@ TEXTS = {
     "middle": "try:\n    from .bottom import VALUE\nexcept ImportError:\n    VALUE = 'none'\n",
     "bottom": "import told\ntold.by(__name__)\nfrom . import in_circle\nVALUE = 'bottom'\n",
     "in_circle": "from . import bottom\n",
-    "other": "OTHER = 1\n",
+    "other": "OTHER = 1\ndef __getattr__(name):\n    if name != 'later':\n        raise AttributeError\n    return 2\n",
 }
 PACKAGE = "autoloop_runtime.packed"
 
@@ -241,6 +241,12 @@ def test_what_a_module_imports_is_loaded_before_it(packed):
     assert kept["in_circle"].bottom is kept["bottom"] and kept["bottom"].in_circle is kept["in_circle"]
     kept, _ = packed("middle")  # and not what others import
     assert list(kept) == ["middle", "bottom", "in_circle"]
+
+
+def test_a_module_is_asked_for_what_it_gives_by_a_function(packed):
+    for name in ("other", "top", "top"):  # on Python 3.11 it was not, and NumPy's sign had no gradient
+        modules, _ = packed(name)
+        assert modules["other"].later == 2 and not hasattr(modules["other"], "another")
 
 
 def test_a_thread_that_asks_meanwhile_has_the_same_module(packed):
@@ -331,4 +337,4 @@ def test_a_process_takes_them_from_the_file(tmp_path):
     # what one import loads is opened at once
     (file,) = (tmp_path / "cache").glob("*.modules")
     groups = {begin for begin, *_ in Finder(str(file))._index.values()}
-    assert len(groups) < 30
+    assert len(groups) < 40

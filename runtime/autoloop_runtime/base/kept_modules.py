@@ -79,6 +79,12 @@ def named(*modules: ModuleType) -> None:
         module.__class__ = ModuleType
 
 
+def _executed(module: ModuleType) -> None:
+    """Have a module that has a ``__getattr__`` of its own be asked for what it has not: only Python's class does so."""
+    if "__getattr__" in vars(module):
+        named(module)
+
+
 def _kind_of(name: str, is_package: bool) -> type[ModuleType]:
     """Return what a module is made as; a package has what it is asked for, and may have more by a function."""
     is_inner = not is_package and name.rpartition(".")[2] not in _OF_USERS
@@ -123,6 +129,10 @@ class _Loader(SourceFileLoader):
         if folders is not None:
             vars(module)["__path__"] = folders
         return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        _executed(module)
 
 
 class _NotingLoader(_Loader):
@@ -254,6 +264,7 @@ class Finder:
         self._running[fullname] = get_ident(), module
         try:
             exec(self._codes.pop(fullname), vars(module))
+            _executed(module)
         except BaseException as error:
             del self._begun_for[fullname]
             if isinstance(error, Exception):  # it comes again where the module is imported, and who is ready for it
