@@ -46,7 +46,8 @@ def vmap(fun: Callable[P, T], in_axes: int | Sequence[Any] | None = 0, out_axes:
     TypeError
         If ``fun`` is not callable, or ``out_axes`` is no integer.
     ValueError
-        When it is called: if no argument is mapped over, an argument has no such axis, or their extents differ.
+        When it is called: if no argument is mapped over, ``in_axes`` has another form than the arguments, an
+        argument has no such axis, or their extents differ.
 
     See Also
     --------
@@ -67,7 +68,7 @@ def vmap(fun: Callable[P, T], in_axes: int | Sequence[Any] | None = 0, out_axes:
     @functools.wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         given, form = nest.flatten_with_structure([list(args), kwargs])
-        axes = [*_axes_of(args, in_axes), *[0] * len(nest.flatten(kwargs))]
+        axes = [*_axes_of(args, in_axes, "arguments"), *[0] * len(nest.flatten(kwargs))]
         moved = [_in_front(x, axis) for x, axis in zip(given, axes) if axis is not None]
         if not moved:
             raise ValueError("vmap must have at least one argument that is mapped over, see in_axes [AL412]")
@@ -87,24 +88,22 @@ def vmap(fun: Callable[P, T], in_axes: int | Sequence[Any] | None = 0, out_axes:
     return do_not_convert(mapped)
 
 
-def _axes_of(args: Sequence[Any], in_axes: Any) -> list[Any]:
-    """Return the axis for each leaf of the arguments."""
-    if in_axes is None or isinstance(in_axes, int):
-        return [in_axes] * len(nest.flatten(list(args)))
-    if not isinstance(in_axes, (list, tuple)) or len(in_axes) != len(args):
-        raise ValueError(f"vmap: in_axes says {in_axes!r} of {len(args)} arguments [AL412]")
-    found: list[Any] = []
-    for axis, one in zip(in_axes, args):
-        leaves = nest.flatten(one)
-        if axis is None or isinstance(axis, int):
-            found += [axis] * len(leaves)
-            continue
-        parts = axis.values() if isinstance(axis, dict) else axis
-        inner = one.values() if isinstance(one, dict) else one
-        if isinstance(axis, dict):
-            inner, parts = [one[key] for key in sorted(one)], [axis[key] for key in sorted(axis)]
-        found += _axes_of(list(inner), list(parts))
-    return found
+def _axes_of(given: Any, in_axes: Any, parts: str = "elements") -> list[Any]:
+    """Return the axis for each leaf of what is given: one for all, or one, or a structure of them, for each part."""
+    leaves, form = nest.flatten_with_structure(given)
+    if in_axes is None or isinstance(in_axes, (int, np.integer)):
+        return [in_axes] * len(leaves)
+    if isinstance(given, dict):
+        fits, told = isinstance(in_axes, dict) and in_axes.keys() == given.keys(), f"a dict with the keys {[*given]}"
+    elif isinstance(given, (list, tuple)):
+        fits = isinstance(in_axes, (list, tuple)) and len(in_axes) == len(given)
+        told = f"{len(given)} {parts}"
+    else:
+        fits, told = False, f"one {type(given).__name__}"
+    if not fits or form.is_leaf():
+        raise ValueError(f"vmap: in_axes says {in_axes!r} of {told}; an axis is an integer or None [AL412]")
+    steps = dict.fromkeys(path[0] for path in form.paths())  # in the order of the leaves
+    return [axis for step in steps for axis in _axes_of(given[step], in_axes[step])]
 
 
 def _in_front(x: Any, axis: int) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 import autoloop as al
 import numpy as np
 import pytest
@@ -51,14 +53,19 @@ def test_vmap_in_vmap_and_with_gradients():
     np.testing.assert_allclose(of_map(A), 2 * np.sin(A).sum(1, keepdims=True) * np.cos(A))
     by_name = al.vmap(lambda x, y: x["a"] + x["b"] * y, in_axes=({"a": 0, "b": None},))
     np.testing.assert_allclose(by_name({"a": A, "b": 2.0}, y=A), A + 2 * A)
+    in_order = al.vmap(lambda x: x["b"] - x["a"], in_axes=({"a": None, "b": np.int64(0)},))
+    np.testing.assert_array_equal(in_order(OrderedDict(b=A, a=1.0)), A - 1)  # b is its first leaf
     assert isinstance(al.vmap(lambda x: x * 2)(al.constant(A)), al.Tensor)
 
 
 def test_what_vmap_refuses():
     for call, words in (
         (lambda: al.vmap(lambda x: x, None)(A), "at least one"), (lambda: al.vmap(np.add)(A, B), "different extents"),
-        (lambda: al.vmap(np.sin, 2)(A), "no axis 2"), (lambda: al.vmap(np.add, (0,))(A, A), "of 2 arguments"),
-        (lambda: al.vmap(np.sin)(3.0), "no axis 0"),
+        (lambda: al.vmap(np.sin, 2)(A), "no axis 2"), (lambda: al.vmap(np.sin)(3.0), "no axis 0"),
+        (lambda: al.vmap(np.add, (0,))(A, A), r"in_axes says \(0,\) of 2 arguments"),
+        (lambda: al.vmap(np.sin, ([0, 0],))(A), r"vmap: in_axes says \[0, 0\] of one ndarray"),
+        (lambda: al.vmap(dict, ({"b": 0},))({"a": A}), r"{'b': 0} of a dict with the keys \['a'\]"),
+        (lambda: al.vmap(dict, ({"b": 0, "a": 0},))([A, A]), "of 2 elements; an axis is an integer or None"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=words):
             call()

@@ -210,18 +210,25 @@ def split(
     return ops.split(x, sizes, axis, name)
 
 
+def _numbers(axes: Any) -> Any:
+    """Return axes, where they are a tensor that is known while the graph is built as numbers."""
+    known = axes.constant_value() if isinstance(axes, Tensor) else None
+    return axes if known is None else known
+
+
 @building
 def reverse(tensor: ArrayLike, axis: Any, name: str | None = None) -> Tensor:
     """Return the tensor with the order of elements turned round along axes, a list of them."""
-    if np.ndim(axis) != 1:
+    axes = _numbers(axis)
+    if np.ndim(axes) != 1:
         raise ValueError(f"reverse: the axes are a list, got {axis!r} [AL905]")
-    return ops.flip(tensor, tuple(int(a) for a in axis), name) if len(axis) else ops.identity(tensor, name)
+    return ops.flip(tensor, tuple(int(a) for a in axes), name) if len(axes) else ops.identity(tensor, name)
 
 
 @building
 def transpose(a: ArrayLike, perm: Any = None, name: str | None = "transpose", conjugate: bool = False) -> Tensor:
     """Return the tensor with its axes in another order, turned round by default."""
-    made = ops.transpose(a, None if perm is None else tuple(int(p) for p in perm), name)
+    made = ops.transpose(a, None if perm is None else tuple(int(p) for p in _numbers(perm)), name)
     return ops.conj(made) if conjugate else made
 
 
@@ -238,13 +245,14 @@ def matmul(
     ValueError
         If one is to be transposed and conjugated; if one is no matrix.
     """
-    if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
-        raise ValueError("Only one of transpose and adjoint can be True. [AL905]")
+    for one, both in (("a", transpose_a and adjoint_a), ("b", transpose_b and adjoint_b)):
+        if both:
+            raise ValueError(f"Only one of transpose_{one} and adjoint_{one} can be True. [AL905]")
     refuse("matmul", output_type=output_type)
     first, second = convert_to_tensor(a), convert_to_tensor(b)
-    for one in (first, second):
-        if one.shape.rank in (0, 1):
-            raise ValueError(f"Shape must be rank 2 but is rank {one.shape.rank}: matmul takes matrices [AL905]")
+    for matrix in (first, second):
+        if matrix.shape.rank in (0, 1):
+            raise ValueError(f"Shape must be rank 2 but is rank {matrix.shape.rank}: matmul takes matrices [AL905]")
     first, second = (ops.conj(first) if adjoint_a else first), (ops.conj(second) if adjoint_b else second)
     return ops.matmul(first, second, transpose_a or adjoint_a, transpose_b or adjoint_b, name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ __all__ = [
 ]  # fmt: skip
 __dir__ = listing(globals())
 
+_CODE = " [AL910]"
 _KIND = Kind("FlagValues.lock", "values are replaced one by one")
 
 
@@ -98,8 +100,8 @@ class FlagValues:
                 raise ValueError(f"Missing value for flag --{name} [AL910]")
         try:
             self._values[name] = flag.parse(text)
-        except ValueError as error:
-            raise ValueError(f"flag --{name}={text}: {error}") from None
+        except ValueError as error:  # of Python, where the text is no number, or of ours
+            raise ValueError(f"flag --{name}={text}: {str(error).removesuffix(_CODE)}{_CODE}") from None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name not in self._flags:
@@ -136,11 +138,14 @@ class FlagValues:
 FLAGS = FlagValues()
 
 
-def _within(low: Any, high: Any, number: Callable[[str], Any]) -> Callable[[str], Any]:
+def _within(lower_bound: float | None, upper_bound: float | None, number: Callable[[str], Any]) -> Callable[[str], Any]:
+    low = -math.inf if lower_bound is None else lower_bound
+    high = math.inf if upper_bound is None else upper_bound
+
     def parse(text: str) -> Any:
         value = number(text)
-        if (low is not None and value < low) or (high is not None and value > high):
-            raise ValueError(f"value should be in [{low}, {high}] [AL910]")
+        if value < low or value > high:
+            raise ValueError(f"the value should be in [{low}, {high}] [AL910]")
         return value
 
     return parse
@@ -198,7 +203,7 @@ def DEFINE_enum(
 
     def parse(text: str) -> str:
         if text not in enum_values:
-            raise ValueError(f"value should be one of <{'|'.join(enum_values)}> [AL910]")
+            raise ValueError(f"the value should be one of <{'|'.join(enum_values)}> [AL910]")
         return text
 
     flag_values.define(name, default, _Flag(help, parse, False))

@@ -171,7 +171,7 @@ class variance_scaling_initializer(Initializer):
         kind = distribution.lower()
         if kind not in {"normal", "uniform", "truncated_normal", "untruncated_normal"}:
             raise ValueError(
-                "Argument `distribution` should be one of ('normal', uniform', 'truncated_normal', "
+                "Argument `distribution` should be one of ('normal', 'uniform', 'truncated_normal', "
                 f"'untruncated_normal'). Received: {distribution} [AL904]"
             )
         self.scale, self.mode, self.distribution = scale, mode, kind

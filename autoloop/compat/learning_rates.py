@@ -68,14 +68,14 @@ def _rate(learning_rate: Any) -> Tensor:
     return convert_to_tensor(learning_rate)
 
 
-def _steps(step: Any, decay_steps: Any, like: Tensor) -> tuple[Tensor, Tensor]:
+def _steps(name: str, step: Any, decay_steps: Any, like: Tensor) -> tuple[Tensor, Tensor]:
     if step is None:
-        raise ValueError("global_step is required. [AL901]")
+        raise ValueError(f"global_step is required for {name}. [AL908]")
     return ops.cast(convert_to_tensor(step), like.dtype), ops.cast(convert_to_tensor(decay_steps), like.dtype)
 
 
-def _part(step: Any, decay_steps: Any, like: Tensor, staircase: bool) -> Tensor:
-    done, all_of_them = _steps(step, decay_steps, like)
+def _part(name: str, step: Any, decay_steps: Any, like: Tensor, staircase: bool) -> Tensor:
+    done, all_of_them = _steps(name, step, decay_steps, like)
     part = done / all_of_them
     return ops.floor(part) if staircase else part
 
@@ -87,7 +87,7 @@ def exponential_decay(
 ) -> Tensor:  # fmt: skip
     """Return ``learning_rate * decay_rate ** (global_step / decay_steps)``; a ``staircase`` takes whole parts only."""
     rate = _rate(learning_rate)
-    part = _part(global_step, decay_steps, rate, staircase)
+    part = _part("exponential_decay", global_step, decay_steps, rate, staircase)
     return ops.multiply(rate, ops.pow(ops.cast(convert_to_tensor(decay_rate), rate.dtype), part), name=name)
 
 
@@ -98,7 +98,7 @@ def natural_exp_decay(
 ) -> Tensor:  # fmt: skip
     """Return ``learning_rate * exp(-decay_rate * global_step / decay_steps)``."""
     rate = _rate(learning_rate)
-    part = _part(global_step, decay_steps, rate, staircase)
+    part = _part("natural_exp_decay", global_step, decay_steps, rate, staircase)
     return ops.multiply(rate, ops.exp(-ops.cast(convert_to_tensor(decay_rate), rate.dtype) * part), name=name)
 
 
@@ -109,7 +109,7 @@ def inverse_time_decay(
 ) -> Tensor:  # fmt: skip
     """Return ``learning_rate / (1 + decay_rate * global_step / decay_steps)``."""
     rate = _rate(learning_rate)
-    part = _part(global_step, decay_steps, rate, staircase)
+    part = _part("inverse_time_decay", global_step, decay_steps, rate, staircase)
     return ops.divide(rate, 1 + ops.cast(convert_to_tensor(decay_rate), rate.dtype) * part, name=name)
 
 
@@ -121,7 +121,7 @@ def polynomial_decay(
     """Return a rate that goes to the end within ``decay_steps``; in a ``cycle`` then within as many more."""
     rate = _rate(learning_rate)
     end, exponent = (ops.cast(convert_to_tensor(v), rate.dtype) for v in (end_learning_rate, power))
-    done, most = _steps(global_step, decay_steps, rate)
+    done, most = _steps("polynomial_decay", global_step, decay_steps, rate)
     if cycle:
         most = most * ops.where(ops.equal(done, 0), ops.ones_like(done), ops.ceil(done / most))
     else:
@@ -135,7 +135,7 @@ def cosine_decay(
 ) -> Tensor:
     """Return a rate that goes to ``alpha * learning_rate`` within ``decay_steps``, along half a wave."""
     rate = _rate(learning_rate)
-    done, most = _steps(global_step, decay_steps, rate)
+    done, most = _steps("cosine_decay", global_step, decay_steps, rate)
     wave = 0.5 * (1 + ops.cos(math.pi * (ops.minimum(done, most) / most)))
     return ops.multiply(rate, (1 - alpha) * wave + alpha, name=name)
 
@@ -150,7 +150,7 @@ def piecewise_constant(x: Any, boundaries: Sequence[Any], values: Sequence[Any],
         If there is not one value more than there are boundaries.
     """
     if len(boundaries) != len(values) - 1:
-        raise ValueError("The length of boundaries should be 1 less than the length of values [AL901]")
+        raise ValueError("The length of boundaries should be 1 less than the length of values [AL908]")
     step = convert_to_tensor(x)
     rates = ops.stack([convert_to_tensor(value) for value in values])
     if not boundaries:

@@ -120,7 +120,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any = None, logits: Any = N
         raise TypeError(f"sparse_softmax_cross_entropy_with_logits: labels must be integers, got {which.dtype} [AL906]")
     rank, inner = x.shape.rank, which.shape.rank
     if rank == 0:
-        raise ValueError(f"`logits` cannot be a scalar. Received logits={logits}` [AL906]")
+        raise ValueError(f"`logits` cannot be a scalar. Received logits={logits} [AL906]")
     if rank is not None and inner is not None and inner != rank - 1:
         raise ValueError(
             f"`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: labels.shape={which.shape} of rank "

@@ -151,7 +151,8 @@ def dropout(
     chance = rate if rate is not None else 1 - keep_prob
     if not dtypes.is_floating(given.dtype):
         raise ValueError(
-            f"x has to be a floating point tensor since it's going to be scaled. Got a {given.dtype} [AL906]"
+            f"x has to be a floating point tensor since it's going to be scaled. Got a {given.dtype} tensor instead. "
+            f"[AL906]"
         )
     if is_number(chance):
         if not 0 <= chance < 1:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes
+from autoloop_runtime.collections.sparse import SparseTensor
 from autoloop_runtime.ir.argument_types import ArrayLike
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
@@ -196,9 +197,9 @@ def assert_type(tensor: ArrayLike, tf_type: Any, message: str | None = None, nam
     TypeError
         If the tensor has another dtype.
     """
-    given = convert_to_tensor(tensor)
-    if given.dtype != dtypes.as_dtype(tf_type):
-        raise TypeError(f"{message or ''} tensor must be of type {tf_type!r}; got {given.dtype!r} [AL907]".strip())
+    given, wanted = convert_to_tensor(tensor), dtypes.as_dtype(tf_type)
+    if given.dtype != wanted:
+        raise TypeError(f"{message or ''} tensor must be of type {wanted}; got {given.dtype} [AL907]".strip())
     return ops.Assert(True, ["assert_type"], name=name or "assert_type")
 
 
@@ -225,7 +226,7 @@ def assert_proper_iterable(values: Iterable[Any]) -> None:
     TypeError
         If they are.
     """
-    if isinstance(values, (Tensor, np.ndarray, str, bytes)) or not hasattr(values, "__iter__"):
+    if isinstance(values, (Tensor, SparseTensor, np.ndarray, str, bytes)) or not hasattr(values, "__iter__"):
         raise TypeError(f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)} [AL907]')
 
 

@@ -22,6 +22,7 @@ import numpy as np
 ENDING = ".variables"
 _FIRST_LINE = b"autoloop variables 1\n"
 _WORD = 8
+_CODE = " [AL909]"
 #: kinds of dtypes that are kept, with their sizes
 _KINDS = frozenset(["b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"])
 
@@ -86,7 +87,7 @@ class Values:
                 table = json.loads(file.read(length))
                 self._table = {str(name): _checked(entry, whole - self._begin) for name, entry in table.items()}
             except (ValueError, TypeError, AttributeError, RecursionError) as error:
-                raise NotOurs(f"{path} is damaged: {error}") from None
+                raise NotOurs(f"{path} is damaged: {str(error).removesuffix(_CODE)}{_CODE}") from None
 
     def names(self) -> list[str]:
         """Return the names."""

@@ -69,12 +69,13 @@ class Saver:
         given = self._given
         if given is None:
             given = [*global_variables(), *get_collection(GraphKeys.SAVEABLE_OBJECTS)]
-        pairs = list(given.items()) if isinstance(given, Mapping) else [(one.op.name, one) for one in _all(given)]
-        if not pairs and not self._allows_none:
+        every = list(given.values()) if isinstance(given, Mapping) else _all(given)
+        if not every and not self._allows_none:
             raise ValueError("No variables to save [AL909]")
-        for _, one in pairs:
+        for one in every:
             if not isinstance(one, variables.Variable):
                 raise TypeError(f"Variable to save is not a Variable: {one!r} [AL909]")
+        pairs = list(given.items()) if isinstance(given, Mapping) else [(one.op.name, one) for one in every]
         names = [name for name, _ in pairs]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
@@ -177,7 +178,9 @@ class Saver:
         values = {name: found.read(name) for name in self._saved}
         for name, variable in self._saved.items():
             if values[name].dtype != variable.dtype and variable.dtype.kind not in "SUO":
-                raise ValueError(f"variable {name!r} has dtype {variable.dtype}, {values[name].dtype} was saved")
+                raise ValueError(
+                    f"variable {name!r} has dtype {variable.dtype}, {values[name].dtype} was saved [AL909]"
+                )
             values[name] = variables.checked(values[name], variable)
         _, _, state = sess.looked_up([])
         for name, variable in self._saved.items():

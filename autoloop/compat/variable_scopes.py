@@ -218,7 +218,10 @@ class name_scope(AbstractContextManager[str]):
 
     def __init__(self, name: str | None, default_name: str | None = None, values: Any = None) -> None:
         if not isinstance(default_name, str | None):
-            raise TypeError(f"`default_name` type ({type(default_name)}) is not a string type. [AL901]")
+            raise TypeError(
+                f"`default_name` type ({type(default_name)}) is not a string type. You likely meant to pass this into "
+                f"the `values` kwarg. [AL901]"
+            )
         self._name = default_name if name is None else name
         self._stacks: list[AbstractContextManager[str]] = []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import warnings
 
@@ -58,8 +59,6 @@ def test_seeds_make_the_numbers_of_each_session_and_each_run():
         assert drawn.dtype == tf.int64 and drawn.shape == (2, 4)
     with pytest.raises(ValueError, match="Must specify maxval"):
         tf.random_uniform([2], dtype=tf.int32)
-    with pytest.raises(ValueError, match="Invalid dtype"):
-        tf.random_normal([2], dtype=tf.int32)
 
 
 HOLDS = {"equal": [2], "none_equal": [3], "less": [3], "less_equal": [2], "greater": [1], "greater_equal": [2]}
@@ -104,14 +103,13 @@ def test_assertions_about_signs_ranks_and_kinds():
             sess.run(checked, {x: [1, np.nan]})
         with pytest.raises(AssertionError, match="here : Tensor had Inf values"):
             sess.run(tf.verify_tensor_all_finite(x, "here"), {x: [1, np.inf]})
-    for f, error in (
-        (lambda: tf.assert_rank(x, 2), ValueError), (lambda: tf.assert_rank_at_least(x, 2), ValueError),
-        (lambda: tf.assert_rank_in(x, [0, 2]), ValueError), (lambda: tf.assert_scalar(x), ValueError),
-        (lambda: tf.assert_type(x, tf.int32), TypeError), (lambda: tf.assert_integer(x), TypeError),
-        (lambda: tf.assert_proper_iterable(x), TypeError), (lambda: tf.assert_rank(x, 1.5), TypeError),
-    ):  # fmt: skip
-        with pytest.raises(error):
-            f()
+
+
+def test_axes_may_be_tensors_that_are_known():
+    x = tf.constant([[1, 2, 3], [4, 5, 6]])
+    with tf.Session() as sess:
+        assert sess.run(tf.reverse(x, tf.constant([1]))).tolist() == [[3, 2, 1], [6, 5, 4]]
+        assert sess.run(tf.transpose(x, tf.constant([1, 0]))).tolist() == [[1, 4], [2, 5], [3, 6]]
 
 
 def test_what_waits_for_what():
@@ -135,8 +133,6 @@ def test_what_waits_for_what():
     assert isinstance(v, tf.Variable) and v.op.name == "v"
     with pytest.raises(ValueError, match="at least one Tensor"):
         tf.tuple([None])
-    with pytest.raises(TypeError, match="Python bool"):
-        tf.cond(True, lambda: 1, lambda: 2)
     with pytest.raises(TypeError, match="'constraint'"):
         tf.Variable(1.0, constraint=abs)
 
@@ -148,8 +144,6 @@ def test_gradients_where_no_path_leads_and_what_optimizers_refuse():
     opt = tf.train.AdamOptimizer(0.1)
     with pytest.raises(ValueError, match="No gradients provided"):
         opt.minimize(tf.constant(1.0))
-    with pytest.raises(ValueError, match="No variables"):
-        opt.apply_gradients([])
     with pytest.raises(ValueError, match="No variables to optimize"):
         opt.compute_gradients(v, [])
     train = opt.minimize(v * v)
@@ -160,8 +154,6 @@ def test_gradients_where_no_path_leads_and_what_optimizers_refuse():
         sess.run(tf.global_variables_initializer())
         sess.run(train)
         assert abs(sess.run(v) - 1.9) < 1e-6 and (sess.run(zero) == 0).all()
-    with pytest.raises(ValueError, match="no path"):
-        tf.hessians(v * v, w)
 
 
 def test_a_run_tells_when_operations_ran():
@@ -211,10 +203,14 @@ def test_flags_and_programs(monkeypatch, capsys):
     assert values.flag_values_dict() == {
         "steps": 5, "rate": 2.0, "fast": False, "names": ["a", "b"], "kind": "x", "dir": None,
     }  # fmt: skip
-    for wrong in ("--steps=0", "--steps=x", "--kind=z", "--nothing=1", "--dir"):
-        with pytest.raises(ValueError, match=wrong.lstrip("-").partition("=")[0]):
+    for wrong, words in (
+        ("--steps=0", "flag --steps=0: the value should be in [1, inf]"), ("--steps=x", "invalid literal for int()"),
+        ("--kind=z", "the value should be one of <x|y>"), ("--fast=maybe", "Non-boolean argument to boolean flag"),
+        ("--nothing=1", "Unknown command line flag 'nothing'"), ("--dir", "Missing value for flag --dir"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=re.escape(words) + r"[^\[]* \[AL910\]$"):
             values(["p", wrong])
-    with pytest.raises(ValueError, match="defined twice"):
+    with pytest.raises(ValueError, match="The flag 'dir' is defined twice"):
         flags.DEFINE_string("dir", None, "", flag_values=values)
     values.steps = 7
     assert values.steps == 7 and "steps" in values and "other" not in values

@@ -53,17 +53,15 @@ def test_names_of_a_mapping_and_what_does_not_fit(tmp_path):
         sess.run(tf.global_variables_initializer())
         assert tf.train.Saver({"other": w}).save(sess, path, write_state=False) == path
         assert os.listdir(tmp_path) == ["some.variables"]
-        with pytest.raises(KeyError, match="Key w not found"):
+        with pytest.raises(KeyError, match="Key w not found in checkpoint"):
             tf.train.Saver([w]).restore(sess, path)
-        with pytest.raises(ValueError, match="int64, float32 was saved"):
+        with pytest.raises(ValueError, match=r"int64, float32 was saved \[AL909\]"):
             tf.train.Saver({"other": n}).restore(sess, path)
         small = tf.Variable([0.0, 0.0])
         with pytest.raises(ValueError, match="shape"):
             tf.train.Saver({"other": small}).restore(sess, path)
         with pytest.raises(ValueError, match="not a valid checkpoint"):
             tf.train.Saver([w]).restore(sess, path + "-1")
-        with pytest.raises(ValueError, match="doesn't exist"):
-            tf.train.Saver([w]).save(sess, str(tmp_path / "no" / "such"))
         with pytest.raises(ValueError, match="same name"):
             tf.train.Saver([w, w])
     with tf.Graph().as_default(), pytest.raises(ValueError, match="No variables to save"):
@@ -81,12 +79,16 @@ def test_files_that_are_damaged_or_lie_are_refused(tmp_path):
         before, good = sess.run(w), file.read_bytes()
         changed = bytearray(good)
         changed[-1] ^= 1
-        for data in (
-            bytes(changed), good[:-1], good[:30], b"", b"PK" + good,
-            good.replace(b"[2, 3]", b"[2, 9]"), good.replace(b'"f4"', b'"O8"'), good.replace(b"[2, 3]", b"[-2,3]"),
+        for data, words in (
+            (bytes(changed), "damaged: the bytes of"), (good[:-1], "damaged: a value is longer than the file"),
+            (good[:30], "not a file of variables"), (b"", "not a file of variables"),
+            (b"PK" + good, "not a file of variables"), (good.replace(b"{", b"["), "damaged: "),
+            (good.replace(b"[2, 3]", b"[2, 9]"), "damaged: a value is longer"),
+            (good.replace(b'"f4"', b'"O8"'), "damaged: the table is not understood"),
+            (good.replace(b"[2, 3]", b"[-2,3]"), "damaged: the table is not understood"),
         ):  # fmt: skip
             file.write_bytes(data)
-            with pytest.raises(ValueError, match=r"damaged|not a file of variables"):
+            with pytest.raises(ValueError, match=rf"{words}[^\[]* \[AL909\]$"):
                 saver.restore(sess, path)
         np.testing.assert_array_equal(sess.run(w), before)
         file.write_bytes(good)
