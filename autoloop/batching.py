@@ -15,7 +15,8 @@ from autoloop_runtime.control.while_loop import while_loop
 from autoloop_runtime.ir.argument_types import ArrayLike
 from autoloop_runtime.ir.convert import convert_to_tensor
 
-from .conversion.pipeline import convert, do_not_convert
+from .conversion.pipeline import convert
+from .derivative_functions import DerivativeFunction
 from .differentiation import jacobian, jvp
 
 __all__ = ["fori_loop", "hessian", "jacfwd", "jacrev", "vmap"]
@@ -85,7 +86,7 @@ def vmap(fun: Callable[P, T], in_axes: int | Sequence[Any] | None = 0, out_axes:
         made = vectorized_map(one, moved)
         return made if out_axes == 0 else nest.map_structure(lambda x: np.moveaxis(x, 0, out_axes), made)
 
-    return do_not_convert(mapped)
+    return DerivativeFunction(vmap, fun, (in_axes, out_axes), mapped)
 
 
 def _axes_of(given: Any, in_axes: Any, parts: str = "elements") -> list[Any]:
@@ -176,6 +177,11 @@ def jacrev(fun: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[
     callable
         Gives tensors of the shape of the result and of the argument behind each other.
 
+    Raises
+    ------
+    TypeError
+        When it is called, if an argument is complex: ``jacobian`` says what it gives then, JAX refuses.
+
     See Also
     --------
     jacfwd : The same, one forward pass for each element of the argument.
@@ -188,7 +194,21 @@ def jacrev(fun: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[
     array([[2., 0.],
            [0., 6.]])
     """
-    return jacobian(fun, argnums)
+    return DerivativeFunction(jacrev, fun, (argnums,), _of_reals("jacrev", jacobian(fun, argnums), argnums))
+
+
+def _of_reals(name: str, derivatives: Callable[P, Any], argnums: int | Sequence[int]) -> Callable[P, Any]:
+    """Return ``derivatives``, but refuse complex arguments: a derivative by these is another thing in JAX."""
+    positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+    @functools.wraps(derivatives)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> Any:
+        for x in nest.flatten([args[k] for k in positions if -len(args) <= k < len(args)]):
+            if np.dtype(getattr(x, "dtype", type(x) if isinstance(x, complex) else float)).kind == "c":
+                raise TypeError(f"{name} takes no complex arguments; see jacobian for what it gives of them [AL412]")
+        return derivatives(*args, **kwargs)
+
+    return checked
 
 
 def jacfwd(fun: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[P, Any]:
@@ -209,7 +229,7 @@ def jacfwd(fun: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[
     Raises
     ------
     TypeError
-        When it is called, if an argument is not floating or has no known shape.
+        When it is called, if an argument or a result is not floating, or an argument has no known shape.
 
     See Also
     --------
@@ -230,14 +250,18 @@ def jacfwd(fun: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[
         found = [_forward(fun, k, args, kwargs) for k in positions]
         return found[0] if isinstance(argnums, int) else tuple(found)
 
-    return do_not_convert(derivatives)
+    return DerivativeFunction(jacfwd, fun, (argnums,), derivatives)
 
 
 def _forward(fun: Callable[..., Any], k: int, args: Sequence[Any], kwargs: Any) -> Any:
+    if not -len(args) <= k < len(args):
+        raise ValueError(f"argnums names argument {k}, the function was called with {len(args)} [AL403]")
     x = args[k] if hasattr(args[k], "dtype") else np.asarray(args[k])
     shape = tuple(x.shape)
     if x.dtype.kind != "f" or None in shape:
         raise TypeError(f"jacfwd needs floating arguments of known shape, got {x.shape} {x.dtype} [AL412]")
+    if 0 in shape:  # no pass says what the results are
+        return jacobian(fun, k)(*args, **kwargs)
 
     def of_one(value: Any) -> Any:
         return fun(*[*args[:k], value, *args[k:][1:]], **kwargs)
@@ -246,29 +270,39 @@ def _forward(fun: Callable[..., Any], k: int, args: Sequence[Any], kwargs: Any) 
     for place in np.ndindex(shape):
         direction = np.zeros(shape, x.dtype)
         direction[place] = 1
-        columns.append(jvp(of_one, [x], [direction if shape else direction[()]])[1])
+        columns.append(jvp(of_one, [args[k] if not shape else x], [direction if shape else direction[()]])[1])
 
     def joined(*parts: Any) -> Any:
+        for part in parts[:1]:
+            if np.dtype(getattr(part, "dtype", type(part))).kind not in "fc":
+                raise TypeError("jacfwd needs a function that gives floating tensors [AL412]")
+        if not shape:
+            return parts[0]  # of the kind that the function gives
         whole: Any = np.stack(parts, -1)
         return whole.reshape((*whole.shape[:-1], *shape))
 
     return nest.map_structure(joined, *columns)
 
 
-def hessian(fun: Callable[P, Any], argnums: int = 0) -> Callable[P, Any]:
+def hessian(fun: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[P, Any]:
     """Return a function that gives all second derivatives of ``fun`` with regard to an argument.
 
     Parameters
     ----------
     fun : callable
         Gives a floating tensor of known shape.
-    argnums : int
-        Which argument.
+    argnums : int or sequence of int
+        Which arguments.
 
     Returns
     -------
     callable
         Gives a tensor of the shape of the result, and twice that of the argument.
+
+    Raises
+    ------
+    TypeError
+        When it is called, if an argument is complex.
 
     See Also
     --------
@@ -282,4 +316,5 @@ def hessian(fun: Callable[P, Any], argnums: int = 0) -> Callable[P, Any]:
     array([[ 6.,  0.],
            [ 0., 12.]])
     """
-    return jacobian(jacobian(fun, argnums), argnums)
+    second = jacobian(jacobian(fun, argnums), argnums)
+    return DerivativeFunction(hessian, fun, (argnums,), _of_reals("hessian", second, argnums))

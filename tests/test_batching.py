@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections import OrderedDict
 
 import autoloop as al
@@ -113,3 +115,34 @@ def test_matrices_of_derivatives():
     assert al.hessian(cubes)(x).shape == (3, 3, 3) and al.hessian(lambda s: s**3)(2.0) == 12
     with pytest.raises(TypeError, match="floating arguments"):
         al.jacfwd(lambda n: n * 2.0)(np.arange(3))
+
+
+@each([al.jacfwd, al.jacrev])
+def test_derivatives_are_of_the_kind_of_the_function(of):
+    for x in (3.0, np.float64(3), np.float32(3), np.array(3.0), al.constant(3.0)):
+        assert type(of(lambda x: x**2)(x)) is type(al.grad(lambda x: x**2)(x))
+    assert of(lambda x: x)(np.ones(0)).shape == (0, 0)
+    with pytest.raises(TypeError, match="floating tensors"):
+        of(np.argmax)(np.ones(3))
+    with pytest.raises(ValueError, match="argument 2, the function was called with 1"):
+        of(np.sin, 2)(1.0)
+
+
+@each([al.jacfwd, al.jacrev, al.hessian])
+def test_complex_arguments_are_refused_as_by_jax(of):
+    # a row of jacobian's is the gradient of a real part, which for x**2 is the conjugate of the derivative
+    for x in (1j, np.complex64(1j), np.array([1j]), al.constant(1j)):
+        with pytest.raises(TypeError, match="floating arguments|no complex arguments"):
+            of(lambda x: np.sum(x**2))(x)
+
+
+@each([al.vmap, al.jacfwd, al.jacrev, al.hessian])
+def test_transformed_functions_are_copied_and_pickled_by_what_they_were_made_of(of):
+    made = of(module_function)
+    for again in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+        np.testing.assert_array_equal(again(A[0]), made(A[0]))
+
+
+@al.function
+def module_function(x):
+    return np.sin(x)
