@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, NoReturn, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.running.session import get_default_graph
@@ -69,3 +70,24 @@ def missing(module: str, name: str, hints: Mapping[str, str]) -> NoReturn:
         raise AttributeError(first)
     hint = hints.get(name, "of 1.x there is what loops need")
     raise AttributeError(f"{first}: {hint}; see {PAGE} [AL912]")
+
+
+class Names(types.SimpleNamespace):
+    """Functions of 1.x under a name of theirs; who asks for another one is told what there is instead."""
+
+    _called: str = "v1"  # where it is copied, what it has is asked for first
+    _hints: Mapping[str, str] = types.MappingProxyType({})
+
+    def __init__(
+        self, _called: str = "v1", _hints: Mapping[str, str] = types.MappingProxyType({}), /, **names: Any
+    ) -> None:
+        super().__init__(**names)
+        self._called, self._hints = _called, _hints
+
+    if not TYPE_CHECKING:  # who would take every name for one that is there
+
+        def __getattr__(self, name: str) -> Any:
+            missing(self._called, name, self._hints)
+
+    def __dir__(self) -> list[str]:
+        return [name for name in vars(self) if not name.startswith("_")]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import types
 from typing import Any, NamedTuple
 
 from autoloop_runtime.ir.graph import Graph
+
+from .building import Names
 
 __all__ = [
     "ConfigProto", "GPUOptions", "IndexedSlicesValue", "SparseTensorValue", "disable_control_flow_v2",
@@ -97,4 +98,10 @@ class FileWriter:
         self.close()
 
 
-summary = types.SimpleNamespace(FileWriter=FileWriter)
+summary = Names(
+    "v1.summary",
+    dict.fromkeys(
+        ("scalar", "histogram", "merge", "merge_all"), "fetch the values themselves; a FileWriter writes graphs alone"
+    ),
+    FileWriter=FileWriter,
+)

@@ -56,7 +56,7 @@ from . import flags as flags
 from . import nn as nn
 from . import train as train
 from .arrays_of_1x import *
-from .building import building, missing
+from .building import Names, building, missing
 from .clipping import *
 from .creation_of_1x import *
 from .graph_building import *
@@ -80,7 +80,8 @@ bool = bool_
 #: what ``tf.compat.v1`` finds under ``import autoloop.compat.v1 as tf``
 compat = types.SimpleNamespace(v1=sys.modules[__name__])
 #: the random functions by their newer names, and the initialisers by their shorter ones
-random: Any = types.SimpleNamespace(
+random: Any = Names(
+    "v1.random",
     normal=random_normal,
     uniform=random_uniform,
     truncated_normal=truncated_normal,
@@ -89,7 +90,8 @@ random: Any = types.SimpleNamespace(
     set_random_seed=set_random_seed,
     get_seed=get_seed,
 )
-initializers = types.SimpleNamespace(
+initializers = Names(
+    "v1.initializers",
     constant=constant_initializer,
     glorot_normal=glorot_normal_initializer,
     glorot_uniform=glorot_uniform_initializer,
@@ -182,5 +184,6 @@ if not TYPE_CHECKING:  # who would take every name for one that is there
             "estimator": "write the loop of training with a Session", "data": "feed arrays",
             "keras": "make the variables with get_variable, and multiply", "losses": "write the loss out, or see nn",
             "get_session_handle": "a run gives arrays, which can be fed again",
+            "errors": "a run raises Python's own, a RuntimeError for a variable without a value, an IndexError, ...",
             "enable_eager_execution": "use the names of autoloop itself",
         })  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 
 import autoloop.compat.v1 as tf
@@ -26,6 +27,13 @@ def test_what_is_not_there_says_where_to_look():
         tf.nn.dynamic_rnn  # noqa: B018
     with pytest.raises(AttributeError, match="MonitoredTrainingSession.*Saver"):
         tf.train.MonitoredTrainingSession  # noqa: B018
+    for names, name, words in (
+        (tf.summary, "scalar", "'autoloop.compat.v1.summary'.*fetch the values"), (tf, "errors", "Python's own"),
+        (tf.initializers, "identity", r"v1.initializers.*names-of-1\.x\.md"), (tf.random, "gamma", "v1.random"),
+    ):  # fmt: skip
+        with pytest.raises(AttributeError, match=words):
+            getattr(names, name)
+    assert dir(tf.summary) == ["FileWriter"] and copy.deepcopy(tf.random).normal is tf.random_normal
     with tf.Graph().as_default(), tf.Session() as sess, pytest.raises(AttributeError, match="feed their values"):
         sess.partial_run  # noqa: B018
     assert not hasattr(tf, "__path__")
