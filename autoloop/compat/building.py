@@ -78,11 +78,9 @@ class Names(types.SimpleNamespace):
     _called: str = "v1"  # where it is copied, what it has is asked for first
     _hints: Mapping[str, str] = types.MappingProxyType({})
 
-    def __init__(
-        self, _called: str = "v1", _hints: Mapping[str, str] = types.MappingProxyType({}), /, **names: Any
-    ) -> None:
+    def __init__(self, _called: str = "v1", _hints: Mapping[str, str] | None = None, /, **names: Any) -> None:
         super().__init__(**names)
-        self._called, self._hints = _called, _hints
+        self._called, self._hints = _called, _hints or {}
 
     if not TYPE_CHECKING:  # who would take every name for one that is there
 
