@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime import ops
-from autoloop_runtime.base.dtypes import int64
+from autoloop_runtime.base.dtypes import int64, is_integer
 from autoloop_runtime.collections import variables
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph
@@ -24,12 +24,31 @@ from .variable_scopes import get_variable
 
 
 def get_global_step(graph: Graph | None = None) -> Any:
-    """Return the variable that counts steps in a graph, the default one if none is named; None if there is none."""
+    """Return the variable that counts steps in a graph, the default one if none is named; None if there is none.
+
+    It is that of the collection ``GLOBAL_STEP``, or the variable whose name is ``global_step``.
+
+    Raises
+    ------
+    TypeError
+        If there are several, or it does not hold integers.
+    ValueError
+        If it has axes.
+    """
     root = default_root() if graph is None else graph.root
-    found = root.get_collection(GraphKeys.GLOBAL_STEP)
+    found = root.get_collection(GraphKeys.GLOBAL_STEP) or [
+        one for one in root.get_collection(GraphKeys.GLOBAL_VARIABLES) if one.name == f"{GraphKeys.GLOBAL_STEP}:0"
+    ]
+    if not found:
+        return None
     if len(found) > 1:
         raise TypeError("Multiple tensors in global_step collection. [AL901]")
-    return found[0] if found else None
+    (step,) = found
+    if not is_integer(step.dtype):
+        raise TypeError(f'Existing "global_step" does not have integer type: {step.dtype} [AL901]')
+    if step.shape.rank not in (0, None):
+        raise ValueError(f'Existing "global_step" is not scalar: it has shape {step.shape} [AL901]')
+    return step
 
 
 def create_global_step(graph: Graph | None = None) -> variables.Variable:

@@ -26,6 +26,11 @@ def _two_steps():
     tf.train.get_global_step()
 
 
+def _named_step(first):
+    tf.Variable(first, name="global_step")
+    tf.train.get_or_create_global_step()
+
+
 def _sparse(labels, logits):
     tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
 
@@ -168,6 +173,13 @@ TRAINING = {
         lambda: tf.hessians(tf.constant(1.0), _any()), ValueError, "hessians: no path leads from one of xs to ys",
     ),
     "steps": (_two_steps, TypeError, "Multiple tensors in global_step collection."),
+    "step-twice": (
+        lambda: [tf.train.create_global_step() for _ in range(2)], ValueError, '"global_step" already exists.',
+    ),
+    "step-float": (
+        lambda: _named_step(1.0), TypeError, 'Existing "global_step" does not have integer type: float32',
+    ),
+    "step-axes": (lambda: _named_step([1]), ValueError, 'Existing "global_step" is not scalar: it has shape (1,)'),
     "no-step": (
         lambda: tf.train.exponential_decay(0.1, None, 1, 0.5), ValueError,
         "global_step is required for exponential_decay. [AL908]",

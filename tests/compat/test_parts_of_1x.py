@@ -112,6 +112,15 @@ def test_axes_may_be_tensors_that_are_known():
         assert sess.run(tf.transpose(x, tf.constant([1, 0]))).tolist() == [[1, 4], [2, 5], [3, 6]]
 
 
+def test_what_counts_steps_is_found_by_its_name():
+    step = tf.Variable(7, name="global_step", trainable=False)
+    assert tf.train.get_global_step() is step and tf.train.get_or_create_global_step() is step
+    with tf.Graph().as_default():
+        assert tf.train.get_global_step() is None
+        made = tf.train.get_or_create_global_step()
+        assert tf.train.get_global_step() is made and made.dtype == tf.int64
+
+
 def test_what_waits_for_what():
     v = tf.Variable(1.0, name="v")
     change = v.assign_add(1.0)
