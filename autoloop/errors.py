@@ -23,7 +23,7 @@ from autoloop_runtime.base import dtypes, stand_ins
 from autoloop_runtime.base.callbacks import code_of, origin_of
 from autoloop_runtime.base.doors import listing
 from autoloop_runtime.base.env_switches import switch
-from autoloop_runtime.base.locations import is_own_file, shown_name
+from autoloop_runtime.base.locations import Line, is_own_file, shown_name
 from autoloop_runtime.base.parsing import parse
 
 from .left_to_python import LeftToPython, is_raised_anyway, is_ruled, python_can_run
@@ -293,6 +293,12 @@ def user_stacklevel() -> int:
     while frame.f_back is not None and _is_own_frame(frame):
         level, frame = level + 1, frame.f_back
     return level
+
+
+def users_call() -> Line:
+    """Return the line at which ``user_stacklevel`` points."""
+    frame = sys._getframe(user_stacklevel() - 1)
+    return Line(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
 
 
 # -- the frame of a decorated function ----------------------------------------------------------------------

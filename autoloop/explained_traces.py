@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from autoloop_runtime.analysis.inside import count_nodes
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.dataclass import Protocol
 from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.ir.graph import Graph
 
@@ -15,6 +17,9 @@ from .findings import NOTHING, Finding
 from .keys import OBJECTS, SCALARS, Number, describe_key, describe_trace
 from .parameters import Form
 from .state.noted import Guarded, guards_of
+
+if TYPE_CHECKING:
+    from .known_traces import KnownTraces
 
 _ANOTHER = "another value is another trace"
 _OF_NUMBER = "nothing if it stays; else pass {0}, an input: one trace serves all values"
@@ -25,6 +30,14 @@ _OF_OBJECT = "nothing; another object there, or other code, is traced again"
 _OF_ELEMENTS = "nothing if it stays; else keep what changes in an array, which each call reads"
 _MOST_NAMED, _LONGEST = 6, 60
 _WIDTHS: list[type] = [bool, int, float, complex]
+
+
+class Traced(Protocol):
+    """What is known of a decorated function that is traced."""
+
+    name: str
+    python_function: Callable[..., Any]
+    known_traces: KnownTraces
 
 
 # -- what a trace depends on ----------------------------------------------------------------------------------
@@ -123,15 +136,34 @@ def retraces(
     variants : callable
         Gives the traces of one key, the newest last.
     """
-    found = []
-    for k, key in enumerate(keys[1:], 1):
-        what = f"trace {k + 1}, for {describe_trace(key)}"
-        earlier = keys[:k]
-        if key in earlier:
-            found.append(Finding(what, *_of_world(variants(key), list(earlier).count(key), list(keys).count(key))))
-            continue
-        found.append(Finding(what, *_of_arguments(earlier, key, f)))
-    return found
+    return [retrace(keys, k, f, variants) for k in range(1, len(keys))]
+
+
+def retrace(
+    keys: Sequence[Any], k: int, f: Callable[..., Any], variants: Callable[[Any], Sequence[ConcreteFunction]]
+) -> Finding:
+    """Return why the trace at ``k`` was made, see ``retraces``."""
+    key, earlier = keys[k], keys[:k]
+    what = f"trace {k + 1}, for {describe_trace(key)}"
+    if key in earlier:
+        return Finding(what, *_of_world(variants(key), list(earlier).count(key), list(keys).count(key)))
+    return Finding(what, *_of_arguments(earlier, key, f))
+
+
+def traces_of_key(function: Traced, key: Any) -> list[ConcreteFunction]:
+    """Return the traces of one key of a decorated function, the newest last."""
+    own, shared = function.known_traces.variants(key)
+    return [one.concrete for one in reversed(own or shared)]
+
+
+def said_of_trace(function: Traced, keys: Sequence[Any], made: ConcreteFunction, seconds: float) -> str:
+    """Return what is told of the trace that was made for the last of some keys, and why there was to be another."""
+    told = f"{function.name}: trace {len(keys)}, for {describe_trace(keys[-1])}, made in {seconds:.3g} s"
+    told += f" ({count_nodes(made.graph)} nodes)"
+    if len(keys) == 1:
+        return told
+    why = retrace(keys, len(keys) - 1, function.python_function, lambda key: traces_of_key(function, key)).why
+    return f"{told}; there is another because {why}"
 
 
 def _of_arguments(earlier: Sequence[Any], key: Any, f: Callable[..., Any]) -> tuple[str, str]:

@@ -16,11 +16,10 @@ from autoloop_runtime.running.runner import Runner
 from autoloop_runtime.running.standing import Standing
 
 from .bound_function import BoundFunction
-from .concrete import ConcreteFunction
 from .explained_arguments import ArgumentReport, explained_arguments
 from .explained_choices import advice_on_loop, branches_of
 from .explained_fallbacks import WITHOUT, calls_once, plain_fallback, refusal, without_machine_code
-from .explained_traces import guards_on_arguments, guards_on_world, retraces
+from .explained_traces import guards_on_arguments, guards_on_world, retraces, traces_of_key
 from .findings import NOTHING, Finding, Table, place_of, rows_of, source_of
 from .function import Function
 from .keys import describe_trace
@@ -299,7 +298,7 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     whole = function.function if isinstance(function, BoundFunction) else function
     keys, python_function = whole.traced_for, function.python_function
     traces = tuple(map(describe_trace, keys))
-    again = tuple(retraces(keys, python_function, partial(_of_key, whole)))
+    again = tuple(retraces(keys, python_function, partial(traces_of_key, whole)))
     if isinstance(concrete, PlainPython):
         said = what_and_where(concrete)
         return Explanation(name, PLAIN, said, (), traces, retraces=again, fallbacks=(plain_fallback(concrete),))
@@ -327,12 +326,6 @@ def _refused(report: Explanation, told: str) -> Explanation:
     """Return the report on a function that machine code is not made for, of which ``report`` says how others run it."""
     others = [one for one in report.fallbacks if not one.what.endswith(WITHOUT)]
     return replace(report, executor="native", reason=f"refused: it {told}", fallbacks=(refusal(told), *others))
-
-
-def _of_key(function: Function, key: Any) -> list[ConcreteFunction]:
-    """Return the traces of one key, the newest last."""
-    own, shared = function.known_traces.variants(key)
-    return [one.concrete for one in reversed(own or shared)]
 
 
 def _fallbacks(

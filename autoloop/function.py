@@ -11,11 +11,12 @@ import contextlib
 import functools
 import operator
 from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 from autoloop_runtime.base import nest
-from autoloop_runtime.base.callbacks import attribute_of, named_as
+from autoloop_runtime.base.callbacks import attribute_of, named_as, tell_waiting
 from autoloop_runtime.base.collector import NoCollection
 from autoloop_runtime.base.config import is_switched
 from autoloop_runtime.base.contexts import undisturbed
@@ -157,9 +158,12 @@ class Function(TracesAskedFor, SentByName):
         leaves, structure = flattened(call)
         same = same_arrays(leaves)
         key = (structure, tuple(map(leaf_key, leaves)), same, (lying_of if exactly else in_order)(leaves))
-        with self._lock:
-            concrete = self.known_traces.found(key, call, leaves)
-            concrete = concrete or undisturbed(self._trace, call, leaves, structure, key, same)
+        try:
+            with self._lock:
+                concrete = self.known_traces.found(key, call, leaves)
+                concrete = concrete or undisturbed(self._trace, call, leaves, structure, key, same)
+        finally:
+            tell_waiting()
         again = functools.partial(undisturbed, self._trace, call, leaves, structure, key, same)
         return run_or_refused(concrete, lambda one: _run_once(one, leaves, call), again)
 
@@ -213,13 +217,16 @@ class Function(TracesAskedFor, SentByName):
         key: Any = call_key(structure, leaves) if self.input_signature is None else tuple(map(kind_of_leaf, leaves))
         concrete = self.known_traces.found(key, call, leaves)
         if concrete is None:
-            with self._lock:
-                concrete = self.known_traces.found(key, call, leaves)
-                if concrete is None and self.input_signature is None:
-                    concrete, leaves = self._of_any(call, leaves, structure, may_be_plain)
-                if concrete is None:
-                    concrete = undisturbed(self._trace, call, leaves, structure, key)
-                    self._changing.traced(structure, leaves, concrete)
+            try:
+                with self._lock:
+                    concrete = self.known_traces.found(key, call, leaves)
+                    if concrete is None and self.input_signature is None:
+                        concrete, leaves = self._of_any(call, leaves, structure, may_be_plain)
+                    if concrete is None:
+                        concrete = undisturbed(self._trace, call, leaves, structure, key)
+                        self._changing.traced(structure, leaves, concrete)
+            finally:
+                tell_waiting()
         else:
             self._spent.served += 1
         return concrete, leaves
@@ -251,9 +258,9 @@ class Function(TracesAskedFor, SentByName):
     ) -> Trace:  # fmt: skip
         with undivided(), NoCollection():  # with all of the conversion, which no import of a program needs
             from .state.retrials import Request, trace
-            from .tracing import RETRACE_WARNING, WORLD_WARNING, settings_of, warn_of_retracing
+            from .tracing import RETRACE_WARNING, WORLD_WARNING, settings_of, tell_trace, warn_of_retracing
 
-        size = (kind := kind_of_recursion(structure, leaves)), magnitude(leaves)
+        begun, size = perf_counter(), ((kind := kind_of_recursion(structure, leaves)), magnitude(leaves))
         if (plain := self.told.recursive.get(kind) or self.told.recursive.get(size)) is not None:
             return self.known_traces.add(key, plain)
         specs = nest.flatten(self.input_signature, True) if self.input_signature is not None else given
@@ -270,6 +277,7 @@ class Function(TracesAskedFor, SentByName):
         self._retraces = 0 if has_numbers else self._retraces + 1
         if self._retraces in (RETRACE_WARNING + 1, WORLD_WARNING + 1):
             warn_of_retracing(self.name, self._parameters.names, self.traced_for)
+        tell_trace(self, self.traced_for, made, perf_counter() - begun)
         return concrete
 
     # -- as a method --------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.callbacks import listener
 from autoloop_runtime.base.dataclass import Protocol
 from autoloop_runtime.base.dtypes import is_own, own_dtype, strange_dtype
 from autoloop_runtime.base.error_codes import coded
@@ -26,7 +27,7 @@ from autoloop_runtime.ir.recorders import recorders
 
 from .bound_function import BoundFunction
 from .concrete import CalledPlain, ConcreteFunction
-from .errors import user_stacklevel
+from .errors import user_stacklevel, users_call
 from .given_arrays import taken
 from .left_to_python import LeftToPython, NoGradientError, with_effort
 from .parameters import Named, Parameters
@@ -86,10 +87,7 @@ class PlainPython(ConcreteFunction):
         """Tell the user once that plain Python runs the function."""
         said = what_and_where(self)
         if said not in self.told:
-            warnings.warn(
-                coded("AL010", f"{self.name} runs as plain Python, at each call: {said}"), stacklevel=user_stacklevel()
-            )
-            self.told.add(said)
+            _warn(f"{self.name} runs as plain Python, at each call: {said}", said, self.told)
 
     def run_recorded(self, leaves: Sequence[Any]) -> NoReturn:
         """Let the undecorated function be called: whoever records sees what it does."""
@@ -97,6 +95,15 @@ class PlainPython(ConcreteFunction):
 
     def __repr__(self) -> str:
         return f"<PlainPython {self.name}: {self.reason}>"
+
+
+def _warn(said: str, why: str, told: set[str]) -> None:
+    """Warn, once for each reason, that plain Python runs a function, and tell ``logging`` so."""
+    said = coded("AL010", said)
+    warnings.warn(said, stacklevel=user_stacklevel())
+    told.add(why)
+    if (logs := listener()) is not None:
+        logs.news("tracing", lambda: said, users_call())
 
 
 class Told(set[str]):
@@ -300,8 +307,7 @@ def flattened_or_left(function: NamedFunction, call: tuple[Any, ...]) -> tuple[l
             raise
         said = str(endless)
     if said not in function.told:
-        warnings.warn(coded("AL010", f"{function.name} runs as plain Python: {said}"), stacklevel=user_stacklevel())
-        function.told.add(said)
+        _warn(f"{function.name} runs as plain Python: {said}", said, function.told)
     raise CalledPlain
 
 
@@ -347,8 +353,7 @@ def _leave_given(function: NamedFunction, name: str, kind: str) -> NoReturn:
     if function.executor == "native":
         raise TypeError(coded("AL602", f"executor='native' cannot run {function.name}: {said}"))
     if name not in function.told:
-        warnings.warn(coded("AL010", f"{function.name} runs as plain Python: {said}"), stacklevel=user_stacklevel())
-        function.told.add(name)
+        _warn(f"{function.name} runs as plain Python: {said}", name, function.told)
     raise CalledPlain
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from autoloop_runtime.base import dtypes, locations, nest
-from autoloop_runtime.base.callbacks import code_of
+from autoloop_runtime.base.callbacks import code_of, listener
 from autoloop_runtime.base.config import shows_progress
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.fp_warnings import noting
@@ -30,7 +30,7 @@ from . import operators
 from .concrete import ConcreteFunction
 from .conversion.callables import asks_nobody
 from .conversion.pipeline import convert
-from .errors import cannot_build, in_words, is_programs_own, is_refusal, user_stacklevel
+from .errors import cannot_build, in_words, is_programs_own, is_refusal, user_stacklevel, users_call
 from .fresh_results import FreshResults
 from .given_arrays import handle_of
 from .keys import AnyExtent, Number, describe_key, is_input
@@ -41,6 +41,7 @@ from .operators.staging.maybe_same import settled
 from .operators.staging.staged_blocks import Loops, TellArrays, ToldArrays, WrittenOut, deciding, raise_when_run
 from .operators.staging.staged_values import leave_variables
 from .operators.staging.standins import StandIn
+from .plain_python import NamedFunction, PlainPython
 from .returned_views import is_part_of_input, views_of
 from .state.places import spoken
 from .written_arguments import ReferringFunction, references_of
@@ -327,6 +328,20 @@ def settings_of(
     if shows_progress() if progress is None else progress:
         settings["shows_progress"] = True
     return settings if gradient_memory is None else settings | {"gradient_memory": gradient_memory}
+
+
+def tell_trace(function: NamedFunction, keys: Sequence[Any], made: Any, seconds: float) -> None:
+    """Tell ``logging`` of a trace that was made, for the last of some keys."""
+    logs, concrete = listener(), getattr(made, "concrete", made)
+    if logs is not None and not isinstance(concrete, PlainPython):  # of which there is a warning
+        logs.news("tracing", functools.partial(_said, function, tuple(keys), concrete, seconds), users_call())
+
+
+def _said(*args: Any) -> str:
+    with undivided():  # nobody listens in most programs
+        from .explained_traces import said_of_trace
+
+    return said_of_trace(*args)
 
 
 def warn_of_retracing(function: str, names: tuple[str, ...], keys: Sequence[Any]) -> None:

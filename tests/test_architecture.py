@@ -60,8 +60,9 @@ ARROWS = {
         "packed_words": "typing native_function",
         "recorded_calls": "typing writer",
         "linked_code": "ir toolchain kernels writer native_function",
+        "told_code": "",
         "native_call": "ir toolchain kernels typing native_function linked_code decided_calls variable_runs "
-        "failed_runs entered_calls lying_arguments packed_words recorded_calls call_memory told_loops",
+        "failed_runs entered_calls lying_arguments packed_words recorded_calls call_memory told_loops told_code",
         "single_kernels": "typing native_call",
     },
     "autoloop": {
@@ -112,6 +113,9 @@ LAZY = {
     ("autoloop_runtime.python_code.loop_sites", "autoloop_runtime.base.odometers"),
     ("autoloop_runtime.dataflow.whole_loops", "autoloop_runtime.base.odometers"),
     ("autoloop.function", "autoloop.tracing"),
+    ("autoloop.tracing", "autoloop.explained_traces"),
+    ("autoloop_runtime.native.native_call", "autoloop_runtime.native.told_code"),
+    ("autoloop_runtime.base.callbacks", "autoloop_runtime.base.logs"),
     ("autoloop.function", "autoloop.state.retrials"),
     ("autoloop.function", "autoloop.input_signature"),
     ("autoloop.function", "autoloop.joined_arguments"),

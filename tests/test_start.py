@@ -48,7 +48,7 @@ LATER = (
     "autoloop_runtime.native", "autoloop_runtime.dataflow",
     "autoloop_runtime.python_code.emitted_branches", "heapq", "optree",
     "astunparse", "threadpoolctl", "llvmlite", "scipy", "numpy.fft", "numpy.random", "dataclasses", "json", "pathlib",
-    "bisect", "random", "string", "sysconfig", "tempfile", "threading",
+    "bisect", "random", "string", "sysconfig", "tempfile", "threading", "logging", "autoloop_runtime.base.logs",
 )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..base.locations import Line, users_line
 from ..ir.graph import Graph, Node, current_graph
 from ..ir.structured import WHILE
 
@@ -33,6 +34,12 @@ def graphs_inside(*graphs: Graph) -> Iterator[Graph]:
 def loops_inside(*graphs: Graph) -> list[Node]:
     """Return the loops of ``graphs`` and of the graphs inside them, each before those inside it."""
     return [node for node in nodes_inside(*graphs) if node.op is WHILE]
+
+
+def first_line(*graphs: Graph) -> Line | None:
+    """Return the user's line of the first loop of ``graphs``, or of the first result where there is none."""
+    nodes = loops_inside(*graphs) or [t.op for graph in graphs for t in graph.outputs]
+    return users_line(nodes[0].location) if nodes else None
 
 
 def count_nodes(graph: Graph) -> int:

@@ -11,6 +11,8 @@ from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
+from .forks import undivided
+
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 _MISSING = object()
@@ -30,6 +32,23 @@ def calls_back(*names: str, traces: bool = True) -> Callable[[F], F]:
         return f
 
     return mark
+
+
+def listener() -> types.ModuleType | None:
+    """Return the module ``logs``, which tells ``logging`` what is done; None if no program has loaded that: then nobody
+    listens."""
+    if "logging" not in sys.modules:
+        return None
+    with undivided():
+        from . import logs
+
+    return logs
+
+
+def tell_waiting() -> None:
+    """Tell ``logging`` what has waited for a lock, which is free now."""
+    if (logs := listener()) is not None:
+        logs.tell()
 
 
 #: gives a context manager, from a function with what it is called with, and what tensors stand for there, for the time

@@ -16,6 +16,7 @@ from functools import lru_cache
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from .callbacks import listener
 from .contexts import Setting
 from .doors import listing
 from .env_switches import switch
@@ -618,7 +619,13 @@ class _Block(AbstractContextManager[None]):
                 stack.enter_context(_switched())
             for name, value in self._of_process.items():
                 stack.enter_context(_set_for_block(name, value))
+            if (logs := listener()) is not None:
+                logs.detail("running", self._said)
             self._entered.append(stack.pop_all())
+
+    def _said(self) -> str:
+        changed = {**self._of_context, **self._of_process}
+        return f"in a block, settings are {', '.join([f'{name}={value!r}' for name, value in changed.items()])}"
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..analysis.shape_classes import FEW_SHAPES, Classes, Members
 from ..base.aligned_memory import aligned_empty
+from ..base.callbacks import listener, tell_waiting
 from ..base.config import get_num_threads
 from ..base.forks import Kind, generation, undivided
 from ..base.profiler import active, boards
@@ -118,9 +119,12 @@ class _Compiled:
         if members is None:
             return None
         if members not in self._of_class:
-            with self._lock:
-                if members not in self._of_class:
-                    self._of_class[members] = of_class(self._graph, members)
+            try:
+                with self._lock:
+                    if members not in self._of_class:
+                        self._of_class[members] = of_class(self._graph, members)
+            finally:
+                tell_waiting()
         found = self._of_class[members]
         if found is not None and len(self._made) < MOST_KNOWN:
             self._made.setdefault(shapes, found)
@@ -128,10 +132,13 @@ class _Compiled:
 
     def _runnable(self, shapes: tuple[Shape, ...]) -> Run:
         if shapes not in self._exact:
-            with self._lock:
-                if shapes not in self._exact:
-                    self._made[shapes] = _made(self._graph, shapes)
-                    self._exact.add(shapes)
+            try:
+                with self._lock:
+                    if shapes not in self._exact:
+                        self._made[shapes] = _made(self._graph, shapes)
+                        self._exact.add(shapes)
+            finally:
+                tell_waiting()
         return self._made[shapes]
 
 
@@ -175,6 +182,7 @@ def make(
     ``among_others``: threads that call it have work for each other, so it lets none help; ``keeps_lock``: the
     interpreter's, while it runs.
     """
+    begun = perf_counter()
     function = write_function(graph, shapes, host().features, known, lying)
     heeds, may_lie = graph.heeds_errors, not lying and not any(isinstance(n, Given) for one in shapes for n in one)
     again = partial(make, graph, shapes, known) if may_lie else None
@@ -192,6 +200,11 @@ def make(
             from .toolchain.fp_flags import heeding
 
         call = heeding(call)
+    if (logs := listener()) is not None:
+        with undivided():
+            from .told_code import tell_made
+
+        tell_made(logs, graph, code.was_kept, perf_counter() - begun)
     return _Runnable(function, code, call, helpers, again)
 
 

@@ -28,6 +28,7 @@ from ..analysis.inside import loops_inside
 from ..analysis.observable import may_repeat
 from ..base import background, config
 from ..base import native_extra as extra
+from ..base.callbacks import tell_waiting
 from ..base.dataclass import dataclass
 from ..base.forks import undivided
 from ..base.profiler import active, boards
@@ -118,9 +119,7 @@ class Automatic(BesidePython):
 
     def __call__(self, values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
         """Run."""
-        times = self._only
-        if times is None:
-            times = self._times_for(values)
+        times = self._only or self._times_for(values)
         settled = times.settled
         if settled is not None:
             return self._in_native(settled, times, values, state)
@@ -172,6 +171,7 @@ class Automatic(BesidePython):
             with times.lock:
                 (trial.native if native else trial.before).append(seconds)
                 judge(self._tier_up, times, trial, made)
+            tell_waiting()
         elif made is not None and made.is_pending:
             background.give_way()
             self.note_graph(times.rival, seconds)
@@ -268,6 +268,7 @@ class Automatic(BesidePython):
             if trial.is_plainly_less(seconds, elapsed):  # and it was not at its end
                 trial.before.append(elapsed)
                 judge(self._tier_up, times, trial, made)
+        tell_waiting()
         return results
 
     def _look_for_code(self) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.cost import Choice, choose
-from ..analysis.inside import loops_inside
+from ..analysis.inside import first_line, loops_inside
 from ..analysis.observable import may_repeat, starting_over
+from ..base.callbacks import listener
 from ..base.dataclass import dataclass, replace
 from ..base.forks import undivided
 from ..ir.graph import Graph
@@ -146,6 +147,9 @@ def made_ready(graph: Graph, executor: str, donated: Mapping[int, int]) -> Runne
     optimized.donated = dict(donated)
     optimized.shows_progress = graph.root.shows_progress
     runner = _runner(optimized, executor)
+    if executor == "auto" and (logs := listener()) is not None:
+        begun = runner.settled or runner.automatic.choice  # type: ignore[union-attr]
+        logs.detail("running", lambda: f"auto begins with {begun.executor}: {begun.reason}", first_line(optimized))
     return with_progress(runner) if optimized.shows_progress else runner
 
 

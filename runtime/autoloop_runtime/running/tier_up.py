@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ..analysis.inside import count_nodes
+from ..analysis.inside import count_nodes, first_line
 from ..analysis.ownership import find_owned
 from ..base import background, config
 from ..base import native_extra as extra
+from ..base.callbacks import listener, tell_waiting
 from ..base.dataclass import dataclass
 from ..base.forks import Kind, generation, undivided
+from ..base.locations import Line
 from ..base.profiler import active
 from ..ir.graph import Graph
 
@@ -179,6 +181,10 @@ class TierUp:
         seconds = time.perf_counter() - begin
         self._made[shapes] = Made(made.run, made.refused, made.why_not, seconds)
 
+    def line(self) -> Line | None:
+        """Return the user's line of what the code is for."""
+        return first_line(*self._subgraphs)
+
     def why_not(self) -> str:
         """Return why there is no code for any set of shapes it was asked for; empty if there is, or may be."""
         found = list(self._made.values())
@@ -303,10 +309,14 @@ def judge(tier_up: TierUp, times: CallTimes, trial: Trial, made: Made) -> None:
     verdict = trial.is_won(times.mean)
     if verdict is None or tier_up.find(times.shapes) is not made:
         return
+    native, before = min(trial.native), trial.usual(times.mean)
+    if (logs := listener()) is not None:
+        faster = "is faster: it runs the calls, in" if verdict else "was slower:"
+        said = f"machine code {faster} {1e3 * native:.3g} ms, not {1e3 * before:.3g} ms"
+        logs.detail("running", lambda: said, tier_up.line())
     if verdict:
         times.settled = made
         return
-    native, before = min(trial.native), trial.usual(times.mean)
     trial.lose(made, times.mean)
     tier_up.give_up(times.shapes, f"it was slower: {1e3 * native:.3g} ms a call, not {1e3 * before:.3g} ms")
     times.most = trial.most
@@ -379,6 +389,7 @@ class BesidePython:
                 trial = times.tried()
                 trial.before.append(seconds)
                 judge(self._tier_up, times, trial, made)
+            tell_waiting()
         elif seconds > times.most:
             look_again(self._tier_up, times)
 

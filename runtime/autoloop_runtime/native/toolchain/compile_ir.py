@@ -148,10 +148,13 @@ class Code:
         Who owns the memory.
     address : int
         Of the function.
+    was_kept : bool
+        Whether it comes from the cache on disk.
     """
 
     engine: Any
     address: int
+    was_kept: bool = False
 
 
 def compile_ir(ir: str, addresses: dict[str, int], cache: DiskCache | None, as_written: bool = False) -> Code:
@@ -172,6 +175,7 @@ def compile_ir(ir: str, addresses: dict[str, int], cache: DiskCache | None, as_w
     name = f"autoloop_{key[:32]}"
     with _making:
         image = cache.load(key) if cache is not None else None
+        was_kept = image is not None
         if image is None:
             image = _compiled(ir.replace("{name}", name), as_written)
             if cache is not None:
@@ -179,9 +183,9 @@ def compile_ir(ir: str, addresses: dict[str, int], cache: DiskCache | None, as_w
     if linker.is_supported():
         with contextlib.suppress(linker.Unsupported):
             linked = linker.link(image, name, lambda symbol: addresses.get(symbol) or c_address(symbol))
-            return Code(linked, linked.address)
+            return Code(linked, linked.address, was_kept)
     with forks.undivided():
-        return Code(*compiler.link_in_process(image, addresses, name, h.described()))
+        return Code(*compiler.link_in_process(image, addresses, name, h.described()), was_kept)
 
 
 def key_of(ir: str, h: Host, as_written: bool = False) -> str:
