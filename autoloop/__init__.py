@@ -131,6 +131,8 @@ if _typing.TYPE_CHECKING:
     from .explanation import explain as explain
     from .onnx_export import export_onnx as export_onnx
     from .operators import set_loop_options as set_loop_options
+    from .rematerialised import checkpoint as checkpoint
+    from .rematerialised import remat as remat
     from .saving import LoadedFunction as LoadedFunction
     from .saving import LoadError as LoadError
     from .saving import SaveError as SaveError
@@ -203,6 +205,7 @@ _LATER = {
     "autoloop.explanation": ("explain",),
     "autoloop.onnx_export": ("export_onnx",),
     "autoloop.operators": ("set_loop_options",),
+    "autoloop.rematerialised": ("checkpoint", "remat"),
     "autoloop.saving": ("LoadError", "LoadedFunction", "SaveError", "load", "save"),
     "autoloop.viewing": ("Drawing", "draw", "to_code"),
     "autoloop.viewing.magics": ("load_ipython_extension",),
@@ -241,7 +244,8 @@ __all__ = [  # noqa: F405  (a test compares it with what there is; a star takes 
     "arctanh", "argmax", "argmin", "argsort", "argwhere", "array_equal", "as_dtype", "asarray", "asin", "asinh",
     "assert_true", "astype", "atan", "atan2", "atanh", "average", "bincount", "bitwise_and", "bitwise_invert",
     "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool_", "boolean_mask",
-    "broadcast_arrays", "broadcast_to", "can_cast", "case", "cast", "cbrt", "ceil", "cholesky", "clip",
+    "broadcast_arrays", "broadcast_to", "can_cast", "case", "cast", "cbrt", "ceil", "checkpoint", "cholesky",
+    "clip",
     "clip_by_value", "compat", "complex64", "complex128", "concat", "concatenate", "cond", "config", "conj",
     "constant", "convert", "convert_to_tensor", "copysign", "cos", "cosh", "count_nonzero", "cross", "cumprod",
     "cumsum", "cumulative_prod", "cumulative_sum", "custom_gradient", "debugging", "det", "diag", "diag_part",
@@ -263,7 +267,8 @@ __all__ = [  # noqa: F405  (a test compares it with what there is; a star takes 
     "nonzero", "norm", "not_equal", "one_hot", "ones", "ones_like", "outer", "pad", "permute_dims", "pi",
     "placeholder", "positive", "prod", "profiler", "ptp", "py_function", "raise_error", "random", "rank", "ravel",
     "real", "reciprocal", "reduce_all", "reduce_any", "reduce_logsumexp", "reduce_max", "reduce_mean",
-    "reduce_min", "reduce_prod", "reduce_std", "reduce_sum", "reduce_variance", "relu", "remainder", "repeat",
+    "reduce_min", "reduce_prod", "reduce_std", "reduce_sum", "reduce_variance", "relu", "remainder", "remat",
+    "repeat",
     "report", "reshape", "result_type", "reverse", "right_shift", "rint", "roll", "rsqrt", "save", "scan", "scatter",
     "scatter_add", "scatter_nd", "scatter_update", "searchsorted", "set_item", "set_loop_options", "shape",
     "show_versions",

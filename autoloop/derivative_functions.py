@@ -70,7 +70,7 @@ class DerivativeFunction:
     @property
     def is_derivative(self) -> bool:
         """Whether it is none of the functions that come with a derivative of their own."""
-        return self._made[0].__name__ != "custom_gradient"
+        return self._made[0].__name__ not in ("custom_gradient", "remat")
 
     def traced_as(self, args: Sequence[Any]) -> tuple[Any, Sequence[Any]] | None:
         """Return the decorated function that a call with these arguments runs, and the arguments as it takes them; None

@@ -14,6 +14,7 @@ from autoloop_runtime.ops.custom_gradient import CUSTOM
 from autoloop_runtime.ops.diagonals import DIAGONAL, EMBED, TRIL, TRIU
 from autoloop_runtime.ops.filled import FILL
 from autoloop_runtime.ops.joining import CONCAT, SPLIT, STACK, UNSTACK
+from autoloop_runtime.ops.remat_marks import HELD, REGION
 from autoloop_runtime.ops.repeating import PAD, REPEAT, TILE
 from autoloop_runtime.ops.shape_queries import RANK, SHAPE, SIZE
 
@@ -254,6 +255,11 @@ def _embed(writer: Writer, node: Node, d: Value, *dims: Value) -> Value:
     return on.where(d.gather(places, rank - 1).unsqueeze(-1), zero)
 
 
-@rule(CUSTOM)
+@rule(CUSTOM, REGION)
 def _custom(writer: Writer, node: Node, *operands: Value) -> list[Value]:
     return list(operands[len(operands) - node.attrs["count"] :])
+
+
+@rule(HELD)
+def _held(writer: Writer, node: Node, *operands: Value) -> list[Value]:
+    return list(operands[: node.attrs["count"]])

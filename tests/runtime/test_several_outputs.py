@@ -49,6 +49,11 @@ SAMPLES = {
         lambda v: (al.py_function(lambda x: None, [v], []), v)[1],
     ],
     "CustomGradient": [lambda v: _pairs(v), lambda v: _pairs(v[0], v[1:]), lambda v: (_pairs(), v)[1]],
+    "Remat": [lambda v: al.remat(al.sin)(v), lambda v: al.remat(lambda x: (al.sin(x), al.cos(x)))(v)],
+    "Held": [
+        lambda v: al.grad(al.remat(lambda x: al.sum(al.sin(x))))(v),
+        lambda v: al.grad(al.remat(lambda x, y: al.sum(al.sin(x * y))), (0, 1))(v, v),
+    ],
     "random_draw": [
         al.convert(lambda v: v * _random.uniform(1, 1)),
         al.convert(lambda v: (_random.choices([2.0], k=2), v)),

@@ -2,11 +2,11 @@
 
 In reading order: ``activity`` (what a gradient passes through), ``walk`` (the reverse walk over one graph),
 ``rematerialize`` (what a backward graph asks of the forward one) with ``recomputing`` and ``mincut``, ``while_vjp``,
-``cond_vjp`` and ``reversal`` (the rules of the structured nodes), ``checkpoints`` (less memory), ``rewriting`` and
-``extension`` (how nodes get more results, and the record of it), ``enclosing`` (from graph to graph), ``build`` (a
-whole gradient), ``compiled_calls`` and ``tape`` (of what was run), ``forward`` (mode), ``api``. Values that only
-gradients know lie below, in ``collections``: ``saved_stacks``, ``checkpoint_store``, ``accumulators`` (sums),
-``adjoint_table`` (gradients of collections).
+``cond_vjp`` and ``reversal`` (the rules of the structured nodes), ``checkpoints`` and ``regions_again`` (less memory),
+``rewriting`` and ``extension`` (how nodes get more results, and the record of it), ``enclosing`` (from graph to
+graph), ``build`` (a whole gradient), ``compiled_calls`` and ``tape`` (of what was run), ``forward`` (mode), ``api``.
+Values that only gradients know lie below, in ``collections``: ``saved_stacks``, ``checkpoint_store``, ``accumulators``
+(sums), ``adjoint_table`` (gradients of collections).
 """
 
 from __future__ import annotations

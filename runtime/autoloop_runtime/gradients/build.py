@@ -13,7 +13,9 @@ from ..ir.graph import Graph, Node
 from ..ir.stages import Stage, come_to
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
+from ..ops.remat_marks import REGION
 from . import cond_vjp as branches
+from . import regions_again
 from . import while_vjp as loops
 from .activity import Key, Marks, reached
 from .enclosing import enclosing, links, within
@@ -21,7 +23,7 @@ from .row_gradients import row_parts, slices
 from .walk import STRUCTURED, Adjoints, Walk
 
 # the walk descends into loops and branches, whose rules walk in turn
-STRUCTURED.update({WHILE: loops.backward, COND: branches.backward})
+STRUCTURED.update({WHILE: loops.backward, COND: branches.backward, REGION: regions_again.backward})
 
 
 def build(

@@ -63,6 +63,20 @@ def absorbed(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
     return [of[t] for t in graph.outputs]
 
 
+def copied_after(nodes: Sequence[Node], into: Graph, of: dict[Tensor, Tensor]) -> list[Node]:
+    """Return copies in ``into`` of some nodes of a graph, in their order.
+
+    ``of`` has the copies of what they take, but for constants, and gets those of what they give.
+    """
+    for node in nodes:
+        of.update((t, into.capture(t)) for t in node.inputs if t not in of)
+    made = []
+    for node in nodes:
+        made.append(_twin_node(node, into, {}, of))
+        into.nodes.append(made[-1])
+    return made
+
+
 def _inline(graph: Graph, inputs: Sequence[Tensor], held: Held) -> dict[Tensor, Tensor]:
     """Return copies of the nodes of ``graph`` in the current graph: for each tensor its copy."""
     into = current_graph()
