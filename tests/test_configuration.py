@@ -74,6 +74,12 @@ def test_what_there_is_not_is_refused_before_the_block(settings, error, words):
         al.config.set_executor("fast")
 
 
+def test_a_setting_is_not_assigned():
+    for name in NAMES:
+        with pytest.raises(AttributeError, match=rf"config\.{name} is not assigned; config\({name}=...\) sets it"):
+            setattr(al.config, name, 1)
+
+
 @pytest.mark.parametrize("executor", OTHERS)
 def test_an_executor_runs_functions_that_have_none(executor):
     follows, own = al.function(count), al.function(count, executor="dataflow")

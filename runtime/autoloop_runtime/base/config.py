@@ -706,6 +706,15 @@ class Configuration(_Module):
         """
         return _Block(settings)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse to assign a setting, which would set nothing."""
+        if name in Settings.__annotations__:
+            raise AttributeError(
+                f"config.{name} is not assigned; config({name}=...) sets it for a block, and a function of config for "
+                "the process, see dir(config) [AL609]"
+            )
+        super().__setattr__(name, value)
+
 
 if TYPE_CHECKING:
     config: Configuration
