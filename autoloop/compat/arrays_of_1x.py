@@ -114,13 +114,14 @@ def where(condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None 
     if chosen.dtype != dtypes.bool_:
         raise TypeError(f"where: the condition must be bool, got {chosen.dtype} [AL905]")
     first, second = _pair(x, y)
-    rank, inner = chosen.shape.rank, first.shape.rank
+    rank, inner = chosen.shape.rank, first.shape.rank or 0  # where it is not known: no rows
     if not first.shape.is_compatible_with(second.shape):
         raise ValueError(f"where: x has shape {first.shape}, y has {second.shape}: nothing is broadcast [AL905]")
-    if rank == 1 and inner is not None and inner > 1:
-        chosen = ops.expand_dims(chosen, tuple(range(1, inner)))
-    elif rank != 0 and not chosen.shape.is_compatible_with(first.shape):
+    of_rows = rank == 1 and inner > 1
+    if rank != 0 and not chosen.shape.is_compatible_with(first.shape[:1] if of_rows else first.shape):
         raise ValueError(f"where: the condition of shape {chosen.shape} does not fit x of shape {first.shape} [AL905]")
+    if of_rows:
+        chosen = ops.expand_dims(chosen, tuple(range(1, inner)))
     return ops.where(chosen, first, second, name=name)
 
 

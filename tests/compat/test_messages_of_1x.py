@@ -42,6 +42,13 @@ def _saver():
 ARRAYS = {
     "where-x": (lambda: tf.where([True], [1]), ValueError, "x and y must both be non-None or both be None."),
     "where-shapes": (lambda: tf.where([True], [1], [1, 2]), ValueError, "where: x has shape (1,), y has (2,)"),
+    "where-rows": (
+        lambda: tf.where([True], EYE, EYE), ValueError,
+        "where: the condition of shape (1,) does not fit x of shape (2, 2)",
+    ),
+    "where-row": (
+        lambda: tf.where([True, False], [EYE[0]], [EYE[1]]), ValueError, "the condition of shape (2,) does not fit x",
+    ),
     "gather": (lambda: tf.gather([1, 2], [-1]), IndexError, "gather: index -1 is negative"),
     "expand_dims": (lambda: tf.expand_dims([1]), ValueError, "Must specify an axis argument to tf.expand_dims()"),
     "reverse": (lambda: tf.reverse([1], 0), ValueError, "reverse: the axes are a list, got 0"),
