@@ -70,6 +70,7 @@ def test_traces_are_told_at_the_calls_and_why_there_is_another(told, caplog):
     assert said.endswith(" nodes)")
     f(np.ones(3), 2.0)
     assert told(DEBUG) == []
+    assert sum(isinstance(one, logging.NullHandler) for one in LOGGER.handlers) == 1
     f(np.ones(4), 2.0)
     ((_, said),) = told()
     assert "f: trace 2, for float64[4]" in said and said.endswith(
@@ -94,7 +95,6 @@ def test_nothing_is_told_unless_the_level_is_set(caplog, told):
         LOGGER.setLevel(logging.WARNING)
         al.function(lambda x: x + 1)(np.ones(3))
         assert told(0) == []
-    assert sum(isinstance(one, logging.NullHandler) for one in LOGGER.handlers) == 1
 
 
 def test_what_plain_python_runs_is_told_once_for_each_reason(told):

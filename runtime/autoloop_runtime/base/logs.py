@@ -1,9 +1,9 @@
 """What is done, told through ``logging`` where a program has loaded it: traces, machine code, decisions.
 
 Handlers and filters are the user's: they may take locks of their own, and call functions of this library, which other
-threads are tracing. So nothing is told while a thread holds a lock of ours, not even whether somebody wants to know,
-as ``logging`` has locks, too; what is to be told waits until the last of them is free. Handlers run outside the trace
-that was made. What they do themselves is not told, or they would be called for it again.
+threads are tracing. So nothing is told while a thread holds a lock of ours: what is to be told waits until the last of
+them is free. Handlers run outside the trace that was made. What they do themselves is not told, or they would be called
+for it again.
 
 A decorated function shows what the undecorated one does, so nothing is told unless the level of our loggers is set.
 """
@@ -66,10 +66,23 @@ def detail(room: str, say: Callable[[], str], line: Line | None = None) -> None:
 
 
 def _note(room: str, level: int, say: Callable[[], str], line: Line | None) -> None:
-    if get_ident() not in _telling:
+    if get_ident() not in _telling and _is_asked_for(room, level):
         told = _Told(room, level, say, line or users_line(capture()), generation())
         _waiting.setdefault(get_ident(), []).append(told)
         tell()
+
+
+def _is_asked_for(room: str, level: int) -> bool:
+    """Return whether the level of a logger of ours is set, and lets this pass; found without a lock of ``logging``.
+
+    A program that shows its own records has not asked for ours, which would stand between them.
+    """
+    try:
+        loggers = sys.modules["logging"].Logger.manager.loggerDict
+    except (KeyError, AttributeError):  # another thread is importing it
+        return False
+    levels = [getattr(loggers.get(name), "level", 0) for name in (f"{NAME}.{room}", NAME)]
+    return 0 < (levels[0] or levels[1]) <= level
 
 
 def tell() -> None:
@@ -117,8 +130,7 @@ def _tell_one(logging: ModuleType, one: _Told) -> None:
         parent, logger = logging.getLogger(NAME), logging.getLogger(f"{NAME}.{one.room}")
         if not any(isinstance(handler, logging.NullHandler) for handler in parent.handlers):
             parent.addHandler(logging.NullHandler())
-        # a program that shows its own records of this level has not asked for ours, which would stand between them
-        if not (logger.level or parent.level) or not logger.isEnabledFor(one.level):
+        if not logger.isEnabledFor(one.level):
             return
         where = ("(unknown file)", 0) if one.line is None else (one.line.filename, one.line.lineno)
         function = None if one.line is None else one.line.function
