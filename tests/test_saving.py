@@ -282,6 +282,16 @@ def _counts(x):
     return x
 
 
+_held = np.zeros(3)
+
+
+def _writes(x):
+    while x.sum() < 9:
+        _held[0] += 1
+        x = x + 1
+    return x
+
+
 class _Own(Exception):
     pass
 
@@ -325,12 +335,17 @@ def _own_gradient(x):
         ),
         (lambda x: _own_gradient(x), (al.constant(X),), "a function with custom_gradient cannot be saved"),
         (_counts, (X,), "_counts changes what is outside of its arguments, .*_calls.*: that cannot be saved"),
+        (_writes, (X,), "_writes changes what is outside of its arguments, _held: that cannot be saved"),
+        (lambda x: _held[1:], (X,), "a result that is an array outside of the arguments cannot be saved: return a"),
         (_raises, (X,), "an exception of a class of its own, or with more than arguments, cannot be saved"),
         (lambda x: {1, 2}, (X,), "a result of the class 'set' cannot be saved"),
         (lambda x, y: x, (X, object()), "an argument of the class 'object' cannot be saved"),
         (lambda x: x * 2, (X.astype(np.longdouble),), "dtype .*not the same bytes everywhere"),
     ],
-    ids=["py_function", "random", "custom_gradient", "state", "exception", "set", "object", "longdouble"],
+    ids=[
+        "py_function", "random", "custom_gradient", "state", "array", "array given", "exception", "set", "object",
+        "longdouble",
+    ],
 )  # fmt: skip
 def test_what_cannot_be_saved_is_said(f, args, words):
     with warnings.catch_warnings(), pytest.raises(TypeError, match=words) as caught:

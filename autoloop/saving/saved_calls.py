@@ -76,25 +76,30 @@ def parameters_form(parameters: Parameters, values: ValueWriter) -> list[Any]:
     return made
 
 
-def results_form(concrete: ConcreteFunction, values: ValueWriter, location: Location) -> dict[str, Any]:
-    """Return what a file says of the results of a trace, and of the arguments that it writes to.
+def results_form(concrete: ConcreteFunction, values: ValueWriter, location: Location, arguments: int) -> dict[str, Any]:
+    """Return what a file says of the results of a trace, and of those of its ``arguments`` that it writes to.
 
     Raises
     ------
     SaveError
-        If a result is none that a file holds.
+        If a result is none that a file holds, or an array outside of the arguments is written to or given back.
     """
+    references = concrete.references if isinstance(concrete, ReferringFunction) else None
+    written = [] if references is None else [k for k, _ in references.written]
+    outside = [concrete.graph.inputs[k].op.name for k in written if k >= arguments]
+    if outside:
+        what = f"{concrete.name} changes what is outside of its arguments, {', '.join(outside)}: that cannot be saved"
+        raise unsavable(what, location)
     leaves, structure = nest.flatten_with_structure(concrete.structured_outputs)
-    sayer = _Results(concrete, values, location)
+    sayer = _Results(concrete, values, location, arguments)
     forms = [_Leaf(sayer.form(leaf)) for leaf in leaves]
     try:
         tree = tree_form(nest.unflatten(structure, forms), lambda leaf: leaf.form, values)
     except SaveError as error:
         raise unsavable(f"the result cannot be saved: {error}", location) from None
-    references = concrete.references if isinstance(concrete, ReferringFunction) else None
     if references is not None and (references.lying or references.same):
         raise unsavable("how arguments lie in memory is part of this trace: that cannot be saved", location)
-    return {"results": tree, "written": [] if references is None else [k for k, _ in references.written]}
+    return {"results": tree, "written": written}
 
 
 class _Leaf:
@@ -109,7 +114,8 @@ class _Leaf:
 class _Results:
     """Says what the leaves of a result are, one after the other."""
 
-    def __init__(self, concrete: ConcreteFunction, values: ValueWriter, location: Location) -> None:
+    def __init__(self, concrete: ConcreteFunction, values: ValueWriter, location: Location, arguments: int) -> None:
+        self._arguments = arguments
         given = concrete.references.returned if isinstance(concrete, ReferringFunction) else ()
         self._returned = {one.place: one for one in given}
         self._again = {one.place: one for same in concrete.sharing[0] for one in same}
@@ -156,6 +162,9 @@ class _Results:
                 whose = "an argument" if place in self._returned else "another result"
                 raise unsavable(f"a result that is a view of {whose} cannot be saved: return a copy", _written_at(leaf))
             if place in self._returned:
+                if one.position >= self._arguments:
+                    what = "a result that is an array outside of the arguments cannot be saved: return a copy"
+                    raise unsavable(what, self._location)
                 return ["argument", one.position, one.is_writeable, views]
             return ["output", one.position, *_said_of(leaf)[:1], one.is_writeable, None, views]
         if isinstance(leaf, (Tensor, Stored)):

@@ -108,7 +108,7 @@ def _content(trace: ConcreteFunction | StatefulFunction, form: CallForm, name: s
         "name": name,
         "parameters": parameters_form(form.parameters, writer.values),
         "arguments": arguments,
-        **results_form(concrete, writer.values, at),
+        **results_form(concrete, writer.values, at, len(form.inputs)),
     }
     return saved(graph, writer, said, __version__)
 
