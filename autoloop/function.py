@@ -52,7 +52,7 @@ _KIND = Kind("Function._lock", "a trace is added when it is there; one that was 
 MOST_QUICK = 256
 
 
-class Function(TracesAskedFor, SentByName):
+class Function(SentByName, TracesAskedFor):
     """What ``function`` makes of a Python function.
 
     Attributes

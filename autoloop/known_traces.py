@@ -394,6 +394,8 @@ def _called_in_place(
 class TracesAskedFor:
     """What a decorated function gives those who ask for its traces."""
 
+    __slots__ = ()
+
     input_signature: tuple[Any, ...] | None
     known_traces: KnownTraces
     name: str

@@ -229,7 +229,7 @@ def reverse(tensor: ArrayLike, axis: Any, name: str | None = None) -> Tensor:
 @building
 def transpose(a: ArrayLike, perm: Any = None, name: str | None = "transpose", conjugate: bool = False) -> Tensor:
     """Return the tensor with its axes in another order, turned round by default."""
-    made = ops.transpose(a, None if perm is None else tuple(int(p) for p in _numbers(perm)), name)
+    made = ops.transpose(a, perm, name)
     return ops.conj(made) if conjugate else made
 
 

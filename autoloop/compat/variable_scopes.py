@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
@@ -11,6 +10,7 @@ from typing import Any
 
 from autoloop_runtime.base import dtypes
 from autoloop_runtime.base.dtypes import float32
+from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.collections import variables
 from autoloop_runtime.ir.convert import convert_to_tensor
@@ -353,7 +353,7 @@ def _first_value(name: str, shape: Any, dtype: Any, initializer: Any) -> Callabl
 
 def _parameters(f: Callable[..., Any]) -> Sequence[str]:
     try:
-        return list(inspect.signature(f).parameters)
+        return list(signature_of(f).parameters)
     except (TypeError, ValueError):
         return ["shape"]
 
