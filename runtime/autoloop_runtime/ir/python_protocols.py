@@ -6,7 +6,7 @@ A symbolic tensor has none while the graph is built, and says what to write inst
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
@@ -101,7 +101,7 @@ class PythonProtocols(ShownInNotebooks):
             raise TypeError("a tensor without dimensions has no len() [AL007]")
         return int(self._value.shape[0])
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Self]:
         if self.node is not None:
             refuse_symbolic(self, "an iterable (autoloop.unstack gives the rows where their number is known)")
         if self._value.ndim == 0:
