@@ -156,6 +156,8 @@ def fori_loop(lower: ArrayLike, upper: ArrayLike, body_fun: Callable[[Any, T], T
             raise TypeError(f"fori_loop: a bound is an integer scalar, got {bound.shape} {bound.dtype} [AL412]")
     if first.dtype != last.dtype:
         wide = np.result_type(first.dtype, last.dtype)
+        if wide.kind == "f":  # as int64 and uint64
+            raise TypeError(f"fori_loop: no integer holds both bounds, {first.dtype} and {last.dtype} [AL412]")
         first, last = ops.cast(first, wide), ops.cast(last, wide)
     made = while_loop(lambda i, _: i < last, lambda i, value: (i + 1, body_fun(i, value)), (first, init_val))
     value: T = made[1]

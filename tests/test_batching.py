@@ -93,6 +93,11 @@ def test_fori_loop():
             call()
 
 
+def test_the_turns_of_a_fori_loop_are_numbered_by_integers():
+    with pytest.raises(TypeError, match="no integer holds both bounds, int64 and uint64"):
+        al.fori_loop(np.int64(0), np.uint64(3), lambda i, v: i, 0.0)  # NumPy's dtype for both is float64
+
+
 def cubes(x):
     return np.stack([x[0] * x[1], np.sin(x[2]), np.sum(x**3)])
 
