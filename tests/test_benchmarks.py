@@ -145,6 +145,16 @@ def test_every_kernel_of_the_table_gives_what_numpy_gives(executor):
     assert done.stdout.count(f" tiny {executor}") == 48 and "failed" not in done.stdout
 
 
+@pytest.mark.nightly
+def test_the_table_of_what_auto_decides(capsys):
+    command = [sys.executable, str(FOLDER / "kernels.py"), "--sizes", "S", "--decisions", "--rounds", "7"]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=7200)
+    assert done.returncode == 0, done.stderr
+    with capsys.disabled():  # each miss, for who reads what the night has found
+        print("", done.stdout[done.stdout.index("`auto` is more than") :], sep="\n")
+    assert re.search(r"with \d+ of 48 kernels\.", done.stdout)
+
+
 def test_every_kernel_has_its_sizes(kernels):
     sizes = importlib.import_module("sizes_of_kernels")
     assert sizes.SIZES.keys() == sizes.FUNCTIONS.keys() and len(sizes.SIZES) >= 48
