@@ -166,6 +166,7 @@ def test_blocks_are_of_their_thread_and_task():
 
 
 def test_a_switch_of_the_environment_is_0_or_1(monkeypatch):
+    al.config.set_native(None)  # what the environment says
     for value, is_on in (("0", False), ("1", True), ("", True)):
         monkeypatch.setenv("AUTOLOOP_NATIVE", value)
         assert al.config.get_native() is is_on

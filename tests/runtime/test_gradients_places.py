@@ -106,6 +106,7 @@ SAMPLES |= {
     "arccosh": (lambda x: call("arccosh", x), [U]),
     "broadcast": (lambda x, y: x + y, [M, V[:3]]),
     "reshape": (lambda x: al.reshape(x, [-1]), [M]),
+    "remat": (al.remat(lambda x: al.sin(al.exp(x)) * x), [V]),
     "expand_dims": (lambda x: al.squeeze(al.expand_dims(x, 0), 0) * x, [M]),
     "transpose": (al.transpose, [M]),
     "flip": (lambda x: al.flip(x, axis=0), [M]),
