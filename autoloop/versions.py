@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import importlib.metadata
 import os
 import platform
 import sys
@@ -50,8 +49,12 @@ def found() -> dict[str, object]:
 
 def _version(name: str) -> str:
     try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
+        from importlib import metadata  # which a Python without sockets cannot import, and only this wants
+    except ImportError:
+        return "unknown"
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
         return "not installed"
 
 

@@ -7,8 +7,8 @@ folder is mended here.
 from __future__ import annotations
 
 import os
+import re
 import sys
-import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -18,7 +18,8 @@ sys.path.insert(0, str(HERE / "_ext"))
 project = "autoloop"
 author = "the authors of autoloop"
 copyright = author
-release = version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+_MAIN = (ROOT / "autoloop" / "__init__.py").read_text(encoding="utf-8")
+release = version = re.findall(r'^__version__ = "(.+)"', _MAIN, re.MULTILINE)[0]
 
 extensions = [
     "myst_parser",

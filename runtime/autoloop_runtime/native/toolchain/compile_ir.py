@@ -101,7 +101,7 @@ def _described(text: str) -> dict[str, Any]:
 
 
 def _missing(why: str) -> MissingExtra:
-    return MissingExtra(f"executor='native' needs llvmlite: {why}; {extra.UPGRADE} mends it")
+    return MissingExtra(f"executor='native' needs llvmlite: {why}; {extra.UPGRADE} mends it [AL602]")
 
 
 def _fingerprint(package: str) -> str:
