@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import os
 import platform
 import sys
@@ -49,11 +50,11 @@ def found() -> dict[str, object]:
 
 def _version(name: str) -> str:
     try:
-        from importlib import metadata  # which a Python without sockets cannot import, and only this wants
+        metadata = importlib.import_module("importlib.metadata")  # a Python without sockets cannot, and only this wants it
     except ImportError:
         return "unknown"
     try:
-        return metadata.version(name)
+        return str(metadata.version(name))
     except metadata.PackageNotFoundError:
         return "not installed"
 
