@@ -50,7 +50,7 @@ def found() -> dict[str, object]:
 
 def _version(name: str) -> str:
     try:
-        metadata = importlib.import_module("importlib.metadata")  # a Python without sockets cannot, and only this wants it
+        metadata = importlib.import_module("importlib.metadata")  # a Python without sockets has none
     except ImportError:
         return "unknown"
     try:
