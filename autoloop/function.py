@@ -216,6 +216,8 @@ class Function(SentByName, TracesAskedFor):
         # with a signature, too, arrays and tensors have other results
         key: Any = call_key(structure, leaves) if self.input_signature is None else tuple(map(kind_of_leaf, leaves))
         concrete = self.known_traces.found(key, call, leaves)
+        if concrete is None and self.is_new_here and self.has_come_again():
+            return self._lookup(call, may_be_plain)
         if concrete is None:
             try:
                 with self._lock:

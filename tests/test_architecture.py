@@ -186,6 +186,7 @@ LAZY = {
     ("autoloop_runtime.native.recorded_calls", "threading"),
     ("autoloop.sent_by_name", "copy"),
     ("autoloop.sent_by_name", "autoloop.sent_by_value"),
+    ("autoloop.sent_by_name", "autoloop.arrived_before"),
     ("autoloop.derivative_functions", "autoloop.sent_by_value"),
     ("autoloop.fresh_results", "copy"),
     ("autoloop_runtime.base.nest", "optree"),
