@@ -32,6 +32,8 @@ ARROWS = {
         "dataflow": "base ir ops analysis passes",
         "python_code": "base ir ops analysis passes",
         "native": "base ir ops analysis collections passes",
+        # which kernel computes an op over arrays of another library
+        "namespaces": "base ir ops dataflow",
         "running": "base ir analysis collections passes dataflow python_code native",
         "saving": "base ir ops collections",
         "control": "base ir ops analysis collections running",

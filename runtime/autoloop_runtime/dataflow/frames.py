@@ -349,7 +349,12 @@ def _is_heavy(step: Step, values: list[Any]) -> bool:
     """Return whether the kernel, whose inputs are there, is worth another thread."""
     if step.weight == HEAVY:
         return True
-    return any(getattr(value, "size", 0) > ELEMENTS for value in values[step.first : step.last])
+    return any(_is_large(getattr(value, "size", 0)) for value in values[step.first : step.last])
+
+
+def _is_large(size: Any) -> bool:
+    """Return whether so many elements are many; what other libraries call so may be no number."""
+    return isinstance(size, (int, float)) and size > ELEMENTS
 
 
 def _begin(frame: Frame) -> Iteration:

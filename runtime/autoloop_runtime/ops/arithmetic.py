@@ -172,6 +172,7 @@ FLOOR_DIVIDE = op_of(floor_divide)
 MOD = op_of(mod)
 SQUARE = op_of(square)
 NEGATIVE = op_of(negative)
+RECIPROCAL = op_of(reciprocal)
 
 
 def numpy_square(x: Any) -> Any:

@@ -169,3 +169,4 @@ def nan_to_num(
 
 MAXIMUM = op_of(maximum)
 MINIMUM = op_of(minimum)
+RELU = op_of(relu)

@@ -43,10 +43,16 @@ _OPERATORS: dict[Any, Any] = {
 }  # fmt: skip
 
 
+def ufunc_of(kernel: Function) -> np.ufunc | None:
+    """Return the ufunc of NumPy's that a kernel is, or is Python's sign for."""
+    ufunc = _OPERATORS.get(kernel, kernel)
+    return ufunc if isinstance(ufunc, np.ufunc) else None
+
+
 def _into(kernel: Function) -> str | None:
     """Return the template of ``Op.into`` for a kernel that is one of NumPy's ufuncs."""
-    ufunc = _OPERATORS.get(kernel, kernel)
-    if not isinstance(ufunc, np.ufunc):
+    ufunc = ufunc_of(kernel)
+    if ufunc is None:
         return None
     return f"np.{ufunc.__name__}({', '.join(f'{{{i}}}' for i in range(ufunc.nin))}, out={{out}})"
 

@@ -279,6 +279,12 @@ function("operator_pow", operator_pow)
 UFUNC_OPERATORS[np.power] = operator_pow
 EXP = op_of(exp)
 LOG = op_of(log)
+CBRT = op_of(cbrt)
+ERF = op_of(erf)
+EXP2 = op_of(exp2)
+RSQRT = op_of(rsqrt)
+SIGMOID = op_of(sigmoid)
+SOFTPLUS = op_of(softplus)
 
 
 ruled_in("power_rules", POW, POW_IN_LOOP)

@@ -1,0 +1,170 @@
+"""Which library an array is of, and what of it the kernels use.
+
+A library is never imported for that: who has one of its arrays has imported it. ``array_api_compat`` is, where it is
+there, for libraries whose own functions are not those of the array API standard.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..base.dataclass import dataclass
+from ..base.dtypes import DType
+from ..base.forks import undivided
+from ..ir.argument_types import ArrayLike
+from ..ir.tensor import Tensor
+from .refused_calls import NamespaceRefusal
+
+#: dtype of a library -> NumPy's; both are few, and threads that find one at the same time write the same
+_NUMPYS: dict[Any, DType | None] = {}
+#: library that ``array_api_compat`` makes the standard's functions for -> the name of its arrays' type
+_WRAPPED = {"torch": "Tensor", "dask.array": "Array", "cupy": "ndarray"}
+_COMPAT = "array_api_compat"
+
+
+@dataclass(frozen=True)
+class Namespace:
+    """The functions of the library that an array is of.
+
+    Attributes
+    ----------
+    name : str
+        What the library is called: ``torch``, ``dask.array``, ``array_api_strict``, ...
+    xp : module or object
+        Its functions, by the names of the array API standard.
+    array : type
+        Of its arrays.
+    device : Any
+        Where the array lies, and what is made goes.
+    is_lazy : bool
+        Its functions build what is computed later: an array has a dtype and a shape, but no elements that could be
+        looked at.
+    """
+
+    name: str
+    xp: Any
+    array: type
+    device: Any = None
+    is_lazy: bool = False
+
+    def holds(self, value: Any) -> bool:
+        """Return whether ``value`` is an array of this library."""
+        return isinstance(value, self.array)
+
+    def spec(self, value: Any) -> tuple[DType, tuple[int | None, ...]]:
+        """Return the dtype, as NumPy calls it, and the shape of an array; an extent that is not known yet is None.
+
+        Raises
+        ------
+        NamespaceRefusal
+            For a dtype that NumPy does not have.
+        """
+        dtype = numpys_dtype(value.dtype)
+        if dtype is None:
+            raise NamespaceRefusal(f"NumPy has no dtype as {value.dtype} of {self.name} is [AL613]")
+        return dtype, tuple([_extent(n) for n in value.shape])
+
+    def dtype(self, dtype: DType) -> Any:
+        """Return what the library calls a dtype of NumPy's."""
+        try:
+            return getattr(self.xp, dtype.name)
+        except AttributeError:
+            raise NamespaceRefusal(f"{self.name} has no dtype as {dtype} of NumPy is [AL613]") from None
+
+    def asarray(self, value: ArrayLike) -> Any:
+        """Return an array or number of NumPy's as an array of the library."""
+        array = np.asarray(value)
+        if not array.flags.writeable:
+            array = array.copy()  # some warn of what they cannot forbid to write to
+        return self.xp.asarray(array, dtype=self.dtype(array.dtype), **self.where)
+
+    @property
+    def where(self) -> dict[str, Any]:
+        """What functions that make arrays are told besides."""
+        return {} if self.device is None else {"device": self.device}
+
+    def function(self, name: str) -> Any:
+        """Return the function of a name, None if the library has none."""
+        return getattr(self.xp, name, None)
+
+    def __repr__(self) -> str:
+        return f"Namespace({self.name!r}, device={self.device!r})"
+
+
+def _extent(n: Any) -> int | None:
+    return None if n is None or n != n else int(n)
+
+
+def numpys_dtype(dtype: Any) -> DType | None:
+    """Return NumPy's dtype of the name that a library's has, None if there is none."""
+    if isinstance(dtype, np.dtype):
+        return dtype if dtype.kind in "biufc" else None
+    if dtype not in _NUMPYS:
+        name = str(getattr(dtype, "__name__", dtype)).rpartition(".")[2]
+        try:
+            found: DType | None = np.dtype(name)
+        except TypeError:
+            found = None
+        _NUMPYS[dtype] = found if found is not None and found.kind in "biufc" else None
+    return _NUMPYS[dtype]
+
+
+def namespace_of(value: Any) -> Namespace | None:
+    """Return the namespace of an array of another library; None for NumPy's, for tensors, numbers and all else.
+
+    Raises
+    ------
+    NamespaceRefusal
+        For an array whose library needs ``array_api_compat``, if that is not installed; and for one that kernels could
+        not compute with.
+    """
+    if isinstance(value, (np.ndarray, np.generic, int, float, complex, str, bytes, list, tuple, dict, type(None))):
+        return None
+    if isinstance(value, (Tensor, ModuleType, type)):
+        return None
+    for name, kind in _WRAPPED.items():
+        module = sys.modules.get(name)
+        array = None if module is None else getattr(module, kind, None)
+        if array is not None and isinstance(value, array):
+            return _wrapped(name, array, value)
+    find = getattr(type(value), "__array_namespace__", None)
+    if find is None or not hasattr(value, "dtype") or not hasattr(value, "shape"):
+        return None
+    xp = find(value)
+    return Namespace(getattr(xp, "__name__", type(xp).__name__), xp, type(value), getattr(value, "device", None))
+
+
+def _wrapped(name: str, array: type, value: Any) -> Namespace:
+    try:
+        with undivided():
+            xp = importlib.import_module(f"{_COMPAT}.{name}")
+    except ImportError:
+        raise NamespaceRefusal(
+            f"arrays of {name} need array-api-compat: pip install array-api-compat [AL612]"
+        ) from None
+    if name == "dask.array":
+        _check_chunks(value)
+        return Namespace(name, xp, array, is_lazy=True)
+    if name == "torch":
+        _check_layout(value)
+    return Namespace(name, xp, array, getattr(value, "device", None))
+
+
+def _check_chunks(value: Any) -> None:
+    meta = type(getattr(value, "_meta", None))
+    if meta is not np.ndarray:
+        raise NamespaceRefusal(f"the chunks of an array of dask.array are of {meta.__module__}, not NumPy's [AL612]")
+
+
+def _check_layout(value: Any) -> None:
+    if str(value.layout) != "torch.strided":
+        raise NamespaceRefusal(f"a tensor of the layout {value.layout} is no array; give value.to_dense() [AL612]")
+    if value.requires_grad:
+        raise NamespaceRefusal(
+            "a tensor that requires a gradient is followed by torch itself; give value.detach(), or al.grad [AL612]"
+        )

@@ -1,0 +1,159 @@
+"""The pass that lets a lowered graph be computed by the library of the arrays it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import numpy as np
+
+from ..base.dataclass import replace
+from ..base.shapes import TensorShape
+from ..dataflow.execution_plan import kernel_of
+from ..dataflow.flat_graph import FlatNode, Kind, Lowered, Port
+from ..ir.failures import annotate
+from .array_namespace import Namespace
+from .foreign_rows import Call, Entry, entry_of, why_absent
+from .refused_calls import no_function, other_dtype, other_shape
+
+
+def in_namespace(lowered: Lowered, namespace: Namespace, foreign: Collection[int] | None = None) -> Lowered:
+    """Return a graph that computes the same over arrays of another library.
+
+    Each kernel that may meet such an array is replaced: where none has come it does as before, else the library's
+    function computes it, whose result must have the dtype and shape that the graph says.
+
+    Parameters
+    ----------
+    lowered : Lowered
+    namespace : Namespace
+        The library, and where its arrays lie.
+    foreign : collection of int, optional
+        Which feeds may be its arrays; by default all.
+
+    Raises
+    ------
+    NamespaceRefusal
+        If an op that may meet such an array cannot be computed over it; told at the user's line.
+    """
+    reached = _reached(lowered, range(len(lowered.feeds)) if foreign is None else foreign, namespace)
+    nodes = []
+    for node in lowered.nodes:
+        if node.kind is Kind.KERNEL and any(port in reached for port in node.inputs):
+            node = replace(node, value=_kernel(node, namespace, lowered))
+        nodes.append(node)
+    return replace(lowered, nodes=tuple(nodes))
+
+
+def foreign_fetches(lowered: Lowered, namespace: Namespace, foreign: Collection[int]) -> list[bool]:
+    """Return of each fetch whether it may be an array of the library."""
+    reached = _reached(lowered, foreign, namespace)
+    return [port in reached for port in lowered.fetches]
+
+
+def _reached(lowered: Lowered, foreign: Collection[int], namespace: Namespace) -> set[Port]:
+    """Return the ports that such an array may come to."""
+    reached: set[Port] = {(lowered.feeds[k], 0) for k in foreign}
+    size = -1
+    while size != len(reached):  # again as long as something comes round a loop
+        size = len(reached)
+        for node in lowered.nodes:
+            given = node.inputs[:1] if node.kind is Kind.SWITCH else node.inputs
+            if any(port in reached for port in given) and not _stays(node, namespace):
+                reached.update([(node.index, k) for k in range(node.outputs)])
+    return reached
+
+
+def _stays(node: FlatNode, namespace: Namespace) -> bool:
+    """Return whether what a node gives is NumPy's whatever it is given."""
+    if node.op is None:
+        return False
+    entry = entry_of(node.op, namespace)
+    return entry is not None and entry.gives_numpys
+
+
+def _kernel(node: FlatNode, namespace: Namespace, lowered: Lowered) -> ForeignKernel:
+    assert node.op is not None and node.source is not None
+    entry = entry_of(node.op, namespace)
+    if entry is None:
+        raise annotate(no_function(node.op.name, namespace.name, why_absent(node.op)), node.source)
+    constants = [k for k, (index, _) in enumerate(node.inputs) if lowered.nodes[index].kind is Kind.CONST]
+    return ForeignKernel(node, namespace, entry, constants)
+
+
+class ForeignKernel:
+    """What is called for a node that may be given arrays of another library.
+
+    Parameters
+    ----------
+    node : FlatNode
+    namespace : Namespace
+    entry : Entry
+    constants : collection of int
+        The inputs that are the same at each call.
+    """
+
+    __slots__ = ("_array", "_attrs", "_call", "_constants", "_entry", "_hosts", "_inputs", "_known", "_plain")
+
+    def __init__(self, node: FlatNode, namespace: Namespace, entry: Entry, constants: Collection[int]) -> None:
+        op, source = node.op, node.source
+        assert op is not None and source is not None
+        plain = kernel_of(node)
+        assert plain is not None
+        results = source.results if source.op is op else source.outputs[:1]
+        specs = [(t.dtype, t.shape) for t in results] if source.op is op else []
+        self._plain: Callable[..., Any] = plain
+        self._entry = entry
+        self._attrs = dict(node.attrs)
+        self._call = Call(namespace, op, tuple([d for d, _ in specs]), tuple([s for _, s in specs]))
+        self._array = namespace.array
+        count = len(node.inputs) - op.effect
+        self._hosts = frozenset(range(count)[entry.hosts])
+        self._constants = frozenset(constants) - self._hosts
+        #: constants as the library's; threads that make one at the same time make the same
+        self._known: dict[int, Any] = {}
+
+    def __call__(self, *values: Any, **state: Any) -> Any:
+        array = self._array
+        for value in values:
+            if isinstance(value, array):
+                break
+        else:
+            if not self._entry.always:
+                return self._plain(*values, **state)
+        call, op = self._call, self._call.op
+        given = [self._given(k, value) for k, value in enumerate(values)]
+        made = self._entry.compute(call, *given, **self._attrs, **state)
+        if not op.several:
+            self._check(made, 0)
+        else:
+            for k, one in enumerate(made):
+                self._check(one, k)
+        if not op.effect:
+            return made
+        return (*made, np.True_) if op.several else (made, np.True_)
+
+    def _given(self, k: int, value: Any) -> Any:
+        """Return an input as the entry wants it."""
+        namespace = self._call.namespace
+        if k in self._hosts:
+            return self._call.numpys(value)
+        if namespace.is_lazy or not isinstance(value, (np.ndarray, np.generic)):
+            return value
+        if k not in self._constants:
+            return namespace.asarray(value)
+        if k not in self._known:
+            self._known[k] = namespace.asarray(value)
+        return self._known[k]
+
+    def _check(self, made: Any, k: int) -> None:
+        """Raise unless a result is what NumPy's kernel would give."""
+        call = self._call
+        if k >= len(call.dtypes) or not isinstance(made, self._array):
+            return
+        dtype, shape = call.namespace.spec(made)
+        if dtype != call.dtypes[k]:
+            raise other_dtype(call.op.name, call.namespace.name, dtype, call.dtypes[k])
+        known = call.shapes[k]
+        if not TensorShape(shape).is_compatible_with(known):
+            raise other_shape(call.op.name, call.namespace.name, TensorShape(shape), known)

@@ -1,0 +1,92 @@
+"""Graphs over arrays of other libraries: each kernel that meets one is the library's own."""
+
+from __future__ import annotations
+
+import autoloop as al
+import numpy as np
+import pytest
+from api import Executable, NamespaceRefusal, in_namespace, lower, namespace_of
+
+
+def compiled(f, arrays, values, foreign=None):
+    """The executable of ``f``, traced with ``arrays``, over what ``values`` are arrays of."""
+    graph = al.function(f, executor="dataflow").get_concrete_function(*arrays).runner.graph
+    lowered = lower(graph, graph.outputs, graph.inputs)
+    return Executable(in_namespace(lowered, namespace_of(values[0]), foreign))
+
+
+def of_strict(array):
+    return pytest.importorskip("array_api_strict").asarray(array)
+
+
+def of_torch(array):
+    pytest.importorskip("array_api_compat")
+    return pytest.importorskip("torch").asarray(array)
+
+
+LIBRARIES = pytest.mark.parametrize("of", [of_strict, of_torch], ids=["strict", "torch"])
+A = np.arange(24.0).reshape(2, 3, 4) - 11.5
+ROWS, COLUMNS, MASK = [[0, 2], [1, -1]], [1, 0], (A[0] > 4).tolist()
+PARTS = {
+    "one": lambda x: x[0], "last": lambda x: x[..., -1], "backwards": lambda x: x[1, ::-1],
+    "new axis": lambda x: x[:, None, 1:9], "rows": lambda x: x[:, ROWS], "scattered": lambda x: x[COLUMNS, :, [0, 1]],
+    "neighbours": lambda x: x[:, COLUMNS, [0, 1]], "number first": lambda x: x[0, :, COLUMNS],
+    "mask of two": lambda x: x[:, x[0] > 4], "mask of all": lambda x: x[x > 3], "element": lambda x: x[-1, -1, -1],
+    "constant mask": lambda x: x[1:, MASK], "all steps": lambda x: x[::-2, 5:1:-1],
+}  # fmt: skip
+
+
+@LIBRARIES
+@pytest.mark.parametrize("name", PARTS)
+def test_brackets(name, of):
+    f = PARTS[name]
+    (made,) = compiled(lambda x: f(x) * 1, [A], [of(A)]).run([of(A)])
+    assert isinstance(made, type(of(A)))
+    np.testing.assert_array_equal(np.asarray(made), f(A), strict=True)
+
+
+def test_brackets_beyond_the_end():
+    with pytest.raises(IndexError, match="index 7 is out of bounds for axis 1 with size 3"):
+        compiled(lambda x, i: x[0, i] * 1, [A, np.array(1)], [of_strict(A)], [0]).run([of_strict(A), np.array(7)])
+
+
+def steps(x, n):
+    s, i = x.sum(axis=0), 0
+    while i < n:
+        s = s * 0.5 + np.exp(-s * s).reshape(-1)
+        i += 1
+    return s, i
+
+
+@LIBRARIES
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_loop(of, threads):
+    x = of(A[0])
+    run = compiled(steps, [A[0], np.array(3)], [x], [0])
+    made, count = run.run([x, np.array(50)], threads=threads)
+    expected, _ = steps(A[0], 50)
+    np.testing.assert_allclose(np.asarray(made), expected, rtol=1e-12)
+    assert isinstance(made, type(x)) and type(count) is np.int64 and count == 50
+
+
+def test_what_never_meets_such_an_array_is_left_as_it_is():
+    graph = al.function(steps, executor="dataflow").get_concrete_function(A[0], np.array(3)).runner.graph
+    lowered = lower(graph, graph.outputs, graph.inputs)
+    changed = in_namespace(lowered, namespace_of(of_strict(A)), [0])
+    same = [old.op.name for old, new in zip(lowered.nodes, changed.nodes) if old is new and old.op is not None]
+    assert {"less", "add"} <= set(same)
+    assert in_namespace(lowered, namespace_of(of_strict(A)), []).nodes == lowered.nodes
+
+
+def test_numbers_and_arrays_of_numpy_have_no_namespace():
+    for value in (1, 2.0, True, None, "text", np.ones(2), np.float32(1), al.constant(1.0), [np.ones(2)], np):
+        assert namespace_of(value) is None
+
+
+def test_a_tensor_that_torch_follows_is_refused():
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("array_api_compat")
+    with pytest.raises(NamespaceRefusal, match="requires a gradient"):
+        namespace_of(torch.ones(2, requires_grad=True))
+    with pytest.raises(NamespaceRefusal, match="no array"):
+        namespace_of(torch.eye(2).to_sparse())
