@@ -32,10 +32,10 @@ ARROWS = {
         "dataflow": "base ir ops analysis passes",
         "python_code": "base ir ops analysis passes",
         "native": "base ir ops analysis collections passes",
-        # which kernel computes an op over arrays of another library
-        "namespaces": "base ir ops dataflow",
-        "running": "base ir analysis collections passes dataflow python_code native",
         "saving": "base ir ops collections",
+        # which kernel computes an op over arrays of another library
+        "namespaces": "base ir ops dataflow saving",
+        "running": "base ir analysis collections passes dataflow python_code native",
         "control": "base ir ops analysis collections running",
         "gradients": "base ir ops analysis collections running",
     },
