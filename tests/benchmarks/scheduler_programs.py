@@ -233,8 +233,8 @@ def programs(quick: bool = False) -> dict[str, Program]:
             f"RNN {batch}×{hidden}, a step", "µs", int(m), rnn, [m, *recurrent(batch, hidden)], hand=rnn_by_hand
         )
     m = turns(400)
-    # weights for which gradients neither vanish nor explode: TensorFlow takes subnormal numbers for zeros, NumPy computes
-    # with them, which takes some processors a hundred times as long
+    # weights for which gradients neither vanish nor explode: TensorFlow takes subnormal numbers for zeros, NumPy
+    # computes with them, which takes some processors a hundred times as long
     inputs = [m, *recurrent(32, 64, scale=1.35)]
     found["gradient"] = Program("gradient of an RNN 32×64, 400 steps", "ms", 1, rnn_gradient, inputs)
     size, m = 320 // (4 if quick else 1), turns(60)
