@@ -30,6 +30,8 @@ ARROWS = {
         "passes": "base ir ops analysis",
         # three executors side by side: none imports another
         "dataflow": "base ir ops analysis passes",
+        # loaded for arrays of Dask's alone
+        "distributed": "base ir dataflow",
         "python_code": "base ir ops analysis passes",
         "native": "base ir ops analysis collections passes",
         "saving": "base ir ops collections",

@@ -1,0 +1,9 @@
+"""Runs a flat dataflow graph whose values are collections of Dask.
+
+In reading order: ``crossings`` marks in the graph where a loop hands values over and where a condition is waited for;
+``laters`` is a value that a run has made and that Dask may not have computed yet; ``windows`` says how far loops run
+ahead of what is computed; ``submissions`` is what is sent to Dask at once, and ``locally`` and ``on_cluster`` send it;
+``engine`` is the driver, a single thread over the tokens of ``dataflow.frames``.
+
+Nothing else of the runtime needs this room; it is loaded for the first call with such values.
+"""
