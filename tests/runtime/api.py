@@ -58,6 +58,7 @@ from autoloop_runtime.dataflow import batch_step as batch_step
 from autoloop_runtime.dataflow import batches as batches
 from autoloop_runtime.dataflow import executable, loop_code, pieces, workers
 from autoloop_runtime.dataflow import flat_rules as flat_rules
+from autoloop_runtime.dataflow import packed_bundles as packed_bundles
 from autoloop_runtime.dataflow import seen_runs as seen_runs
 from autoloop_runtime.dataflow import shared_bodies as shared_bodies
 from autoloop_runtime.dataflow import whole_loops as whole_loops
