@@ -30,14 +30,14 @@ ARROWS = {
         "passes": "base ir ops analysis",
         # three executors side by side: none imports another
         "dataflow": "base ir ops analysis passes",
-        # loaded for arrays of Dask's alone
-        "distributed": "base ir dataflow",
         "python_code": "base ir ops analysis passes",
         "native": "base ir ops analysis collections passes",
-        "saving": "base ir ops collections",
         # which kernel computes an op over arrays of another library
-        "namespaces": "base ir ops dataflow saving",
-        "running": "base ir analysis collections passes dataflow python_code native",
+        "namespaces": "base ir ops dataflow",
+        "saving": "base ir ops collections",
+        # loaded where Dask is asked for alone
+        "distributed": "base ir analysis passes dataflow",
+        "running": "base ir analysis collections passes dataflow python_code native saving distributed",
         "control": "base ir ops analysis collections running",
         "gradients": "base ir ops analysis collections running",
     },
@@ -133,6 +133,9 @@ LAZY = {
     ("autoloop.known_traces", "autoloop.path_text"),
     ("autoloop.known_traces", "autoloop.named_calls"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.dataflow.compile_dataflow"),
+    ("autoloop_runtime.running.runner", "autoloop_runtime.running.remote_programs"),
+    ("autoloop_runtime.running.remote_programs", "autoloop_runtime.distributed.remote_regions"),
+    ("autoloop_runtime.running.remote_programs", "autoloop_runtime.distributed.remote_driver"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.python_code.compile_python"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.running.automatic"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.running.tier_up"),

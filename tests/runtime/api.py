@@ -58,7 +58,6 @@ from autoloop_runtime.dataflow import batch_step as batch_step
 from autoloop_runtime.dataflow import batches as batches
 from autoloop_runtime.dataflow import executable, loop_code, pieces, workers
 from autoloop_runtime.dataflow import flat_rules as flat_rules
-from autoloop_runtime.dataflow import packed_bundles as packed_bundles
 from autoloop_runtime.dataflow import seen_runs as seen_runs
 from autoloop_runtime.dataflow import shared_bodies as shared_bodies
 from autoloop_runtime.dataflow import whole_loops as whole_loops
@@ -83,9 +82,7 @@ from autoloop_runtime.dataflow.token_replay import TokenReplay as TokenReplay
 from autoloop_runtime.dataflow.whole_loops import light_kernels as light_kernels
 from autoloop_runtime.dataflow.whole_loops import with_joined_steps as with_joined_steps
 from autoloop_runtime.dataflow.whole_loops import with_whole_loops as with_whole_loops
-from autoloop_runtime.distributed import engine as dask_engine
-from autoloop_runtime.distributed.crossings import with_crossings
-from autoloop_runtime.distributed.submissions import Statistics
+from autoloop_runtime.distributed import remote_cluster, remote_driver, remote_regions
 from autoloop_runtime.gradients import checkpoints, compiled_calls, extension_rules
 from autoloop_runtime.gradients.api import gradients, value_and_grad
 from autoloop_runtime.gradients.mincut import cheapest_cut
@@ -210,6 +207,7 @@ from autoloop_runtime.python_code.compile_python import compile_graph, compile_r
 from autoloop_runtime.python_code.counted_loops import find_counted
 from autoloop_runtime.python_code.names import Names, identifier
 from autoloop_runtime.running import automatic, machine_kernels, on_stack_replacement, rival, tier_up, trials
+from autoloop_runtime.running import remote_programs as remote_programs
 from autoloop_runtime.running import runner as execution
 from autoloop_runtime.running.prepare import prepare, run_graph, run_now, set_outputs
 from autoloop_runtime.saving.attribute_table import ATTRIBUTES

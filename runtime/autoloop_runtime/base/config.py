@@ -56,6 +56,8 @@ _switches = (False, False)
 #: ``auto`` chooses; ``dataflow`` runs the lowered graph on the scheduler; ``sequential`` runs generated Python;
 #: ``native`` runs machine code
 EXECUTORS = ("auto", "dataflow", "sequential", "native")
+#: sends what is heavy to a cluster, and runs the rest as ``auto`` does
+REMOTE = "dask"
 
 #: set to 0 it is as if ``set_native(False)`` had been called
 NATIVE_OPT_OUT = "AUTOLOOP_NATIVE"
@@ -79,7 +81,7 @@ def set_executor(name: str | None) -> None:
 
     Parameters
     ----------
-    name : {"auto", "dataflow", "sequential", "native"} or None
+    name : {"auto", "dataflow", "sequential", "native", "dask"} or None
 
     Raises
     ------
@@ -117,7 +119,13 @@ def get_executor() -> str:
 def check_executor(name: str | None) -> str | None:
     """Return ``name`` if it is that of an executor, or ``None``."""
     if name is not None and name not in EXECUTORS:
-        raise ValueError(f"executor must be one of {', '.join(EXECUTORS)}, got {name!r} [AL601]")
+        if name != REMOTE:
+            raise ValueError(f"executor must be one of {', '.join((*EXECUTORS, REMOTE))}, got {name!r} [AL601]")
+        if any(importlib.util.find_spec(one) is None for one in ("dask", "distributed")):
+            raise ImportError(
+                "executor='dask' sends heavy work to a cluster of Dask, which is not installed: "
+                "pip install 'autoloop[distributed]' [AL620]"
+            )
     return name
 
 

@@ -11,7 +11,7 @@ each of its results waits for all of its inputs.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -195,7 +195,7 @@ class _Former:
         copy = Copy(graph, Copy.keep, parent)
         reading = readers(graph)
         groups = self._groups(graph, reading)
-        units = _in_order(graph, groups)
+        units = in_order(graph, groups)
         regions = [unit for unit in units if len(unit) > 1 or (unit[0].subgraphs and unit[0] in groups)]
         members = {node for unit in regions for node in unit}
         serial = 0
@@ -295,7 +295,7 @@ def _summary(nodes: list[Node]) -> str:
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
-def _in_order(graph: Graph, groups: dict[Node, _Group]) -> list[list[Node]]:
+def in_order(graph: Graph, groups: Mapping[Node, Any]) -> list[list[Node]]:
     """Return the groups, and each other node alone, so that everything comes after what it reads."""
     place = {node: i for i, node in enumerate(graph.nodes)}
     units: dict[Any, list[Node]] = {}

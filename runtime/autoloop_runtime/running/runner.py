@@ -9,6 +9,7 @@ from ..analysis.cost import Choice, choose
 from ..analysis.inside import first_line, loops_inside
 from ..analysis.observable import may_repeat, starting_over
 from ..base.callbacks import listener
+from ..base.config import REMOTE
 from ..base.dataclass import dataclass, replace
 from ..base.forks import undivided
 from ..ir.graph import Graph
@@ -163,6 +164,8 @@ def with_progress(runner: Runner) -> Runner:
 
 def _runner(optimized: Graph, executor: str) -> Runner:
     noting = () if optimized.donated else starting_over(optimized)
+    if executor == REMOTE:
+        return _remote(optimized, noting)
     if executor != "auto":
         run = _made(optimized, executor)
         return Runner(run, optimized, executor, direct=_direct(run, executor), noting=noting)
@@ -181,6 +184,19 @@ def _deciding(graph: Graph, choice: Choice, noting: tuple[Callable[[], Callable[
 
     automatic = Automatic(graph, choice)
     return Runner(automatic, graph, "auto", automatic=automatic, noting=noting)
+
+
+def _remote(graph: Graph, noting: tuple[Callable[[], Callable[[], None]], ...]) -> Runner:
+    """Return what sends the heavy parts of ``graph`` to a cluster; it is all done here if there are none."""
+    with undivided():
+        from .remote_programs import compiled_remote
+
+    here = _runner(graph, "auto")
+    run = compiled_remote(graph, here.run)
+    if run is None:
+        return replace(here, asked=REMOTE)
+    standing = Standing(REMOTE, "parts that take long may go to the cluster, where that pays; the rest runs here")
+    return Runner(run, graph, REMOTE, standing, noting=noting)
 
 
 def _direct(run: Any, executor: str) -> Straight | None:

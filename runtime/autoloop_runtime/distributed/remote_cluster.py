@@ -1,0 +1,178 @@
+"""The cluster that heavy parts of functions go to: which it is, how fast it is, and what is sent to it.
+
+It is measured once for each client, when it is first wanted: how long a task takes there and back, how long each of
+many takes, and how many bytes a second go over. Nothing is imported of ``distributed`` before.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import itertools
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..base.contexts import Setting
+from ..base.dataclass import dataclass
+from ..base.forks import Kind
+
+#: what is sent, and how often, to measure
+_BYTES, _TASKS, _TIMES = 4 << 20, 8, 3
+_lock = Kind("clusters", "a child has no connection of its parent's").lock()
+#: guarded by ``_lock``
+_clusters: WeakKeyDictionary[Any, Cluster] = WeakKeyDictionary()
+#: the client that a block around has set
+_CURRENT: ContextVar[Any] = ContextVar("autoloop_cluster", default=None)
+
+
+class NoCluster(RuntimeError):
+    """There is no cluster to send anything to."""
+
+
+class LostCluster(RuntimeError):
+    """Workers, or the whole cluster, are gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """What was measured of a cluster.
+
+    Attributes
+    ----------
+    latency : float
+        Seconds from a task to its result, if it does nothing.
+    overhead : float
+        Seconds that each of many such tasks takes.
+    bandwidth : float
+        Bytes a second.
+    """
+
+    latency: float
+    overhead: float
+    bandwidth: float
+
+    def moving(self, count: float) -> float:
+        """Return how long so many bytes take."""
+        return count / self.bandwidth
+
+
+class Cluster:
+    """A client, and what is known of it.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    submitted : int
+        How many tasks were sent for regions; what was sent to measure does not count.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client, self.submitted = client, 0
+        self._serial = itertools.count()
+        self._network: Network | None = None
+
+    @property
+    def network(self) -> Network:
+        """What it is like; measured when it is first asked. Two threads that ask at once both measure."""
+        if self._network is None:
+            self._network = _measured(self.client)
+        return self._network
+
+    @network.setter
+    def network(self, known: Network | None) -> None:
+        self._network = known
+
+    @property
+    def known_network(self) -> Network | None:
+        """What it is like; None if it was not asked yet."""
+        return self._network
+
+    def submit(self, name: str, call: Callable[..., Any], *args: Any) -> Any:
+        """Send a task; gives its future."""
+        self.submitted += 1
+        key = f"{name.replace('/', '.')}-autoloop-{id(self):x}-{next(self._serial)}"
+        return self.client.submit(call, *args, key=key, pure=False)
+
+    def put(self, value: Any) -> Any:
+        """Send an array; gives its future."""
+        return self.client.scatter(value, hash=False)
+
+
+def is_there() -> bool:
+    """Return whether what clusters are reached with is installed."""
+    return all(name in sys.modules or importlib.util.find_spec(name) is not None for name in ("dask", "distributed"))
+
+
+def is_in_task() -> bool:
+    """Return whether this is a task of a worker: what it runs stays there."""
+    worker: Any = sys.modules.get("distributed.worker")
+    if worker is None:
+        return False
+    try:
+        return worker.get_worker() is not None and hasattr(worker.thread_state, "key")
+    except ValueError:
+        return False
+
+
+def set_current(client: Any) -> Setting[None]:
+    """Return a block inside which functions send to ``client``."""
+    return Setting(None, (_CURRENT, client))
+
+
+def current() -> Cluster:
+    """Return the cluster of the block around, else that of Dask's own current client.
+
+    Raises
+    ------
+    NoCluster
+        If there is none.
+    """
+    client = _CURRENT.get()
+    if client is None:
+        try:
+            client = importlib.import_module("distributed").default_client()
+        except ValueError:
+            raise NoCluster(
+                "executor='dask' has no cluster to send heavy work to: make a client before the call, "
+                "autoloop.distributed.Client() or distributed.Client() [AL620]"
+            ) from None
+    return of(client)
+
+
+def of(client: Any) -> Cluster:
+    """Return what is known of a client."""
+    if client.asynchronous:
+        raise NoCluster("a client with asynchronous=True cannot wait for what a call needs: make one without [AL620]")
+    with _lock:
+        return _clusters.get(client) or _clusters.setdefault(client, Cluster(client))
+
+
+def _measured(client: Any) -> Network:
+    """Return how fast a cluster is: of several tries the best."""
+    data = np.zeros(_BYTES, np.uint8)
+    client.submit(_nothing, -1, pure=False).result()  # what the first task loads is loaded once
+    latency = min(_timed(lambda: client.submit(_nothing, 0, pure=False).result()) for _ in range(_TIMES))
+    several = min(_timed(lambda: client.gather(_many(client))) for _ in range(_TIMES))
+    moving = min(_timed(lambda: client.gather(client.scatter(data, hash=False))) for _ in range(_TIMES))
+    overhead = max((several - latency) / (_TASKS - 1), 1e-5)
+    return Network(latency, min(overhead, latency), 2 * _BYTES / max(moving - latency, 1e-4))
+
+
+def _many(client: Any) -> Sequence[Any]:
+    return [client.submit(_nothing, k, pure=False) for k in range(_TASKS)]
+
+
+def _nothing(value: Any) -> Any:
+    return value
+
+
+def _timed(call: Callable[[], Any]) -> float:
+    begin = time.perf_counter()
+    call()
+    return time.perf_counter() - begin

@@ -1,0 +1,216 @@
+"""Functions whose heavy parts run on a cluster: what goes, what stays, and that nothing else is seen of it."""
+
+from __future__ import annotations
+
+import random
+import threading
+
+import autoloop as al
+import numpy as np
+import pytest
+from api import Graph, nodes_inside, prepare, remote_cluster, remote_driver, remote_programs, remote_regions
+from random_programs import Program, assert_same, outcome
+
+distributed = pytest.importorskip("distributed")
+
+FREE = remote_cluster.Network(1e-4, 1e-5, 1e12)
+SLOW = remote_cluster.Network(1.0, 1.0, 1e3)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with distributed.Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=":0") as made:
+        yield made
+
+
+@pytest.fixture
+def cluster(client):
+    """The cluster, which costs nothing to reach."""
+    made = remote_cluster.of(client)
+    made.network, made.submitted = FREE, 0
+    yield made
+    made.network = None
+
+
+@pytest.fixture
+def everything_goes(monkeypatch):
+    """Each node is worth sending."""
+    for name in ("UNIT", "OPENED"):
+        monkeypatch.setattr(remote_regions, name, -1.0)
+    for name in ("WORTH", "LEAST"):
+        monkeypatch.setattr(remote_driver, name, -1.0)
+
+
+@pytest.fixture
+def loops_are_opened(monkeypatch):
+    """Loops are opened for less than usually."""
+    monkeypatch.setattr(remote_regions, "OPENED", 1e5)
+    monkeypatch.setattr(remote_regions, "UNIT", 1e5)
+
+
+RNG = np.random.default_rng(0)
+A, B, M = (RNG.standard_normal((300, 300)) / 17 for _ in range(3))
+
+
+def chains(a, b, m, n):
+    for _ in range(n):
+        a = np.tanh(a @ m)
+        b = np.tanh(b @ m)
+    return a, b.sum()
+
+
+def regions_of(graph: Graph) -> list:
+    return [node for node in nodes_inside(graph) if node.op.name == remote_regions.REMOTE]
+
+
+def same(actual, expected):
+    for one, other in zip(actual, expected, strict=True):
+        assert type(one) is type(other)
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+
+
+def test_cheap_programs_send_nothing(client, cluster):
+    cluster.network = None
+
+    @al.function(executor="dask")
+    def cheap(x, n):
+        i = 0
+        while i < n:
+            x = x + np.sin(x)
+            i += 1
+        return x
+
+    before = len(client.cluster.scheduler.transition_log)
+    same([cheap(np.ones(5), np.int64(4))], [cheap.python_function(np.ones(5), np.int64(4))])
+    assert cluster.submitted == 0 and cluster.known_network is None
+    assert len(client.cluster.scheduler.transition_log) == before
+
+
+def test_independent_chains_go_each_for_itself(cluster, loops_are_opened):
+    f = al.function(chains, executor="dask")
+    same(f(A, B, M, np.int64(6)), chains(A, B, M, 6))
+    assert cluster.submitted >= 12
+    assert al.explain(f, A, B, M, np.int64(6)).executor == "dask"
+
+
+def test_what_is_not_worth_it_stays(cluster):
+    cluster.network = SLOW
+    f = al.function(chains, executor="dask")
+    same(f(A, B, M, np.int64(3)), chains(A, B, M, 3))
+    assert cluster.submitted == 0
+
+
+def test_conditions_are_fetched_and_the_state_stays(cluster):
+    @al.function(executor="dask")
+    def powers(x, m):
+        i = 0
+        while np.abs(x).max() > 1e-3:
+            x = (x @ m) / 3
+            i += 1
+        return x, i
+
+    plain = powers.python_function(A, M)
+    x, i = powers(A, M)
+    np.testing.assert_allclose(x, plain[0], rtol=1e-10)
+    assert i == plain[1] and type(i) is int and x.flags.writeable
+
+
+def test_a_loop_whose_length_only_runs_tell_is_learnt(cluster, monkeypatch):
+    monkeypatch.setattr(remote_driver, "LEAST", 1e-9)
+    monkeypatch.setattr(remote_driver, "WORTH", 1e-9)
+
+    @al.function(executor="dask")
+    def solve(rates):
+        found = np.zeros(len(rates))
+        for k in range(len(rates)):
+            y, t = 1.0, 0.0
+            while t < 1.0:
+                y = y - rates[k] * y * 0.01
+                t = t + 0.01
+            found[k] = y
+        return found
+
+    rates = np.linspace(0.1, 2.0, 40)
+    same([solve(rates)], [solve.python_function(rates)])
+    first = cluster.submitted
+    assert 0 < first < 40
+    same([solve(rates)], [solve.python_function(rates)])
+    assert cluster.submitted > first
+
+
+def test_effects_happen_here_and_in_order(cluster, capsys):
+    seen = []
+
+    @al.function(executor="dask")
+    def f(x, m, n):
+        i = 0
+        while i < n:
+            x = x @ m
+            print(i, x.sum())
+            al.py_function(lambda: seen.append(threading.get_ident()) or np.int64(0), [], al.int64)
+            i += 1
+        return x
+
+    f(A, M, np.int64(3))
+    lines = capsys.readouterr().out.split()
+    expected, x = [], A
+    for i in range(3):
+        x = x @ M
+        expected += [i, x.sum()]
+    np.testing.assert_allclose(np.array(lines, float), expected, rtol=1e-9)
+    assert cluster.submitted > 0 and set(seen) == {threading.get_ident()}
+
+
+def test_a_failure_comes_back_to_its_line(cluster, everything_goes):
+    @al.function(executor="dask")
+    def f(x, places, n):
+        total = np.float64(0.0)
+        for k in range(n):
+            total = total + x[places[k]]
+        return total
+
+    with pytest.raises(IndexError, match="out of bounds") as caught:
+        f(np.ones(4), np.array([0, 1, 9]), np.int64(3))
+    own = [entry for entry in caught.traceback if str(entry.path) == __file__]
+    assert "x[places[k]]" in str(own[-1].statement)
+    assert "iteration 2 of the loop" in "".join(caught.value.__notes__)
+
+
+def test_no_cluster(monkeypatch):
+    def none():
+        raise ValueError("No clients found")
+
+    monkeypatch.setattr(distributed, "default_client", none)
+    with pytest.raises(remote_cluster.NoCluster, match=r"make a client before the call.*AL620"):
+        al.function(chains, executor="dask")(A, B, M, np.int64(2))
+
+
+def test_inside_a_task_all_is_done_there(client, cluster):
+    f = al.function(chains, executor="dask")
+    same(client.submit(f, A, B, M, np.int64(2), pure=False).result(), chains(A, B, M, 2))
+    assert cluster.submitted == 0
+
+
+def test_programs_are_kept_where_they_arrive():
+    f = al.function(lambda x: np.tanh(x @ x), executor="sequential").get_concrete_function(A)
+    program = remote_programs.Program(f.graph)
+    call, args = program.__reduce__()
+    first = call(*args)
+    assert call(*args) is first is not program
+    np.testing.assert_array_equal(first(A), np.tanh(A @ A))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs(cluster, everything_goes, seed):
+    program = Program(random.Random(seed))
+    expected = outcome(prepare(program.graph, "sequential").run, Program.values)
+    run = prepare(program.graph, "dask").run
+    assert_same(outcome(run, Program.values), expected)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(100, 160))
+def test_more_random_programs(cluster, everything_goes, seed):
+    program = Program(random.Random(seed), size=8)
+    expected = outcome(prepare(program.graph, "sequential").run, Program.values)
+    assert_same(outcome(prepare(program.graph, "dask").run, Program.values), expected)
