@@ -129,6 +129,8 @@ if _typing.TYPE_CHECKING:
     from .differentiation import value_and_grad as value_and_grad
     from .differentiation import vjp as vjp
     from .explanation import explain as explain
+    from .kept_checkpoints import CheckpointError as CheckpointError
+    from .kept_checkpoints import keep_checkpoints as keep_checkpoints
     from .onnx_export import export_onnx as export_onnx
     from .operators import set_loop_options as set_loop_options
     from .rematerialised import checkpoint as checkpoint
@@ -203,6 +205,7 @@ _LATER = {
         "value_and_grad", "vjp",
     ),
     "autoloop.explanation": ("explain",),
+    "autoloop.kept_checkpoints": ("CheckpointError", "keep_checkpoints"),
     "autoloop.onnx_export": ("export_onnx",),
     "autoloop.operators": ("set_loop_options",),
     "autoloop.rematerialised": ("checkpoint", "remat"),
@@ -236,7 +239,7 @@ if not _typing.TYPE_CHECKING:  # which are told of each name above
     __getattr__ = _door(globals(), _MODULE_OF, _LATER_MODULES, _later_rows.SPELLED)
 
 __all__ = [  # noqa: F405  (a test compares it with what there is; a star takes no name from Python's builtins)
-    "Assert", "ConcreteFunction", "Drawing", "Function", "GradientTape", "Graph", "IndexedSlices",
+    "Assert", "CheckpointError", "ConcreteFunction", "Drawing", "Function", "GradientTape", "Graph", "IndexedSlices",
     "IndexedSlicesSpec", "LoadError", "LoadedFunction", "MissingNativeWarning", "Print", "Report", "SaveError",
     "Session", "SparseTensor", "SparseTensorSpec", "Tensor", "TensorArray", "TensorShape", "TensorSpec",
     "UnusableCacheWarning", "Variable", "acos", "acosh", "add", "add_at", "allclose", "angle", "arange",
@@ -259,7 +262,8 @@ __all__ = [  # noqa: F405  (a test compares it with what there is; a star takes 
     "hessian_vector_product",
     "hstack", "hypot", "identity", "iinfo", "imag", "index_add", "inf", "inner", "int8", "int16", "int32",
     "int64", "inv", "invert", "is_close", "is_finite", "is_inf", "is_nan", "isclose", "isdtype", "isfinite",
-    "isinf", "isnan", "jacfwd", "jacobian", "jacrev", "jvp", "left_shift", "less", "less_equal", "linalg", "linspace",
+    "isinf", "isnan", "jacfwd", "jacobian", "jacrev", "jvp", "keep_checkpoints",
+    "left_shift", "less", "less_equal", "linalg", "linspace",
     "load", "load_ipython_extension", "log", "log1p", "log2", "log10", "log_softmax", "logaddexp", "logical_and",
     "logical_not", "logical_or", "logical_xor", "logsumexp", "map_fn", "matmul", "matrix_determinant",
     "matrix_inverse", "matrix_solve", "matrix_transpose", "maximum", "mean", "meshgrid", "minimum", "mod",

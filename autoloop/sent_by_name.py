@@ -86,6 +86,7 @@ class SentByName(LooksLikeFunction, ShownInNotebooks):
     known_traces: KnownTraces
     needs_graph: bool
     own_executor: str | None
+    keeps_checkpoints = False  # its loops are kept in a folder where that is asked for
     traced_for: list[Any]
     _instance: Callable[[], Any] | None
     _parameters: Parameters

@@ -320,13 +320,16 @@ assert _trace_entry_.__name__ == locations.TRACE_ENTRY
 
 
 def settings_of(
-    leaves: list[Any], traces: int, gradient_memory: str | int | None, progress: bool | None
+    leaves: list[Any], traces: int, gradient_memory: str | int | None, progress: bool | None,
+    keeps_checkpoints: bool,
 ) -> dict[str, Any]:  # fmt: skip
     """Return what a graph is told of the trace that fills it."""
     is_strict = not any(issubclass(type(x), (Tensor, TensorSpec)) for x in leaves)
     settings: dict[str, Any] = {"strict": is_strict, "no_new_variables": bool(traces)}
     if shows_progress() if progress is None else progress:
         settings["shows_progress"] = True
+    if keeps_checkpoints:
+        settings["keeps_checkpoints"] = True
     return settings if gradient_memory is None else settings | {"gradient_memory": gradient_memory}
 
 

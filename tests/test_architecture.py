@@ -136,6 +136,7 @@ LAZY = {
     ("autoloop_runtime.running.runner", "autoloop_runtime.running.remote_programs"),
     ("autoloop_runtime.running.remote_programs", "autoloop_runtime.distributed.remote_regions"),
     ("autoloop_runtime.running.remote_programs", "autoloop_runtime.distributed.remote_driver"),
+    ("autoloop_runtime.running.runner", "autoloop_runtime.running.checkpointed_runs"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.python_code.compile_python"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.running.automatic"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.running.tier_up"),

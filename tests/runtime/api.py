@@ -210,6 +210,7 @@ from autoloop_runtime.running import automatic, machine_kernels, on_stack_replac
 from autoloop_runtime.running import remote_programs as remote_programs
 from autoloop_runtime.running import runner as execution
 from autoloop_runtime.running.prepare import prepare, run_graph, run_now, set_outputs
+from autoloop_runtime.saving import loop_checkpoints
 from autoloop_runtime.saving.attribute_table import ATTRIBUTES
 from autoloop_runtime.saving.op_table import load_rows
 

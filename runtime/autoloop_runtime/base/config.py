@@ -446,7 +446,7 @@ def _tell_switched(blocks: int = 0) -> None:
 
 
 @contextmanager
-def _switched() -> Iterator[None]:
+def switched() -> Iterator[None]:
     """Have calls of all threads ask what runs them, while this block says it."""
     _tell_switched(1)
     try:
@@ -624,7 +624,7 @@ class _Block(AbstractContextManager[None]):
             if self._of_context:
                 stack.enter_context(Setting(None, (_IN_BLOCK, {**_IN_BLOCK.get(), **self._of_context})))
             if self._of_context.keys() & {"as_python", "executor"}:
-                stack.enter_context(_switched())
+                stack.enter_context(switched())
             for name, value in self._of_process.items():
                 stack.enter_context(_set_for_block(name, value))
             if (logs := listener()) is not None:

@@ -63,6 +63,7 @@ class _Seldom:
     says_more = False  # of a root: NumPy may warn in a function that is part of it, of what no operation tells
     heeds_errors = False  # who runs it looks whether it had floating-point errors, see ``running.heeding``
     shows_progress = False  # of a root: who runs it shows how far its loops are
+    keeps_checkpoints = False  # of a root: who runs it keeps its loops in a folder, if that is asked for
     errors_while_traced = 0  # of a root: the kinds of them that what was computed at once has had, see ``noting``
     #: of a root: values that were put into arrays of the caller's as soon as they were made -> the input
     put_at_once: dict[Tensor, int] | None = None

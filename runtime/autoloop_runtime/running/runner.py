@@ -147,6 +147,8 @@ def made_ready(graph: Graph, executor: str, donated: Mapping[int, int]) -> Runne
     optimized = optimize(graph, donated)
     optimized.donated = dict(donated)
     optimized.shows_progress = graph.root.shows_progress
+    if graph.root.keeps_checkpoints:
+        return with_checkpoints(optimized, executor)
     runner = _runner(optimized, executor)
     if executor == "auto" and (logs := listener()) is not None:
         begun = runner.settled or runner.automatic.choice  # type: ignore[union-attr]
@@ -160,6 +162,16 @@ def with_progress(runner: Runner) -> Runner:
         from .shown_runs import shown
 
     return replace(runner, run=shown(runner.run, runner.graph), is_shown=True)
+
+
+def with_checkpoints(optimized: Graph, executor: str) -> Runner:
+    """Return what runs a graph and keeps its outermost loops in a folder, if that is asked for."""
+    with undivided():
+        from .checkpointed_runs import CheckpointedRuns
+
+    runs = CheckpointedRuns(optimized, lambda part: _runner(part, executor).run)
+    chosen = choose(optimized).executor if executor == "auto" else executor
+    return Runner(runs, optimized, executor, Standing(chosen, "its loops are kept in a folder"), is_shown=True)
 
 
 def _runner(optimized: Graph, executor: str) -> Runner:

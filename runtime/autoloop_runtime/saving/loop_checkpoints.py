@@ -1,0 +1,381 @@
+"""The state of a loop in a folder, from which it goes on after the whole program has died.
+
+A *checkpoint* is a folder with a manifest, which says what there is, and a file for each large array or chunk of one::
+
+    call-000/                       a call that was made while checkpoints were asked for, the first
+        lock                        held by the process that makes it
+        00000012/                   a checkpoint that is whole; the one with the highest number is the newest
+            manifest                in the form of ``file_form``: checksum, JSON, small arrays
+            0-0.npy ...             large arrays, chunk by chunk, as NumPy writes them
+        .making-00000013/           one that is being made
+
+It is made beside, forced to the disk and renamed as a whole, so at any moment, whoever is killed, each folder with a
+number is complete. The one before stays until the next one is there; two are kept. Nothing in them is unpickled, and
+each file is looked at as a whole before anything of it is used: its checksum, dtype and shape are in the manifest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import io
+import os
+import re
+import shutil
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from ..base.dataclass import Protocol, dataclass
+from .file_form import Arrays, content_of, dtype_of, dtype_text, is_count, packed, unpacked, written
+from .load_errors import LoadError, SaveError, damaged, refused, unsaid
+
+#: what the header of a manifest says the file is
+FORMAT = "a checkpoint of a loop by autoloop"
+#: bytes of an array that stands in the manifest
+SMALL = 1 << 14
+#: how many are kept
+KEPT = 2
+MANIFEST = "manifest"
+_NUMBERED, _MAKING, _LOCK = re.compile(r"[0-9]{8}", re.ASCII), ".making-", "lock"
+_CHUNK = re.compile(r"[0-9]{1,6}(-[0-9]{1,9}){1,64}\.npy", re.ASCII)
+_DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
+#: Python's numbers, which NumPy's scalars of the same value stand for
+_NUMBERS: Mapping[str, type] = {"bool": bool, "int": int, "float": float, "complex": complex}
+
+
+class ForeignValues(Protocol):
+    """Writes and reads arrays of another library, chunk by chunk."""
+
+    def takes(self, value: Any) -> bool:
+        """Return whether a value is such an array."""
+
+    def told(self, value: Any) -> str:
+        """Return what tells it from other arrays, as far as that is known without computing it."""
+
+    def write(self, folder: str, stem: str, value: Any) -> dict[str, Any]:
+        """Write the chunks of a value to files of a folder, which begin with ``stem``; return what is said of it."""
+
+    def read(self, folder: str, row: Mapping[str, Any]) -> Any:
+        """Return the value of which ``write`` has said so much."""
+
+
+#: a kind of arrays -> what writes them; added to at import only
+FOREIGN: dict[str, ForeignValues] = {}
+
+
+class CheckpointError(RuntimeError):
+    """A run cannot keep checkpoints there, or go on from those that there are.
+
+    Examples
+    --------
+    >>> with al.checkpoints("folder", checkpoint_every=0):
+    ...     pass
+    Traceback (most recent call last):
+    ValueError: checkpoint_every is a number of iterations from 1 on, got 0 [AL715]
+    """
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a checkpoint holds.
+
+    Attributes
+    ----------
+    loop : int
+        Which of the outermost loops of the function.
+    iteration : int
+        How many iterations it has done.
+    values : list
+        Of its variables, and of what else there was.
+    """
+
+    loop: int
+    iteration: int
+    values: list[Any]
+
+
+def write_chunk(path: str, array: Any) -> tuple[int, str]:
+    """Write an array to a file that is not there yet, to the disk; return its bytes and its checksum."""
+    array = np.asarray(array)
+    dtype_text(array.dtype)
+    with open(path, "xb") as file:
+        summed = _Summed(file)
+        np.lib.format.write_array(summed, array, version=(1, 0), allow_pickle=False)
+        file.flush()
+        os.fsync(file.fileno())
+    return summed.count, summed.digest()
+
+
+def read_chunk(path: str, dtype: str, shape: Sequence[int], count: int, digest: str) -> np.ndarray[Any, Any]:
+    """Return the array in a file that ``write_chunk`` has made.
+
+    Raises
+    ------
+    LoadError
+        If there is anything else in it.
+    """
+    name = os.path.basename(path)
+    try:
+        with open(path, "rb") as file:
+            content = file.read(count + 1)
+    except OSError as error:
+        raise damaged(f"the checkpoint has no file {name!r} any more: {error.strerror}") from None
+    if len(content) != count or hashlib.sha256(content).hexdigest() != digest:
+        raise damaged(f"the file {name!r} of the checkpoint is damaged: its checksum or size is another")
+    with refused(f"the file {name!r} of the checkpoint"):
+        array: np.ndarray[Any, Any] = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+    if array.dtype != dtype_of(dtype) or array.shape != tuple(shape):
+        raise damaged(f"the file {name!r} of the checkpoint holds another array than its manifest says")
+    return array
+
+
+class _Summed:
+    """A file that is written to, and the checksum of what was."""
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._sum, self.count = file, hashlib.sha256(), 0
+
+    def write(self, data: Any) -> int:
+        self._file.write(data)
+        self._sum.update(data)
+        self.count += memoryview(data).nbytes
+        return self.count
+
+    def digest(self) -> str:
+        return self._sum.hexdigest()
+
+
+def chunk_row(row: Any, folder: str) -> tuple[str, int, str]:
+    """Return path, bytes and checksum of a chunk, of which a manifest says so much."""
+    if not isinstance(row, list) or len(row) != 3 or not is_count(row[1]):
+        raise damaged("the manifest of the checkpoint does not say what a chunk is")
+    name, count, digest = row
+    if not isinstance(name, str) or not _CHUNK.fullmatch(name) or not _DIGEST.fullmatch(str(digest)):
+        raise damaged("the manifest of the checkpoint names a chunk as none is named")
+    return os.path.join(folder, name), count, digest
+
+
+class CheckpointFolder:
+    """The checkpoints of one call, in a folder of its own that no other process writes to at the same time.
+
+    Parameters
+    ----------
+    path : str
+    run : str
+        Tells the function, its graph and what it is called with from all others.
+    """
+
+    def __init__(self, path: str, run: str) -> None:
+        self.path, self.run = path, run
+        self._lock: Any = None
+
+    def __enter__(self) -> CheckpointFolder:
+        os.makedirs(self.path, exist_ok=True)
+        self._lock = _locked(os.path.join(self.path, _LOCK))
+        try:
+            for name in os.listdir(self.path):
+                if name.startswith(_MAKING):  # of a process that has died
+                    shutil.rmtree(os.path.join(self.path, name), ignore_errors=True)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._lock is None:
+            return
+        lock, self._lock = self._lock, None
+        try:
+            if is_empty := not self.numbers():
+                with suppress(OSError):
+                    os.unlink(lock.name)
+        finally:
+            lock.close()
+        if is_empty:
+            with suppress(OSError):
+                os.rmdir(self.path)
+
+    def numbers(self) -> list[int]:
+        """Return the numbers of the checkpoints that are whole, the oldest first."""
+        with suppress(FileNotFoundError):
+            return sorted(int(name) for name in os.listdir(self.path) if _NUMBERED.fullmatch(name))
+        return []
+
+    def save(self, loop: int, iteration: int, values: Sequence[tuple[str, Any]]) -> None:
+        """Keep the state of a loop, and let go of what is older than the one before.
+
+        Parameters
+        ----------
+        loop, iteration : int
+            See ``Kept``.
+        values : sequence of (str, value)
+            With what the user calls them.
+
+        Raises
+        ------
+        SaveError
+            If a value is none that can be kept.
+        OSError
+            If it cannot be written; what was kept before stays.
+        """
+        numbers = self.numbers()
+        number = numbers[-1] + 1 if numbers else 0
+        making = os.path.join(self.path, f"{_MAKING}{number:08}")
+        os.mkdir(making)
+        try:
+            arrays = Arrays()
+            rows = [_written(making, k, name, value, arrays) for k, (name, value) in enumerate(values)]
+            header = {"format": FORMAT, "run": self.run, "loop": loop, "iteration": iteration, "values": rows}
+            written(os.path.join(making, MANIFEST), packed(header, arrays))
+            _to_disk(making)
+            os.rename(making, os.path.join(self.path, f"{number:08}"))
+        except BaseException:
+            shutil.rmtree(making, ignore_errors=True)
+            raise
+        _to_disk(self.path)
+        for old in numbers[: 1 - KEPT or None]:
+            self._remove(old)
+
+    def _remove(self, number: int) -> None:
+        """Remove a checkpoint, which is none any more from the first moment on."""
+        path = os.path.join(self.path, f"{number:08}")
+        gone = os.path.join(self.path, f"{_MAKING}{number:08}")
+        os.rename(path, gone)
+        shutil.rmtree(gone, ignore_errors=True)
+
+    def newest(self) -> Kept | None:
+        """Return what the newest checkpoint holds that is whole; None if there is none.
+
+        Raises
+        ------
+        LoadError
+            If all that there are are damaged.
+        CheckpointError
+            If they are of another run.
+        """
+        wrong: LoadError | None = None
+        for number in reversed(self.numbers()):
+            path = os.path.join(self.path, f"{number:08}")
+            try:
+                kept = self._read(path)
+            except LoadError as error:
+                wrong = wrong or error
+                continue
+            if wrong is not None:
+                warnings.warn(f"going on from the checkpoint before the newest: {wrong}", RuntimeWarning, 2)
+            return kept
+        if wrong is not None:
+            raise wrong
+        return None
+
+    def _read(self, path: str) -> Kept:
+        try:
+            content = content_of(os.path.join(path, MANIFEST))
+        except OSError as error:
+            raise damaged(f"the checkpoint {path!r} has no manifest: {error.strerror}") from None
+        header, arrays = unpacked(content)
+        rows, loop, iteration = header.get("values"), header.get("loop"), header.get("iteration")
+        if header.get("format") != FORMAT or not isinstance(rows, list) or not (is_count(loop) and is_count(iteration)):
+            raise damaged(f"the manifest of the checkpoint {path!r} is none")
+        if header.get("run") != self.run:
+            raise CheckpointError(
+                f"the checkpoints in {self.path!r} are of another run: of another function, or of other arguments; "
+                "give another folder, or remove this one [AL714]"
+            )
+        return Kept(int(loop), int(iteration), [_read_value(path, row, arrays) for row in rows])  # type: ignore[arg-type]
+
+    def clear(self) -> None:
+        """Remove all of it: the run has ended."""
+        for number in self.numbers():
+            self._remove(number)
+
+
+def _written(folder: str, k: int, name: str, value: Any, arrays: Arrays) -> dict[str, Any]:
+    """Write a value to a folder, or to the arrays of its manifest; return what the manifest says of it."""
+    for kind, foreign in FOREIGN.items():
+        if foreign.takes(value):
+            return {"kind": kind, **foreign.write(folder, str(k), value)}
+    kind = "array" if isinstance(value, np.ndarray) else type(value).__name__
+    if kind not in _NUMBERS and not isinstance(value, (np.ndarray, np.generic)):
+        raise unsaid(f"{name!r} is a {type(value).__name__}: a checkpoint holds arrays and numbers")
+    try:
+        array = np.asarray(value)
+        text = dtype_text(array.dtype)
+    except (SaveError, OverflowError) as error:
+        raise unsaid(f"{name!r} cannot be kept in a checkpoint: {error}") from None
+    if kind not in ("array", *_NUMBERS):
+        kind = "scalar"
+    if array.nbytes <= SMALL:
+        return {"kind": kind, "place": arrays.add(array)}
+    chunk = f"{k}-0.npy"
+    return {
+        "kind": kind, "dtype": text, "shape": list(array.shape),
+        "chunk": [chunk, *write_chunk(os.path.join(folder, chunk), array)],
+    }  # fmt: skip
+
+
+def _read_value(folder: str, row: Any, arrays: Sequence[np.ndarray[Any, Any]]) -> Any:
+    if not isinstance(row, dict):
+        raise damaged("the manifest of the checkpoint does not say what a value is")
+    kind = row.get("kind")
+    if isinstance(kind, str) and kind in FOREIGN:
+        return FOREIGN[kind].read(folder, row)
+    if "place" in row:
+        if not is_count(row["place"]) or row["place"] >= len(arrays):
+            raise damaged("the manifest of the checkpoint names an array that it does not have")
+        array = arrays[row["place"]].copy()
+    else:
+        shape = row.get("shape")
+        if not isinstance(shape, list) or not all(map(is_count, shape)):
+            raise damaged("the manifest of the checkpoint says no shape")
+        path, count, digest = chunk_row(row.get("chunk"), folder)
+        array = read_chunk(path, dtype_text(dtype_of(row.get("dtype"))), shape, count, digest)
+    if kind == "array":
+        return array
+    if array.ndim or (kind != "scalar" and kind not in _NUMBERS):
+        raise damaged("the manifest of the checkpoint says another kind of value than there is")
+    return array[()] if kind == "scalar" else _NUMBERS[str(kind)](array[()])
+
+
+def _to_disk(folder: str) -> None:
+    """Have the names in a folder on the disk, where the system does so on demand."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _locked(path: str) -> Any:
+    """Return the open file ``path``, which no other process has until it is closed, or its process has ended."""
+    while True:
+        file = open(path, "ab")  # noqa: SIM115  (it is closed by who gets it)
+        try:
+            _lock(file)
+            if os.path.exists(path) and os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
+                return file
+        except OSError:
+            file.close()
+            raise CheckpointError(
+                f"another run keeps its checkpoints in {os.path.dirname(path)!r}; give each a folder of its own [AL715]"
+            ) from None
+        except BaseException:
+            file.close()
+            raise
+        file.close()  # who had it before has removed it meanwhile
+
+
+def _lock(file: Any) -> None:
+    if os.name == "nt":
+        msvcrt: Any = importlib.import_module("msvcrt")
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        return
+    fcntl: Any = importlib.import_module("fcntl")
+    fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
