@@ -121,7 +121,7 @@ class Runner:
         with undivided():
             from .tier_up import is_wanted
 
-        if self.settled is None or self.automatic is not None or not is_wanted():
+        if self.settled is None or self.automatic is not None or self.is_shown or not is_wanted():
             return self
         return _deciding(self.graph, choose(self.graph), self.noting)
 
