@@ -301,7 +301,7 @@ def test_nodes_gathered_into_a_graph():
 
 @pytest.fixture
 def two_threads(two_threads, monkeypatch):
-    monkeypatch.setattr(cost, "_blas_threads", lambda most: 1)
+    monkeypatch.setattr(cost, "blas_threads", lambda most: 1)
 
 
 W = ("w", dtypes.float32, [400, 400])
@@ -357,7 +357,7 @@ def test_independent_iterations_overlap(two_threads):
 
 def test_products_that_are_parallel_by_themselves_gain_less(two_threads, monkeypatch):
     graph = traced(lambda w, v: chains(w, v), W, ("v", *W[1:]))
-    monkeypatch.setattr(cost, "_blas_threads", lambda most: 2)
+    monkeypatch.setattr(cost, "blas_threads", lambda most: 2)
     monkeypatch.setattr(cost, "BLAS_GAIN", 1.0)
     choice = choose(graph)
     assert choice.executor == "sequential" and "too little" in choice.reason

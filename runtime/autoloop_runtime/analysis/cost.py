@@ -158,7 +158,7 @@ def choose(graph: Graph) -> Choice:
         return Choice("sequential", f"there is one thread, so heavy operations such as {what} cannot overlap", heaviest)
     player = _Player()
     whole, _ = player.play(graph, [0.0] * len(graph.inputs), 0.0)
-    blas = _blas_threads(threads) if whole.products else 1
+    blas = blas_threads(threads) if whole.products else 1
     ratio = whole.alone(blas, threads) / whole.together(threads)
     if ratio < GAIN:
         why = f"the heavy operations, such as {what}, wait for each other, so they cannot overlap"
@@ -177,7 +177,7 @@ def choose(graph: Graph) -> Choice:
     return Choice("dataflow", reason, node or heaviest)
 
 
-def _blas_threads(most: int) -> int:
+def blas_threads(most: int) -> int:
     """Return how many threads a matrix product uses by itself."""
     with undivided():
         from threadpoolctl import threadpool_info

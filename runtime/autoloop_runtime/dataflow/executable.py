@@ -174,7 +174,7 @@ class Executable:
         if source is None:
             return
         pieces = self._pieces = self._pieces or list(self._pieces_hoped())
-        found = source.kernels(pieces, self._spent)
+        found = source.kernels(pieces, self._spent, self.plan.parallel and config.get_num_threads() > 1)
         if found is None:
             self._due = source.due
             return

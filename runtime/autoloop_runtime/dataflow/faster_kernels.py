@@ -29,8 +29,11 @@ class Source(Protocol):
 
     due: float
 
-    def kernels(self, pieces: Sequence[Piece], spent: float) -> Kernels | None:
-        """Return those that there are for these pieces, by their keys; None as long as they are made."""
+    def kernels(self, pieces: Sequence[Piece], spent: float, is_shared: bool = False) -> Kernels | None:
+        """Return those that there are for these pieces, by their keys; None as long as they are made.
+
+        ``is_shared``: several threads work on a run, so that none of its kernels has any for itself.
+        """
 
 
 def with_kernels(lowered: Lowered, pieces: Sequence[Piece], kernels: Kernels) -> Lowered:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from math import inf
 from typing import Any
 
-from ..analysis.cost import HEAVY
+from ..analysis.cost import HEAVY, blas_threads
 from ..base import background, config
 from ..base.forks import generation, undivided
 from ..dataflow.faster_kernels import Kernels
@@ -22,8 +22,8 @@ from .tier_up import is_wanted, price
 
 Kernel = Callable[..., Any]
 
-#: multiply-adds of a product from which on BLAS is faster
-LARGE_PRODUCT = 1 << 18
+#: multiply-adds of a product from which on BLAS is faster: where it has several threads, and where it has one
+LARGE_PRODUCT, LARGE_ALONE = 1 << 18, 1 << 27
 #: nanoseconds of a kernel that keeps the interpreter's lock
 SHORT = HEAVY / 4
 #: calls of one kernel at the same time for which there is memory, at most
@@ -50,7 +50,7 @@ class MachineKernels:
         #: the process in which they are made, see ``forks``
         self._generation = -1
 
-    def kernels(self, pieces: Sequence[Piece], spent: float) -> Kernels | None:
+    def kernels(self, pieces: Sequence[Piece], spent: float, is_shared: bool = False) -> Kernels | None:
         """See ``Source``."""
         if self._made is not None:
             return self._made
@@ -65,19 +65,22 @@ class MachineKernels:
             self.due = costs
             return None
         self._generation = generation()
-        if not background.submit(lambda: self._make(kinds)):
+        if not background.submit(lambda: self._make(kinds, is_shared)):
             self.due = inf
         return None
 
-    def _make(self, kinds: list[list[Piece]]) -> None:
+    def _make(self, kinds: list[list[Piece]], is_shared: bool) -> None:
         made: dict[tuple[int, ...], Kernel] = {}
         try:
             with undivided():
                 from ..native.single_kernels import single_kernel
             copies = min(config.get_num_threads(), MOST_CALLS)
+            large = LARGE_ALONE if is_shared or blas_threads(2) == 1 else LARGE_PRODUCT
             for pieces in kinds:  # grows as it is walked
                 first, (places, numbers) = pieces[0], differing(pieces)
-                bind = single_kernel(first.graph(places), first.nanoseconds <= SHORT, copies, first.plain is None)
+                bind = None
+                if not _is_for_blas(first, large):
+                    bind = single_kernel(first.graph(places), first.nanoseconds <= SHORT, copies, first.plain is None)
                 if bind is not None:
                     made.update([(one.key, bind(one.plain or _not_at_all, own)) for one, own in zip(pieces, numbers)])
                 else:
@@ -103,9 +106,14 @@ def _gains(piece: Piece) -> bool:
     """Return whether machine code may be faster."""
     if len(piece.nodes) == 1 and all(t.shape.rank == 0 for t in piece.nodes[0].inputs):
         return False
-    return not any(map(_is_for_blas, piece.nodes))
+    return not _is_for_blas(piece, LARGE_ALONE)
 
 
-def _is_for_blas(node: Node) -> bool:
+def _is_for_blas(piece: Piece, large: int) -> bool:
+    """Return whether there is a product in it of so many multiply-adds, or more."""
+    return any(_multiplications(node) >= large for node in piece.nodes)
+
+
+def _multiplications(node: Node) -> int:
     cost = node.op.traits.price
-    return isinstance(cost, Products) and cost.count(*node.operands, **node.attrs) >= LARGE_PRODUCT
+    return cost.count(*node.operands, **node.attrs) if isinstance(cost, Products) else 0

@@ -2,12 +2,13 @@
 
 For each tile, ``rows`` x ``columns`` vectors of the result are accumulated over the inner extent; an element of the
 left matrix is broadcast, a row of the right one is loaded as vectors. Because all extents are known, nothing is
-tested at run time; leftover columns are masked, and the rows are cut so that all tiles are nearly equal. Where there
-are few registers, and so tiles are narrow, the columns of the right matrix that a tile needs are copied next to each
-other for all of them.
+tested at run time; leftover columns are masked, and the rows are cut so that all tiles are nearly equal. The columns of
+a right matrix that is too large for the nearest cache are copied next to each other, for all tiles that need them:
+NumPy's memory begins anywhere, and vectors that cross lines of the cache, or rows that are a power of two apart, take
+up to twice as long. Where there are few registers, and so tiles are narrow, those of all matrices are.
 
-It stays beside BLAS because it is as fast or faster up to some hundreds of rows, and is there without SciPy: on one
-thread against OpenBLAS 0.3.30 (AVX-512), as fast for n = 8 to 64, and 1.1 to 1.5 times as fast for n = 128 to 512;
+It stays beside BLAS because it is faster up to some hundreds of rows, and is there without SciPy: on one thread against
+OpenBLAS 0.3.31 (AVX-512), 1.2 times as fast for n = 32 to 512, single and double, and slower for 1024;
 with AVX2 1.2 times as fast for n = 32 to 128, as fast to 512, 1.2 times as slow for 1024
 (``python tests/benchmarks/own_parts.py gemm``).
 """
@@ -21,10 +22,12 @@ from ..toolchain.compile_ir import OLD_MASKS
 
 #: bytes of a line of the cache
 _LINE = 64
-#: how much of the inner extent is done at once: a panel of the right matrix then stays in the cache
-INNER = 512
+#: how much of the inner extent is done at once, and how many bytes of columns: those then stay in the cache
+INNER, PANEL = 512, 1 << 16
 #: rows from which on columns of the right matrix are copied: fewer tiles read them too seldom
 COPIED = 32
+#: bytes of a right matrix that stays in the nearest cache as it is
+NEAR = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,12 @@ def panel(p: Problem, machine: Machine) -> int:
     return _columns(p, lanes, machine) * lanes
 
 
+def is_copying(p: Problem, machine: Machine) -> bool:
+    """Return whether columns of the right matrix are copied, in each call."""
+    is_near = machine.registers > _FEW_REGISTERS and p.k * p.b * p.t.size <= NEAR
+    return p.m >= COPIED and p.n >= panel(p, machine) and not is_near
+
+
 def tile_rows(p: Problem, machine: Machine) -> int:
     """Return how many rows of the result are made together, at most."""
     columns = _columns(p, _lanes(p, machine), machine)
@@ -103,10 +112,12 @@ class _Kernel:
         self._once = module.loop_id('!{!"llvm.loop.unroll.disable"}')
         self.lanes = _lanes(p, machine)
         self.columns = _columns(p, self.lanes, machine)
+        width = self.columns * self.lanes
+        parts = -(-p.k // min(INNER, max(1, PANEL // (width * p.t.size))))
+        #: how much of the inner extent is done at once
+        self.depth = -(-p.k // max(1, parts))
         #: elements of the copied columns, 0 if they are read where they are
-        self.copied = 0
-        if p.m >= COPIED and machine.registers <= _FEW_REGISTERS and p.n >= self.columns * self.lanes:
-            self.copied = min(INNER, p.k) * self.columns * self.lanes
+        self.copied = self.depth * width if is_copying(p, machine) else 0
         tiles = -(-p.m // tile_rows(p, machine))
         #: (rows of a tile, how many tiles of that many rows), the larger ones first
         self.heights = [(p.m // tiles + 1, p.m % tiles), (p.m // tiles, tiles - p.m % tiles)]
@@ -115,8 +126,8 @@ class _Kernel:
         writer = self.writer
         if self.copied:
             writer.do(f"%columns = alloca [{self.copied} x {self.p.t.name}], align {_LINE}")
-        for start in range(0, self.p.k, INNER):
-            self._panels(start, min(INNER, self.p.k - start))
+        for start in range(0, self.p.k, self.depth):
+            self._panels(start, min(self.depth, self.p.k - start))
         writer.do("ret void")
         return (
             f"define internal void @{name}(ptr noalias %a, ptr noalias %b, ptr noalias %c) noinline nounwind {{\n"

@@ -28,7 +28,7 @@ from .complex_products import sum_of_products, write_product
 from .reduction_rules import reduce
 
 #: from this many multiplications on BLAS is called, which lays the operands out anew to use the caches well
-BLAS_WORK = 1 << 31
+BLAS_WORK = 1 << 28
 #: the same of matrices whose extents the run decides, for which there is no kernel made for their sizes
 MOVING_WORK = 1 << 14
 #: the same for products of a matrix and a vector, which are as fast as memory is read
@@ -41,6 +41,8 @@ SHARED_WORK = 1 << 21
 _TIME = 0.05
 #: into how many pieces of rows they cut it
 PIECES = 8
+#: with fewer rows in a piece it is of columns, where those are copied
+FEW_ROWS = 96
 #: with fewer columns than this a product is a row of sums
 FEW_COLUMNS = 2
 
@@ -226,6 +228,9 @@ def _call(ctx: Context, p: gemm.Problem, pointers: Sequence[str]) -> None:
     width = gemm.panel(p, machine)
     if p.m * p.n * p.k < SHARED_WORK:
         _kernel(ctx, p, pointers)
+    elif rows < FEW_ROWS and p.n > width and gemm.is_copying(p, machine):  # each piece copies what it needs
+        width *= -(-p.n // (width * PIECES))
+        _shared(ctx, p, pointers, p.n, width, lambda n: replace(p, n=n), (0, 1, 1))
     elif p.m > rows:
         _shared(ctx, p, pointers, p.m, rows, lambda n: replace(p, m=n), (p.a[0], 0, p.c))
     elif p.n > width:
