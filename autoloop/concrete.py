@@ -35,9 +35,8 @@ from autoloop_runtime.ir.tracers import (
 )
 from autoloop_runtime.running.prepare import prepare, run_graph, set_outputs, wrap
 
-from .given_arrays import whole_of
 from .parameters import CalledAs
-from .returned_views import SharedMemory
+from .returned_views import SharedMemory, set_apart
 from .sent_by_name import NeverSent
 
 if TYPE_CHECKING:
@@ -185,7 +184,7 @@ class ConcreteFunction(CalledAs, NeverSent):
         made: list[Any] = []
         # per leaf of the result: a Python value to hand back as it is, or None and the next output
         self._fixed: list[tuple[bool, Any]] = []
-        memory = SharedMemory(leaves, shared)
+        memory = SharedMemory(leaves if graph.theirs is None else (), shared)
         with graph.as_default():
             for place, leaf in enumerate(leaves):
                 if place in shared or place in memory.first:
@@ -210,7 +209,7 @@ class ConcreteFunction(CalledAs, NeverSent):
         #: which of the others are made anew at each call
         self.fresh: FreshResults | None = None
         #: what makes of each output what the caller gets, see ``_HANDED``
-        self._handed = list(map(_handed, kinds, made))
+        self._handed = list(map(_handed, kinds, made)) if graph.theirs is None else _handed_theirs(kinds)
         #: the same of outputs whose elements are in C order
         self._handed_in_order = list(map(_handed_in_order, kinds, made))
         #: the outputs that are arrays of the caller's, and what of: what is changed in one must not change another
@@ -349,7 +348,7 @@ class ConcreteFunction(CalledAs, NeverSent):
 
     def _packed(self, given: list[Any], values: Sequence[Any], codes: Sequence[Any]) -> Any:
         if len(self._arrays) > 1:
-            _set_apart(given, self._arrays)
+            set_apart(given, self._arrays)
         if self._only_outputs and self._told is None:
             return nest.unflatten(self._structure, given)
         made = iter(given)
@@ -416,6 +415,13 @@ def _handed(kind: Kind, leaf: Any) -> Callable[[Any], Any]:
     return plain if lies is None else plain_lying(lies, plain)
 
 
+def _handed_theirs(kinds: Sequence[Kind]) -> list[Callable[[Any], Any]]:
+    """Return what makes of outputs what the caller gets, of a graph that runs over arrays of another library."""
+    with undivided():
+        from .foreign_results import handed
+    return [handed(kind, _HANDED[kind]) for kind in kinds]
+
+
 def _handed_anyhow(kind: Kind, leaf: Any) -> Callable[[Any], Any]:
     """Return the same but for the order of its elements."""
     if leaf is None or kind not in (ArrayTracer, ZeroDimArray) or leaf.view_of is not None or leaf.is_writeable:
@@ -427,23 +433,6 @@ def _handed_in_order(kind: Kind, leaf: Any) -> Callable[[Any], Any]:
     """Return the same of an output whose elements are in C order."""
     is_so = not isinstance(leaf, ArrayTracer) or leaf.layout is None or leaf.layout.flags.c_contiguous
     return (_handed_anyhow if is_so else _handed)(kind, leaf)
-
-
-def _set_apart(given: list[Any], places: Sequence[tuple[int, int]]) -> None:
-    """Replace arrays that may share memory with others by copies, but for those of one tensor."""
-    # of those with one owner, and of those that lie in what NumPy has not made, which may be anybody's
-    together: dict[int, list[tuple[int, int]]] = {}
-    foreign = together.setdefault(0, [])
-    for place, tensor in places:
-        array = given[place]
-        if type(array) is np.ndarray:  # tensors share no memory that anybody writes to
-            whole = whole_of(array)
-            mine = together.setdefault(id(whole), []) if whole.base is None else foreign
-            others = [*mine, *foreign] if mine is not foreign else [one for every in together.values() for one in every]
-            if any(one != tensor and np.may_share_memory(given[other], array) for other, one in others):
-                given[place] = array.copy()
-            else:
-                mine.append((place, tensor))
 
 
 def own(value: Any, arrays: Sequence[np.ndarray[Any, Any]]) -> Any:

@@ -31,7 +31,7 @@ from autoloop_runtime.running.prepare import check_executor, checked_progress
 from .bound_function import BoundFunction, reference_to
 from .concrete import CalledPlain, leave_if_asked
 from .errors import entry_point
-from .given_arrays import give_back, with_copies
+from .given_arrays import ForeignArray, give_back, namespace_among, with_copies
 from .keys import Number, call_key, class_key, kind_of_leaf, kind_of_recursion, leaf_key, magnitude, quick_key
 from .known_traces import FastPaths, KnownTraces, Trace, TracesAskedFor, inputs_of
 from .number_inputs import ChangingInputs
@@ -172,7 +172,7 @@ class Function(SentByName, TracesAskedFor):
         given, structure = flattened_or_left(self, call)
         arrays_taken = taken_or_left(self, given, call)
         if arrays_taken is not given:
-            result = with_copies(self._call_nested, nest.unflatten(structure, arrays_taken))
+            result = with_copies(self._call_nested, nest.unflatten(structure, arrays_taken), given, arrays_taken)
             return give_back(self.name, given, arrays_taken, result)
         if (followed := as_arrays(given)) is not given:
             return _called_followed(self._lookup, given, followed, structure)
@@ -192,7 +192,7 @@ class Function(SentByName, TracesAskedFor):
                 return self._inline(*self._parameters.split(call))
         if key is not None and len(self._quick) < MOST_QUICK and self.known_traces.is_quick(concrete, leaves, quick):
             self._quick[key] = concrete
-        elif isinstance(structure, nest.Flat):
+        elif isinstance(structure, nest.Flat) and namespace_among(given) is None:
             self._paths.passed(self._parameters.plain, concrete, given, leaves, self._parameters, self._instance)
         else:
             self._changing.take(structure, given, leaves)
@@ -272,7 +272,8 @@ class Function(SentByName, TracesAskedFor):
                           same is not None, self.needs_graph)  # fmt: skip
         has_numbers = given is not None or any(issubclass(type(leaf), Number) for leaf in leaves)
         with self.known_traces.unless_raising(key, request), self._changing.weighed() as weigh:
-            made = traced_or_plain(lambda: trace(request, *self.known_traces.variants(key)), self, has_numbers, size)
+            made = traced_or_plain(lambda: trace(request, *self.known_traces.variants(key)), self, has_numbers, size,
+                                   settings.get("theirs"))  # fmt: skip
             weigh(getattr(made, "concrete", made), self._receiver(), call)
         concrete = self.known_traces.add(key, made)
         self.traced_for.append(class_key(key) or key if getattr(made, "is_shared", False) else key)
@@ -355,7 +356,7 @@ def _run_once(concrete: Trace, leaves: list[Any], call: tuple[Any, ...]) -> Any:
 
 def _raw(leaf: Any) -> Any:
     """Return the array or NumPy scalar of a concrete tensor or array."""
-    value = leaf.value if isinstance(leaf, (Tensor, Number)) else leaf
+    value = leaf.value if isinstance(leaf, (Tensor, Number, ForeignArray)) else leaf
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 

@@ -1,28 +1,80 @@
 """The arrays that a function is called with, as arrays that a trace can be made for.
 
-Those of another byte order are copied, those of other libraries are taken over through DLPack (they share their
-memory), and those that are more than numbers in a grid are refused by the name of the argument.
+Those of another byte order are copied, and those that are more than numbers in a grid are refused by the name of the
+argument. Of those of other libraries a trace knows whose they are, see ``foreign_calls``; where somebody records, or an
+``input_signature`` asks for tensors, they are taken over through DLPack and share their memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from autoloop_runtime.base import dtypes, nest
-from autoloop_runtime.base.callbacks import module_of
+from autoloop_runtime.base.callbacks import module_of, origin_of
 from autoloop_runtime.base.contexts import Setting
-from autoloop_runtime.base.dtypes import is_own
+from autoloop_runtime.base.dtypes import DType, is_own
 from autoloop_runtime.ir.array_kinds import is_plain, strangeness
 from autoloop_runtime.ir.array_layouts import is_writeable
 from autoloop_runtime.ir.tensor import Tensor
+
+if TYPE_CHECKING:
+    from autoloop_runtime.namespaces import Namespace
 
 #: values that are no arrays, or such that need no look
 _FAMILIAR = frozenset({bool, int, float, complex, str, bytes, type(None), Tensor, np.float64, np.int64, np.float32})
 #: DLPack's number of the memory that the processor reads
 _CPU = 1
+#: libraries whose arrays do not say themselves that they have a namespace
+_SILENT = frozenset(("torch", "dask"))
+
+
+class ForeignArray:
+    """An array of another library that is an input of a trace.
+
+    Attributes
+    ----------
+    value : object
+        The array.
+    namespace : Namespace
+        Whose it is.
+    dtype : numpy.dtype
+    shape : tuple of int
+    again : int or None
+        The leaf of the call that is this very array, if one before it is.
+    key : tuple
+        What of it a trace depends on.
+    """
+
+    __slots__ = ("again", "dtype", "key", "namespace", "shape", "value")
+
+    def __init__(
+        self, value: Any, namespace: Namespace, dtype: DType, shape: tuple[int, ...], again: int | None = None
+    ) -> None:  # fmt: skip
+        self.value, self.namespace, self.dtype, self.shape, self.again = value, namespace, dtype, shape, again
+        self.key = dtype, shape, namespace.name, str(namespace.device), again
+
+    @property
+    def ndim(self) -> int:
+        """How many axes it has."""
+        return len(self.shape)
+
+
+nest.opaque(ForeignArray)
+
+
+def may_be_foreign(kind: type) -> bool:
+    """Return whether values of a class may be arrays of another library: those who know are asked then."""
+    if issubclass(kind, (np.ndarray, np.generic, Tensor)) or hasattr(kind, "__autoloop_tensor__"):
+        return False
+    return hasattr(kind, "__array_namespace__") or origin_of(kind) in _SILENT
+
+
+def namespace_among(leaves: Sequence[Any]) -> Namespace | None:
+    """Return whose arrays are among the leaves of a call, as a trace takes them; None if they are all NumPy's."""
+    return next((one.namespace for one in leaves if type(one) is ForeignArray), None)
 
 
 def taken(name: str, leaves: list[Any], names: Callable[[], Sequence[str]]) -> list[Any]:
@@ -44,7 +96,7 @@ def taken(name: str, leaves: list[Any], names: Callable[[], Sequence[str]]) -> l
     changed: list[Any] | None = None
     for place, leaf in enumerate(leaves):
         kind = type(leaf)
-        if kind in _FAMILIAR or (kind is np.ndarray and is_plain(leaf) and is_own(leaf.dtype)):
+        if kind in _FAMILIAR or kind is ForeignArray or (kind is np.ndarray and is_plain(leaf) and is_own(leaf.dtype)):
             continue
         before = enumerate(leaves[:place] if changed is not None and kind is np.ndarray else ())
         same = next((k for k, one in before if type(one) is np.ndarray and is_same(one, leaf)), None)
@@ -62,8 +114,12 @@ def taken(name: str, leaves: list[Any], names: Callable[[], Sequence[str]]) -> l
 COPIED: ContextVar[bool] = ContextVar("autoloop_copied", default=False)
 
 
-def with_copies(function: Callable[[Any], Any], call: Any) -> Any:
-    """Return what a call gives that is made with what ``taken`` has made."""
+def with_copies(
+    function: Callable[[Any], Any], call: Any, leaves: Sequence[Any], used: Sequence[Any]
+) -> Any:  # fmt: skip
+    """Return what a call gives that is made with what ``taken`` has made, *used* in place of the *leaves*."""
+    if all(one is leaf or type(one) is ForeignArray for one, leaf in zip(used, leaves)):
+        return function(call)
     with Setting(None, (COPIED, True)):
         return function(call)
 
@@ -79,6 +135,8 @@ def give_back(name: str, leaves: list[Any], used: list[Any], result: Any) -> Any
     arrays = [leaf for leaf in leaves if isinstance(leaf, np.ndarray)]
     others = {id(copy): leaf for leaf, copy in zip(leaves, used) if copy is not leaf and isinstance(leaf, np.ndarray)}
     written = []
+    if not others:
+        return result
     for copy in used:
         leaf = others.get(id(copy))
         if leaf is None or not is_writeable(leaf) or np.may_share_memory(leaf, copy):

@@ -26,6 +26,7 @@ from autoloop_runtime.ir.tensor import Tensor, value_of
 from autoloop_runtime.ir.tensor_spec import TensorSpec
 
 from .bound_function import BoundFunction
+from .given_arrays import ForeignArray
 
 SCALARS = (bool, int, float, complex, str, bytes, type(None))
 #: NumPy's scalar types of texts: constants, as Python's are
@@ -65,7 +66,8 @@ class AnyExtent(TensorSpec):
 
 def is_input(leaf: Any) -> bool:
     """Return whether a leaf of a call is an input of its graph: no constant of the trace, as texts are."""
-    return issubclass(type(leaf), (Tensor, TensorSpec, np.ndarray, np.generic, Number)) and type(leaf) not in _TEXTS
+    kind = type(leaf)
+    return issubclass(kind, (Tensor, TensorSpec, np.ndarray, np.generic, Number, ForeignArray)) and kind not in _TEXTS
 
 
 def is_generator(value: Any) -> bool:
@@ -182,6 +184,8 @@ def leaf_key(leaf: Any) -> Any:
         return Number, leaf.type
     if issubclass(type(leaf), TensorSpec):
         return leaf.dtype, leaf.shape, Tensor
+    if type(leaf) is ForeignArray:
+        return leaf.key
     if is_generator(leaf):
         return "generator", type(leaf)
     return constant_key(leaf)
@@ -372,6 +376,8 @@ def _first_of(leaves: Sequence[Any], leaf: Any) -> int:
 def describe_key(key: Any) -> str:
     """Return a ``leaf_key`` for people."""
     if isinstance(key, tuple) and isinstance(key[0], np.dtype):
+        if len(key) > 3:
+            return f"{key[0]}{list(key[1])} of {key[2]}"
         return f"{key[0]}{list(key[1])}" + (" tensor" if len(key) == 3 and key[2] is not np.ndarray else "")
     if isinstance(key, tuple) and len(key) == 3 and key[0] == "object":
         return f"object of {name_of_kind(key[1])}"

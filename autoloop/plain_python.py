@@ -20,6 +20,7 @@ from autoloop_runtime.base.callbacks import listener
 from autoloop_runtime.base.dataclass import Protocol
 from autoloop_runtime.base.dtypes import is_own, own_dtype, strange_dtype
 from autoloop_runtime.base.error_codes import coded
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.locations import Line
 from autoloop_runtime.base.stand_ins import ShownByRun
 from autoloop_runtime.ir.array_kinds import is_labelled, strangeness
@@ -28,7 +29,7 @@ from autoloop_runtime.ir.recorders import recorders
 from .bound_function import BoundFunction
 from .concrete import CalledPlain, ConcreteFunction
 from .errors import user_stacklevel, users_call
-from .given_arrays import taken
+from .given_arrays import may_be_foreign, taken
 from .left_to_python import LeftToPython, NoGradientError, with_effort
 from .parameters import Named, Parameters
 from .sent_by_name import SentByName
@@ -229,11 +230,12 @@ def is_ours(value: Any) -> bool:
 
 
 def traced_or_plain(
-    trace: Callable[[], T], function: NamedFunction, has_numbers: bool, size: tuple[Hashable, int]
+    trace: Callable[[], T], function: NamedFunction, has_numbers: bool, size: tuple[Hashable, int], theirs: Any = None
 ) -> T | PlainPython:
     """Return a trace, or what stands for it, and all of its kind, if plain Python has to run the function.
 
-    ``size`` is its kind and its magnitude: what takes much to trace does so at one size.
+    ``size`` is its kind and its magnitude: what takes much to trace does so at one size. Arrays of another library
+    among its arguments are *theirs*.
 
     Raises
     ------
@@ -254,6 +256,10 @@ def traced_or_plain(
             raise NoGradientError(coded("AL405", f"{name} has no gradient: {what_and_where(left)}")) from None
         if function.executor == "native" and not left.is_endless:
             raise refused(coded("AL602", f"executor='native' cannot run {name}: {what_and_where(left)}")) from None
+        if theirs is not None and function.executor == "dataflow":
+            library = theirs.namespace.name
+            said = f"executor='dataflow' cannot run {name} over arrays of {library}: {what_and_where(left)}"
+            raise refused(coded("AL615", said)) from None
         made = PlainPython(name, left, function.told)
         if left.is_once:
             raise CalledPlain from no_graph(made)
@@ -330,6 +336,7 @@ def taken_or_left(function: NamedFunction, leaves: list[Any], call: tuple[Any, .
         If the executor needs a graph, and of what is refused.
     """
     names = functools.partial(function._parameters.leaf_names, call)
+    leaves = _with_foreign(function, leaves, names)
     is_wanted = function.needs_graph or function.input_signature is not None or bool(recorders())
     if not is_wanted:
         for place, leaf in enumerate(leaves):
@@ -347,11 +354,27 @@ def taken_or_left(function: NamedFunction, leaves: list[Any], call: tuple[Any, .
     return made
 
 
-def _leave_given(function: NamedFunction, name: str, kind: str) -> NoReturn:
+def _with_foreign(
+    function: NamedFunction, leaves: list[Any], names: Callable[[], Sequence[str]]
+) -> list[Any]:  # fmt: skip
+    """Return the leaves of a call with those that are arrays of other libraries as a trace takes them."""
+    kinds = {type(leaf) for leaf in leaves}
+    if kinds <= _BARE or function.input_signature is not None or recorders() or not any(map(may_be_foreign, kinds)):
+        return leaves
+    with undivided():  # which few programs need
+        from .foreign_calls import as_foreign
+    leave = functools.partial(_leave_given, function, is_foreign=True)
+    return as_foreign(function.name, function.executor, leaves, names, leave)
+
+
+def _leave_given(function: NamedFunction, name: str, kind: str, is_foreign: bool = False) -> NoReturn:
     """Leave a call to plain Python for one of its arguments, and tell once of which kind that is."""
     said = f"argument {name!r} is {kind}"
     if function.executor == "native":
         raise TypeError(coded("AL602", f"executor='native' cannot run {function.name}: {said}"))
+    if is_foreign and (function.executor == "dataflow" or function.needs_graph):
+        what = f"{function.name} has no gradient" if function.needs_graph else "executor='dataflow' cannot run it"
+        raise TypeError(coded("AL615", f"{function.name}: {said}: {what}"))
     if name not in function.told:
         _warn(f"{function.name} runs as plain Python: {said}", name, function.told)
     raise CalledPlain

@@ -163,3 +163,20 @@ class SharedMemory:
             one = Returned(place, outputs[first], views_of(leaf) or (), leaf.is_writeable)
             objects.setdefault(id(leaf), []).append(one)
         return list(objects.values())
+
+
+def set_apart(given: list[Any], places: Sequence[tuple[int, int]]) -> None:
+    """Replace arrays that may share memory with others by copies, but for those of one tensor."""
+    # of those with one owner, and of those that lie in what NumPy has not made, which may be anybody's
+    together: dict[int, list[tuple[int, int]]] = {}
+    foreign = together.setdefault(0, [])
+    for place, tensor in places:
+        array = given[place]
+        if type(array) is np.ndarray:  # tensors share no memory that anybody writes to
+            whole = whole_of(array)
+            mine = together.setdefault(id(whole), []) if whole.base is None else foreign
+            others = [*mine, *foreign] if mine is not foreign else [one for every in together.values() for one in every]
+            if any(one != tensor and np.may_share_memory(given[other], array) for other, one in others):
+                given[place] = array.copy()
+            else:
+                mine.append((place, tensor))

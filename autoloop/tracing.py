@@ -13,11 +13,12 @@ import numpy as np
 from autoloop_runtime.base import dtypes, locations, nest
 from autoloop_runtime.base.callbacks import code_of, listener
 from autoloop_runtime.base.config import shows_progress
+from autoloop_runtime.base.error_codes import without_code
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.fp_warnings import noting
 from autoloop_runtime.base.locations import users_line
 from autoloop_runtime.base.shapes import TensorShape
-from autoloop_runtime.base.stand_ins import UnknownExtent, UnknownWhileTracing
+from autoloop_runtime.base.stand_ins import ShownByRun, UnknownExtent, UnknownWhileTracing
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.asked_for_text import tell_of_arrays, tell_of_keys, tell_of_texts, tell_of_values
 from autoloop_runtime.ir.graph import Graph, current_graph, is_foreign
@@ -32,7 +33,7 @@ from .conversion.callables import asks_nobody
 from .conversion.pipeline import convert
 from .errors import cannot_build, in_words, is_programs_own, is_refusal, user_stacklevel, users_call
 from .fresh_results import FreshResults
-from .given_arrays import handle_of
+from .given_arrays import ForeignArray, handle_of, namespace_among
 from .keys import AnyExtent, Number, describe_key, is_input
 from .left_to_python import LeftToPython, is_raised_anyway, leave_unknown
 from .operators.mutation.lifted_arrays import Lift, Making
@@ -115,7 +116,9 @@ def placeholders(
             parameter = made.op
             graph.record(InputNames).said[parameter.name] = names[position]
             first = same[position] if same else position
-            if first == position:
+            if type(leaf) is ForeignArray and leaf.again is not None:
+                symbolic.append(symbolic[leaf.again])
+            elif first == position:
                 symbolic.append(_argument(graph, marked(_kind(leaf), made), leaf))
                 if isinstance(spec, AnyExtent):
                     _as_it_lies(symbolic[-1])
@@ -158,6 +161,9 @@ def _argument(graph: Graph, tracer: Any, leaf: Any) -> Any:
     if isinstance(leaf, np.ndarray) and leaf.ndim:
         tracer.storage.argument = len(graph.inputs) - 1
         tracer.storage.lies_as(leaf)
+    elif isinstance(leaf, ForeignArray):
+        tracer.storage.argument = len(graph.inputs) - 1
+        graph.theirs.known[graph.inputs[-1]] = True
     elif isinstance(leaf, np.ndarray) and isinstance(tracer, ArrayTracer):
         tracer.storage.is_without_axes = True
     return tracer
@@ -201,10 +207,16 @@ def finished(
             from .told_results import told_results
         told = told_results(told and told.origins, leaves, inputs)
     references = references_of(graph, inputs, value, frozenset(same), len(inputs) if arguments is None else arguments)
-    if references is None:
-        made = ConcreteFunction(name, graph, value, executor, told=told)
-    else:
-        made = ReferringFunction(name, graph, value, executor, references, told)
+    try:
+        if references is None:
+            made = ConcreteFunction(name, graph, value, executor, told=told)
+        else:
+            made = ReferringFunction(name, graph, value, executor, references, told)
+    except ShownByRun as refusal:  # of the library of an argument
+        if graph.theirs is None:
+            raise
+        place = users_line(locations.raised_at(refusal.__traceback__))
+        raise LeftToPython(without_code(str(refusal)), place, is_shown=True) from None
     made.has_tensors |= any(type(one) is Tensor for one in inputs)
     made.of_arrays = [k for k, one in enumerate(inputs) if type(one) is ArrayTracer]
     fresh = FreshResults(made.values, roots)
@@ -216,9 +228,9 @@ def finished(
 def _kind(leaf: Any) -> Kind:
     if isinstance(leaf, Number):
         return NumberTracer
-    if isinstance(leaf, np.ndarray) and not leaf.ndim:
+    if isinstance(leaf, (np.ndarray, ForeignArray)) and not leaf.ndim:
         return ZeroDimArray
-    return ArrayTracer if isinstance(leaf, (np.ndarray, np.generic)) else Tensor
+    return ArrayTracer if isinstance(leaf, (np.ndarray, np.generic, ForeignArray)) else Tensor
 
 
 def attempted(attempt: Callable[[], R], leaves: Sequence[Any], function: Any = None, is_wanted: bool = True) -> R:
@@ -330,6 +342,10 @@ def settings_of(
         settings["shows_progress"] = True
     if keeps_checkpoints:
         settings["keeps_checkpoints"] = True
+    if (namespace := namespace_among(leaves)) is not None:
+        with undivided():  # which few programs need
+            from autoloop_runtime.ir.foreign_values import Theirs
+        settings["theirs"] = Theirs(namespace)
     return settings if gradient_memory is None else settings | {"gradient_memory": gradient_memory}
 
 

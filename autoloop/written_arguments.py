@@ -134,7 +134,7 @@ def references_of(
             (copied if storage.is_copied_by_order else ordered).append(position)
         if storage.is_lying_asked and storage.lying is not None:
             asked_of.append((position, storage.lying))
-    returned = _returned(value, arguments)
+    returned = _returned(value, arguments, graph.root.theirs is not None)
     apart = _apart(graph, arguments)
     if not written and not returned and not asked_of and not copied and not apart:
         return None
@@ -153,8 +153,8 @@ def references_of(
     )
 
 
-def _returned(value: Any, arguments: Sequence[Any]) -> list[Returned]:
-    """Return which leaves of a result are inputs, or views of them."""
+def _returned(value: Any, arguments: Sequence[Any], is_foreign: bool) -> list[Returned]:
+    """Return which leaves of a result are inputs, or views of them; of another library's arrays that makes views."""
     returned = []
     for place, leaf in enumerate(nest.flatten(value, True)):
         storage, views = kept(leaf), views_of(leaf)
@@ -162,6 +162,8 @@ def _returned(value: Any, arguments: Sequence[Any]) -> list[Returned]:
         if storage is not None and storage.argument is not None and views is not None:
             itself = next((k for k, one in enumerate(arguments) if one is leaf), None)
             position, views = (storage.argument, views) if itself is None else (itself, ())
+            if views and is_foreign:
+                continue
             returned.append(Returned(place, position, views, leaf.is_writeable))
     return returned
 

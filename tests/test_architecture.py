@@ -37,7 +37,7 @@ ARROWS = {
         "saving": "base ir ops collections",
         # loaded where Dask is asked for alone
         "distributed": "base ir analysis passes dataflow",
-        "running": "base ir analysis collections passes dataflow python_code native saving distributed",
+        "running": "base ir analysis collections passes dataflow namespaces python_code native saving distributed",
         "control": "base ir ops analysis collections running",
         "gradients": "base ir ops analysis collections running",
     },
@@ -99,6 +99,10 @@ ARROWS = {
 LAZY = {
     ("autoloop.concrete", "autoloop.asked_errors"),
     ("autoloop.concrete", "autoloop.retold_errors"),
+    ("autoloop.concrete", "autoloop.foreign_results"),
+    ("autoloop.plain_python", "autoloop.foreign_calls"),
+    ("autoloop.tracing", "autoloop_runtime.ir.foreign_values"),
+    ("autoloop_runtime.running.runner", "autoloop_runtime.running.foreign_runs"),
     ("autoloop.hunted_runs", "autoloop_runtime.dataflow.checked_kernels"),
     ("autoloop.known_traces", "autoloop.state.known_refusals"),
     ("autoloop.state.replays", "autoloop.retold_errors"),
@@ -862,6 +866,7 @@ OTHER_NAMES = {
     # attributes and methods of arrays
     "autoloop.conversion.mutated_parameters": ("shape size",),
     "autoloop.operators.constructs.attributes": ("shape size",),
+    "autoloop_runtime.ir.foreign_values": ("repeat size sort transpose view", "max min argmax argmin"),
     "autoloop_runtime.collections.variables": ("reshape sum mean max min size",),
     "autoloop_runtime.ir.numpy_results": ("byteswap conj imag real reshape squeeze", "transpose view"),
     # attributes and methods of Python's numbers

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .changes import changes_of as changes_of
     from .endless import check_ends as check_ends
     from .endless import lengths_of as lengths_of
+    from .foreign_inputs import leave_foreign as leave_foreign
     from .guards import input_at as input_at
     from .guards import reader as reader
     from .guards import same_contents as same_contents
@@ -38,6 +39,7 @@ _MODULES = {
     "Libraries": "autoloop.operators.mutation.kept_by_libraries",
     "Standing": "autoloop.state.lent_generators",
     "lending": "autoloop.state.lent_generators",
+    "leave_foreign": "autoloop.state.foreign_inputs",
     "let_others_wait": "autoloop.state.other_threads",
     "ended_by": "autoloop.state.replays",
     "is_plains": "autoloop.state.replays",

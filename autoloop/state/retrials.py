@@ -361,11 +361,12 @@ def _leave_strange(error: BaseException | None, request: Request) -> None:
 def _leave_written(
     guards: Sequence[Guard], request: Request, receiver: tuple[Any, ...], world: World, symbolic: Sequence[Any]
 ) -> None:  # fmt: skip
-    """Leave a function to Python that has written to what is a constant of its trace, or to a part of one, or in which
-    others have drawn random numbers."""
+    """Leave a function to Python that has written to a constant of its trace, or a part of one, or drawn numbers."""
     world.leave_drawn()
-    written = [f"{name!r} is written to" for name in _put_back_constants(guards, request, receiver)]
-    for said in (*left_in_libraries(world.reached), *written):
+    if "theirs" in request.settings:
+        state.leave_foreign(request.leaves, symbolic)
+    written = _put_back_constants(guards, request, receiver)
+    for said in (*left_in_libraries(world.reached), *[f"{name!r} is written to" for name in written]):
         leave(said, "")
     _leave_written_parts(guards, request, world.reached, symbolic)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime import ops
-from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.graph import current_graph, theirs_here
 from autoloop_runtime.ir.numpy_results import lacking
 from autoloop_runtime.ir.text_operators import called_method
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, Tracer, ZeroDimArray
@@ -42,11 +42,15 @@ def attribute(owner: Any, name: str) -> Any:
     the tensor that stands for it has.
     """
     if name == "__class__":
+        if isinstance(owner, ArrayTracer) and (theirs := theirs_here()) is not None:
+            theirs.check_class(owner)
         return stands_for(owner) if isinstance(owner, Tracer) else known_class(owner) or owner.__class__
     if type(owner) is MaybeNumber:
         owner = owner.asked_for(name)
     if isinstance(owner, TextTracer):
         return _of_text(owner, name)
+    if isinstance(owner, ArrayTracer) and (theirs := theirs_here()) is not None:
+        theirs.check_meaning(owner, name)
     if isinstance(owner, ArrayTracer) and name in ("shape", "size", "nbytes") and owner.shape.rank is not None:
         extents = extents_of(owner)
         each = owner.dtype.itemsize if name == "nbytes" else 1

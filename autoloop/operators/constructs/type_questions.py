@@ -12,8 +12,9 @@ from autoloop_runtime import ops
 from autoloop_runtime.base.locations import is_library_file
 from autoloop_runtime.base.stand_ins import UnknownWhileTracing
 from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.graph import theirs_here
 from autoloop_runtime.ir.numpy_results import lacking
-from autoloop_runtime.ir.tracers import TextTracer, Tracer
+from autoloop_runtime.ir.tracers import ArrayTracer, TextTracer, Tracer
 
 from ...left_to_python import refuse_unknown
 from ..mutation.rebinding import ask_names, ask_namespace
@@ -63,7 +64,7 @@ def _isinstance(value: Any, classes: Any) -> Any:
     if isinstance(value, Maybe):
         return _isinstance(present(value), classes)
     if isinstance(value, Tracer):
-        return _is_of_kind(stands_for(value), classes)
+        return _is_of_kind(_stands_for(value), classes)
     if isinstance(value, MixedNumber):
         return is_instance(value, classes, _isinstance)
     every: Sequence[Any] = classes if isinstance(classes, tuple) else (classes,)
@@ -91,7 +92,7 @@ def type_of(*args: Any, **kwargs: Any) -> Any:
     if len(args) == 1 and isinstance(args[0], MixedNumber):
         raise TypeError(f"type(...) of {args[0].described()}: ask isinstance(...) [AL020]")
     if len(args) != 1 or not isinstance(args[0], StandIn):
-        return stands_for(args[0]) if len(args) == 1 and isinstance(args[0], Tracer) else type(*args, **kwargs)
+        return _stands_for(args[0]) if len(args) == 1 and isinstance(args[0], Tracer) else type(*args, **kwargs)
     return known_class(args[0]) or type(opened(args[0]).leaving())
 
 
@@ -104,7 +105,13 @@ def _refuse_untold(name: Any) -> None:
 
 def _class_of(value: Any) -> type | None:
     """Return the class of what a value of ours stands for, if it is known; None of a value of the user's."""
-    return stands_for(value) if isinstance(value, Tracer) else known_class(value)
+    return _stands_for(value) if isinstance(value, Tracer) else known_class(value)
+
+
+def _stands_for(value: Tracer) -> type:
+    if isinstance(value, ArrayTracer) and (theirs := theirs_here()) is not None:
+        theirs.check_class(value)
+    return stands_for(value)
 
 
 def has_attribute(value: Any, name: str) -> Any:

@@ -20,3 +20,8 @@ def coded(code: str, text: str) -> str:
         What is said.
     """
     return text if text.endswith(_BEHIND) and text[-9:-4] == _BEFORE else f"{text} [{code}]"
+
+
+def without_code(text: str) -> str:
+    """Return a message without the code at its end, if it has one."""
+    return text[:-8] if text.endswith(_BEHIND) and text[-9:-4] == _BEFORE else text

@@ -34,7 +34,7 @@ from .basic_indices import (
     rearranged,
     settled,
 )
-from .graph import current_graph, is_at_hand
+from .graph import current_graph, is_at_hand, theirs_here
 from .op import call
 from .plain_values import as_element, check_casts, of_no_numbers
 from .tensor import Tensor
@@ -124,10 +124,7 @@ class References:
     def viewed(self, view: View, made: Tensor, layout: Any, is_array: bool = True) -> Any:
         """Return a view of this array."""
         kind = self.kind_of_part(made, is_array or made.shape.rank is not None)
-        new: Any = kind.__new__(kind)
-        new.dtype, new.storage, new.view_of = made.dtype, self.storage, view
-        new._layout, new._seen = layout, (self.storage.version, current_graph(), made.plain)
-        return new
+        return _viewed(self, kind, view, made, layout)
 
     def seen_in(self, parent: Any) -> Any:
         """Return the view of another array that this is of its own; this one if only the run knows which part it is."""
@@ -149,7 +146,7 @@ class References:
         if made.node is None:  # to another thread it is the real array
             return made.value if made.shape.rank else made.value[()]
         if not is_basic(index) or is_element(index, held.shape) or not gives_view(index):
-            return self.kind_of_part(made, has_ellipsis(index))(made)
+            return _element(self, index, self.kind_of_part(made, has_ellipsis(index))(made))
         if self.is_scalar:
             return part_of_scalar(self, made, True)
         if self.view_of is not None and self.view_of.is_flat:
@@ -312,6 +309,29 @@ class References:
         # NumPy has no such operator for booleans, and says so; of an array without axes it makes a scalar
         is_copy = self.dtype.kind != "b" and self.shape.rank
         return self.__copy__() if is_copy else np.positive(self)  # type: ignore[call-overload]
+
+
+def _viewed(array: References, kind: Any, view: View, made: Tensor, layout: Any) -> Any:
+    if (theirs := theirs_here()) is not None and theirs.are_apart(array):
+        return _apart(array, kind(made))
+    new = kind.__new__(kind)
+    new.dtype, new.storage, new.view_of = made.dtype, array.storage, view
+    new._layout, new._seen = layout, (array.storage.version, current_graph(), made.plain)
+    return new
+
+
+def _apart(array: References, part: Any) -> Any:
+    """Return a part of an array, of which it is noted that it may be a view of that."""
+    part.storage.perhaps(array.storage)
+    return part
+
+
+def _element(array: References, index: Any, part: Any) -> Any:
+    """Return what an array has at an index that makes no view; an element of another library's array is one."""
+    if (theirs := theirs_here()) is not None and is_basic(index) and theirs.are_views(array):
+        part.storage.part_of = array.storage
+        return _apart(array, part)
+    return part
 
 
 def _is_seen_here(view: View, seen: Any, graph: Any) -> bool:
@@ -525,6 +545,10 @@ def _augmented(name: str, ufunc: Any) -> Callable[[Any, Any], Any]:
         if getattr(type(other), "__array_ufunc__", self) is None and not self.is_scalar:
             words = f"operand {type(other).__name__!r} does not support ufuncs (__array_ufunc__=None)"
             raise in_numpys_words(TypeError(words))
+        if (theirs := theirs_here()) is not None and theirs.are_changed_anew(self):
+            made = apply(self, other)
+            theirs.lose(self)
+            return made
         if self.is_scalar:
             if self.storage.is_without_axes:
                 refuse_without_axes()

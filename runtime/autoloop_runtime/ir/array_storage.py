@@ -99,6 +99,8 @@ class Storage:
         Why nobody can tell what it holds, if that is so.
     shared : str
         What else it is that the function finds, if it is an argument, too.
+    part_of : Storage or None
+        The array of another library that this is an element of.
     in_place_of : Tensor or None
         The array that plain Python would have here, where a function that is differentiated is given a tensor of its
         own for it.
@@ -107,8 +109,8 @@ class Storage:
     __slots__ = (
         "_in_order", "_is_closed", "_is_linked", "_origins", "_perhaps", "_sources", "argument", "before", "choice",
         "copied", "elsewhere", "graph", "handles", "in_place_of", "is_by_order", "is_copied_by_order", "is_frozen",
-        "is_lying_asked", "is_order_asked", "is_without_axes", "lost", "lying", "shared", "tensor", "touched",
-        "version",
+        "is_lying_asked", "is_order_asked", "is_without_axes", "lost", "lying", "part_of", "shared", "tensor",
+        "touched", "version",
     )  # fmt: skip
 
     def __init__(self, tensor: Tensor) -> None:
@@ -142,6 +144,7 @@ class Storage:
         self._sources: tuple[tuple[Any, Any], ...] = ()
         self.handles: tuple[tuple[Any, bool], ...] = ()
         self.choice: Choice | None = None
+        self.part_of: Storage | None = None
 
     @property
     def is_of_the_caller(self) -> bool:

@@ -64,6 +64,7 @@ class _Seldom:
     heeds_errors = False  # who runs it looks whether it had floating-point errors, see ``running.heeding``
     shows_progress = False  # of a root: who runs it shows how far its loops are
     keeps_checkpoints = False  # of a root: who runs it keeps its loops in a folder, if that is asked for
+    theirs: Any = None  # of a root: which values are arrays of another library, see ``foreign_values``; None if none is
     errors_while_traced = 0  # of a root: the kinds of them that what was computed at once has had, see ``noting``
     #: of a root: values that were put into arrays of the caller's as soon as they were made -> the input
     put_at_once: dict[Tensor, int] | None = None
@@ -379,6 +380,12 @@ def current_graph() -> Graph | None:
     """Return the innermost default graph of this thread, ``None`` when computing eagerly."""
     stack = _stack.get()
     return stack[-1] if stack else None
+
+
+def theirs_here() -> Any:
+    """Return which values of what is traced are arrays of another library, see ``Theirs``; None if none is."""
+    graph = current_graph()
+    return None if graph is None else graph.root.theirs
 
 
 def leave_default(graph: Graph) -> None:

@@ -31,6 +31,7 @@ from .array_views import OF_SEVERAL, name_of_view, new_layout, part_of_several
 from .asked_for_text import array_is_asked, hash_is_asked, text_is_asked
 from .composite import composite_of
 from .followers import is_followed
+from .graph import theirs_here
 from .numpy_protocols import counterpart_of
 from .numpy_results import (
     METHODS_OF_ARRAYS,
@@ -238,6 +239,8 @@ class ArrayTracer(Attributes, Changing, Tracer):  # type: ignore[misc]  # what t
     def __getattr__(self, name: str) -> Any:
         if name in ("dtype", "storage"):  # which are looked for in what is made below
             raise AttributeError(name)
+        if (theirs := theirs_here()) is not None:
+            theirs.check_meaning(self, name)
         if name in ("__array_interface__", "__array_struct__") and self.node is not None:
             array_is_asked()  # of an object of the user's that hands them on: NumPy takes what lacks them for no array
             refuse_symbolic(self, "an array (numpy.asarray)")
@@ -602,6 +605,8 @@ def _asking(method: Callable[..., Any]) -> Callable[..., Any]:
     def asking(self: ArrayTracer, *args: Any, **kwargs: Any) -> Any:
         if (first := asked_first((*args, *kwargs.values()))) is not None:
             return first.given_to(functools.partial(method, self), args, kwargs)
+        if (theirs := theirs_here()) is not None:
+            theirs.check_meaning(self, method.__name__, bool(args or kwargs))
         return method(self, *args, **kwargs)
 
     return _instead(method, asking)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ..base.stand_ins import ShownByRun
 
-class NamespaceRefusal(TypeError):
+
+class NamespaceRefusal(TypeError, ShownByRun):
     """A graph cannot be computed over the arrays of another library as it is over NumPy's."""
 
 

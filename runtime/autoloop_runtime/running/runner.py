@@ -121,7 +121,8 @@ class Runner:
         with undivided():
             from .tier_up import is_wanted
 
-        if self.settled is None or self.automatic is not None or self.is_shown or not is_wanted():
+        is_foreign = self.graph.theirs is not None
+        if self.settled is None or self.automatic is not None or self.is_shown or is_foreign or not is_wanted():
             return self
         return _deciding(self.graph, choose(self.graph), self.noting)
 
@@ -147,13 +148,24 @@ def made_ready(graph: Graph, executor: str, donated: Mapping[int, int]) -> Runne
     optimized = optimize(graph, donated)
     optimized.donated = dict(donated)
     optimized.shows_progress = graph.root.shows_progress
-    if graph.root.keeps_checkpoints:
+    if graph.root.keeps_checkpoints and graph.root.theirs is None:
         return with_checkpoints(optimized, executor)
-    runner = _runner(optimized, executor)
+    runner = _foreign(graph, optimized, executor) if graph.root.theirs is not None else _runner(optimized, executor)
     if executor == "auto" and (logs := listener()) is not None:
         begun = runner.settled or runner.automatic.choice  # type: ignore[union-attr]
         logs.detail("running", lambda: f"auto begins with {begun.executor}: {begun.reason}", first_line(optimized))
     return with_progress(runner) if optimized.shows_progress else runner
+
+
+def _foreign(graph: Graph, optimized: Graph, executor: str) -> Runner:
+    """Return what runs a graph over arrays of another library."""
+    with undivided():
+        from .foreign_runs import ForeignRun, said_of
+
+    optimized.theirs = theirs = graph.root.theirs
+    foreign = [k for k, t in enumerate(graph.inputs) if theirs.known.get(t)]
+    run = ForeignRun(optimized, theirs.namespace, foreign)
+    return Runner(run, optimized, executor, said_of(theirs.namespace))
 
 
 def with_progress(runner: Runner) -> Runner:

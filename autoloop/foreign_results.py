@@ -1,0 +1,19 @@
+"""What the caller gets of a graph that ran over arrays of another library: theirs where they come of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from autoloop_runtime.ir.tracers import ArrayTracer, Kind, ZeroDimArray
+
+#: what is no array of another library
+_OWN = (np.ndarray, np.generic, bool, int, float, complex, str)
+
+
+def handed(kind: Kind, plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return what makes of an output what the caller gets, where *plain* does so of NumPy's values."""
+    if kind in (ArrayTracer, ZeroDimArray):
+        return lambda value: plain(value) if isinstance(value, _OWN) else value
+    return lambda value: plain(value if isinstance(value, _OWN) else np.asarray(value))

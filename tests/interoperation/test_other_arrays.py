@@ -1,0 +1,114 @@
+"""Arrays of the array API standard's reference: a loop over them runs as a graph, and theirs comes back."""
+
+from __future__ import annotations
+
+import warnings
+
+import autoloop as al
+import numpy as np
+import pytest
+
+xs = pytest.importorskip("array_api_strict")
+
+
+def theirs(values):
+    return xs.asarray(np.asarray(values))
+
+
+def kind_and_values(result):
+    if isinstance(result, (tuple, list)):
+        return type(result), [kind_and_values(one) for one in result]
+    return type(result), np.asarray(result).tolist()
+
+
+def same(f, *values, is_graph=True):
+    """Check that a decorated function gives what the undecorated one gives, of arrays made anew for each."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        decorated = al.function(f)
+        given = [theirs(one) if isinstance(one, list) else one for one in values]
+        again = [theirs(one) if isinstance(one, list) else one for one in values]
+        assert kind_and_values(decorated(*given)) == kind_and_values(f(*again))
+        assert kind_and_values(given) == kind_and_values(again)
+    left = [str(one.message) for one in said if "runs as plain Python" in str(one.message)]
+    assert bool(left) != is_graph, left
+    return decorated
+
+
+def settled(x):
+    xp = x.__array_namespace__()
+    turns = 0
+    while xp.max(xp.abs(x)) > 1:
+        x = x / 2.0
+        turns += 1
+    return x, turns
+
+
+def test_a_loop_runs_as_a_graph_and_theirs_comes_back():
+    f = same(settled, [10.0, 3.0])
+    f(theirs([5.0, 1.0]))
+    assert f.tracing_count == 1
+    f(np.array([5.0, 1.0]))
+    assert f.tracing_count == 2  # NumPy's is another kind
+    assert "array_api_strict" in str(al.explain(f, theirs([5.0, 1.0])))
+
+
+def test_structures_and_the_same_array_again():
+    def both(pair, x):
+        return pair[0] + x, {"given": pair[1]}, pair[1] is x, pair[0] is x
+
+    x = theirs([1.0, 2.0])
+    found = al.function(both)((theirs([3.0, 4.0]), x), x)
+    assert found[1]["given"] is x and found[2] is True and found[3] is False
+
+
+def test_what_is_an_element_or_changes_in_place():
+    def total(x):
+        made = 0.0
+        for i in range(3):
+            made += x[i]
+        return made
+
+    def swapped(x):
+        y = x + 0.0
+        first = y[0]
+        y[0] = y[1]
+        return first, y
+
+    def alias(x):
+        made = x[0] + x[1]
+        other = made
+        made += 1.0
+        return made, other
+
+    def written(x):
+        x[0] = 9.0
+        return x
+
+    same(total, [1.0, 2.0, 3.0])
+    for f in (swapped, alias, written):
+        same(f, [1.0, 2.0, 3.0], is_graph=False)
+
+
+def test_questions_that_are_theirs_to_answer():
+    for f in (lambda x: isinstance(x, np.ndarray), lambda x: type(x).__name__):
+        same(f, [1.0], is_graph=False)
+
+
+def test_executors():
+    x = theirs([3.0, 1.0])
+    for executor in ("native", "sequential"):
+        with pytest.raises(
+            TypeError, match=r"needs NumPy's arrays, and argument 'x' is an array of array_api_strict.*AL614"
+        ):
+            al.function(settled, executor=executor)(x)
+    assert kind_and_values(al.function(settled, executor="dataflow")(x)) == kind_and_values(settled(x))
+
+    @al.function(executor="dataflow")
+    def written(x):
+        x[0] = 9.0
+        return x
+
+    with pytest.raises(TypeError, match=r"cannot run written over arrays of array_api_strict.*is written to.*AL615"):
+        written(x)
+    assert x[0] == 3.0
