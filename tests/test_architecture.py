@@ -32,9 +32,9 @@ ARROWS = {
         "dataflow": "base ir ops analysis passes",
         "python_code": "base ir ops analysis passes",
         "native": "base ir ops analysis collections passes",
-        # which kernel computes an op over arrays of another library
-        "namespaces": "base ir ops dataflow",
         "saving": "base ir ops collections",
+        # which kernel computes an op over arrays of another library
+        "namespaces": "base ir ops dataflow saving",
         # loaded where Dask is asked for alone
         "distributed": "base ir analysis passes dataflow",
         "running": "base ir analysis collections passes dataflow namespaces python_code native saving distributed",

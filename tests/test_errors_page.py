@@ -49,7 +49,7 @@ PLAIN = (
     "boolean index did not match indexed array along axis ",
     "NumPy boolean array indexing assignment requires a 0 or 1", "index can't contain negative values",
     "too many indices for array: array is ", "cannot reshape array of size ",
-    "cannot select an axis to squeeze out which has size not e",
+    "'list' argument must have no negative elements", "cannot select an axis to squeeze out which has size not e",
 )  # fmt: skip
 #: what only who changes autoloop may see
 INSIDE = (

@@ -58,6 +58,7 @@ from autoloop_runtime.dataflow import batch_step as batch_step
 from autoloop_runtime.dataflow import batches as batches
 from autoloop_runtime.dataflow import executable, loop_code, pieces, workers
 from autoloop_runtime.dataflow import flat_rules as flat_rules
+from autoloop_runtime.dataflow import packed_bundles as packed_bundles
 from autoloop_runtime.dataflow import seen_runs as seen_runs
 from autoloop_runtime.dataflow import shared_bodies as shared_bodies
 from autoloop_runtime.dataflow import whole_loops as whole_loops
@@ -82,7 +83,10 @@ from autoloop_runtime.dataflow.token_replay import TokenReplay as TokenReplay
 from autoloop_runtime.dataflow.whole_loops import light_kernels as light_kernels
 from autoloop_runtime.dataflow.whole_loops import with_joined_steps as with_joined_steps
 from autoloop_runtime.dataflow.whole_loops import with_whole_loops as with_whole_loops
+from autoloop_runtime.distributed import engine as dask_engine
 from autoloop_runtime.distributed import remote_cluster, remote_driver, remote_regions
+from autoloop_runtime.distributed.crossings import with_crossings
+from autoloop_runtime.distributed.submissions import Statistics
 from autoloop_runtime.gradients import checkpoints, compiled_calls, extension_rules
 from autoloop_runtime.gradients.api import gradients, value_and_grad
 from autoloop_runtime.gradients.mincut import cheapest_cut

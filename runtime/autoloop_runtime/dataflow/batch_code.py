@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 from ..analysis.ownership import Ownership
@@ -11,6 +12,7 @@ from .execution_plan import MISSING
 from .flat_graph import FlatNode, Kind, Lowered, Port
 from .item_code import ItemCode, Lines
 from .loop_items import NUMBERS, Item, ItemTree
+from .packed_bundles import Bundles, Layout, MachinePart, Packed, unpacked
 
 RunBatch = Callable[[list[Any]], tuple[Any, ...]]
 
@@ -99,38 +101,71 @@ class BatchCode(ItemCode):
 
 
 def machine_code(
-    tree: BatchTree, nodes: Sequence[FlatNode], inputs: Sequence[Port], doors: Doors, kernel: Callable[..., Any],
-    places: Sequence[int],
-) -> Callable[[list[Any]], Any]:  # fmt: skip
-    """Return what does a batch by ``kernel``, which is given the values at ``places`` of those that the batch is given,
-    and gives those of ``made_by_kernels``, or None."""
-    names = {port: f"a{k}" for k, port in enumerate(inputs)}
-    made = made_by_kernels(tree, doors)
+    tree: BatchTree, nodes: Sequence[FlatNode], inputs: Sequence[Port], outputs: Sequence[Port], doors: Doors,
+    machine: MachinePart,
+) -> Callable[[list[Any]], Any] | None:  # fmt: skip
+    """Return what does a batch by machine code, and gives None if that cannot; None if that was made for other
+    tokens."""
+    packed, fills = by_token(doors.given, inputs, machine.given), by_token(doors.made, outputs, machine.made)
+    made = made_by_kernels(tree, doors, fills)
+    if len(packed) < len(machine.given) or len(fills) < len(machine.made) or made != list(machine.results):
+        return None
+    known: dict[str, Any] = {"kernel": machine.kernel, "missing": MISSING, "Packed": Packed, "unpacked": unpacked}
+    known |= {f"given{k}": one for k, one in packed.items()} | {f"made{k}": one for k, one in fills.items()}
+    names, opened, place = dict[Port, str](), list[str](), 0
+    for k, count in enumerate(doors.given):
+        for j, port in enumerate(inputs[place : place + count]):
+            names[port] = packed[k].source(f"p{k}", j) if k in packed else f"a{place + j}" if count > 1 else f"t{k}"
+        place += count
+        if k in packed:
+            opened += [
+                f"p{k} = t{k}.arrays if type(t{k}) is Packed and t{k}.layout is given{k} else given{k}.packed(t{k})",
+                f"if p{k} is None:", "    return None",
+            ]  # fmt: skip
+        elif count > 1:
+            opened.append(f"{', '.join([f'a{j}' for j in range(place - count, place)])} = unpacked(t{k})")
+    args = [*[f"*p{k}" for k in packed], *[names[port] for port in machine.inputs]]
     names |= {port: f"r{k}" for k, port in enumerate(made)}
-    known: dict[str, Any] = {"kernel": kernel, "missing": MISSING}
+    arrays = {k: [f"q{k}_{j}" for j in range(len(one.lengths))] for k, one in fills.items()}
+    bundles = {k: f"Packed(made{k}, ({', '.join(those)},))" for k, those in arrays.items()}
+    results = [*[names[port] for port in made], *[name for those in arrays.values() for name in those]]
     for port in tree.results:
         node = nodes[port[0]]
         if node.kind is Kind.CONST:
             names[port] = f"c{port[0]}"
             known[names[port]] = node.value
     predicate = "" if doors.predicate is None else names[tree.source(doors.predicate)]
+    given = [names.get(port, "") for port in tree.results]  # of those only bundles have there is no name
     lines = [
-        "def run(args):",
-        f"    {doors.target([f'a{k}' for k in range(len(inputs))])} = args",
-        f"    made = kernel({', '.join([f'a{k}' for k in places])})",
-        "    if made is None:",
-        "        return None",
-        f"    [{', '.join([names[port] for port in made])}] = made",
-        f"    return {doors.result([names[port] for port in tree.results], predicate)}",
+        f"[{', '.join([f't{k}' for k in range(len(doors.given))])}] = args",
+        *opened,
+        f"made = kernel({', '.join(args)})",
+        "if made is None:",
+        "    return None",
+        f"[{', '.join(results)}] = made",
+        f"return {doors.result(given, predicate, bundles)}",
     ]
-    exec(compile("\n".join(lines), "<autoloop batch>", "exec"), known)
+    text = "\n".join(["def run(args):", *[f"    {line}" for line in lines]])
+    exec(compile(text, "<autoloop batch>", "exec"), known)
     run: Callable[[list[Any]], Any] = known["run"]
     return run
 
 
-def made_by_kernels(tree: BatchTree, doors: Doors) -> list[Port]:
-    """Return what kernels of a batch make of what it gives, and the condition of a loop of which it is a turn."""
-    ports = [*tree.results, *([] if doors.predicate is None else [tree.source(doors.predicate)])]
+def by_token(counts: Sequence[int], ports: Sequence[Port], bundles: Bundles) -> dict[int, Layout]:
+    """Return how tokens are packed, by their numbers, in the order of ``bundles``."""
+    starts = list(accumulate(counts, initial=0))
+    numbers = {tuple(ports[start:end]): k for k, (start, end) in enumerate(pairwise(starts))}
+    return {numbers[those]: layout for those, layout in bundles if those in numbers}
+
+
+def made_by_kernels(tree: BatchTree, doors: Doors, packed: Container[int] = ()) -> list[Port]:
+    """Return what kernels of a batch make of what it gives, but for tokens that are packed, and the condition of a loop
+    of which it is a turn."""
+    ports, place = list[Port](), 0
+    for k, count in enumerate(doors.made):
+        ports += [] if k in packed else tree.results[place : place + count]
+        place += count
+    ports += [] if doors.predicate is None else [tree.source(doors.predicate)]
     return sorted({port for port in ports if port[0] in tree.members})
 
 

@@ -3,11 +3,13 @@ loop (``loop_turns``) some are given if the loop goes on, and others if it ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from .execution_plan import MISSING
 from .flat_graph import Port
+from .packed_bundles import unpacked
 
 #: when a token is given
 ENDS, GOES_ON, ALWAYS = 0, 1, 2
@@ -30,8 +32,10 @@ class Doors:
     def __init__(
         self, given: Sequence[int], made: Sequence[int], sides: Sequence[int] = (), predicate: Port | None = None
     ) -> None:  # fmt: skip
-        self.given, self._made = given, made
-        self._sides = sides or [ALWAYS] * len(made)
+        self.given, self.made = given, made
+        #: the tokens that it is given which are bundles
+        self.bundles = tuple([k for k, count in enumerate(given) if count != 1])
+        self.sides = sides or [ALWAYS] * len(made)
         self.predicate = predicate
         #: a token is given for each value
         self.gives_each = predicate is None and all(count == 1 for count in made)
@@ -42,6 +46,7 @@ class Doors:
         """Return the values of the tokens that it is given; what is no bundle, for there is none yet, is each."""
         values: list[Any] = []
         for count, value in zip(self.given, args):
+            value = unpacked(value)
             values += value if count != 1 and type(value) is tuple else [value] * count
         return values
 
@@ -71,7 +76,7 @@ class Doors:
 
     def _parts(self, values: Sequence[Any]) -> Iterator[tuple[int, Sequence[Any]]]:
         place = 0
-        for count, side in zip(self._made, self._sides):
+        for count, side in zip(self.made, self.sides):
             yield side, values[place : place + count]
             place += count
 
@@ -86,12 +91,13 @@ class Doors:
             place += count
         return f"[{', '.join(parts)}]"
 
-    def result(self, names: Sequence[str], predicate: str) -> str:
-        """Return the expression of what it gives."""
+    def result(self, names: Sequence[str], predicate: str, whole: Mapping[int, str] = MappingProxyType({})) -> str:
+        """Return the expression of what it gives; ``whole``: that of some tokens."""
         on, ends = [
             "".join(
-                ["missing, " if s not in (ALWAYS, side) else f"{', '.join(part)}, " if len(part) == 1 else
-                 f"({', '.join(part)}), " for s, part in self._parts(names)]
+                ["missing, " if s not in (ALWAYS, side) else f"{whole[k]}, " if k in whole else
+                 f"{', '.join(part)}, " if len(part) == 1 else f"({', '.join(part)}), "
+                 for k, (s, part) in enumerate(self._parts(names))]
             ) for side in (GOES_ON, ENDS)
         ]  # fmt: skip
         return f"({on})" if on == ends else f"({on}) if {predicate} else ({ends})"

@@ -13,6 +13,7 @@ from ..ir.graph import Node
 from .batch_doors import Doors
 from .execution_plan import MISSING
 from .flat_graph import FlatNode, Lowered, Port
+from .packed_bundles import MachinePart, unpacked
 
 if TYPE_CHECKING:
     from .batch_code import BatchTree, RunBatch
@@ -33,9 +34,8 @@ class Batch:
         What each of its kernels takes.
     later : int
         How many runs more than others it is run item by item: functions are not all to be compiled in one run.
-    machine : (callable, sequence of Port), optional
-        What does all of it with the values of these ports, or gives None and has done nothing; it leaves the other
-        threads the interpreter if it takes long.
+    machine : MachinePart, optional
+        What does all of it; it leaves the other threads the interpreter if it takes long.
     doors : Doors, optional
         How its tokens have the values of ``inputs`` and ``outputs``; each has one if there are none.
 
@@ -56,15 +56,17 @@ class Batch:
     def __init__(
         self, lowered: Lowered, members: Sequence[int], inputs: Sequence[Port], outputs: Sequence[Port],
         owned: Ownership, times: Sequence[float], later: int = 0,
-        machine: tuple[Callable[..., Any], Sequence[Port]] | None = None, doors: Doors | None = None,
+        machine: MachinePart | None = None, doors: Doors | None = None,
     ) -> None:  # fmt: skip
         self.lowered, self.owned = lowered, owned
         self.members, self.inputs, self.outputs = members, inputs, outputs
         self.doors = doors or Doors([1] * len(inputs), [1] * len(outputs))
         self.left = FIRST + later
-        self._machine = None if machine is None else self._with_places(*machine)
+        self._machine = None if machine is None else self._with_places(machine)
+        #: whether it is given, or gives, packed bundles
+        self.packs = self._machine is not None and bool(machine and (machine.given or machine.made))
         #: whether it is worth another thread, and leaves the interpreter to others while it works
-        self.is_heavy = is_worth_a_thread(times, machine is not None)
+        self.is_heavy = is_worth_a_thread(times, self._machine is not None)
         self._tree: BatchTree | None = None
         self._walk: BatchWalk | None = None
         self._run: RunBatch | None = None
@@ -80,6 +82,8 @@ class Batch:
             if found is not None:
                 args.clear()
                 return found
+        for k in self.doors.bundles:
+            args[k] = unpacked(args[k])
         run = self._run
         return self._first(args) if run is None else run(args)
 
@@ -115,16 +119,17 @@ class Batch:
         self._tree = None
         return made
 
-    def _with_places(self, kernel: Callable[..., Any], ports: Sequence[Port]) -> Callable[[list[Any]], Any]:
-        """Return what is given all tokens, hands the values of ``ports`` on, and gives tokens."""
-        places = [self.inputs.index(port) for port in ports]
+    def _with_places(self, machine: MachinePart) -> Callable[[list[Any]], Any] | None:
+        """Return what is given all tokens, hands those on that machine code wants, and gives tokens; None if there is
+        none."""
         if self.doors.is_plain:
+            kernel, places = machine.kernel, [self.inputs.index(port) for port in machine.inputs]
             return lambda args: kernel(*[args[k] for k in places])
         with undivided():
             from .batch_code import BatchTree, machine_code
 
         tree = BatchTree(self.lowered, self.members, self.outputs)
-        return machine_code(tree, self.lowered.nodes, self.inputs, self.doors, kernel, places)
+        return machine_code(tree, self.lowered.nodes, self.inputs, self.outputs, self.doors, machine)
 
     # -- failures -----------------------------------------------------------------------------------------
 

@@ -12,9 +12,8 @@ on the way to it, and a batch is of one level.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 from ..analysis.cost import ARRAY_CALL
 from ..analysis.ownership import Ownership
@@ -24,6 +23,7 @@ from .independent_parts import independent_parts
 from .joined_batches import JoinedBatches
 from .loop_items import Guard, common_guard
 from .loop_turns import joined_turns
+from .packed_bundles import MachinePart
 
 #: kernels of one batch
 MOST = 500
@@ -31,7 +31,7 @@ MOST = 500
 LEAST = 5.0
 #: what members of a batch have in common: frame, arrivals, branches, level
 Key = tuple[int, int, Guard, int]
-Machine = Mapping[tuple[int, ...], tuple[Callable[..., Any], Sequence[Port]]]
+Machine = Mapping[tuple[int, ...], MachinePart]
 
 
 def with_batches(

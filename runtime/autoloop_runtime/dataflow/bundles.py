@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from ..analysis.sizes import may_hold_memory
 from ..base.dataclass import dataclass
+from ..ir.tensor import Tensor
 from .dependence import Dependence, is_loop_merge
 from .flat_graph import FlatNode, Kind, Lowered, Port
 
@@ -160,17 +161,24 @@ class Travellers:
 
 def is_small(lowered: Lowered, port: Port) -> bool:
     """Return whether a value is known to take little memory."""
+    tensor = tensor_at(lowered, port)
+    return tensor is not None and not may_hold_memory(tensor)
+
+
+def tensor_at(lowered: Lowered, port: Port) -> Tensor | None:
+    """Return what is known of a value; None if that is nothing."""
     node = lowered.nodes[port[0]]
     while node.kind in (Kind.SWITCH, Kind.IDENTITY, Kind.LOOP_COND):
         port = node.inputs[0]
         node = lowered.nodes[port[0]]
     source = node.source
     if node.kind is Kind.KERNEL and source is not None and source.op is node.op and port[1] < len(source.outputs):
-        return not may_hold_memory(source.outputs[port[1]])
+        return source.outputs[port[1]]
     if not is_loop_merge(node):
-        return False
+        return None
     loop = lowered.frames[node.frame]
     found = [k for k, there in loop.values.items() if there == port]
     if not found or loop.source is None:
-        return False
-    return not may_hold_memory(loop.source.attrs["body"].inputs[found[0]])
+        return None
+    tensor: Tensor = loop.source.attrs["body"].inputs[found[0]]
+    return tensor

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ..base.dataclass import replace
-from .flat_graph import Lowered, Port
+from .flat_graph import Lowered
+from .packed_bundles import MachinePart
 from .pieces import Piece
 
 Kernel = Callable[..., Any]
@@ -46,6 +47,7 @@ def with_kernels(lowered: Lowered, pieces: Sequence[Piece], kernels: Kernels) ->
     return replace(lowered, nodes=tuple(nodes))
 
 
-def of_batches(pieces: Sequence[Piece], kernels: Kernels) -> dict[tuple[int, ...], tuple[Kernel, Sequence[Port]]]:
+def of_batches(pieces: Sequence[Piece], kernels: Kernels) -> dict[tuple[int, ...], MachinePart]:
     """Return the kernels of batches by their members, with what they are given."""
-    return {p.key: (kernels[p.key], p.inputs) for p in pieces if len(p.key) > 1 and p.key in kernels}
+    those = [piece for piece in pieces if len(piece.key) > 1 and piece.key in kernels]
+    return {one.key: MachinePart(kernels[one.key], one.inputs, one.results, one.given, one.made) for one in those}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..analysis.ownership import Ownership
@@ -13,6 +13,7 @@ from .bundles import Bundle, Travellers, Variable
 from .dependence import Dependence
 from .flat_graph import GONE, FlatNode, Kind, Lowered, Port, renamed
 from .loop_turns import condition_of, side_of
+from .packed_bundles import MachinePart
 
 
 class JoinedBatches:
@@ -33,7 +34,7 @@ class JoinedBatches:
 
     def __init__(
         self, lowered: Lowered, found: Dependence, groups: Sequence[Sequence[int]], times: Sequence[float],
-        owned: Ownership, machine: Mapping[tuple[int, ...], tuple[Callable[..., Any], Sequence[Port]]],
+        owned: Ownership, machine: Mapping[tuple[int, ...], MachinePart],
     ) -> None:  # fmt: skip
         self._lowered, self._nodes, self._owned, self._machine = lowered, lowered.nodes, owned, machine
         self._groups, self._times = groups, times

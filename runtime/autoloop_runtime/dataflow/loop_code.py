@@ -108,7 +108,7 @@ class LoopCode(ItemCode):
         source, k = self._frames[item.frame].source, item.frame
         if found is None or source is None:
             return []
-        kernel, ports = found
+        kernel, ports = found.kernel, found.inputs
         operations = sum([node.kind is Kind.KERNEL for node in self._members[k]])
         advance = Advance(kernel, source.attrs["n_vars"], operations)
         self._globals |= {f"m{k}": kernel, f"most{k}": advance.most, f"advance{k}": advance}

@@ -22,10 +22,14 @@ from ..base.shapes import TensorShape
 from ..ir.graph import CONST, Graph, Node
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
-from .batch_code import BatchTree, made_by_kernels
+from .batch_code import BatchTree, by_token, made_by_kernels
+from .batch_doors import ENDS
 from .batch_step import Batch
+from .bundles import tensor_at
 from .execution_plan import kernel_of
 from .flat_graph import FlatNode, Kind, Lowered, Port
+from .packed_bundles import Bundles, Layout, layout_of
+from .packed_graphs import arrays_of, parameters_of, value_in
 
 Kernel = Callable[..., Any]
 
@@ -56,6 +60,8 @@ class Piece:
         See ``graph``.
     parts : callable
         Gives the pieces of its nodes, where it is of many: for where there is no kernel for all of it.
+    results, given, made
+        See ``MachinePart``.
     """
 
     key: tuple[int, ...]
@@ -66,12 +72,15 @@ class Piece:
     plain: Kernel | None
     graph_with: Callable[[Sequence[int]], Graph]
     parts: Callable[[], Sequence[Piece]] = tuple
+    results: tuple[Port, ...] = ()
+    given: Bundles = ()
+    made: Bundles = ()
 
     def graph(self, places: Sequence[int] = ()) -> Graph:
         """Return it as a graph of exact shapes.
 
-        Its inputs are numbers, where ``places`` tells of those which input they are, not -1, and then the values of
-        ``inputs``.
+        Its inputs are numbers, where ``places`` tells of those which input they are, not -1, then the arrays of
+        ``given``, and then the values of ``inputs``.
         """
         return self.graph_with(places or [-1] * len(self.numbers))
 
@@ -167,22 +176,56 @@ def _of_batch(lowered: Lowered, batch: Batch) -> Piece | None:
 
     That of a turn of a loop does what the body does whatever the condition is: it only computes.
     """
-    told, tree = _Maker(lowered, KNOWN_TO_BATCH), BatchTree(batch.lowered, batch.members, batch.outputs)
-    is_turn = batch.doors.predicate is not None
+    tree, doors = BatchTree(batch.lowered, batch.members, batch.outputs), batch.doors
+    given, made = _packed_inputs(lowered, batch), _packed_outputs(lowered, batch, tree)
+    told = _Maker(lowered, KNOWN_TO_BATCH, given)
     for index in batch.members:
         flat = lowered.nodes[index]
-        if is_turn and _only_leads(flat, batch.doors.predicate):
+        if doors.predicate is not None and _only_leads(flat, doors.predicate):
             continue
         if flat.kind is not Kind.KERNEL or flat.source is None or not _only_gives(flat, flat.source):
             return None
+        is_turn = doors.predicate is not None
         told.add(replace(flat, inputs=tuple(map(tree.source, flat.inputs))) if is_turn else flat)
-    given, outputs = set(batch.inputs), made_by_kernels(tree, batch.doors)
-    if not outputs or not all(port in given for port in told.inputs):
+    outputs = made_by_kernels(tree, doors, by_token(doors.made, batch.outputs, made))
+    if not (outputs or made) or not set(told.inputs) <= set(batch.inputs):
         return None  # a constant is too large to stand in it
     if not all(is_fresh(lowered.nodes[k].source.outputs[j]) for k, j in outputs):  # type: ignore[union-attr]
         return None
-    made = told.piece(tuple(batch.members), outputs, None)
-    return _with_parts(made, lowered, [lowered.nodes[k] for k in batch.members])
+    piece = told.piece(tuple(batch.members), outputs, None, made, tree.source)
+    return _with_parts(piece, lowered, [lowered.nodes[k] for k in batch.members])
+
+
+def _packed_inputs(lowered: Lowered, batch: Batch) -> Bundles:
+    """Return the bundles that a batch is given packed."""
+    tokens = _tokens(batch.doors.given, batch.inputs)
+    return [(ports, layout) for ports in tokens if (layout := _layout(lowered, ports)) is not None]
+
+
+def _packed_outputs(lowered: Lowered, batch: Batch, tree: BatchTree) -> Bundles:
+    """Return the bundles that a batch gives packed: those of what it makes, if they do not leave a loop by it."""
+    found, doors = [], batch.doors
+    for those, side in zip(_tokens(doors.made, batch.outputs), doors.sides):
+        made = all(tree.source(port)[0] in tree.members for port in those)
+        layout = _layout(lowered, those) if made and side != ENDS else None
+        if layout is not None:
+            found.append((those, layout))
+    return found
+
+
+def _tokens(counts: Sequence[int], ports: Sequence[Port]) -> Iterator[tuple[Port, ...]]:
+    """Yield the values of each token."""
+    place = 0
+    for count in counts:
+        yield tuple(ports[place : place + count])
+        place += count
+
+
+def _layout(lowered: Lowered, ports: Sequence[Port]) -> Layout | None:
+    """Return how a bundle is packed; None if it is not."""
+    tensors = [tensor_at(lowered, port) for port in ports] if len(ports) > 1 else [None]
+    forms = [(t.dtype, t.shape.as_tuple()) for t in tensors if t is not None and t.shape.is_fully_defined()]
+    return layout_of(tuple(forms)) if len(forms) == len(ports) else None
 
 
 def _only_leads(flat: FlatNode, condition: Port | None) -> bool:
@@ -207,9 +250,14 @@ class _Maker:
     lowered : Lowered
     known : int
         Bytes of a constant that stands in it, at most.
+    given : sequence of (ports, Layout)
+        Bundles that it is given packed.
     """
 
-    def __init__(self, lowered: Lowered, known: int) -> None:
+    def __init__(self, lowered: Lowered, known: int, given: Bundles = ()) -> None:
+        self._given = given
+        #: where values are that come in bundles
+        self._packed = {port: (t, k) for t, (ports, _) in enumerate(given) for k, port in enumerate(ports)}
         self._flats, self._known = lowered.nodes, known
         #: what is said of each value where kinds are compared
         self._told: dict[Port, Hashable] = {}
@@ -246,27 +294,43 @@ class _Maker:
                 return form, flat.value.tobytes()
             self._numbers.append(flat.value[()])
             return form, "a number"
-        if root not in self._told:
+        if root not in self._told and self._is_packed(root, tensor):
+            t, k = self._packed[root]
+            self._told[root] = "packed", t, k, self._given[t][1].forms
+        elif root not in self._told:
             self.inputs.append(root)
             self._told[root] = (form, -len(self.inputs))
         return self._told[root]
 
-    def piece(self, key: tuple[int, ...], outputs: Sequence[Port], plain: Kernel | None) -> Piece:
-        """Return it."""
-        kind: Hashable = (tuple(self._kinds), tuple([self._told[port] for port in outputs]))
+    def piece(
+        self, key: tuple[int, ...], outputs: Sequence[Port], plain: Kernel | None, made: Bundles = (),
+        source: Callable[[Port], Port] | None = None,
+    ) -> Piece:  # fmt: skip
+        """Return it; ``made``: bundles that it gives, ``source``: tells what has made a value of those."""
+        packed = [(one, [port if source is None else source(port) for port in ports]) for ports, one in made]
+        kind: Hashable = (
+            tuple(self._kinds), tuple([self._told[port] for port in outputs]),
+            tuple([(one.forms, *[self._told[port] for port in ports]) for one, ports in packed]),
+        )  # fmt: skip
         try:
             hash(kind)
         except TypeError:
             kind = key
         nodes = tuple([flat.source for flat in self._members if flat.source is not None])
-        made = functools.partial(self._graph, outputs)
-        return Piece(key, tuple(self.inputs), nodes, kind, tuple(self._numbers), plain, made)
+        graph = functools.partial(self._graph, outputs, packed)
+        return Piece(
+            key, tuple(self.inputs), nodes, kind, tuple(self._numbers), plain, graph, results=tuple(outputs),
+            given=self._given, made=made,
+        )  # fmt: skip
 
-    def _graph(self, outputs: Sequence[Port], places: Sequence[int]) -> Graph:
+    def _graph(
+        self, outputs: Sequence[Port], packed: Sequence[tuple[Layout, list[Port]]], places: Sequence[int]
+    ) -> Graph:  # fmt: skip
         """Return what ``Piece.graph`` does."""
         graph, of, numbers = Graph(), dict[Port, Tensor](), iter(places)
         dtypes = dict(zip(places, [number.dtype for number in self._numbers]))
         scalars = [graph.parameter(dtypes[k], TensorShape(()), f"n{k}") for k in range(max(places, default=-1) + 1)]
+        bundles = [parameters_of(graph, layout) for _, layout in self._given]
 
         def value(node: Node, port: Port, tensor: Tensor) -> Tensor:
             root = self.root(port)
@@ -279,6 +343,9 @@ class _Maker:
                 made = Node(graph, CONST, (), {"value": flat.value}, [(tensor.dtype, tensor.shape)], flat.name, ())
                 graph.nodes.append(made)
                 of[root] = made.outputs[0]
+            elif root not in of and self._is_packed(root, tensor):
+                t, k = self._packed[root]
+                of[root] = value_in(graph, self._given[t][1], bundles[t], k)
             elif root not in of:
                 of[root] = graph.parameter(tensor.dtype, tensor.shape, f"x{len(of)}")
             return of[root]
@@ -292,7 +359,14 @@ class _Maker:
             graph.nodes.append(made)
             of[flat.index, 0] = made.outputs[0]
         graph.outputs = [of[port] for port in outputs]
+        for layout, ports in packed:
+            graph.outputs += arrays_of(graph, layout, [of[port] for port in ports])
         return graph
+
+    def _is_packed(self, root: Port, tensor: Tensor) -> bool:
+        """Return whether a value comes in a bundle, as what it is used as."""
+        t, k = self._packed.get(root, (-1, -1))
+        return t >= 0 and self._given[t][1].forms[k] == _form(tensor)
 
 
 def _may_be_input(node: Node, tensor: Tensor) -> bool:

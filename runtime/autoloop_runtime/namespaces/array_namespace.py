@@ -83,6 +83,10 @@ class Namespace:
             array = array.copy()  # some warn of what they cannot forbid to write to
         return self.xp.asarray(array, dtype=self.dtype(array.dtype), **self.where)
 
+    def of(self, value: Any) -> Any:
+        """Return an array of the library's as it is, any other as one."""
+        return value if isinstance(value, self.array) else self.asarray(value)
+
     @property
     def where(self) -> dict[str, Any]:
         """What functions that make arrays are told besides."""

@@ -64,7 +64,7 @@ def _filled(entry: Any, values: Sequence[Any]) -> Any:
     return entry
 
 
-def _spelled_out(index: Index, values: Sequence[Any], rank: int) -> list[Any]:
+def spelled_out(index: Index, values: Sequence[Any], rank: int) -> list[Any]:
     """Return the entries with a slice for each axis that none of them names."""
     entries = [_filled(entry, values) for entry in index.entries]
     used = sum([rank_of(e) if is_mask(e) else 1 for e in entries if e is not None and e is not Ellipsis])
@@ -95,7 +95,7 @@ def placed(entry: Any, extent: int, axis: int) -> int:
 
 def places_of(call: Call, shape: tuple[int, ...], index: Index, values: Sequence[Any]) -> Places:
     """Return what an index names in an array of a shape; ``values`` are its inputs."""
-    entries = _spelled_out(index, values, len(shape))
+    entries = spelled_out(index, values, len(shape))
     with_arrays = any(rank_of(e) or is_mask(e) for e in entries)
     basic: list[Any] = []
     flipped: list[int] = []
@@ -119,7 +119,7 @@ def places_of(call: Call, shape: tuple[int, ...], index: Index, values: Sequence
             groups.append(k)
             found = _nonzero(call, entry, shape, axis) if is_mask(entry) else [entry]
             for one in found:
-                arrays.append(_checked(call, one, shape[axis], axis))
+                arrays.append(within(call, one, shape[axis], axis))
                 axes.append(out)
                 basic.append(slice(0, shape[axis]))
                 axis, out = axis + 1, out + 1
@@ -140,7 +140,7 @@ def _nonzero(call: Call, mask: Any, shape: tuple[int, ...], axis: int) -> Sequen
     return list(np.nonzero(mask) if isinstance(mask, np.ndarray) else call.xp.nonzero(mask))
 
 
-def _checked(call: Call, places: Any, extent: int, axis: int) -> Any:
+def within(call: Call, places: Any, extent: int, axis: int) -> Any:
     """Return places on an axis, none of which counts from its end."""
     if isinstance(places, (int, np.integer)) or not call.namespace.holds(places):
         made = np.asarray(places)
@@ -197,10 +197,10 @@ def taken(call: Call, part: Any, places: Places) -> Any:
 def _getitem(call: Call, x: Any, *inputs: Any, index: Index) -> Any:
     if not call.namespace.holds(x):
         x = call.namespace.asarray(x)
-    places = places_of(call, shape_of(call, x), index, [_read(call, one) for one in inputs])
+    places = places_of(call, shape_of(call, x), index, [read(call, one) for one in inputs])
     return taken(call, basic_part(call, x, places), places)
 
 
-def _read(call: Call, value: Any) -> Any:
+def read(call: Call, value: Any) -> Any:
     """Return a place that is no array as a number: it names one, or the end of a slice."""
     return call.numpys(value) if rank_of(value) == 0 and not is_mask(value) else value

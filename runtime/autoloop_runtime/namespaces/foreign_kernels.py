@@ -76,7 +76,7 @@ def _kernel(node: FlatNode, namespace: Namespace, lowered: Lowered) -> ForeignKe
     assert node.op is not None and node.source is not None
     entry = entry_of(node.op, namespace)
     if entry is None:
-        raise annotate(no_function(node.op.name, namespace.name, why_absent(node.op)), node.source)
+        raise annotate(no_function(node.op.name, namespace.name, why_absent(node.op, namespace)), node.source)
     constants = [k for k, (index, _) in enumerate(node.inputs) if lowered.nodes[index].kind is Kind.CONST]
     return ForeignKernel(node, namespace, entry, constants)
 
@@ -138,7 +138,7 @@ class ForeignKernel:
         namespace = self._call.namespace
         if k in self._hosts:
             return self._call.numpys(value)
-        if namespace.is_lazy or not isinstance(value, (np.ndarray, np.generic)):
+        if namespace.is_lazy or self._entry.raw or not isinstance(value, (np.ndarray, np.generic)):
             return value
         if k not in self._constants:
             return namespace.asarray(value)

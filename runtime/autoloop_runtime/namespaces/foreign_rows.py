@@ -22,7 +22,14 @@ from .array_namespace import Namespace
 from .refused_calls import needs_value, no_function
 
 #: the files with the entries, and those for libraries whose functions compute later
-FILES = ("eager_elements", "eager_shapes", "eager_reductions", "eager_indices")
+FILES = (
+    "eager_elements", "eager_shapes", "eager_reductions", "eager_indices", "eager_products", "eager_scatters",
+    "eager_makers", "eager_orders", "checked_values",
+)  # fmt: skip
+LAZY_FILES = (
+    "chunk_kernels", "lazy_elements", "lazy_reductions", "lazy_indices", "lazy_products", "lazy_scatters",
+    "lazy_makers",
+)  # fmt: skip
 #: of what its inputs are, of those of an op that is computed by NumPy's kernel wherever they come from
 _ALL = slice(None)
 _NONE = slice(0, 0)
@@ -82,6 +89,12 @@ class Call:
         """Return the kind of the dtype of an array of the library."""
         return self.namespace.spec(value)[0].kind
 
+    def zeros(self, shape: tuple[int, ...], dtype: DType | None = None) -> Any:
+        """Return zeros of a shape, of the dtype of the result by default."""
+        namespace = self.namespace
+        wanted = namespace.dtype(self.dtypes[0] if dtype is None else dtype)
+        return namespace.xp.zeros(shape, dtype=wanted, **namespace.where)
+
     def refused(self, why: str) -> Exception:
         """Return the refusal of this call."""
         return no_function(self.op.name, self.namespace.name, why)
@@ -115,6 +128,8 @@ class Entry:
         The inputs that are NumPy's, wherever they come from: shapes and places. Others become the library's.
     always : bool
         It is asked even if no input is an array of the library: inputs may hold some.
+    raw : bool
+        Its inputs are given as they are, NumPy's or the library's.
     gives_numpys : bool
         The result is NumPy's.
     """
@@ -122,6 +137,7 @@ class Entry:
     compute: Compute
     hosts: slice = _NONE
     always: bool = False
+    raw: bool = False
     gives_numpys: bool = False
 
 
@@ -131,8 +147,11 @@ _LAZY: dict[Op, Entry] = {}
 _TABLES: Mapping[str, Sequence[dict[Op, Entry]]] = {"now": (_EAGER,), "later": (_LAZY,), "both": (_EAGER, _LAZY)}
 #: filled while the files are loaded
 _ABSENT: dict[Op, str] = {}
+_ABSENT_LATER: dict[Op, str] = {}
 #: written under the lock of imports
 _loaded: set[str] = set()
+#: what computes element-wise ops chunk by chunk; filled while the files are loaded
+_BY_CHUNKS: list[Compute] = []
 
 
 def computed(*ops: Op, when: str = "now", **options: Any) -> Callable[[Compute], Compute]:
@@ -150,9 +169,20 @@ def computed(*ops: Op, when: str = "now", **options: Any) -> Callable[[Compute],
     return add
 
 
+def by_chunks(f: Compute) -> Compute:
+    """Register how element-wise ops are computed over arrays that are computed later."""
+    _BY_CHUNKS[:] = [f]
+    return f
+
+
 def absent(why: str, *ops: Op) -> None:
     """State that ``ops`` are not computed over arrays of other libraries, and why."""
     _ABSENT.update(dict.fromkeys(ops, why))
+
+
+def absent_later(why: str, *ops: Op) -> None:
+    """State that ``ops`` are not computed over arrays that are computed later, and why."""
+    _ABSENT_LATER.update(dict.fromkeys(ops, why))
 
 
 def load(files: Sequence[str] = FILES) -> None:
@@ -166,18 +196,18 @@ def load(files: Sequence[str] = FILES) -> None:
 
 def entry_of(op: Op, namespace: Namespace) -> Entry | None:
     """Return how ``op`` is computed over arrays of a library; None if it is not."""
-    load()
+    load([*FILES, *LAZY_FILES] if namespace.is_lazy else FILES)
     table = _LAZY if namespace.is_lazy else _EAGER
     found = table.get(op)
     if found is None and op.traits.elementwise and (ufunc := ufunc_of(op.kernel)) is not None:
-        found = table[op] = Entry(_chunkwise if namespace.is_lazy else _of_ufunc(ufunc))
+        found = table[op] = Entry(_BY_CHUNKS[0] if namespace.is_lazy else _of_ufunc(ufunc))
     return found
 
 
-def why_absent(op: Op) -> str:
+def why_absent(op: Op, namespace: Namespace) -> str:
     """Return why an op has no entry, empty if that is not stated."""
-    load()
-    return _ABSENT.get(op, "")
+    own = _ABSENT_LATER.get(op, "") if namespace.is_lazy else ""
+    return own or _ABSENT.get(op, "")
 
 
 def states_itself(op: Op) -> bool:
@@ -225,8 +255,3 @@ def _of_ufunc(ufunc: Any) -> Compute:
         return call.needed(name)(*values)
 
     return compute
-
-
-def _chunkwise(call: Call, *values: Any) -> Any:
-    """Compute an element-wise op by NumPy's kernel, chunk by chunk."""
-    raise call.refused("")

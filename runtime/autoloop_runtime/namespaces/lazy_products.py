@@ -1,0 +1,61 @@
+"""Products, and what is solved and factorised, over arrays that are computed later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..ops.contractions import EINSUM
+from ..ops.linalg import CHOLESKY, DET, DOT, INV, MATMUL, SOLVE
+from .chunk_kernels import ChunkKernel, as_dask, blockwise, dask_array, whole_along
+from .foreign_rows import Call, computed
+
+
+def _product(a: Any, b: Any) -> Any:
+    """Return the product of two chunks, with an axis for the part of the sum that it is."""
+    return np.matmul(a, b)[np.newaxis]
+
+
+@computed(MATMUL, DOT, when="later")
+def _matmul(call: Call, a: Any, b: Any) -> Any:
+    a, b = as_dask(a), as_dask(b)
+    own = call.dtypes[0]
+    if a.ndim > 2 or b.ndim > 2 or own.kind == "b":
+        return dask_array().matmul(a, b)
+    # the axis that is summed over is 0, rows 1 and columns 2
+    left, right = (1, 0) if a.ndim == 2 else (0,), (0, 2) if b.ndim == 2 else (0,)
+    out = (*left[:-1], *right[1:])
+    if a.numblocks[-1] == 1 == b.numblocks[0]:
+        return blockwise(call, np.matmul, out, a, left, b, right, dtype=own, concatenate=True)
+    parts = blockwise(call, _product, (0, *out), a, left, b, right, dtype=own, adjust_chunks={0: 1})
+    return dask_array().sum(parts, axis=0, dtype=own)
+
+
+@computed(EINSUM, when="later")
+def _einsum(call: Call, *xs: Any, equation: str) -> Any:
+    return dask_array().einsum(equation, *map(as_dask, xs))
+
+
+@computed(INV, DET, CHOLESKY, when="later")
+def _of_matrix(call: Call, x: Any) -> Any:
+    x = whole_along(x, (-1, -2))
+    own = tuple(range(x.ndim))
+    out = own[:-2] if call.op is DET else own
+    return blockwise(call, ChunkKernel(call.op, {}), out, x, own, dtype=call.dtypes[0], concatenate=True)
+
+
+@computed(SOLVE, when="later")
+def _solve(call: Call, a: Any, b: Any) -> Any:
+    a = whole_along(as_dask(a), (-1, -2))
+    b = as_dask(b)
+    if b.ndim not in (1, a.ndim) or (b.ndim == 1 and a.ndim != 2):
+        raise call.refused("of stacks that broadcast")
+    b = whole_along(b, (0,) if b.ndim == 1 else (-2,))
+    batch = tuple(range(a.ndim - 2))
+    rows, columns = a.ndim, a.ndim + 1
+    right, out = ((rows,), (columns,)) if b.ndim == 1 else ((*batch, rows, -1), (*batch, columns, -1))
+    kernel = ChunkKernel(call.op, {})
+    return blockwise(
+        call, kernel, out, a, (*batch, columns, rows), b, right, dtype=call.dtypes[0], concatenate=True
+    )  # fmt: skip

@@ -1,0 +1,121 @@
+"""Loops over Dask's arrays: the same numbers, what is fetched, and how much is under way."""
+
+from __future__ import annotations
+
+import autoloop as al
+import numpy as np
+import pytest
+from api import Executable, Statistics
+from dask_programs import F8, counted, power, program, run
+from each_case import each
+
+da = pytest.importorskip("dask.array")
+RNG = np.random.default_rng(3)
+A, X = RNG.random((12, 12)), RNG.random(12)
+
+
+@pytest.fixture(params=["here", "threads"], scope="module")
+def client(request):
+    """Dask's local scheduler, and a cluster of threads."""
+    if request.param == "here":
+        yield None
+        return
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 1, "threads_per_worker": 2, "dashboard_address": ":0", "set_as_default": False}
+    with distributed.Client(processes=False, **options) as made:
+        yield made
+
+
+def test_a_loop_that_ends_by_what_it_computes(client):
+    lowered = program(power, ("a", F8, (12, 12)), ("x", F8, (12,)))
+    told = Statistics()
+    results = run(
+        lowered, [da.from_array(A, chunks=(4, 12)), da.from_array(X, chunks=4)], client=client, statistics=told
+    )
+    expected = Executable(lowered).run([A, X])
+    assert results[0] == expected[0]
+    np.testing.assert_allclose(results[1], expected[1], rtol=1e-12)
+    assert told.iterations == told.submissions == told.fetches == expected[0]
+
+
+def test_a_counted_loop_fetches_nothing(client):
+    lowered = program(lambda x: counted(x, 100), ("x", F8, (12,)))
+    told = Statistics()
+    results = run(lowered, [da.from_array(X, chunks=4)], client=client, statistics=told)
+    np.testing.assert_allclose(results[1], Executable(lowered).run([X])[1], rtol=1e-12)
+    assert told.fetches == 0
+    assert told.submissions < 60
+
+
+@each([1, 2, 5])
+def test_no_more_iterations_are_under_way_than_the_window(window):
+    lowered = program(lambda x: counted(x, 30, parallel_iterations=window), ("x", F8, (12,)))
+    told = Statistics()
+    run(lowered, [da.from_array(X, chunks=4)], statistics=told)
+    assert told.widest <= window
+
+
+def test_loops_in_loops_and_branches(client):
+    def build(x):
+        def inner(x):
+            return al.while_loop(lambda j, y: al.sum(y) > 1.0, lambda j, y: (j + 1, y * 0.5), [al.constant(0), x])
+
+        def body(i, n, x):
+            j, y = inner(x)
+            y = al.cond(al.sum(y) > 0.7, lambda: y * 3.0, lambda: y * 5.0)
+            return i + 1, n + j, y
+
+        return al.while_loop(lambda i, n, x: i < 6, body, [al.constant(0), al.constant(0), x])
+
+    lowered = program(build, ("x", F8, (12,)))
+    results = run(lowered, [da.from_array(X, chunks=4)], client=client)
+    expected = Executable(lowered).run([X])
+    assert results[:2] == expected[:2]
+    np.testing.assert_allclose(results[2], expected[2], rtol=1e-12)
+
+
+def test_no_trips_give_what_came():
+    lowered = program(lambda x: counted(x, 0), ("x", F8, (12,)))
+    np.testing.assert_array_equal(run(lowered, [da.from_array(X, chunks=4)])[1], X)
+
+
+def test_a_condition_that_does_not_change():
+    def build(flag, x):
+        def body(i, x):
+            return i + 1, al.cond(flag, lambda: x * 0.5, lambda: x + 1.0)
+
+        return al.while_loop(lambda i, x: i < 5, body, [al.constant(0), x])
+
+    lowered = program(build, ("flag", np.dtype(bool), ()), ("x", F8, (12,)))
+    for flag in (True, False):
+        told = Statistics()
+        results = run(lowered, [da.from_array(np.asarray(flag)), da.from_array(X, chunks=4)], statistics=told)
+        np.testing.assert_allclose(results[1], Executable(lowered).run([np.bool_(flag), X])[1], rtol=1e-12)
+
+
+def test_two_loops_are_under_way_together(client):
+    def build(x, y):
+        def halved(x):
+            return al.while_loop(lambda j, y: al.sum(y) > 0.01, lambda j, y: (j + 1, y * 0.5), [al.constant(0), x])
+
+        return [*halved(x), *halved(y)]
+
+    lowered = program(build, ("x", F8, (12,)), ("y", F8, (12,)))
+    told = Statistics()
+    results = run(lowered, [da.from_array(X, chunks=4), da.from_array(X * 2, chunks=4)], client=client, statistics=told)
+    expected = Executable(lowered).run([X, X * 2])
+    assert [results[0], results[2]] == [expected[0], expected[2]]
+    assert told.iterations == sum([results[0], results[2]])
+    if client is None:  # all that is due is sent together
+        assert told.submissions <= max(results[0], results[2]) + 1
+
+
+def test_a_failure_here_is_told_at_the_users_line(client):
+    def build(x, y):
+        return counted(x, 3, lambda i, x: x + y)
+
+    lowered = program(build, ("x", F8, (None,)), ("y", F8, (None,)))
+    with pytest.raises(ValueError, match="broadcast") as caught:
+        run(lowered, [da.from_array(X, chunks=4), da.from_array(X[:5], chunks=5)], client=client)
+    assert "in iteration 0 of the loop" in "".join(caught.value.__notes__)
+    assert any("test_dask_engine" in str(entry.path) for entry in caught.traceback)
