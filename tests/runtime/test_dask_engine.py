@@ -5,7 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
-from api import Executable, Statistics
+from api import Executable, Statistics, dask_engine
 from dask_programs import F8, counted, power, program, run
 from each_case import each
 
@@ -14,16 +14,18 @@ RNG = np.random.default_rng(3)
 A, X = RNG.random((12, 12)), RNG.random(12)
 
 
-@pytest.fixture(params=["here", "threads"], scope="module")
-def client(request):
-    """Dask's local scheduler, and a cluster of threads."""
-    if request.param == "here":
-        yield None
-        return
+@pytest.fixture(scope="module")
+def cluster():
     distributed = pytest.importorskip("distributed")
     options = {"n_workers": 1, "threads_per_worker": 2, "dashboard_address": ":0", "set_as_default": False}
     with distributed.Client(processes=False, **options) as made:
         yield made
+
+
+@pytest.fixture(params=["here", "threads"])
+def client(request):
+    """Dask's local scheduler, and a cluster of threads."""
+    return None if request.param == "here" else request.getfixturevalue("cluster")
 
 
 def test_a_loop_that_ends_by_what_it_computes(client):
@@ -115,7 +117,55 @@ def test_a_failure_here_is_told_at_the_users_line(client):
         return counted(x, 3, lambda i, x: x + y)
 
     lowered = program(build, ("x", F8, (None,)), ("y", F8, (None,)))
-    with pytest.raises(ValueError, match="broadcast") as caught:
+    with pytest.raises(ValueError) as caught:
         run(lowered, [da.from_array(X, chunks=4), da.from_array(X[:5], chunks=5)], client=client)
     assert "in iteration 0 of the loop" in "".join(caught.value.__notes__)
     assert any("test_dask_engine" in str(entry.path) for entry in caught.traceback)
+
+
+def test_templates_change_nothing(client):
+    lowered = program(power, ("a", F8, (12, 12)), ("x", F8, (12,)))
+    feeds = [da.from_array(A, chunks=(4, 12)), da.from_array(X, chunks=4)]
+    told = [Statistics(), Statistics()]
+    with_them = run(lowered, feeds, client=client, statistics=told[0])
+    without = run(lowered, feeds, client=client, statistics=told[1], templates=False)
+    for a, b in zip(with_them, without):
+        np.testing.assert_array_equal(a, b)
+    assert told[0].written <= 3
+    assert told[0].reused >= with_them[0] - 3
+    assert not told[1].tasks
+
+
+def test_a_failure_on_a_worker_is_told_at_the_users_line(client):
+    def build(x):
+        def body(i, x):
+            m = al.reshape(x, (2, 2))
+            y = al.linalg.solve(m, al.constant(np.ones(2)))  # fails
+            return i + 1, al.concat([y, x[:2]], 0) * 0.0
+
+        return al.while_loop(lambda i, x: al.sum(x) > -1.0, body, [al.constant(0), x])
+
+    lowered = program(build, ("x", F8, (4,)))
+    with pytest.raises(np.linalg.LinAlgError) as caught:
+        run(lowered, [da.from_array(np.array([1.0, 2.0, 0.5, 3.0]), chunks=4)], client=client)
+    assert "in iteration 1 of the loop" in "".join(caught.value.__notes__)
+    lines = [str(entry.statement) for entry in caught.traceback if "test_dask_engine" in str(entry.path)]
+    assert any("# fails" in line for line in lines)
+
+
+def test_old_iterations_are_released(cluster):
+    lowered = program(power, ("a", F8, (12, 12)), ("x", F8, (12,)))
+    feeds = [da.from_array(A, chunks=(4, 12)), da.from_array(X, chunks=4)]
+    counts = []
+
+    class Told:
+        def wants(self, loops):
+            return True
+
+        def computed(self, handed):
+            assert set(handed.values) == {0, 1, 2}
+            counts.append(len(cluster.futures))
+
+    results = dask_engine.run(lowered, feeds, client=cluster, on_iteration=Told())
+    assert len(counts) == results[0]
+    assert max(counts) <= min(counts[1:]) + 6

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -13,114 +13,169 @@ from ..dataflow.frames import Item, Iteration, State
 from ..dataflow.kernels import explained
 from ..ir.graph import eager
 from ..ir.run_state import EAGER, RunState
+from .blamed_calls import told
 from .crossings import AWAIT, CROSS, with_crossings
-from .laters import Later, unwrapped, wrapped
+from .handed_over import Collecting, HandedOver, OnIteration
+from .known_calls import KnownCalls
+from .laters import Call, Later, calls_of, unwrapped
 from .mailbox import Mailbox
 from .on_cluster import OnCluster
 from .submissions import Done, Fetched, Locally, Sender, Statistics, Submission, dask_client
+from .task_templates import Templates
 from .windows import Windows
 
 
-def run(
-    lowered: Lowered, feeds: Sequence[Any], *, client: Any = None, parallel: int | None = None,
-    state: RunState = EAGER, statistics: Statistics | None = None,
-) -> list[Any]:  # fmt: skip
-    """Return the fetches of a graph, some values of which are collections of Dask.
-
-    Loops run until their conditions say so: those of collections are fetched, and nothing else is. What loops hand over
-    is computed, by the cluster of ``client`` or here; what is computed after the last loop stays lazy.
+class DaskExecutable:
+    """A lowered graph ready to run over collections of Dask, any number of times.
 
     Parameters
     ----------
     lowered : Lowered
         Its kernels take collections, by NumPy's protocols or of their own.
-    feeds : sequence
-        Arrays, numbers and collections.
-    client : distributed.Client, optional
-        Default the current one; without one, Dask's local scheduler.
-    parallel : int, optional
-        A limit to how many iterations of a loop are under way, besides the ``parallel_iterations`` of the loops.
-    state : RunState
-        Handed to stateful kernels.
-    statistics : Statistics, optional
-        Filled in.
-
-    Raises
-    ------
-    BaseException
-        What a kernel raised, here or on a worker, with the user's own lines in its traceback.
     """
-    found = dask_client(client)
-    sender: Sender = Locally() if found is None else OnCluster(found)
-    driver = _Driver(Plan(with_crossings(lowered)), sender, Windows(parallel), state, statistics or Statistics())
-    with eager():
-        return driver.run(feeds)
+
+    def __init__(self, lowered: Lowered) -> None:
+        self.plan = Plan(with_crossings(lowered))
+        self.known, self.templates = KnownCalls(), Templates()
+        self.kernels: dict[Step, Callable[..., Any]] = {}
+        #: by frame: how many loop variables it has
+        self.variables = Counter([node.frame for node in self.plan.nodes if node.op is CROSS])
+
+    def kernel(self, step: Step) -> Callable[..., Any]:
+        """Return what is called for a step, which writes to nothing that it is given."""
+        found = self.kernels.get(step)
+        if found is None:
+            found = kernel_of(step.flat)
+            assert found is not None
+            self.kernels[step] = found
+        return found
+
+    def run(
+        self, feeds: Sequence[Any], *, client: Any = None, parallel: int | None = None, state: RunState = EAGER,
+        statistics: Statistics | None = None, on_iteration: OnIteration | None = None, templates: bool = True,
+    ) -> list[Any]:  # fmt: skip
+        """Return the fetches.
+
+        Loops run until their conditions say so: those of collections are fetched, and nothing else is. What loops hand
+        over is computed, by the cluster of ``client`` or here; what is computed after the last loop stays lazy.
+
+        Parameters
+        ----------
+        feeds : sequence
+            Arrays, numbers and collections.
+        client : distributed.Client, optional
+            Default the current one; without one, Dask's local scheduler.
+        parallel : int, optional
+            A limit to how many iterations of a loop are under way, besides the ``parallel_iterations`` of the loops.
+        state : RunState
+            Handed to stateful kernels.
+        statistics : Statistics, optional
+            Filled in.
+        on_iteration : OnIteration, optional
+            Told of what iterations hand over, see ``handed_over``.
+        templates : bool
+            Write task graphs by templates where that can be done.
+
+        Raises
+        ------
+        BaseException
+            What a kernel raised, here or on a worker, with the user's own lines in its traceback.
+        """
+        found = dask_client(client)
+        sender: Sender = Locally() if found is None else OnCluster(found)
+        collecting = None if on_iteration is None else Collecting(on_iteration, self.variables)
+        driver = _Driver(self, sender, Windows(parallel), state, statistics or Statistics(), templates)
+        with eager():
+            return driver.run(feeds, collecting, on_iteration)
+
+
+def run(lowered: Lowered, feeds: Sequence[Any], **options: Any) -> list[Any]:
+    """Return the fetches of a graph that is run once; see ``DaskExecutable``, which remembers how tasks are written."""
+    return DaskExecutable(lowered).run(feeds, **options)
 
 
 class _Driver:
     """One run."""
 
     def __init__(
-        self, plan: Plan, sender: Sender, windows: Windows, state: RunState, statistics: Statistics
+        self, executable: DaskExecutable, sender: Sender, windows: Windows, state: RunState, statistics: Statistics,
+        templates: bool,
     ) -> None:  # fmt: skip
-        self._plan, self._sender, self._windows = plan, sender, windows
+        self._executable, self._sender, self._windows = executable, sender, windows
         self._state, self._statistics = state, statistics
-        self._tokens = State(plan)
+        self._templates = executable.templates if templates and executable.known.usable else None
+        self._tokens = State(executable.plan)
         self._ready: deque[Item] = deque()
+        #: how many calls were noted
+        self._calls = 0
         #: marks whose conditions are to be sent, and those that wait until their loop is less far ahead
         self._asked: list[tuple[Item, Later]] = []
         self._held: deque[Item] = deque()
+        #: in the order in which they were sent, and which of them have failed
         self._flying: list[Submission] = []
+        self._failed: dict[Submission, BaseException] = {}
+        #: what somebody is to be told of
+        self._handed: list[HandedOver] = []
+        self._collecting: Collecting | None = None
+        self._told: OnIteration | None = None
         self._mailbox = Mailbox()
-        self._kernels: dict[Step, Callable[..., Any]] = {}
 
-    def run(self, feeds: Sequence[Any]) -> list[Any]:
+    def run(self, feeds: Sequence[Any], collecting: Collecting | None, told_of: OnIteration | None) -> list[Any]:
         """Return the fetches."""
-        tokens = self._tokens
+        self._collecting, self._told = collecting, told_of
+        tokens, later = self._tokens, self._executable.known.later
         try:
-            tokens.start([wrapped(value) for value in feeds], self._ready, None)
+            tokens.start([later(value) for value in feeds], self._ready, None)
             while True:
                 self._compute_ready()
                 if tokens.finished and not self._flying:
                     break
-                if not self._send():
-                    self._read(self._mailbox.take())
-                else:
-                    self._read(self._mailbox.take(wait=False))
+                sent = not self._failed and self._send()
+                self._read(self._mailbox.take(wait=not sent))
             return [unwrapped(value) for value in results_of(tokens)]
         except BaseException:
             self._sender.cancel(self._flying)
             raise
         finally:
-            self._statistics.widest = self._windows.widest
-            self._flying.clear()
+            statistics, templates = self._statistics, self._executable.templates
+            statistics.widest = self._windows.widest
+            statistics.written, statistics.reused = templates.written, templates.reused
+            for left in (self._ready, self._held, self._asked, self._flying, self._failed, self._handed):
+                left.clear()
             tokens.close()
 
     # -- kernels ------------------------------------------------------------------------------------------
 
     def _compute_ready(self) -> None:
-        while self._ready:
+        while self._ready and not self._failed:
             it, step = self._ready.popleft()
             op = step.flat.op
             if op is AWAIT and type(it.values[step.first]) is Later:
                 self._ask(it, step)
-            elif op is CROSS and type(it.values[step.first]) is Later:
+            elif op is CROSS:
                 self._cross(it, step)
             else:
                 self._call(it, step)
 
     def _call(self, it: Iteration, step: Step) -> None:
-        kernel = self._kernels.get(step)
-        if kernel is None:
-            kernel = kernel_of(step.flat)
-            assert kernel is not None
-            self._kernels[step] = kernel
-        args = [unwrapped(value) for value in it.values[step.first : step.last]]
+        """Call a kernel, or note that it is to be called."""
+        kernel = self._executable.kernel(step)
+        args = it.values[step.first : step.last]
+        if self._templates is not None and Later in map(type, args):
+            known = self._executable.known.known(step, kernel, args)
+            if known is not None:
+                call = Call(kernel, tuple(args), known, it, step, self._calls)
+                self._calls += 1
+                outs = [Later(None, form, call, k) for k, form in enumerate(known.forms)]
+                self._give(it, step, outs[0] if step.outs is None else outs)
+                return
         try:
-            out = kernel(*args, state=self._state) if step.stateful else kernel(*args)
+            values = [unwrapped(value) for value in args]
+            out = kernel(*values, state=self._state) if step.stateful else kernel(*values)
         except Exception as error:
             raise explained(error, it, step)  # noqa: B904
-        self._give(it, step, wrapped(out) if step.outs is None else [wrapped(value) for value in out])
+        later = self._executable.known.later
+        self._give(it, step, later(out) if step.outs is None else [later(value) for value in out])
 
     def _give(self, it: Iteration, step: Step, out: Any) -> None:
         """Let go of what a step was given, and hand on what it gives."""
@@ -139,12 +194,22 @@ class _Driver:
 
     def _cross(self, it: Iteration, step: Step) -> None:
         """Hand a value on to the next iteration, if there may be one more under way."""
-        later = it.values[step.first]
-        if not self._windows.admits(it, later, not (self._flying or self._sender.blocks)):
-            self._held.append((it, step))
-            return
-        later.is_due = not later.is_sent
-        self._give(it, step, later)
+        value = it.values[step.first]
+        if type(value) is Later:
+            if not self._windows.admits(it, value, not (self._flying or self._sender.blocks)):
+                self._held.append((it, step))
+                return
+            value.is_due = not value.is_sent
+        if self._collecting is not None:
+            handed = self._collecting.note(it, step.flat.attrs["variable"], value)
+            if handed is not None:
+                self._handed.append(handed)
+        self._give(it, step, value)
+
+    def _try_again(self) -> None:
+        """Let go on what waits for its loop to be less far ahead, if it may now."""
+        self._ready.extend(self._held)
+        self._held.clear()
 
     # -- sending and waiting ------------------------------------------------------------------------------
 
@@ -153,22 +218,22 @@ class _Driver:
         if not self._asked and self._flying and not self._windows.is_room_worth():
             return False
         waiting = list(self._waiting())
+        wanted = [v for handed in self._handed for v in handed.values.values() if type(v) is Later]
         due = [later for later in waiting if later.is_due]
-        targets = [*due, *self._windows.newest(), *[later for _, later in self._asked]]
+        targets = [*due, *wanted, *self._windows.newest(), *[later for _, later in self._asked]]
         targets = list(dict.fromkeys([later for later in targets if not later.is_sent]))
-        if not targets and not self._asked:
+        if not targets and not self._asked and not self._handed:
             return False
-        names = {name for later in targets for name in later.collection.dask.layers}
-        again = [v for v in waiting if not v.is_sent and v.collection.name in names]
-        laters = list(dict.fromkeys([*targets, *again]))
-        submission = Submission(laters, self._asked, self._windows.send())
-        self._asked = []
-        for later in laters:
-            later.is_sent, later.is_due = True, False
+        calls = calls_of(targets)
+        laters = list(dict.fromkeys([*targets, *_needed_again(targets, calls, waiting)]))
+        origins = {v: (v.call, v.number) for v in laters if v.call is not None}
+        use = None if self._templates is None else self._templates.of(laters)
+        submission = Submission(laters, self._asked, self._windows.send(), calls, origins, self._handed, use)
+        self._asked, self._handed = [], []
         self._flying.append(submission)
         self._statistics.submissions += 1
         self._statistics.iterations += sum(submission.iterations.values())
-        self._sender.send(submission, self._mailbox)
+        self._statistics.tasks += self._sender.send(submission, self._mailbox)
         self._try_again()
         return True
 
@@ -184,22 +249,41 @@ class _Driver:
 
     def _read(self, letters: Sequence[Fetched | Done]) -> None:
         for letter in letters:
+            submission = letter.submission
             if isinstance(letter, Fetched):
                 self._statistics.fetches += len(letter.values)
-                for ((it, step), _), value in zip(letter.submission.asked, letter.values):
+                for ((it, step), _), value in zip(submission.asked, letter.values):
                     self._give(it, step, value)
-                letter.submission.asked.clear()
+                submission.asked.clear()
             elif letter.error is not None:
-                raise self._failure(letter.submission, letter.error)
+                self._failed[submission] = letter.error
             else:
-                self._flying.remove(letter.submission)
-                self._windows.done(letter.submission.iterations)
+                self._flying.remove(submission)
+                self._windows.done(submission.iterations)
                 self._try_again()
+                for handed in submission.handed:
+                    assert self._told is not None
+                    self._told.computed(handed)
+        if self._failed and self._flying[0] in self._failed:  # what was sent before it has not failed
+            first = self._flying[0]
+            raise told(self._failed[first], first, self._sender)
 
-    def _try_again(self) -> None:
-        """Let go on what waits for its loop to be less far ahead, if it may now."""
-        self._ready.extend(self._held)
-        self._held.clear()
 
-    def _failure(self, submission: Submission, error: BaseException) -> BaseException:
-        return error
+def _needed_again(targets: Sequence[Later], calls: Sequence[Call], waiting: Sequence[Later]) -> list[Later]:
+    """Return the values that are computed for ``targets`` and that others, which wait, are or will be made of."""
+    if not calls:
+        names = {name for later in targets for name in later.collection.dask.layers}
+        return [v for v in waiting if not v.is_sent and getattr(v.collection, "name", None) in names]
+    made = {call.serial for call in calls}
+    found: list[Later] = []
+    todo, seen = [v for v in waiting if v.call is not None], set()
+    while todo:
+        later = todo.pop()
+        if later in seen or later.call is None:
+            continue
+        seen.add(later)
+        if later.call.serial in made:
+            found.append(later)
+        else:
+            todo += [v for v in later.call.args if type(v) is Later]
+    return found

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import uuid
 from collections.abc import Sequence
 from typing import Any
 
+from .laters import Later
 from .mailbox import Mailbox
-from .submissions import Done, Fetched, Submission
+from .submissions import Done, Fetched, Submission, array_of, hold
 
 
 class OnCluster:
@@ -23,17 +25,60 @@ class OnCluster:
     def __init__(self, client: Any) -> None:
         self._client = client
         self._distributed: Any = importlib.import_module("distributed")
+        try:
+            self._expression: Any = getattr(importlib.import_module("dask._expr"), "LLGExpr", None)
+        except ImportError:  # before dask 2025.4
+            self._expression = None
 
-    def send(self, submission: Submission, mailbox: Mailbox) -> None:
+    def persist(self, collections: list[Any]) -> list[Any]:
         """See ``Sender``."""
-        made = self._client.persist([later.collection for later in submission.laters])
-        for later, collection in zip(submission.laters, made):
-            later.collection = collection
-        futures = [self._distributed.futures_of(collection) for collection in made]
-        places = {id(later): k for k, later in enumerate(submission.laters)}
-        asked = [futures[places[id(later)]][0] for _, later in submission.asked]
-        every = [future for those in futures for future in those]
+        made: list[Any] = self._client.persist(collections)
+        return made
+
+    def wait(self, collections: list[Any]) -> None:
+        """See ``Sender``."""
+        for future in self._distributed.futures_of(collections):
+            error = future.exception()
+            if error is not None:
+                raise error
+
+    def parts(self, collection: Any) -> dict[Any, Any]:
+        """See ``Sender``."""
+        return {future.key: future for future in self._distributed.futures_of(collection)}
+
+    def send(self, submission: Submission, mailbox: Mailbox) -> int:
+        """See ``Sender``."""
+        count = 0
+        if submission.use is None:
+            made = self.persist([later.collection for later in submission.laters])
+            for later, collection in zip(submission.laters, made):
+                later.become(collection)
+        else:
+            count = self._send_tasks(submission)
+        asked = [self._futures(later)[0] for _, later in submission.asked]
+        every = [future for later in submission.laters for future in self._futures(later)]
         self._client.loop.add_callback(self._watch, submission, asked, every, mailbox)
+        return count
+
+    def _send_tasks(self, submission: Submission) -> int:
+        """Send the tasks that a template gives, and no collection."""
+        use = submission.use
+        assert use is not None
+        for later in use.given:
+            hold(later, self)
+        tasks, keys = use.template.used([later.keys for later in use.given], use.scalars)
+        # with a name of its own it is not made one of all that it contains
+        graph = tasks if self._expression is None else self._expression(tasks, _determ_token=uuid.uuid4().hex)
+        futures = self._client.get(graph, keys, sync=False)
+        for later, those, parts in zip(submission.laters, keys, futures):
+            later.become_parts(those, parts, array_of)
+        return len(tasks)
+
+    def _futures(self, later: Later) -> list[Any]:
+        if later.parts:
+            return later.parts
+        found: list[Any] = self._distributed.futures_of(later.collection)
+        return found
 
     async def _watch(self, submission: Submission, asked: list[Any], every: list[Any], mailbox: Mailbox) -> None:
         """Tell what becomes of a submission. Runs on the client's event loop."""
@@ -60,7 +105,8 @@ class OnCluster:
             future
             for submission in submissions
             for later in submission.laters
-            for future in self._distributed.futures_of(later.collection)
+            if later.is_sent
+            for future in self._futures(later)
             if future.client is self._client
         ]
         if futures and self._client.status == "running":

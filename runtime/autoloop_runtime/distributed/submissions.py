@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ..base.dataclass import dataclass
 from ..dataflow.frames import Frame, Item
-from .laters import Later
+from .handed_over import HandedOver
+from .known_calls import chunk_keys
+from .laters import Call, Later
 from .mailbox import Mailbox
+from .task_templates import Use
 
 
 @dataclass(slots=True)
@@ -27,7 +31,9 @@ class Statistics:
     widest : int
         How many iterations of one loop were under way at a time, at the most.
     tasks : int
-        How many tasks were sent, as far as they were counted: where templates write them.
+        How many tasks were sent by templates.
+    written, reused : int
+        How many templates were written, and how often one was used again.
     """
 
     submissions: int = 0
@@ -35,6 +41,8 @@ class Statistics:
     fetches: int = 0
     widest: int = 0
     tasks: int = 0
+    written: int = 0
+    reused: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -49,14 +57,23 @@ class Submission:
         The conditions among them, and the marks that wait for them.
     iterations : dict of Frame to int
         How many iterations of which loops it computes.
-    fetched : bool
-        The conditions have come.
+    calls : list of Call
+        The kernels that it runs, as far as they are noted.
+    origins : dict of Later to (Call, int)
+        Which of them, and which output of that, gives each of the values.
+    handed : list of HandedOver
+        What is told once it is computed.
+    use : Use or None
+        The template that it is written by.
     """
 
     laters: list[Later]
     asked: list[tuple[Item, Later]]
     iterations: dict[Frame, int]
-    fetched: bool = False
+    calls: list[Call]
+    origins: dict[Later, tuple[Call, int]]
+    handed: list[HandedOver]
+    use: Use | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +103,20 @@ class Sender(Protocol):
 
     blocks: bool
 
-    def send(self, submission: Submission, mailbox: Mailbox) -> None:
-        """Have all values of ``submission`` computed, and put in their places what Dask gives for them."""
+    def persist(self, collections: list[Any]) -> list[Any]:
+        """Have Dask compute collections; returns what it gives for them at once."""
+
+    def wait(self, collections: list[Any]) -> None:
+        """Wait until collections are computed; raises what a task has raised."""
+
+    def parts(self, collection: Any) -> dict[Any, Any]:
+        """Return what holds each chunk of a collection that was persisted, by its key."""
+
+    def send(self, submission: Submission, mailbox: Mailbox) -> int:
+        """Have all values of ``submission`` computed, and put in their places what Dask gives for them.
+
+        Returns how many tasks that are, of a template.
+        """
 
     def cancel(self, submissions: Sequence[Submission]) -> None:
         """Stop what is not computed of these; their results are not wanted any more."""
@@ -98,30 +127,88 @@ class Locally:
 
     blocks = True
 
-    def send(self, submission: Submission, mailbox: Mailbox) -> None:
+    def __init__(self) -> None:
+        self._dask: Any = importlib.import_module("dask")
+        self._base: Any = importlib.import_module("dask.base")
+        self._array: Any = importlib.import_module("dask.array").Array
+        self._spec: Any = importlib.import_module("dask._task_spec")
+
+    def persist(self, collections: list[Any]) -> list[Any]:
         """See ``Sender``."""
-        dask: Any = importlib.import_module("dask")
+        return list(self._dask.persist(*collections))
+
+    def wait(self, collections: list[Any]) -> None:
+        """See ``Sender``: they are computed."""
+
+    def parts(self, collection: Any) -> dict[Any, Any]:
+        """See ``Sender``."""
+        return {key: getattr(node, "value", node) for key, node in dict(collection.dask).items()}
+
+    def send(self, submission: Submission, mailbox: Mailbox) -> int:
+        """See ``Sender``."""
+        count = 0
         try:
-            made = dask.persist(*[later.collection for later in submission.laters])
+            if submission.use is None:
+                made = self.persist([later.collection for later in submission.laters])
+                for later, collection in zip(submission.laters, made):
+                    later.become(collection)
+            else:
+                count = self._compute(submission, submission.use)
+            values = [self._value(later) for _, later in submission.asked]
         except Exception as error:
             mailbox.put(Done(submission, error))
-            return
-        for later, collection in zip(submission.laters, made):
-            later.collection = collection
-        if submission.asked:
-            values = dask.compute(*[later.collection for _, later in submission.asked], scheduler="synchronous")
-            mailbox.put(Fetched(submission, list(values)))
+            return count
+        if values:
+            mailbox.put(Fetched(submission, values))
         mailbox.put(Done(submission))
+        return count
+
+    def _compute(self, submission: Submission, use: Use) -> int:
+        for later in use.given:
+            hold(later, self)
+        graph, keys = use.template.used([later.keys for later in use.given], use.scalars)
+        count, node = len(graph), self._spec.DataNode
+        for later in use.given:
+            graph.update([(key, node(key, part)) for key, part in zip(later.keys, later.parts)])
+        get = self._base.get_scheduler(cls=self._array) or self._array.__dask_scheduler__
+        for later, those, made in zip(submission.laters, keys, get(graph, keys)):
+            later.become_parts(those, list(made), array_of)
+        return count
+
+    def _value(self, later: Later) -> Any:
+        if later.parts:
+            return later.parts[0]
+        return self._dask.compute(later.collection, scheduler="synchronous")[0]
 
     def cancel(self, submissions: Sequence[Submission]) -> None:
         """See ``Sender``; nothing is left behind by what has failed here."""
+
+
+def hold(later: Later, sender: Sender) -> None:
+    """Have the parts of a value that a template is given; of one that is lazy yet, have them computed."""
+    if later.parts:
+        return
+    if not later.is_sent:
+        later.become(sender.persist([later.collection])[0])
+    parts = sender.parts(later.collection)
+    assert later.form is not None
+    keys = chunk_keys(later.collection.name, later.form)
+    later.keys, later.parts = keys, [parts[key] for key in keys]
+
+
+def array_of(later: Later) -> Any:
+    """Return an array of Dask's over what holds its chunks."""
+    da: Any = importlib.import_module("dask.array")
+    form, graph = later.form, dict(zip(later.keys, later.parts))
+    assert form is not None
+    return da.Array(graph, later.keys[0][0], form.chunks, dtype=form.dtype, meta=form.meta)
 
 
 def dask_client(given: Any = None) -> Any:
     """Return the client to use: the one that is given, or the one that is current; ``None`` if there is none."""
     if given is not None:
         return given
-    if importlib.import_module("sys").modules.get("distributed") is None:
+    if sys.modules.get("distributed") is None:
         return None
     distributed: Any = importlib.import_module("distributed")
     try:

@@ -1,0 +1,141 @@
+"""What kernels give, of what form: known from the first time that one was called with such inputs."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dataflow.execution_plan import Step
+from .laters import Form, Later
+
+#: how many are kept: of a program whose numbers differ from iteration to iteration each is another
+MOST = 4096
+#: what no array has, in the place of a shape
+_NAN = float("nan")
+
+
+class Known:
+    """What a kernel gives for inputs of such forms.
+
+    Attributes
+    ----------
+    forms : tuple of Form
+        By output.
+    parameters : tuple of int
+        Inputs that are NumPy's scalars of which the form does not depend: tasks are given them.
+    """
+
+    __slots__ = ("forms", "kept", "parameters")
+
+    def __init__(self, forms: tuple[Form, ...], parameters: tuple[int, ...], kept: tuple[Any, ...]) -> None:
+        self.forms, self.parameters = forms, parameters
+        self.kept = kept  # what is known by its identity must not go
+
+
+class KnownCalls:
+    """All that is known of the kernels of one plan; runs at the same time may find the same twice."""
+
+    def __init__(self) -> None:
+        self._forms: dict[tuple[Any, ...], Form] = {}
+        self._known: dict[tuple[Any, ...], Known | None] = {}
+        da: Any = importlib.import_module("dask.array")
+        self._array = da.Array
+        #: arrays made of expressions have no task graph yet
+        self.usable = not getattr(da, "ARRAY_EXPR_ENABLED", False)
+
+    def form_of(self, collection: Any) -> Form | None:
+        """Return the form of an array whose chunks are known."""
+        if type(collection) is not self._array or not self.usable:
+            return None
+        chunks, meta = collection.chunks, getattr(collection, "_meta", None)
+        if type(meta) is not np.ndarray or any(size != size for sizes in chunks for size in sizes):
+            return None
+        key = (collection.dtype, chunks)
+        found = self._forms.get(key)
+        if found is None:
+            found = self._forms.setdefault(key, Form(collection.dtype, chunks, meta))
+        return found
+
+    def later(self, value: Any) -> Any:
+        """Return what a token carries for a value."""
+        return Later(value, self.form_of(value)) if hasattr(type(value), "__dask_graph__") else value
+
+    def known(self, step: Step, kernel: Callable[..., Any], args: Sequence[Any]) -> Known | None:
+        """Return what a kernel gives for such arguments; None if it must be called for that."""
+        op = step.flat.op
+        if op is None or op.effect or step.stateful or not self.usable:
+            return None
+        varies = op.traits.elementwise
+        kept: list[Any] = []
+        key: list[Any] = [step]
+        for value in args:
+            if type(value) is Later:
+                if value.form is None:
+                    return None
+                key.append(value.form)
+            elif varies and isinstance(value, np.generic):
+                key.append(value.dtype)
+            else:
+                key.append(_literal(value, kept))
+        fixed = tuple(key)
+        if fixed not in self._known:
+            if len(self._known) >= MOST:
+                self._known.clear()
+            self._known[fixed] = self._tried(step, kernel, args, varies, tuple(kept))
+        return self._known[fixed]
+
+    def _tried(
+        self, step: Step, kernel: Callable[..., Any], args: Sequence[Any], varies: bool, kept: tuple[Any, ...]
+    ) -> Known | None:
+        """Call a kernel with arrays of the same forms that nobody computes."""
+        parameters = tuple([k for k, v in enumerate(args) if varies and isinstance(v, np.generic)])
+        given = [placeholder(v.form, f"given-{k}") if type(v) is Later else v for k, v in enumerate(args)]
+        forms = self._made(step, kernel, given)
+        if forms is None or not parameters:
+            return None if forms is None else Known(forms, (), kept)
+        for k in parameters:
+            given[k] = placeholder(parameter_form(args[k]), f"given-{k}")
+        # where the form depends on what it is a parameter, or on its being a number, it is none
+        return Known(forms, parameters, kept) if self._made(step, kernel, given) == forms else None
+
+    def _made(self, step: Step, kernel: Callable[..., Any], given: Sequence[Any]) -> tuple[Form, ...] | None:
+        try:
+            made = kernel(*given)
+        except Exception:  # it is called with what is there, and says so
+            return None
+        forms = [self.form_of(value) for value in ((made,) if step.outs is None else made)]
+        return None if None in forms else tuple(forms)  # type: ignore[arg-type]
+
+
+def parameter_form(value: np.generic) -> Form:
+    """Return the form of a scalar that tasks are given."""
+    return Form(value.dtype, (), np.empty((), value.dtype))
+
+
+def placeholder(form: Form | None, name: str) -> Any:
+    """Return an array the chunks of which are what others hold: as one whose parts are futures."""
+    assert form is not None
+    da: Any = importlib.import_module("dask.array")
+    spec: Any = importlib.import_module("dask._task_spec")
+    keys = chunk_keys(name, form)
+    return da.Array({key: spec.TaskRef(key) for key in keys}, name, form.chunks, dtype=form.dtype, meta=form.meta)
+
+
+def chunk_keys(name: str, form: Form) -> list[Any]:
+    """Return the keys of the chunks of an array, in order."""
+    return [(name, *place) for place in np.ndindex(*[len(sizes) for sizes in form.chunks])]
+
+
+def _literal(value: Any, kept: list[Any]) -> Any:
+    """Return what tells a value that a task graph holds from others."""
+    if isinstance(value, np.generic):
+        return value.dtype, value.tobytes()
+    if type(value) in (bool, int, str, type(None)):
+        return type(value), value
+    if type(value) in (float, complex):
+        return type(value), repr(value)
+    kept.append(value)
+    return id(value)
