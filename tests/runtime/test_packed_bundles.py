@@ -146,8 +146,8 @@ def test_whoever_is_no_machine_code_takes_values_out(at_once, monkeypatch):  # n
     """Machine code is made of one batch only: others are given what it has packed."""
     made, real = [], machine_kernels.MachineKernels._make
 
-    def one_only(self, kinds):
-        real(self, kinds)
+    def one_only(self, kinds, is_shared):
+        real(self, kinds, is_shared)
         batches = [key for key in self._made if len(key) > 1]
         for key in batches[1:]:
             del self._made[key]
