@@ -25,6 +25,15 @@ class ListVersion:
         self._version = version
         self.size = size
 
+    def _next(self, buffer: Buffer, version: int, size: int) -> Self:
+        """Return a version of the same kind."""
+        return type(self)(buffer, version, size)
+
+    def _shape_of(self, item: Any) -> tuple[int, ...]:
+        """Return the shape of an element."""
+        shape: tuple[int, ...] = item.shape
+        return shape
+
     @property
     def spec(self) -> ArraySpec:
         """What was declared."""
@@ -61,7 +70,7 @@ class ListVersion:
             buffer.gives(made, index)
             made.newest = made.stamps[index] = made.newest + 1
             made.put(index, item)
-        return type(self)(made, made.newest, self.size)
+        return self._next(made, made.newest, self.size)
 
     def inserted(self, index: int, item: Any) -> Self:
         """Return the version with ``item`` before the element at ``index``, which is there."""
@@ -76,7 +85,7 @@ class ListVersion:
             else:
                 wide = item.dtype if item.dtype.itemsize > made.rows.dtype.itemsize else made.rows.dtype  # of texts
                 made.rows = np.insert(made.rows.astype(wide, copy=False), index, item, 0)
-        return type(self)(made, made.newest, self.size + 1)
+        return self._next(made, made.newest, self.size + 1)
 
     def dropped(self, index: int) -> Self:
         """Return the version without the last element, whose index is given."""
@@ -88,7 +97,7 @@ class ListVersion:
             made.stamps[index] = 0
             if made.rows is None and made.items:
                 made.items[index] = None
-        return type(self)(made, made.newest, index)
+        return self._next(made, made.newest, index)
 
     def removed(self, index: int) -> Self:
         """Return the version without an element, those behind it one place further in front."""
@@ -101,7 +110,14 @@ class ListVersion:
             del made.stamps[index], made.items[index : index + 1]
             if made.rows is not None:
                 made.rows = np.delete(made.rows, index, 0)
-        return type(self)(made, made.newest, self.size - 1)
+        return self._next(made, made.newest, self.size - 1)
+
+    def forked(self) -> Buffer:
+        """Return a buffer of its own with what this version sees."""
+        buffer = self._buffer
+        with buffer.lock:
+            buffer.own()
+            return buffer.fork(self._version, self.size)
 
     def column(self) -> Any:
         """Return all elements as one array of the caller's own, where they are scalars and all were written; else

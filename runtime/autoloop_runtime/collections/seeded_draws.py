@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
-from ..ir.op import Op, register
+from ..ir.op import Op, numpys_alone, register
 from ..ir.run_state import RunState, Storage, Stored
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, OPAQUE
@@ -96,3 +96,6 @@ def drawn(way: str, shape: Any, dtype: Any, seeds: tuple[int, int] | None, name:
     dims = extents(shape, way)
     attrs = {"known": dims.known, "dtype": dtype, "draws": Draws(seeds), "way": way}
     return apply(DRAW, [*bounds, *dims.inputs], attrs, name or way)
+
+
+numpys_alone("NumPy's generators draw arrays of NumPy's", DRAW, ORDER, CATEGORIES)

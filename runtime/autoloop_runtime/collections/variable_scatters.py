@@ -9,7 +9,7 @@ import numpy as np
 
 from ..ir.apply import apply
 from ..ir.convert import convert_to_tensor
-from ..ir.op import Op, register
+from ..ir.op import Op, numpys_alone, register
 from ..ir.run_state import RunState
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, OPAQUE
@@ -104,3 +104,6 @@ def scatter(variable: Variable, indices: Any, updates: Any, way: Way, name: str 
                 f"scatter_{way.name}: updates of shape {values.shape} must have shape {wanted}, or be a scalar [AL911]"
             )
     return apply(SCATTER, [places, values], {"variable": variable, "way": way, "nd": nd}, name or f"scatter_{way.name}")
+
+
+numpys_alone("a variable holds an array of NumPy's", SCATTER)

@@ -18,7 +18,7 @@ from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, Node, current_graph, eager
-from ..ir.op import Op, call, function, register, ruled_in
+from ..ir.op import Op, call, function, numpys_alone, register, ruled_in
 from ..ir.run_state import RunState, Storage, Stored
 from ..ir.tensor import Tensor
 from ..ir.tensor_operators import Operators
@@ -409,3 +409,8 @@ function("group", group)
 
 
 ruled_in("variable_rules", READ, ASSIGN, ASSIGN_ADD, ASSIGN_SUB)
+
+
+numpys_alone(
+    "a variable holds an array of NumPy's", READ, ASSIGN, ASSIGN_ADD, ASSIGN_SUB, IS_INITIALIZED, READ_OR_FIRST
+)  # fmt: skip

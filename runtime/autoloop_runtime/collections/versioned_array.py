@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class ArrayValue(ListVersion):
             hint = "" if self.spec.dynamic_size else "; dynamic_size=True would let it grow"
             raise IndexError(f"TensorArray: index {index} is out of range for size {self.size}{hint} [AL301]")
 
-    def write(self, index: int, item: Any) -> ArrayValue:
+    def write(self, index: int, item: Any) -> Self:
         """Return the version with ``item`` written at ``index``."""
         buffer = self._buffer
         with buffer.lock:
@@ -72,10 +72,10 @@ class ArrayValue(ListVersion):
                     rows = buffer.rows
                 buffer.newest = buffer.stamps[index] = version
                 rows[index] = item
-                return ArrayValue(buffer, version, max(self.size, index + 1))
+                return type(self)(buffer, version, max(self.size, index + 1))
         return self.write_all((index,), (item,))
 
-    def write_all(self, indices: Sequence[int], items: Sequence[Any]) -> ArrayValue:
+    def write_all(self, indices: Sequence[int], items: Sequence[Any]) -> Self:
         """Return the version with each of ``items`` written at its index."""
         buffer = self._buffer
         with buffer.lock:
@@ -102,7 +102,7 @@ class ArrayValue(ListVersion):
             for index, item in zip(indices, items):
                 buffer.stamps[index] = version
                 buffer.put(index, item)
-        return ArrayValue(buffer, version, size)
+        return self._next(buffer, version, size)
 
     def read(self, index: int, shape: TensorShape) -> Any:
         """Return the element at ``index``; ``shape`` is what the graph knows of it."""
@@ -113,8 +113,8 @@ class ArrayValue(ListVersion):
             self._check_index(index, False)
             self._use(index)
             item = self._get(index, shape)
-        if not shape.matches(item.shape):
-            self._mistaken(shape, item.shape)
+        if not shape.matches(actual := self._shape_of(item)):
+            self._mistaken(shape, actual)
         return item
 
     def peek(self, index: int, shape: TensorShape) -> Any:
@@ -240,7 +240,7 @@ class ArrayValue(ListVersion):
             buffer.own()
             return [len(self._get(i, self.spec.element_shape)) for i in range(self.size)]
 
-    def unstack(self, rows: Any) -> ArrayValue:
+    def unstack(self, rows: Any) -> Self:
         """Return the version whose elements are the rows of an array; nothing is copied if none was written before."""
         buffer = self._buffer
         count = len(rows)
@@ -260,7 +260,7 @@ class ArrayValue(ListVersion):
             made.rows, made.exported = rows, True
         else:
             made.items = list(rows)
-        return ArrayValue(made, 1, count)
+        return self._next(made, 1, count)
 
     def __repr__(self) -> str:
         return f"<array of {self.size} elements of {self.spec.dtype}, version {self._version}>"

@@ -306,6 +306,16 @@ def ruled_in(file: str, *ops: Op, growing: bool = False) -> None:
     (GROWING_RULE_FILES if growing else RULE_FILES).update(dict.fromkeys(ops, file))
 
 
+#: op -> why no other library computes it over arrays of its own; written while modules are imported, read by
+#: ``namespaces/foreign_rows``
+NUMPYS_ALONE: dict[Op, str] = {}
+
+
+def numpys_alone(why: str, *ops: Op) -> None:
+    """State that ``ops`` are computed over NumPy's arrays alone, and why."""
+    NUMPYS_ALONE.update(dict.fromkeys(ops, why))
+
+
 #: a value, and what stands for one: the ops that every graph is made of
 CONST = register(
     Op(

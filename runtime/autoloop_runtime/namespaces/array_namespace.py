@@ -79,8 +79,8 @@ class Namespace:
     def asarray(self, value: ArrayLike) -> Any:
         """Return an array or number of NumPy's as an array of the library."""
         array = np.asarray(value)
-        if not array.flags.writeable:
-            array = array.copy()  # some warn of what they cannot forbid to write to
+        if not array.flags.writeable or any(step < 0 for step in array.strides):
+            array = array.copy()  # some warn of what they cannot forbid to write to, or have no steps backwards
         return self.xp.asarray(array, dtype=self.dtype(array.dtype), **self.where)
 
     def of(self, value: Any) -> Any:
@@ -93,8 +93,11 @@ class Namespace:
         return {} if self.device is None else {"device": self.device}
 
     def function(self, name: str) -> Any:
-        """Return the function of a name, None if the library has none."""
-        return getattr(self.xp, name, None)
+        """Return the function of a name, maybe in a module (``special.erf``), None if the library has none."""
+        found = self.xp
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        return found
 
     def __repr__(self) -> str:
         return f"Namespace({self.name!r}, device={self.device!r})"

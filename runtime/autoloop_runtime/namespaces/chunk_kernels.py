@@ -113,6 +113,15 @@ def chunkwise(call: Call, *values: Any, **attrs: Any) -> Any:
     return elementwise(call, ChunkKernel(call.op, attrs), values, call.dtypes[0])
 
 
+def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
+    """Return an array in another shape."""
+    da = dask_array()
+    try:
+        return da.reshape(x, shape)
+    except NotImplementedError:  # where axes are neither joined nor split: they are joined first
+        return da.reshape(da.reshape(x, (-1,)), shape)
+
+
 def whole_along(x: Any, axes: Sequence[int]) -> Any:
     """Return an array each chunk of which has the whole of some axes."""
     axes = [a % x.ndim for a in axes] if x.ndim else []

@@ -60,7 +60,7 @@ def _part(call: Call, x: Any) -> Any:
     return call.needed("real" if call.op is REAL else "imag")(x)
 
 
-@computed(COMPLEX)
+@computed(COMPLEX, needs="complex")
 def _complex(call: Call, real: Any, imag: Any) -> Any:
     made = call.needed("complex")  # the standard has none, and a sum is nan where a part is infinite
     return made(*call.xp.broadcast_arrays(real, imag))
@@ -123,10 +123,6 @@ def _cbrt(call: Call, x: Any) -> Any:
     return xp.copysign(xp.where(plain, better, root), x)
 
 
-@computed(ERF)
+@computed(ERF, needs="special.erf")
 def _erf(call: Call, x: Any) -> Any:
-    special = getattr(call.xp, "special", None)
-    own = call.namespace.function("erf") or getattr(special, "erf", None)
-    if own is None:
-        raise call.refused("it has no erf")
-    return own(x)
+    return call.xp.special.erf(x)

@@ -34,9 +34,9 @@ def _triangle(call: Call, x: Any, k: int) -> Any:
     return (call.xp.tril if call.op is TRIL else call.xp.triu)(x, k=k)
 
 
-@computed(DIAGONAL)
+@computed(DIAGONAL, needs="linalg.diagonal")
 def _diagonal(call: Call, x: Any, k: int) -> Any:
-    return call.needed("linalg").diagonal(x, offset=k)
+    return call.xp.linalg.diagonal(x, offset=k)
 
 
 @computed(EMBED, hosts=slice(1, None))

@@ -13,8 +13,17 @@ from .eager_shapes import part
 from .foreign_rows import Call, computed
 
 
-@computed(CUMSUM, CUMPROD)
-def _running(call: Call, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
+@computed(CUMSUM, needs="cumulative_sum")
+def _running_sum(call: Call, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
+    return _running(call, call.xp.cumulative_sum, x, axis, exclusive, reverse)
+
+
+@computed(CUMPROD, needs="cumulative_prod")
+def _running_product(call: Call, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
+    return _running(call, call.xp.cumulative_prod, x, axis, exclusive, reverse)
+
+
+def _running(call: Call, run: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
     xp = call.xp
     axis %= len(x.shape)
     if reverse:
@@ -23,7 +32,6 @@ def _running(call: Call, x: Any, axis: int, exclusive: bool, reverse: bool) -> A
         first = part(x, axis, slice(0, 1))
         neutral = xp.zeros_like(first) if call.op is CUMSUM else xp.ones_like(first)
         x = xp.concat([neutral, part(x, axis, slice(0, x.shape[axis] - 1))], axis=axis)
-    run = call.needed("cumulative_sum" if call.op is CUMSUM else "cumulative_prod")
     made = run(x, axis=axis, dtype=call.dtype)
     return xp.flip(made, axis=axis) if reverse else made
 

@@ -57,14 +57,14 @@ def _spread(call: Call, x: Any, term: str, every: str) -> Any:
     return call.xp.reshape(x, tuple([extents.get(label, 1) for label in every]))
 
 
-@computed(INV, DET, CHOLESKY)
+@computed(INV, DET, CHOLESKY, needs="linalg.det")
 def _of_matrix(call: Call, x: Any) -> Any:
-    linalg = call.needed("linalg")
+    linalg = call.xp.linalg
     return {INV: linalg.inv, DET: linalg.det, CHOLESKY: linalg.cholesky}[call.op](x)
 
 
-@computed(SOLVE)
+@computed(SOLVE, needs="linalg.solve")
 def _solve(call: Call, a: Any, b: Any) -> Any:
     if len(b.shape) != 1 and math.prod(b.shape) == 0:
         return b
-    return call.needed("linalg").solve(a, b)
+    return call.xp.linalg.solve(a, b)

@@ -171,7 +171,7 @@ def _place(call: Call, x: Any, values: Any, mask: Any) -> Any:
     return xp.reshape(xp.where(flat, taken_from, xp.reshape(x, (-1,))), shape)
 
 
-@computed(SET_REAL, SET_IMAG)
+@computed(SET_REAL, SET_IMAG, needs="complex")
 def _set_part(call: Call, x: Any, value: Any) -> Any:
     value = call.xp.broadcast_to(value, tuple(x.shape))
     parts = (value, call.xp.imag(x)) if call.op is SET_REAL else (call.xp.real(x), value)

@@ -57,15 +57,20 @@ def _rank(call: Call, x: Any) -> Any:
 # -- shapes -------------------------------------------------------------------------------------------------
 
 
-@computed(RESHAPE, when="both", hosts=slice(1, None))
+@computed(RESHAPE, hosts=slice(1, None))
 def _reshape(call: Call, x: Any, dims: Any = None, *, known: Any) -> Any:
+    return call.xp.reshape(x, exact_shape(call, x, dims, known))
+
+
+def exact_shape(call: Call, x: Any, dims: Any, known: Any) -> tuple[int, ...]:
+    """Return the shape that an array is given, all extents of it."""
     wanted = extents(known, dims)
     if wanted.count(-1) == 1 and 0 not in wanted:
         shape = shape_of(call, x)
         wanted = tuple([math.prod(shape) // (-math.prod(wanted) or 1) if n == -1 else n for n in wanted])
     if math.prod(wanted) != math.prod(shape_of(call, x)):
         raise ValueError(f"cannot reshape array of size {math.prod(x.shape)} into shape {wanted}")
-    return call.xp.reshape(x, wanted)
+    return wanted
 
 
 @computed(EXPAND, when="both")

@@ -123,7 +123,10 @@ class ForeignKernel:
                 return self._plain(*values, **state)
         call, op = self._call, self._call.op
         given = [self._given(k, value) for k, value in enumerate(values)]
-        made = self._entry.compute(call, *given, **self._attrs, **state)
+        try:
+            made = self._entry.compute(call, *given, **self._attrs, **state)
+        except NotImplementedError as error:
+            raise call.refused(str(error)) from error
         if not op.several:
             self._check(made, 0)
         else:

@@ -16,7 +16,7 @@ from ..base.collector import NoCollection
 from ..base.dataclass import dataclass
 from ..base.dtypes import DType
 from ..base.forks import undivided
-from ..ir.op import Op
+from ..ir.op import NUMPYS_ALONE, Op
 from ..ops.elementwise import ufunc_of
 from .array_namespace import Namespace
 from .refused_calls import needs_value, no_function
@@ -24,7 +24,7 @@ from .refused_calls import needs_value, no_function
 #: the files with the entries, and those for libraries whose functions compute later
 FILES = (
     "eager_elements", "eager_shapes", "eager_reductions", "eager_indices", "eager_products", "eager_scatters",
-    "eager_makers", "eager_orders", "checked_values",
+    "eager_makers", "eager_orders", "checked_values", "foreign_collections", "foreign_numbers",
 )  # fmt: skip
 LAZY_FILES = (
     "chunk_kernels", "lazy_elements", "lazy_reductions", "lazy_indices", "lazy_products", "lazy_scatters",
@@ -132,6 +132,8 @@ class Entry:
         Its inputs are given as they are, NumPy's or the library's.
     gives_numpys : bool
         The result is NumPy's.
+    needs : str
+        The library's function that it cannot do without, where not all have it.
     """
 
     compute: Compute
@@ -139,6 +141,7 @@ class Entry:
     always: bool = False
     raw: bool = False
     gives_numpys: bool = False
+    needs: str = ""
 
 
 #: filled while the files are loaded; what ``entry_of`` adds is the same from each thread
@@ -146,7 +149,6 @@ _EAGER: dict[Op, Entry] = {}
 _LAZY: dict[Op, Entry] = {}
 _TABLES: Mapping[str, Sequence[dict[Op, Entry]]] = {"now": (_EAGER,), "later": (_LAZY,), "both": (_EAGER, _LAZY)}
 #: filled while the files are loaded
-_ABSENT: dict[Op, str] = {}
 _ABSENT_LATER: dict[Op, str] = {}
 #: written under the lock of imports
 _loaded: set[str] = set()
@@ -175,11 +177,6 @@ def by_chunks(f: Compute) -> Compute:
     return f
 
 
-def absent(why: str, *ops: Op) -> None:
-    """State that ``ops`` are not computed over arrays of other libraries, and why."""
-    _ABSENT.update(dict.fromkeys(ops, why))
-
-
 def absent_later(why: str, *ops: Op) -> None:
     """State that ``ops`` are not computed over arrays that are computed later, and why."""
     _ABSENT_LATER.update(dict.fromkeys(ops, why))
@@ -199,21 +196,27 @@ def entry_of(op: Op, namespace: Namespace) -> Entry | None:
     load([*FILES, *LAZY_FILES] if namespace.is_lazy else FILES)
     table = _LAZY if namespace.is_lazy else _EAGER
     found = table.get(op)
-    if found is None and op.traits.elementwise and (ufunc := ufunc_of(op.kernel)) is not None:
-        found = table[op] = Entry(_BY_CHUNKS[0] if namespace.is_lazy else _of_ufunc(ufunc))
-    return found
+    ufunc = ufunc_of(op.kernel) if found is None and op.traits.elementwise else None
+    if ufunc is not None:
+        found = table[op] = Entry(_BY_CHUNKS[0]) if namespace.is_lazy else _of_ufunc(ufunc)
+    return found if found is None or not found.needs or namespace.function(found.needs) is not None else None
 
 
 def why_absent(op: Op, namespace: Namespace) -> str:
     """Return why an op has no entry, empty if that is not stated."""
+    table = _LAZY if namespace.is_lazy else _EAGER
+    if op in table:
+        return f"it has no {table[op].needs}"
     own = _ABSENT_LATER.get(op, "") if namespace.is_lazy else ""
-    return own or _ABSENT.get(op, "")
+    return own or NUMPYS_ALONE.get(op, "")
 
 
 def states_itself(op: Op) -> bool:
     """Return whether an op has an entry, or a reason why not."""
-    load()
-    return op in _EAGER or op in _ABSENT or (op.traits.elementwise and ufunc_of(op.kernel) is not None)
+    load([*FILES, *LAZY_FILES])
+    by_default = op.traits.elementwise and ufunc_of(op.kernel) is not None
+    now = op in _EAGER or op in NUMPYS_ALONE or by_default
+    return now and (op in _LAZY or op in NUMPYS_ALONE or op in _ABSENT_LATER or by_default)
 
 
 #: what the standard calls those functions of NumPy's that it calls otherwise
@@ -221,6 +224,7 @@ _STANDARDS: Mapping[Any, str] = {
     np.absolute: "abs", np.arccos: "acos", np.arccosh: "acosh", np.arcsin: "asin", np.arcsinh: "asinh",
     np.arctan: "atan", np.arctan2: "atan2", np.arctanh: "atanh", np.conjugate: "conj", np.invert: "bitwise_invert",
     np.left_shift: "bitwise_left_shift", np.right_shift: "bitwise_right_shift", np.power: "pow", np.rint: "round",
+    np.radians: "deg2rad", np.degrees: "rad2deg",
 }  # fmt: skip
 #: of booleans: the standard's words for bits and for arithmetic are of numbers
 _LOGICAL: Mapping[Any, str] = {
@@ -235,11 +239,12 @@ _OF_INTEGERS: Mapping[Any, bool] = {np.isnan: False, np.isinf: False, np.isfinit
 
 
 def standard_name(ufunc: Any) -> str:
-    """Return what the array API standard calls a function of NumPy's."""
-    return _STANDARDS.get(ufunc, ufunc.__name__)
+    """Return what the array API standard calls a function of NumPy's; one of SciPy's is another module's."""
+    name: str = ufunc.__name__
+    return _STANDARDS.get(ufunc, name) if getattr(np, name, None) is ufunc else f"special.{name}"
 
 
-def _of_ufunc(ufunc: Any) -> Compute:
+def _of_ufunc(ufunc: Any) -> Entry:
     name = standard_name(ufunc)
 
     def compute(call: Call, *values: Any) -> Any:
@@ -254,4 +259,4 @@ def _of_ufunc(ufunc: Any) -> Compute:
             return values[0]
         return call.needed(name)(*values)
 
-    return compute
+    return Entry(compute, needs=name)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..ops.index import Index
+from ..ops.index import Index, Input, Slice
 from ..ops.indexing import GETITEM
-from .chunk_kernels import as_dask, dask_array
+from .chunk_kernels import as_dask, reshaped
 from .eager_indices import is_mask, rank_of, spelled_out
 from .foreign_rows import Call, computed
+from .refused_calls import needs_value
 
 
 def entries_of(call: Call, x: Any, index: Index, inputs: Sequence[Any]) -> list[Any]:
     """Return the entries of an index: ints, slices, None, and arrays of NumPy's or of the library."""
+    for entry in index.entries:
+        if isinstance(entry, Slice):
+            ends = [p.position for p in (entry.start, entry.stop, entry.step) if isinstance(p, Input)]
+            if any(call.namespace.holds(inputs[k]) for k in ends):
+                raise needs_value("the end of a slice", call.namespace.name)
     return spelled_out(index, [_read(call, one) for one in inputs], x.ndim)
 
 
@@ -69,8 +76,9 @@ def _of_one(call: Call, x: Any, entries: list[Any], arrays: list[int]) -> Any:
     (k,) = arrays
     entry = entries[k]
     if call.namespace.holds(entry) and not is_mask(entry) and rank_of(entry) == 0:
-        # counts as a number, of which NumPy knows more when it comes
-        return x[tuple(entries)]
+        # as an array of one place, whose axis goes then: of one without axes ``dask`` asks for the value
+        one = x[tuple([e.reshape((1,)) if e is entry else e for e in entries])]
+        return one.squeeze(sum([not isinstance(e, int) for e in entries[:k]]))
     numbers = any(isinstance(e, int) for e in entries)
     if is_mask(entry) and rank_of(entry) > 1:
         if len(entries) > 1:
@@ -87,7 +95,7 @@ def _of_one(call: Call, x: Any, entries: list[Any], arrays: list[int]) -> Any:
     shape = np.shape(entry)
     made = x[tuple([np.asarray(e).reshape(-1) if e is entry else e for e in rest])]
     at = sum([1 for e in rest[: _index(rest, entry)]])
-    return dask_array().reshape(made, (*made.shape[:at], *shape, *made.shape[at + 1 :]))
+    return reshaped(made, (*made.shape[:at], *shape, *made.shape[at + 1 :]))
 
 
 def _index(entries: Sequence[Any], wanted: Any) -> int:
@@ -102,4 +110,15 @@ def _is_beside(entries: Sequence[Any], array: int) -> bool:
 
 def _of_several(x: Any, entries: list[Any]) -> Any:
     """Return what an index names that has several arrays, all known."""
-    raise NotImplementedError
+    those = [k for k, e in enumerate(entries) if isinstance(e, (int, np.ndarray))]
+    together = those == list(range(those[0], those[-1] + 1))
+    part = x[tuple([slice(None) if k in those else e for k, e in enumerate(entries)])]
+    # each entry that is left names one axis of that
+    rest = [k for k in range(len(entries)) if k not in those]
+    shape = [part.shape[k] for k in those]
+    places = np.broadcast_arrays(*[np.asarray(entries[k]) % n for k, n in zip(those, shape)])
+    numbers = np.ravel_multi_index(tuple(places), shape)
+    rows = reshaped(part.transpose([*those, *rest]), (math.prod(shape), *[part.shape[k] for k in rest]))
+    made = reshaped(rows[numbers.reshape(-1)], (*numbers.shape, *rows.shape[1:]))
+    count, at = numbers.ndim, those[0] if together else 0
+    return made.transpose([*range(count, count + at), *range(count), *range(count + at, made.ndim)])

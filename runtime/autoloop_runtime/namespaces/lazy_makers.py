@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.array import RESHAPE
 from ..ops.creation import LINSPACE, RANGE
 from ..ops.diagonals import DIAGONAL, EMBED
 from ..ops.filled import FILL
@@ -13,9 +14,14 @@ from ..ops.placing import PLACE
 from ..ops.repeating import REPEAT
 from ..ops.running_sums import CUMPROD, CUMSUM, SUM_BETWEEN
 from ..ops.sorting import ARGSORT, BINCOUNT, SEARCHSORTED, SORT, UNIQUE
-from .chunk_kernels import ChunkKernel, along, as_dask, blockwise, dask_array
-from .eager_shapes import extents, shape_of
+from .chunk_kernels import ChunkKernel, along, as_dask, blockwise, dask_array, reshaped
+from .eager_shapes import exact_shape, extents, shape_of
 from .foreign_rows import Call, absent_later, computed
+
+
+@computed(RESHAPE, when="later", hosts=slice(1, None))
+def _reshape(call: Call, x: Any, dims: Any = None, *, known: Any) -> Any:
+    return reshaped(x, exact_shape(call, x, dims, known))
 
 
 @computed(FILL, when="later", hosts=slice(1, None))

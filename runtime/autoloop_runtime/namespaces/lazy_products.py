@@ -34,7 +34,8 @@ def _matmul(call: Call, a: Any, b: Any) -> Any:
 
 @computed(EINSUM, when="later")
 def _einsum(call: Call, *xs: Any, equation: str) -> Any:
-    return dask_array().einsum(equation, *map(as_dask, xs))
+    made = dask_array().einsum(equation, *map(as_dask, xs), dtype=call.dtypes[0])
+    return made if made.dtype == call.dtypes[0] else made.astype(call.dtypes[0])
 
 
 @computed(INV, DET, CHOLESKY, when="later")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.shapes import TensorShape
+from ..collections.accumulators import ACCUMULATE_AT
 from ..ops.complex_numbers import SET_IMAG, SET_REAL
 from ..ops.gathering import GATHER, GATHER_ND, PUT_ALONG, SCATTER, SCATTER_UPDATE, TAKE_ALONG
 from ..ops.index import Index
@@ -15,6 +16,7 @@ from ..ops.indexing import ADD_AT, INDEX_ADD, SET_ITEM
 from ..ops.selection import ARGWHERE
 from .chunk_kernels import ChunkKernel, as_dask, blockwise, chunkwise, dask_array, elementwise
 from .eager_indices import is_mask, rank_of
+from .foreign_collections import finished
 from .foreign_rows import Call, absent_later, computed
 from .lazy_indices import entries_of, looked_at
 
@@ -117,6 +119,14 @@ def _add_at(call: Call, x: Any, values: Any, *inputs: Any, index: Index) -> Any:
         return _with_part(call, x, entries, elementwise(call, np.add, [x[tuple(entries)], values], x.dtype))
     added = _index_add(call, np.array(x.shape), values, *inputs, index=index, static=TensorShape(x.shape))
     return elementwise(call, np.add, [x, added], x.dtype)
+
+
+@computed(ACCUMULATE_AT, when="later", always=True, raw=True)
+def _accumulate_at(call: Call, total: Any, value: Any, *inputs: Any, index: Index, state: Any = None) -> Any:
+    total = finished(total)
+    if not any(call.namespace.holds(one) for one in (total, value, *inputs)):
+        return call.op.kernel(total, value, *inputs, index=index)
+    return _add_at(call, total, value, *inputs, index=index)
 
 
 # -- tensors of places --------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from ..base.shapes import TensorShape
 from ..base.stand_ins import UnknownWhileTracing
 from ..ir.apply import apply, apply_several
 from ..ir.convert import convert_to_tensor
-from ..ir.op import function
+from ..ir.op import function, numpys_alone
 from ..ir.tensor import Tensor
 from ..ir.tracers import NumberTracer
 from ..ir.traits import NO_GRADIENT, NO_RULE, OPAQUE
@@ -98,3 +98,6 @@ def set_field(x: Tensor, value: Any, dtype: Any, offset: Any) -> Tensor:
 function("bytes_in_run", bytes_in_run)
 function("array_to_file", array_to_file)
 function("set_field", set_field)
+
+
+numpys_alone("it looks at memory of NumPy's", _BYTES, _TO_FILE, _SET_FIELD)

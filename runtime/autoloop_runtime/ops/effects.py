@@ -20,7 +20,7 @@ from ..ir.apply import apply, apply_several
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.node import Node
-from ..ir.op import ruled_in
+from ..ir.op import numpys_alone, ruled_in
 from ..ir.tensor import Tensor
 from ..ir.tracers import ArrayTracer, NumberTracer, ZeroDimArray
 from ..ir.traits import NO_GRADIENT, OPAQUE
@@ -433,5 +433,7 @@ def raise_error(
     )
     return made
 
+
+numpys_alone("it shows arrays of NumPy's", PRINT_THROUGH)
 
 ruled_in("effect_rules", ASSERT, RAISE)

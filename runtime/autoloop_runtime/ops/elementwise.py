@@ -43,8 +43,8 @@ _OPERATORS: dict[Any, Any] = {
 }  # fmt: skip
 
 
-def ufunc_of(kernel: Function) -> np.ufunc | None:
-    """Return the ufunc of NumPy's that a kernel is, or is Python's sign for."""
+def ufunc_of(kernel: Function) -> Any:
+    """Return the ufunc of NumPy's that a kernel is, or is Python's sign for; else None."""
     ufunc = _OPERATORS.get(kernel, kernel)
     return ufunc if isinstance(ufunc, np.ufunc) else None
 

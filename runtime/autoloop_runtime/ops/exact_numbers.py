@@ -23,7 +23,7 @@ from ..ir.tensor import Tensor
 from ..ir.traits import MADE, NO_GRADIENT, VIEWING, Fails, Traits
 from .arithmetic import abs, add, divide, floor_divide, mod, multiply, negative, subtract
 from .bounds import maximum
-from .define import primitive
+from .define import op_of, primitive
 from .dtype_rules import of_ufunc
 from .elementwise import binary
 from .int_bounds import bits, ends_of
@@ -165,6 +165,9 @@ _ratio = binary(
     rule=of_ufunc(np.divide), doc="``x / y`` of Python's complex numbers.",
     llvm={"c": "@divide_c $x, $y"},
 )  # fmt: skip
+
+
+RATIO = op_of(_ratio)
 
 
 def _quotient(x: Tensor, y: Tensor) -> Tensor:

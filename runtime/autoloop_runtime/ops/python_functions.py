@@ -15,6 +15,7 @@ from ..ir.apply import apply_several
 from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import convert_to_tensor
 from ..ir.node import Node
+from ..ir.op import numpys_alone
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, NO_RULE, OPAQUE
@@ -159,3 +160,6 @@ def py_function(
     if types:
         found = made[0] if single else list(made)
     return found
+
+
+numpys_alone("it is handed arrays of NumPy's", PY_FUNCTION, DRAW, KNOWN_CALL)

@@ -75,8 +75,8 @@ _ASKED = {
         "python_count", lambda *xs, dtype, **more: (dtype, SCALAR), _asked_kernel, NO_GRADIENT, traits=_TRAITS
     ),
 }  # fmt: skip
-#: those that give ints
-ASKED_FOR_INTS = _ASKED[False]
+#: those that give ints, and floats
+ASKED_FOR_INTS, ASKED_FOR_FLOATS = _ASKED[False], _ASKED[True]
 
 
 def asked(f: Callable[..., Any], kind: type, args: Any, kwargs: Any, is_number: Callable[[Any], bool]) -> Tensor:

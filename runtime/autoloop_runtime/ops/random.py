@@ -19,6 +19,7 @@ from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DimsLike, DTypeLike
 from ..ir.convert import convert_to_tensor, is_number
+from ..ir.op import numpys_alone
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, OPAQUE, Traits
@@ -437,6 +438,11 @@ def shuffle(x: ArrayLike, key: ArrayLike | None = None, name: str | None = None)
     x = convert_to_tensor(x)
     return x[permutation(dim(x, 0), key, name)]
 
+
+numpys_alone(
+    "NumPy's generators draw arrays of NumPy's", MAKE_KEY, SPLIT, FOLD_IN,
+    *[op for one in (_NORMAL, _UNIFORM, _INTEGERS, _PERMUTATION) for op in (one.pure, one.effect)],
+)  # fmt: skip
 
 __all__ = [
     "bernoulli", "fold_in", "key", "normal", "permutation", "randint", "set_seed", "shuffle", "split", "uniform",

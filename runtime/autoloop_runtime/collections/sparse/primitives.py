@@ -12,6 +12,7 @@ from ...base import dtypes
 from ...base.dtypes import DType
 from ...base.shapes import SCALAR, Dim, TensorShape
 from ...ir.apply import apply
+from ...ir.op import numpys_alone
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT, OPAQUE
 from ...ops.define import primitive
@@ -133,3 +134,6 @@ AGREE = primitive(
 #: the index of a row, counted from the first
 ROW = primitive("sparse_row", lambda i, d: (dtypes.int64, SCALAR), _row_kernel, NO_GRADIENT, traits=OPAQUE)
 MATMUL = primitive("sparse_matmul", _matmul_infer, _matmul_kernel, _matmul_vjp, traits=OPAQUE)
+
+
+numpys_alone("the parts of a SparseTensor are NumPy's", CHECK, ORDER, DISTINCT, AGREE, ROW, MATMUL)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...ir.apply import apply
+from ...ir.op import numpys_alone
 from ...ir.tensor import Tensor
 from ...ir.traits import VIEWING, Fails
 from ..define import primitive
@@ -41,3 +42,6 @@ def equal_extents(x: Tensor, one: Any, other: Any, error: type[Exception], messa
             raise error(message)
         return x
     return checked(x, equal(one, other), error, message)
+
+
+numpys_alone("it decides by all elements whether it raises", CHECKED)

@@ -10,6 +10,7 @@ import numpy as np
 from ...base import dtypes
 from ...base.shapes import TensorShape
 from ...ir.apply import apply_several
+from ...ir.op import numpys_alone
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
 from .. import array, complex_numbers, gathering, indexing, joining, logic, shape_queries, sorting
@@ -204,3 +205,6 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: Any = False, return_indices: 
     if places:
         here, there = gathering.gather(places[0], here), gathering.gather(places[1], there)
     return common, here, there
+
+
+numpys_alone("it is a function of NumPy's alone", _UNIQUE)

@@ -12,6 +12,7 @@ from ...base import dtypes
 from ...base.shapes import TensorShape
 from ...base.stand_ins import UnknownExtent, UnknownWhileTracing
 from ...ir.apply import apply_several
+from ...ir.op import numpys_alone
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT, OPAQUE
 from .. import (
@@ -315,3 +316,6 @@ def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any 
     sample = joining.stack([as_dtype(v, np.result_type(first.dtype, second.dtype)) for v in (first, second)], 1)
     counts, edges = _histogramdd(np.histogram2d, sample, bins, range, density, weights)
     return counts, edges[0], edges[1]
+
+
+numpys_alone("it is a function of NumPy's alone", _HISTOGRAM, _HISTOGRAMDD)

@@ -12,7 +12,7 @@ from ...base.dtypes import DType
 from ...base.shapes import TensorShape
 from ...base.stand_ins import UnknownExtent
 from ...ir.apply import apply, apply_several
-from ...ir.op import Op
+from ...ir.op import Op, numpys_alone
 from ...ir.prices import Price
 from ...ir.tensor import Tensor
 from ...ir.traits import OPAQUE, NoRule, Traits
@@ -92,6 +92,8 @@ def library(
 
     computed = kernel if isinstance(kernel, np.ufunc) and not several else run  # a ufunc gives what a kernel must
     made = primitive(name, infer, computed, vjp, traits=traits, several=several, **options)
+    if not (traits.elementwise and isinstance(kernel, np.ufunc)):  # others may have that, too
+        numpys_alone("it is a function of NumPy's or SciPy's alone", made)
     if dtype is None:
         TRIED.add(made)
     return Library(made)

@@ -23,7 +23,7 @@ from ...ir.number_operators import CARRIERS, number_type
 from ...ir.numpy_arguments import full_name
 from ...ir.numpy_protocols import NUMPY_FUNCTIONS
 from ...ir.numpy_results import OWN_KINDS
-from ...ir.op import Op
+from ...ir.op import Op, numpys_alone
 from ...ir.tensor import Tensor
 from ...ir.tracers import ArrayTracer, ZeroDimArray, kind_of, marked, number_of
 from .. import filled, linalg
@@ -334,3 +334,6 @@ for _name in scipy_linalg.__all__:
     if _name not in _LEFT and callable(_theirs) and not isinstance(_theirs, type) and _theirs not in NUMPY_FUNCTIONS:
         counterpart(_theirs)((_copying if _name in _COPYING else _calling)(_theirs))
         OWN_KINDS.add(_theirs)
+
+
+numpys_alone("it is a function of SciPy's", CALL)
