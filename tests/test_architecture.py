@@ -103,6 +103,7 @@ LAZY = {
     ("autoloop.plain_python", "autoloop.foreign_calls"),
     ("autoloop.tracing", "autoloop_runtime.ir.foreign_values"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.running.foreign_runs"),
+    ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.engine"),
     ("autoloop.hunted_runs", "autoloop_runtime.dataflow.checked_kernels"),
     ("autoloop.known_traces", "autoloop.state.known_refusals"),
     ("autoloop.state.replays", "autoloop.retold_errors"),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
+from ..base.forks import undivided
 from ..dataflow.executable import Executable
+from ..dataflow.flat_graph import Lowered
 from ..dataflow.lowering import lower
 from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState
@@ -33,7 +36,7 @@ class ForeignRun:
     def __init__(self, graph: Graph, namespace: Namespace, foreign: Collection[int]) -> None:
         self.namespace = namespace
         lowered = in_namespace(lower(graph, graph.outputs, graph.inputs), namespace, foreign)
-        self._executable = Executable(lowered)
+        self._run = functools.partial(_lazily, lowered) if namespace.is_lazy else Executable(lowered).run
         #: why it cannot be: what a run has found holds for the next; threads that find it find the same
         self.refused: NamespaceRefusal | None = None
         self._is_told = False
@@ -49,7 +52,7 @@ class ForeignRun:
         if self.refused is not None:
             raise self.refused.with_traceback(None)
         try:
-            return self._executable.run(values, state)
+            return self._run(values, state)
         except NamespaceRefusal as refusal:
             self.refused = refusal
             raise
@@ -58,6 +61,13 @@ class ForeignRun:
         """Return whether nobody has been told of the refusal; that is done then."""
         was_told, self._is_told = self._is_told, True
         return not was_told
+
+
+def _lazily(lowered: Lowered, values: list[Any], state: RunState) -> list[Any]:
+    """Run a graph over arrays that are computed later: what a loop hands on is, and its conditions are fetched."""
+    with undivided():  # whoever has such arrays has Dask
+        from ..distributed.engine import run
+    return run(lowered, values, state=state)
 
 
 def said_of(namespace: Namespace) -> Standing:
