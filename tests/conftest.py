@@ -29,7 +29,7 @@ os.environ.setdefault("AUTOLOOP_CACHE", "0")  # tests that are about the cache h
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--executor", choices=EXECUTORS, default="auto", help="what 'auto' stands for in all tests")
-    parser.addoption("--sample", type=int, default=1, metavar="N", help="of tests of whole programs only one in N")
+    parser.addoption("--sample", type=int, metavar="N", help="of tests of whole programs only one in N; see BY_DAY")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -40,6 +40,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
     examples.of_long_runs = config.getoption("markexpr") != "not nightly"
     children.afresh |= examples.of_long_runs
+    if config.option.sample is None:
+        names_files = config.args_source is pytest.Config.ArgsSource.ARGS
+        config.option.sample = 1 if names_files or examples.of_long_runs else BY_DAY
     wanted = config.getoption("--executor")
     if wanted == "on-stack-replacement":
         replace_on_stack_at_once(setattr)
@@ -59,6 +62,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.skip(reason=f"about what 'auto' does, which is {wanted} here"))
 
 
+#: of tests of whole programs a plain ``python -m pytest`` runs one in so many; at night, and of files that are named, all
+#: are run, and with ``--sample 1``
+BY_DAY = 2
 #: what is the same whichever machine it runs on, and takes longest
 PROGRAMS = ("conversion", "equivalence", "numpy")
 
