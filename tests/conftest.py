@@ -62,8 +62,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.skip(reason=f"about what 'auto' does, which is {wanted} here"))
 
 
-#: of tests of whole programs a plain ``python -m pytest`` runs one in so many; at night, and of files that are named, all
-#: are run, and with ``--sample 1``
+#: of tests of whole programs a plain ``python -m pytest`` runs one in so many; at night, of files that are named, and
+#: with ``--sample 1`` all are run
 BY_DAY = 2
 #: what is the same whichever machine it runs on, and takes longest
 PROGRAMS = ("conversion", "equivalence", "numpy")
