@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import time
+
+import autoloop.compat.v1 as tf
 import numpy as np
 import pytest
 from api import SCALAR, Executable, Graph, SeededExecutor, Watch, lower
@@ -48,3 +52,48 @@ def test_the_time_is_asked_after_each_kernel(program, threads):
         patch.setattr(Watch, "expired", lambda self: bool(asked.append(0)) or expired(self))
         Executable(lowered).run([N, X], threads=threads, timeout=60.0)
     assert len(asked) == len(by_hand.order)
+
+
+def endless(kind):
+    """A session, and what it would compute for years."""
+    with tf.Graph().as_default() as graph:
+        step = lambda x: tf.tanh(tf.matmul(x, tf.constant(np.full((60, 60), 0.01, np.float32))))
+        steps = {"a counter": [], "numbers": [lambda x: x * 0.5 + 1.0], "one chain": [step], "two": [step] * 2}[kind]
+        x = tf.constant(np.ones((60, 60), np.float32) if step in steps else np.float32(1))
+        body = lambda i, *xs: [i + 1, *[step(x) for step, x in zip(steps, xs)]]
+        made = tf.while_loop(lambda i, *_: i < 1 << 30, body, [tf.constant(0), *[x] * len(steps)])
+    return tf.Session(graph=graph), made
+
+
+def interrupted(session, made):
+    """Run until Ctrl-C comes; gives how many seconds it went on after that."""
+    with pytest.raises(KeyboardInterrupt):
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        session.run(made)
+    return time.monotonic()
+
+
+def out_of_time(session, made):
+    """The same of the end of its time."""
+    with pytest.raises(TimeoutError):
+        session.run(made, timeout=0.02)
+    return time.monotonic()
+
+
+@each([(kind, how) for kind in ("a counter", "numbers", "one chain", "two") for how in (interrupted, out_of_time)])
+def test_a_run_ends_within_ten_milliseconds(kind, how):
+    """The best of some runs: a busy machine lets a thread wait for longer than that."""
+
+    if how is interrupted and not hasattr(signal, "setitimer"):
+        pytest.skip("needs interval timers")
+    session, made = endless(kind)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler) if how is interrupted else None
+    late = []
+    try:
+        while not late or (min(late) > 0.01 and len(late) < 20):
+            begin = time.monotonic()
+            late.append(how(session, made) - begin - 0.02)
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGALRM, before)
+    assert min(late) < 0.01
