@@ -161,6 +161,13 @@ def test_one_line():
     )
 
 
+def test_long_runs_are_told_without_powers_of_ten():
+    recorder = recorded([(1, 1000, 2_345_678_000)])
+    recorder.samples = [("live bytes", 3, 12_345_600_000)]
+    line = trace_curves.summary(recorder, (0, 0, 0, 1000), 2_345_679_000)
+    assert line.startswith("1 kernels in 2,346 ms;") and line.endswith("at most 12,346 MB live")
+
+
 def test_the_file_has_the_curves(tmp_path):
     path = tmp_path / "trace.json"
     with profiler.trace(path):

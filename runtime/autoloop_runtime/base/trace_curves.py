@@ -87,8 +87,12 @@ def summary(recorder: Recorder, mark: Mark, now: int) -> str:
     length = max(1, now - mark[3])
     shares = ", ".join(f"{recorder.threads[one]} {100 * time / length:.0f} %" for one, time in sorted(busy.items()))
     return (
-        f"{len(slices):,} kernels in {length / 1e6:.3g} ms; in kernels: {shares or 'nobody'}; "
+        f"{len(slices):,} kernels in {_figure(length / 1e6)} ms; in kernels: {shares or 'nobody'}; "
         f"at most {most[READY]:.0f} more ready; {total[STEALS]:.0f} taken from another thread; "
-        f"{times[LOCK_WAITS]} waits for a lock, {total[LOCK_WAITS] / 1e3:.3g} ms; "
-        f"at most {most[LIVE] / 1e6:.3g} MB live"
+        f"{times[LOCK_WAITS]} waits for a lock, {_figure(total[LOCK_WAITS] / 1e3)} ms; "
+        f"at most {_figure(most[LIVE] / 1e6)} MB live"
     )
+
+
+def _figure(number: float) -> str:
+    return f"{number:.3g}" if number < 100 else f"{number:,.0f}"
