@@ -167,6 +167,7 @@ LAZY = {
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.batch_parts"),
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.ready_kernels"),
     ("autoloop_runtime.dataflow.whole_loops", "autoloop_runtime.dataflow.loop_code"),
+    ("autoloop_runtime.dataflow.whole_loops", "autoloop_runtime.dataflow.batched_loops"),
     ("autoloop_runtime.dataflow.whole_loops", "autoloop_runtime.dataflow.batches"),
     ("autoloop_runtime.dataflow.whole_loops", "autoloop_runtime.dataflow.shared_bodies"),
     ("autoloop_runtime.dataflow.batch_step", "autoloop_runtime.dataflow.batch_walk"),

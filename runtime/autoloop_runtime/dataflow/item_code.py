@@ -52,7 +52,7 @@ class ItemCode:
         if node.kind is Kind.CONST:
             self._globals[f"c{index}"] = node.value
             return f"c{index}"
-        return f"v{index}" if node.outputs == 1 else f"v{index}_{k}"
+        return f"v{index}" if node.outputs == 1 and k == 0 else f"v{index}_{k}"
 
     def _operand(self, port: Port) -> str:
         """Return the name of a value that an operator is given: a scalar, for arrays without axes take longer."""
@@ -95,6 +95,8 @@ class ItemCode:
     def _run(self, item: Run, after: set[Port], depth: int) -> Lines:
         """Return the lines of a kernel; ``after`` becomes what is used from there on."""
         flat, op = item.flat, item.flat.op
+        if flat.kind is Kind.BATCH:
+            return self._batch(item, after, depth)
         assert op is not None
         made = [(flat.index, k) for k in range(flat.outputs)]
         inputs = item.inputs[: len(item.inputs) - op.effect]
@@ -115,6 +117,19 @@ class ItemCode:
         after.difference_update(made)
         after.update(item.inputs)
         return lines
+
+    def _batch(self, item: Run, after: set[Port], depth: int) -> Lines:
+        """Return the lines of a batch, which is given a list, and empties it."""
+        flat = item.flat
+        made = [(flat.index, k) for k in range(flat.outputs)]
+        self._globals[f"k{flat.index}"] = flat.value
+        dropped = self._dropped(item.inputs, after, depth)
+        given = ", ".join(map(self._name, item.inputs))
+        targets = "".join([f"{self._name(port)}, " for port in made])
+        call = f"{targets} = k{flat.index}(o{flat.index})" if made else f"k{flat.index}(o{flat.index})"
+        after.difference_update(made)
+        after.update(item.inputs)
+        return [(depth, f"o{flat.index} = [{given}]", None), *dropped, (depth, call, flat)]
 
     def _assign(self, pairs: Sequence[tuple[Port, Port]], after: set[Port], depth: int) -> tuple[Lines, set[Port]]:
         targets, values = [[self._name(p) for p in ports] for ports in zip(*pairs)]

@@ -19,7 +19,7 @@ Guard = tuple[tuple[Port, int], ...]
 
 @dataclass(slots=True)
 class Run:
-    """A kernel that is called."""
+    """A kernel that is called, or a batch."""
 
     flat: FlatNode
     inputs: tuple[Port, ...]
@@ -67,7 +67,7 @@ class Loop:
 Item = Run | Assign | Branch | Loop
 NUMBERS = "biufc"
 #: what makes values, or has them from outside
-_MAKERS = (Kind.KERNEL, Kind.MERGE, Kind.CONST, Kind.FEED)
+_MAKERS = (Kind.KERNEL, Kind.BATCH, Kind.MERGE, Kind.CONST, Kind.FEED)
 
 
 def doors(lowered: Lowered, members: Sequence[FlatNode]) -> tuple[list[Port], list[FlatNode]]:
@@ -133,7 +133,7 @@ class ItemTree:
             for k in range(node.outputs):
                 own = ((node.inputs[1], k),) if node.kind is Kind.SWITCH else ()
                 self._guards[node.index, k] = guard + tuple([one for one in own if one not in guard])
-        if node.kind is not Kind.KERNEL:
+        if node.kind not in (Kind.KERNEL, Kind.BATCH):
             return []
         return [(guard, Run(node, tuple([self.source(port) for port in node.inputs])))]
 
@@ -208,7 +208,7 @@ class LoopTree(ItemTree):
 
     def _loop(self, frame: int) -> Loop:
         members = self.members[frame]
-        predicate = next(node for node in members if node.kind is Kind.LOOP_COND)
+        predicate, condition = self._condition(frame)
         merges = [node for node in members if is_loop_merge(node)]
         enter = [((node.index, 0), self.source(node.inputs[0])) for node in merges]
         back = [((node.index, 0), self.source(node.inputs[1])) for node in merges]
@@ -216,12 +216,17 @@ class LoopTree(ItemTree):
         for place, make in sorted(self._makers(frame), key=itemgetter(0)):
             del place
             found += make()
-        root = ((predicate.index, 0), 1)
+        root = (condition, 1)
         head = [(guard, item) for guard, item in found if guard[:1] != (root,)]
         body = [(guard[1:], item) for guard, item in found if guard[:1] == (root,)]
         moved = [(to, value) for to, value in back if to != value]
         last: list[Item] = [Assign(moved)] if moved else []
-        return Loop(frame, enter, self._nested(head), self.source(predicate.inputs[0]), self._nested(body) + last)
+        return Loop(frame, enter, self._nested(head), self.source(predicate), self._nested(body) + last)
+
+    def _condition(self, frame: int) -> tuple[Port, Port]:
+        """Return what the condition of a loop is made of, and what Switches ask for it."""
+        node = next(node for node in self.members[frame] if node.kind is Kind.LOOP_COND)
+        return node.inputs[0], (node.index, 0)
 
     def _makers(self, frame: int) -> Iterator[tuple[int, Callable[[], list[tuple[Guard, Item]]]]]:
         """Yield what makes the items of a frame, with their places in the program."""

@@ -6,6 +6,7 @@ Each kernel is still called by itself, in program order; what goes away is the m
 from __future__ import annotations
 
 from collections.abc import Collection
+from math import inf
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,8 @@ class WholeLoop:
     owned : Ownership
     machine : mapping
         What does iterations of its frames otherwise, see ``loop_pieces``.
+    tree : type
+        Of ``LoopTree``.
 
     Attributes
     ----------
@@ -49,8 +52,10 @@ class WholeLoop:
     """
 
     def __init__(
-        self, lowered: Lowered, frame: int, owned: Ownership, machine: Machine = MappingProxyType({})
+        self, lowered: Lowered, frame: int, owned: Ownership, machine: Machine = MappingProxyType({}),
+        tree: type[LoopTree] = LoopTree,
     ) -> None:  # fmt: skip
+        self._tree = tree
         self._sources = [frame.source for frame in lowered.frames]
         self._parents = [frame.parent for frame in lowered.frames]
         self.frame = frame
@@ -70,7 +75,7 @@ class WholeLoop:
         if given is not None:  # it is None if another thread has made the function meanwhile
             walk = self._walk
             if walk is None:
-                walk = self._walk = LoopWalk(given[0], LoopTree(given[0], self.frame), given[1])
+                walk = self._walk = LoopWalk(given[0], self._tree(given[0], self.frame), given[1])
             results, iteration = walk.run(args, state) if not given[2] else (None, 0)
             if results is not None:
                 return results
@@ -115,7 +120,7 @@ class WholeLoop:
 
     def _found(self, here: TracebackType) -> tuple[FlatNode, list[tuple[Node, int]]] | None:
         flat = self._places.get(here.tb_lineno)
-        if flat is None:
+        if flat is None or flat.kind is Kind.BATCH:  # of which no kernel fails
             return None
         loops, frame, counts = [], flat.frame, here.tb_frame.f_locals
         while True:
@@ -173,15 +178,15 @@ def _is_light(flat: FlatNode) -> bool:
     return node is None or node.op is not flat.op or weigh(node) is Weight.LIGHT
 
 
-def _alone(lowered: Lowered, light: Collection[int]) -> set[int]:
+def _alone(lowered: Lowered, light: Collection[int], most: float = BATCHED) -> set[int]:
     """Return the kernels that are worth another thread but can never run beside another such one.
 
     They might as well be light: who runs ahead of them would find nothing to do that takes long. None if there is any
-    that does more than compute: it may show when others run.
+    that does more than compute: it may show when others run; or more than ``most`` light kernels for each.
     """
     nodes = lowered.nodes
     heavy = {node.index for node in nodes if node.kind is Kind.KERNEL and node.index not in light}
-    if not heavy or len(lowered.frames) == 1 or len(light) > BATCHED * len(heavy):
+    if not heavy or len(lowered.frames) == 1 or len(light) > most * len(heavy):
         return set()
     if any(_is_seen(node) for node in nodes if node.frame or node.index in heavy):
         return set()
@@ -212,9 +217,36 @@ def with_joined_steps(
     The nodes of those are left as they are, and nobody refers to them. ``machine``: see ``with_batches``.
     """
     light = light_kernels(lowered)
-    together = light | _alone(lowered, light)
     if len(lowered.frames) == 1 and len(light) < 2:
         return lowered, lowered
+    found = _with_batches_in_loops(lowered, owned, light, machine) if machine is None or machine else None
+    return found or _with_steps(lowered, owned, light, machine)
+
+
+def _with_batches_in_loops(
+    lowered: Lowered, owned: Ownership, light: set[int], machine: Machine | None
+) -> tuple[Lowered, Lowered] | None:  # fmt: skip
+    """Return what ``with_joined_steps`` does where machine code does batches in loops with heavy kernels that can never
+    run beside each other; None if that cannot be done. As long as it is not known what machine code does, the batches
+    are not in their loops yet."""
+    alone = _alone(lowered, light, inf)
+    if not alone:
+        return None
+    with undivided():
+        from .batched_loops import with_batched_loops
+
+    joined, _ = _with_steps(lowered, owned, light, machine, set())
+    made = with_batched_loops(joined, lowered, alone, lambda k, tree: WholeLoop(joined, k, owned, machine or {}, tree))
+    if made is None:
+        return None
+    return (joined, joined) if machine is None else (made, _with_steps(lowered, owned, light, machine, alone)[1])
+
+
+def _with_steps(
+    lowered: Lowered, owned: Ownership, light: set[int], machine: Machine | None, alone: set[int] | None = None
+) -> tuple[Lowered, Lowered]:  # fmt: skip
+    """Return what ``with_joined_steps`` does; ``alone``: heavy kernels that are taken for light ones."""
+    together = light | (_alone(lowered, light) if alone is None else alone)
     arrivals = sum([node.kind is Kind.MERGE or (node.kind is Kind.KERNEL and node.index not in together)
                     for node in lowered.nodes]) + len(lowered.frames)  # fmt: skip
     if len(lowered.nodes) * arrivals // 8 > MANY:
