@@ -102,6 +102,7 @@ LAZY = {
     ("autoloop.concrete", "autoloop.foreign_results"),
     ("autoloop.plain_python", "autoloop.foreign_calls"),
     ("autoloop.tracing", "autoloop_runtime.ir.foreign_values"),
+    ("autoloop.tracing", "autoloop.foreign_namespaces"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.running.foreign_runs"),
     ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.engine"),
     ("autoloop.hunted_runs", "autoloop_runtime.dataflow.checked_kernels"),
