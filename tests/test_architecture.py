@@ -86,6 +86,7 @@ ARROWS = {
         "plain_python text_tables traceable",
         "compat": "viewing",
         "onnx_export": "the package concrete state traceable",
+        "distributed": "",
         "cli": "the package versions profiler drawing viewing bound_function concrete derivative_functions explanation "
         "function rich_tables traceable",
     },
