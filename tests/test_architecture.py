@@ -34,7 +34,7 @@ ARROWS = {
         "native": "base ir ops analysis collections passes",
         "saving": "base ir ops collections",
         # which kernel computes an op over arrays of another library
-        "namespaces": "base ir ops collections dataflow saving",
+        "namespaces": "base ir ops analysis collections dataflow saving",
         # loaded where Dask is asked for alone
         "distributed": "base ir analysis passes dataflow",
         "running": "base ir analysis collections passes dataflow namespaces python_code native saving distributed",
