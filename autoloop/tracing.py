@@ -345,9 +345,7 @@ def settings_of(
     if (namespace := namespace_among(leaves)) is not None:
         with undivided():  # which few programs need
             from autoloop_runtime.ir.foreign_values import Theirs
-
-            from .foreign_namespaces import names_of
-        settings["theirs"] = Theirs(namespace, functools.partial(names_of, namespace), ArrayTracer)
+        settings["theirs"] = Theirs(namespace)
     return settings if gradient_memory is None else settings | {"gradient_memory": gradient_memory}
 
 

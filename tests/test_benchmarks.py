@@ -207,6 +207,19 @@ def test_who_answers_late_is_given_up(peers, tmp_path):
 
 
 @pytest.mark.nightly
+def test_the_tables_of_distributed_loops(tmp_path):
+    pytest.importorskip("distributed")
+    page = tmp_path / "page.md"
+    names = ("distributed loops", "long distributed loop")
+    page.write_text("".join(f"before\n<!-- {name} -->\nold\n<!-- /{name} -->\nafter\n" for name in names))
+    run("distributed_loops.py", "--only", "logistic regression", "--update", str(page))
+    run("distributed_loops.py", "--long", "50", "--update", str(page))
+    text = page.read_text(encoding="utf-8")
+    assert "old" not in text and re.search(r"^\| logistic regression \| 20 \| \d\S* ms \| \d\S* ms \|", text, re.M)
+    assert re.search(r"^\| decorated \| 50 \|", text, re.M)
+
+
+@pytest.mark.nightly
 def test_what_is_ours_against_libraries():
     text = run("own_parts.py", "factors", "sorting", "linking").stdout
     assert "system, n = 1024" in text and "lines of 8" in text and "memory of it" in text

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import runpy
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,11 @@ EXPECTED = {
         "NextIteration i: 3 waits; 3 iterations are live, as many as parallel_iterations=3 allows",
     ],
     "kmeans.py": ["stood still after 4 rounds", "50          0          0", "agree with plain NumPy"],
+    "load_profiles.py": [
+        "8,000 days of 96 quarter hours, 6 MB in 8 chunks",
+        "the days stayed where they were",
+        "agrees with plain NumPy",
+    ],
     "newton.py": ["2023.77          35.082 AU", "each function was traced 1 time"],
     "nonstrict.py": [
         "the counter alone: i = 40, x was updated 0 times",
@@ -62,16 +69,22 @@ EXPECTED = {
 }
 
 
-#: what their users may say: for how many seconds the tour measures each function
-ARGUMENTS = {"tour.py": ["0.05"]}
+#: what their users may say: for how many seconds the tour measures each function, how many days there are
+ARGUMENTS = {"tour.py": ["0.05"], "load_profiles.py": ["8000"]}
+#: those that start processes of their own, by what they need for it
+LONG = {"load_profiles.py": "distributed"}
 
 
 def test_no_sample_is_forgotten():
     assert {path.name for path in SAMPLES.glob("*.py")} == set(EXPECTED)
 
 
-@pytest.mark.parametrize("name", sorted(EXPECTED))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.nightly if name in LONG else ()) for name in sorted(EXPECTED)]
+)
 def test_sample(name, tmp_path):
+    if name in LONG:
+        pytest.importorskip(LONG[name])
     # from another folder: samples find their data beside themselves
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     if why_not():
@@ -81,3 +94,10 @@ def test_sample(name, tmp_path):
     assert done.stderr == ""
     for text in EXPECTED[name]:
         assert text in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_sample_says_what_it_needs(name, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, LONG[name], None)
+    runpy.run_path(str(SAMPLES / name), run_name="__main__")
+    assert f"pip install 'autoloop[{LONG[name]}]'" in capsys.readouterr().out

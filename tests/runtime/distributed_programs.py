@@ -92,8 +92,9 @@ def logistic_regression(x, y, w, rate, steps):
 class Program:
     """A function, what it is called with, and which of that is large.
 
-    ``make(size)`` gives the arguments, where ``size`` is the length of the first axis of what is large; the arguments at
-    the places ``chunked`` are cut along that axis when they are Dask's. ``rounds(result)`` says how often the loop ran.
+    ``make(size)`` gives the arguments, where ``size`` is the length of the first axis of what is large; the arguments
+    at the places ``chunked`` are cut along that axis when they are Dask's. ``rounds(result)`` says how often the loop
+    ran.
     """
 
     function: Callable[..., Any]

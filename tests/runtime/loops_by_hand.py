@@ -1,9 +1,9 @@
 """The loops of ``distributed_programs`` as an expert writes them for Dask: what ours are measured against.
 
 Each iteration is persisted, so that its graph does not grow into the next one's; what decides whether there is another
-is all that is fetched, and it is asked for together with the rest, so that there is one submission an iteration. Where
-the state is a few numbers (centres, weights) it is fetched as a whole, and the next iteration has it as a constant: that
-is shorter, was the faster way, and is what Dask's own libraries do.
+is all that is fetched, and it is submitted together with the rest. Where the state is a few numbers (centres, weights)
+it is fetched as a whole, and the next iteration has it as a constant: that is shorter, and is what Dask's own libraries
+do.
 """
 
 from __future__ import annotations
