@@ -46,6 +46,9 @@ class Array:
     def __setitem__(self, index, value):
         self._inside[_inside(index)] = _inside(value)
 
+    def __add__(self, other):
+        return library.add(self, other)
+
     def __bool__(self):
         return bool(self._inside)
 

@@ -129,16 +129,16 @@ def _kept(call: Call, store: Any, *values: Any, **attrs: Any) -> Any:
 
 @computed(adjoint_table.ADD, **_KEPT)
 def _add(call: Call, table: AdjointTable, position: Any, value: Any) -> Any:
-    place = int(call.numpys(position))
-    return table.add(place, _beside(call, table, place, value))
+    return _added(call, table, int(call.numpys(position)), value)
 
 
-def _beside(call: Call, table: AdjointTable, place: int, value: Any) -> Any:
-    """Return a value to be added to what is there: of the same library, if either is of one."""
-    old = table.get(place)
-    if old is None or isinstance(value, AdjointTable):
-        return value
-    return call.namespace.of(value) if call.namespace.holds(old) or call.namespace.holds(value) else value
+def _added(call: Call, table: AdjointTable, place: int, value: Any) -> AdjointTable:
+    """Return a table with a value added to what is there: of the library, if either is of it."""
+    old, namespace = table.get(place), call.namespace
+    if old is None or isinstance(value, AdjointTable) or namespace.holds(old) == namespace.holds(value):
+        return table.add(place, value)
+    # both are of the library then
+    return table.without(place).add(place, namespace.of(old)).add(place, namespace.of(value))
 
 
 @computed(adjoint_table.WITHOUT, adjoint_table.OPENED, adjoint_table.CLOSED, **_KEPT)
@@ -149,7 +149,7 @@ def _moved(call: Call, table: AdjointTable, position: Any) -> Any:
 @computed(adjoint_table.MERGE, **_KEPT)
 def _merged(call: Call, a: AdjointTable, b: AdjointTable) -> Any:
     for place, value in b.entries().items():
-        a = a.add(place, _beside(call, a, place, value))
+        a = _added(call, a, place, value)
     return a
 
 
