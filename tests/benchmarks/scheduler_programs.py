@@ -237,6 +237,8 @@ def programs(quick: bool = False) -> dict[str, Program]:
     # computes with them, which takes some processors a hundred times as long
     inputs = [m, *recurrent(32, 64, scale=1.35)]
     found["gradient"] = Program("gradient of an RNN 32×64, 400 steps", "ms", 1, rnn_gradient, inputs)
+    kept = [m, *[(scale * value).astype(np.float32) for scale, value in zip((0.1, 1.0, 0.1), recurrent(32, 64))]]
+    found["gradient kept"] = Program("the same, of one that does not vanish", "ms", 1, rnn_gradient, kept)
     size, m = 320 // (4 if quick else 1), turns(60)
     found["layers"] = Program(
         f"two stacked layers {size}×{size}, {m} steps, 2 workers", "ms", 1, layers, [m, *square(size)], 2,
