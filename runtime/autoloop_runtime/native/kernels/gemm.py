@@ -9,7 +9,7 @@ up to twice as long. Where there are few registers, and so tiles are narrow, tho
 
 It stays beside BLAS because it is faster up to some hundreds of rows, and is there without SciPy: on one thread against
 OpenBLAS 0.3.31 (AVX-512), 1.2 times as fast for n = 32 to 512, single and double, and slower for 1024;
-with AVX2 1.2 times as fast for n = 32 to 128, as fast to 512, 1.2 times as slow for 1024
+with AVX2 1.1 to 1.3 times as fast for n = 32 to 320, as fast for 512, 1.2 times as slow for 1024
 (``python tests/benchmarks/own_parts.py gemm``).
 """
 
