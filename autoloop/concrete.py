@@ -209,7 +209,9 @@ class ConcreteFunction(CalledAs, NeverSent):
         #: which of the others are made anew at each call
         self.fresh: FreshResults | None = None
         #: what makes of each output what the caller gets, see ``_HANDED``
-        self._handed = list(map(_handed, kinds, made)) if graph.theirs is None else _handed_theirs(kinds)
+        self._handed = (
+            list(map(_handed, kinds, made)) if graph.theirs is None else _handed_theirs(graph.theirs, kinds, tensors)
+        )
         #: the same of outputs whose elements are in C order
         self._handed_in_order = list(map(_handed_in_order, kinds, made))
         #: the outputs that are arrays of the caller's, and what of: what is changed in one must not change another
@@ -415,11 +417,11 @@ def _handed(kind: Kind, leaf: Any) -> Callable[[Any], Any]:
     return plain if lies is None else plain_lying(lies, plain)
 
 
-def _handed_theirs(kinds: Sequence[Kind]) -> list[Callable[[Any], Any]]:
+def _handed_theirs(theirs: Any, kinds: Sequence[Kind], tensors: Sequence[Tensor]) -> list[Callable[[Any], Any]]:
     """Return what makes of outputs what the caller gets, of a graph that runs over arrays of another library."""
     with undivided():
         from .foreign_results import handed
-    return [handed(kind, _HANDED[kind]) for kind in kinds]
+    return [handed(theirs, kind, tensor, _HANDED[kind]) for kind, tensor in zip(kinds, tensors)]
 
 
 def _handed_anyhow(kind: Kind, leaf: Any) -> Callable[[Any], Any]:

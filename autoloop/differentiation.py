@@ -30,6 +30,7 @@ from .conversion.source import has_lines
 from .derivative_functions import DerivativeFunction
 from .errors import ConversionError
 from .function import Function
+from .given_arrays import may_be_foreign
 from .keys import Number
 from .left_to_python import NoGradientError
 
@@ -199,7 +200,10 @@ def _traced_as(
 
 def _is_alone(leaves: Sequence[Any]) -> bool:
     """Return whether a function and its derivative at these values may be one trace: nobody else builds, or records."""
-    known = all(isinstance(x, _LEAVES) and not (isinstance(x, Tensor) and x.is_symbolic) for x in leaves)
+    known = all(
+        (isinstance(x, _LEAVES) and not (isinstance(x, Tensor) and x.is_symbolic)) or may_be_foreign(type(x))
+        for x in leaves
+    )
     return known and current_graph() is None and not recorders()
 
 

@@ -6,14 +6,20 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.ir.foreign_values import Theirs
+from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, ZeroDimArray
 
 #: what is no array of another library
 _OWN = (np.ndarray, np.generic, bool, int, float, complex, str)
 
 
-def handed(kind: Kind, plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return what makes of an output what the caller gets, where *plain* does so of NumPy's values."""
-    if kind in (ArrayTracer, ZeroDimArray):
-        return lambda value: plain(value) if isinstance(value, _OWN) else value
-    return lambda value: plain(value if isinstance(value, _OWN) else np.asarray(value))
+def handed(theirs: Theirs, kind: Kind, tensor: Tensor, plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return what makes of an output what the caller gets, where *plain* does so of NumPy's values: what the library
+    has made without a look at any array is computed as NumPy's, and is its own now."""
+    if kind not in (ArrayTracer, ZeroDimArray):
+        return lambda value: plain(value if isinstance(value, _OWN) else np.asarray(value))
+    if tensor.dtype.kind in "biufc" and theirs.of(tensor):
+        asarray: Callable[[Any], Any] = theirs.namespace.asarray  # type: ignore[attr-defined]
+        return lambda value: asarray(value) if isinstance(value, _OWN) else value
+    return lambda value: plain(value) if isinstance(value, _OWN) else value

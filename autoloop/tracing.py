@@ -345,7 +345,9 @@ def settings_of(
     if (namespace := namespace_among(leaves)) is not None:
         with undivided():  # which few programs need
             from autoloop_runtime.ir.foreign_values import Theirs
-        settings["theirs"] = Theirs(namespace)
+
+            from .foreign_namespaces import names_of
+        settings["theirs"] = Theirs(namespace, functools.partial(names_of, namespace), ArrayTracer)
     return settings if gradient_memory is None else settings | {"gradient_memory": gradient_memory}
 
 

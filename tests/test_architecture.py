@@ -34,7 +34,7 @@ ARROWS = {
         "native": "base ir ops analysis collections passes",
         "saving": "base ir ops collections",
         # which kernel computes an op over arrays of another library
-        "namespaces": "base ir ops collections dataflow saving",
+        "namespaces": "base ir ops analysis collections dataflow saving",
         # loaded where Dask is asked for alone
         "distributed": "base ir analysis passes dataflow",
         "running": "base ir analysis collections passes dataflow namespaces python_code native saving distributed",
@@ -86,6 +86,7 @@ ARROWS = {
         "plain_python text_tables traceable",
         "compat": "viewing",
         "onnx_export": "the package concrete state traceable",
+        "distributed": "",
         "cli": "the package versions profiler drawing viewing bound_function concrete derivative_functions explanation "
         "function rich_tables traceable",
     },
@@ -102,6 +103,7 @@ LAZY = {
     ("autoloop.concrete", "autoloop.foreign_results"),
     ("autoloop.plain_python", "autoloop.foreign_calls"),
     ("autoloop.tracing", "autoloop_runtime.ir.foreign_values"),
+    ("autoloop.tracing", "autoloop.foreign_namespaces"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.running.foreign_runs"),
     ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.engine"),
     ("autoloop.hunted_runs", "autoloop_runtime.dataflow.checked_kernels"),

@@ -9,15 +9,16 @@ import types
 from pathlib import Path
 
 import autoloop as al
+import autoloop.distributed
 import pytest
 from api import later_rows, ops
 
 #: what users import, or find under ``autoloop``
 MODULES = (
     "autoloop", "autoloop.compat", "autoloop.compat.app", "autoloop.compat.flags", "autoloop.compat.nn",
-    "autoloop.compat.train", "autoloop.compat.v1", "autoloop.config", "autoloop.debugging", "autoloop.errors",
-    "autoloop.fft", "autoloop.linalg", "autoloop.nest", "autoloop.profiler", "autoloop.random", "autoloop.sparse",
-    "autoloop.typing",
+    "autoloop.compat.train", "autoloop.compat.v1", "autoloop.config", "autoloop.debugging", "autoloop.distributed",
+    "autoloop.errors", "autoloop.fft", "autoloop.linalg", "autoloop.nest", "autoloop.profiler", "autoloop.random",
+    "autoloop.sparse", "autoloop.typing",
 )  # fmt: skip
 
 

@@ -53,6 +53,54 @@ def test_a_loop_runs_as_a_graph_and_theirs_comes_back():
     assert "array_api_strict" in str(al.explain(f, theirs([5.0, 1.0])))
 
 
+def conjugate_gradients(a, b):
+    xp = b.__array_namespace__()
+    x = xp.zeros_like(b)
+    direction = residual = b - a @ x
+    size = xp.vecdot(residual, residual)
+    while xp.sqrt(size) > 1e-9:
+        image = a @ direction
+        step = size / xp.vecdot(direction, image)
+        x = x + step * direction
+        residual = residual - step * image
+        smaller = xp.vecdot(residual, residual)
+        direction = residual + (smaller / size) * direction
+        size = smaller
+    return x
+
+
+def test_functions_written_for_the_standard():
+    def made(x):
+        xp = x.__array_namespace__()
+        is_real = x.dtype == xp.float64, xp.isdtype(x.dtype, "real floating")
+        return xp.zeros(3), xp.ones(2, dtype=x.dtype), xp.asarray([1, 2]), xp.zeros_like(x), xp.pi, is_real
+
+    def many(x):
+        xp = x.__array_namespace__()
+        y = xp.concat([xp.where(x > 1.0, x, -x), xp.astype(xp.arange(3), xp.float64)])
+        size = xp.mean(y) + xp.std(y) + xp.max(y) + xp.linalg.vector_norm(y)
+        return xp.reshape(xp.stack([y, y]), (3, 4)), size, xp.argmax(y), xp.sort(y), xp.take(y, xp.asarray([0, 1]))
+
+    same(conjugate_gradients, [[1.1, 0.1], [0.1, 2.1]], [1.0, 2.0])
+    same(made, [1.0, 2.0])
+    same(many, [1.0, 2.0, 3.0])
+
+
+def test_gradients_come_in_their_kind():
+    def energy(x, w):
+        while (x * x)[0] > 0.5:
+            x = x * w
+        return (x * x)[0]
+
+    x, w = [1.0, 2.0], [0.5, 0.6]
+    expected = al.value_and_grad(energy, (0, 1))(np.array(x), np.array(w))
+    for f in (energy, al.function(energy)):
+        value, slopes = al.value_and_grad(f, (0, 1))(theirs(x), theirs(w))
+        assert type(value) is type(slopes[0]) is type(slopes[1]) is type(theirs(x))
+        assert np.allclose(np.asarray(value), expected[0])
+        assert all(np.allclose(np.asarray(one), other) for one, other in zip(slopes, expected[1]))
+
+
 def test_structures_and_the_same_array_again():
     def both(pair, x):
         return pair[0] + x, {"given": pair[1]}, pair[1] is x, pair[0] is x

@@ -6,7 +6,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from api import Executable, Statistics, dask_engine
-from dask_programs import F8, counted, power, program, run
+from dask_programs import F8, computed, counted, power, program, run
 from each_case import each
 
 da = pytest.importorskip("dask.array")
@@ -169,3 +169,18 @@ def test_old_iterations_are_released(cluster):
     results = dask_engine.run(lowered, feeds, client=cluster, on_iteration=Told())
     assert len(counts) == results[0]
     assert max(counts) <= min(counts[1:]) + 6
+
+
+def test_a_loop_variable_is_not_cut_to_scraps(client):
+    def build(u):
+        def body(i, u):
+            return i + 1, 0.5 * u + 0.25 * (al.concat([u[1:], u[:1]], 0) + al.concat([u[-1:], u[:-1]], 0))
+
+        return al.while_loop(lambda i, u: al.sum(u) + i < 20.0, body, [al.constant(np.float64(0)), u])
+
+    lowered = program(build, ("u", F8, (24,)))
+    told, long = Statistics(), np.concatenate([X, X])
+    results = dask_engine.run(lowered, [da.from_array(long, chunks=8)], client=client, statistics=told)
+    assert results[1].chunks == ((8, 8, 8),)
+    np.testing.assert_allclose(computed(results, client)[1], Executable(lowered).run([long])[1], rtol=1e-12)
+    assert told.written <= 3

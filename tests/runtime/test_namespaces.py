@@ -90,3 +90,63 @@ def test_a_tensor_that_torch_follows_is_refused():
         namespace_of(torch.ones(2, requires_grad=True))
     with pytest.raises(NamespaceRefusal, match="no array"):
         namespace_of(torch.eye(2).to_sparse())
+
+
+# -- dtypes ---------------------------------------------------------------------------------------------------
+
+#: what PyTorch gives another dtype than NumPy, and what both give the same
+TORCHS_OWN = {
+    "int / int": lambda k, f: k / 2, "int * float": lambda k, f: k * 0.5, "int * floats": lambda k, f: k * f,
+    "compared": lambda k, f: k < 1.5, "NumPy's scalar": lambda f, k: f * np.float64(2), "root": lambda k, f: k**0.5,
+    "no change": lambda k, f: k * 1.0,
+}  # fmt: skip
+THE_SAME = {
+    "ints": lambda k, f: k * 2 + k**2, "floats": lambda k, f: f * 2 - f // 0.3, "comparison": lambda k, f: f < 2,
+    "count": lambda k, f: (k > 0).sum(), "booleans": lambda k, f: (k > 0) + (f > 0),
+    "bool * int": lambda k, f: (k > 0) * k,
+}  # fmt: skip
+
+
+def numbers(of):
+    return of(np.arange(3)), of(np.arange(3, dtype=np.float32))
+
+
+@pytest.mark.parametrize("name", [*TORCHS_OWN, *THE_SAME])
+def test_dtypes_that_torch_has_rules_of_its_own_for_are_left_to_it(name):
+    k, f = numbers(of_torch)
+    function = {**TORCHS_OWN, **THE_SAME}[name]
+    staged = al.function(lambda k, f: function(k, f), autograph=False, executor="dataflow")
+    if name in THE_SAME:
+        made, expected = staged(k, f), function(k, f)
+        assert made.dtype == expected.dtype and (made == expected).all()
+    else:
+        with pytest.raises(TypeError, match="over NumPy's; cast the operands to one dtype first"):
+            staged(k, f)
+
+
+def test_a_variable_that_changes_its_dtype_in_a_loop():
+    def halved(x):
+        i = 0
+        while i < 3:
+            x = x * 0.5
+            i += 1
+        return x
+
+    k, f = numbers(of_torch)
+    with pytest.raises(TypeError, match="float32 over arrays of torch, and float64"):
+        al.function(halved, executor="dataflow")(k)
+    assert (al.function(halved, executor="dataflow")(f) == halved(f)).all()
+
+
+def test_a_cast_on_a_line_of_its_own_is_what_it_says():
+    strict = pytest.importorskip("array_api_strict")
+
+    def halves(k):
+        xp = k.__array_namespace__()
+        x = xp.astype(k, xp.float32)
+        return x / 2
+
+    made = al.function(halves, executor="dataflow")(strict.asarray([1, 2]))
+    assert made.dtype == strict.float32
+    with pytest.raises(TypeError, match="multiply gives an error"):
+        al.function(lambda k: k * 0.5, autograph=False, executor="dataflow")(strict.asarray([1, 2]))

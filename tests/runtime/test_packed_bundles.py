@@ -154,7 +154,7 @@ def test_whoever_is_no_machine_code_takes_values_out(at_once, monkeypatch):  # n
         made.append(batches)
 
     for which in (0, 1):
-        make = lambda self, kinds, which=which: one_only(self, kinds[which:] + kinds[:which])
+        make = lambda self, kinds, *rest, k=which: one_only(self, kinds[k:] + kinds[:k], *rest)
         monkeypatch.setattr(machine_kernels.MachineKernels, "_make", make)
         lowered = lowered_mixed()
         executable = Executable(lowered, faster=machine_kernels.machine_kernels)

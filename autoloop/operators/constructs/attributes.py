@@ -51,6 +51,8 @@ def attribute(owner: Any, name: str) -> Any:
         return _of_text(owner, name)
     if isinstance(owner, ArrayTracer) and (theirs := theirs_here()) is not None:
         theirs.check_meaning(owner, name)
+        if name == "dtype":
+            return theirs.dtype(owner)
     if isinstance(owner, ArrayTracer) and name in ("shape", "size", "nbytes") and owner.shape.rank is not None:
         extents = extents_of(owner)
         each = owner.dtype.itemsize if name == "nbytes" else 1

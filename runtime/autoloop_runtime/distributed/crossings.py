@@ -27,6 +27,9 @@ AWAIT = Op("AwaitCondition", _passed, _same, doc="a condition is fetched")
 #: gives the value of a loop variable to the next iteration; its attribute says of which
 CROSS = Op("CrossIteration", _passed, _same, doc="a loop variable goes on to the next iteration")
 
+#: is the value that a loop variable enters its loop with
+COME = Op("EnterLoop", _passed, _same, doc="a loop variable enters its loop")
+
 
 def with_crossings(lowered: Lowered) -> Lowered:
     """Return the graph with its marks; what is there keeps its place."""
@@ -49,7 +52,9 @@ class _Marking:
             elif node.kind is Kind.LOOP_COND or (node.op is CHECK_PREDICATE):
                 self._put_before(node, 0, AWAIT)
         for merge, node in self._loop_ends():
-            self._put_before(node, 0, CROSS, variable=self._variables.get((merge.index, 0), -1))
+            variable = self._variables.get((merge.index, 0), -1)
+            self._put_before(node, 0, CROSS, variable=variable)
+            self._put_before(merge, 0, COME, variable=variable)
         return replace(self._lowered, nodes=tuple(self._nodes))
 
     def _loop_ends(self) -> Iterator[tuple[FlatNode, FlatNode]]:
@@ -68,7 +73,7 @@ class _Marking:
             return
         # of an invariant no token comes: its mark waits for what the node itself waits for
         controls = (node.controls or (node.inputs[0],)) if source.constant else ()
-        key = port, controls, node.index if op is CROSS else -1
+        key = port, controls, -1 if op is AWAIT else node.index
         if key not in self._marks:
             index, name = len(self._nodes), f"{node.name}/{op.name}"
             self._nodes.append(

@@ -14,9 +14,10 @@ from ..dataflow.kernels import explained
 from ..ir.graph import eager
 from ..ir.run_state import EAGER, RunState
 from .blamed_calls import told
-from .crossings import AWAIT, CROSS, with_crossings
+from .crossings import AWAIT, COME, CROSS, with_crossings
 from .handed_over import Collecting, HandedOver, OnIteration
-from .known_calls import KnownCalls
+from .kept_cuts import KeptCuts
+from .known_calls import Known, KnownCalls
 from .laters import Call, Later, calls_of, unwrapped
 from .mailbox import Mailbox
 from .on_cluster import OnCluster
@@ -104,6 +105,7 @@ class _Driver:
         self._executable, self._sender, self._windows = executable, sender, windows
         self._state, self._statistics = state, statistics
         self._templates = executable.templates if templates and executable.known.usable else None
+        self._cuts = KeptCuts(executable.known)
         self._tokens = State(executable.plan)
         self._ready: deque[Item] = deque()
         #: how many calls were noted
@@ -154,6 +156,9 @@ class _Driver:
                 self._ask(it, step)
             elif op is CROSS:
                 self._cross(it, step)
+            elif op is COME:
+                self._cuts.enter(step, it.values[step.first])
+                self._give(it, step, it.values[step.first])
             else:
                 self._call(it, step)
 
@@ -164,9 +169,7 @@ class _Driver:
         if self._templates is not None and Later in map(type, args):
             known = self._executable.known.known(step, kernel, args)
             if known is not None:
-                call = Call(kernel, tuple(args), known, it, step, self._calls)
-                self._calls += 1
-                outs = [Later(None, form, call, k) for k, form in enumerate(known.forms)]
+                outs = self._note(kernel, args, known, it, step)
                 self._give(it, step, outs[0] if step.outs is None else outs)
                 return
         try:
@@ -176,6 +179,14 @@ class _Driver:
             raise explained(error, it, step)  # noqa: B904
         later = self._executable.known.later
         self._give(it, step, later(out) if step.outs is None else [later(value) for value in out])
+
+    def _note(
+        self, kernel: Callable[..., Any], args: Sequence[Any], known: Known, it: Iteration, step: Step
+    ) -> list[Later]:
+        """Note that a kernel is to be called; returns what it will give."""
+        call = Call(kernel, tuple(args), known, it, step, self._calls)
+        self._calls += 1
+        return [Later(None, form, call, k) for k, form in enumerate(known.forms)]
 
     def _give(self, it: Iteration, step: Step, out: Any) -> None:
         """Let go of what a step was given, and hand on what it gives."""
@@ -196,6 +207,7 @@ class _Driver:
         """Hand a value on to the next iteration, if there may be one more under way."""
         value = it.values[step.first]
         if type(value) is Later:
+            value = it.values[step.first] = self._cuts.kept(it, step, value, self._note)
             if not self._windows.admits(it, value, not (self._flying or self._sender.blocks)):
                 self._held.append((it, step))
                 return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -41,6 +42,7 @@ class KnownCalls:
     def __init__(self) -> None:
         self._forms: dict[tuple[Any, ...], Form] = {}
         self._known: dict[tuple[Any, ...], Known | None] = {}
+        self._recut: dict[tuple[Form, Form], tuple[Callable[..., Any], Known]] = {}
         da: Any = importlib.import_module("dask.array")
         self._array = da.Array
         #: arrays made of expressions have no task graph yet
@@ -62,6 +64,14 @@ class KnownCalls:
     def later(self, value: Any) -> Any:
         """Return what a token carries for a value."""
         return Later(value, self.form_of(value)) if hasattr(type(value), "__dask_graph__") else value
+
+    def recut(self, form: Form, kept: Form) -> tuple[Callable[..., Any], Known]:
+        """Return what cuts an array of one form so that it has another, and what that gives."""
+        found = self._recut.get((form, kept))
+        if found is None:
+            kernel = functools.partial(_rechunked, chunks=kept.chunks)
+            found = self._recut[form, kept] = kernel, Known((kept,), (), ())
+        return found
 
     def known(self, step: Step, kernel: Callable[..., Any], args: Sequence[Any]) -> Known | None:
         """Return what a kernel gives for such arguments; None if it must be called for that."""
@@ -108,6 +118,10 @@ class KnownCalls:
             return None
         forms = [self.form_of(value) for value in ((made,) if step.outs is None else made)]
         return None if None in forms else tuple(forms)  # type: ignore[arg-type]
+
+
+def _rechunked(x: Any, chunks: Any) -> Any:
+    return x.rechunk(chunks)
 
 
 def parameter_form(value: np.generic) -> Form:

@@ -112,6 +112,11 @@ class RemoteGraph:
                 silence()
             with eager():
                 return run.whole(values)
+        except Exception as error:
+            lost = error if is_annotated(error) else told(error)
+            if lost is error:
+                raise
+            raise lost from None
         finally:
             restore(before)
             run.close()

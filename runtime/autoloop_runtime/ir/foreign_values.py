@@ -10,6 +10,7 @@ another thing for one of both: plain Python runs the function then.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from ..base.dataclass import Protocol
 from ..base.stand_ins import UnknownWhileTracing
 from .graph import PARAMETER
+from .op import call
 from .structured import COND, WHILE
 from .tensor import Tensor
 
@@ -28,6 +30,8 @@ class Namespace(Protocol):
     def name(self) -> str: ...
     @property
     def array(self) -> type: ...
+    def dtype(self, dtype: Any) -> Any: ...
+    def holds(self, value: Any) -> bool: ...
 
 
 #: methods and attributes that PyTorch's tensors have under a name of NumPy's, and that are something else there
@@ -50,12 +54,23 @@ class Theirs:
         The library.
     known : dict
         Tensors -> whether they are; None if that is not known.
+
+    Parameters
+    ----------
+    namespace : Namespace
+    names : callable
+        Makes of this what stands for the library's names in the trace.
+    make : callable
+        Makes of a tensor what stands for an array.
     """
 
-    __slots__ = ("_are_fixed", "known", "namespace")
+    __slots__ = ("_are_fixed", "_make", "_names", "known", "namespace")
 
-    def __init__(self, namespace: Namespace) -> None:
+    def __init__(
+        self, namespace: Namespace, names: Callable[[Theirs], Any], make: Callable[[Tensor], Any]
+    ) -> None:  # fmt: skip
         self.namespace = namespace
+        self._names, self._make = names, make
         #: whether operators never change one in place
         self._are_fixed = not hasattr(namespace.array, "__iadd__")
         self.known: dict[Tensor, bool | None] = {}
@@ -131,19 +146,104 @@ class Theirs:
         """Return whether an element of an array is a view of it."""
         return not self._are_fixed and self.holds(array) is not False
 
+    # -- the library's names ------------------------------------------------------------------------------
+
+    def names(self, array: Any) -> Any:
+        """Return what ``x.__array_namespace__()`` gives; None if that is NumPy's."""
+        found = self.holds(array)
+        if found is None:
+            self.refuse("the namespace, where only the run knows if it is one,")
+        return self._names(self) if found else None
+
+    def dtype(self, array: Any) -> Any:
+        """Return what ``x.dtype`` gives."""
+        if self.namespace.dtype(array.dtype) is array.dtype or (found := self.holds(array)) is False:
+            return array.dtype
+        if found is None:
+            self.refuse("the dtype, where only the run knows if it is one,")
+        return self.namespace.dtype(array.dtype)
+
+    def made(self, value: Any) -> Any:
+        """Return an array of the library with these values of NumPy's, in the trace."""
+        tensor: Tensor = call("identity", value)
+        self.known[tensor] = True
+        return self._make(tensor)
+
+    def given(self, arguments: Sequence[Any], made: Any) -> Any:
+        """Return what a function has made of arguments: an array of the library if one of these is, be it made of its
+        shape alone."""
+        if type(made) is np.ndarray and any(map(self.surely_holds, arguments)):
+            return self.made(made)
+        if self.holds_none(made) and any(map(self.surely_holds, arguments)):
+            self.known[made.storage.tensor] = True
+        return made
+
+    def surely_holds(self, value: Any) -> bool:
+        """Return whether a value is an array of the library."""
+        return hasattr(type(value), "storage") and self.holds(value) is True
+
+    def holds_none(self, value: Any) -> bool:
+        """Return whether a value is what a graph computes, and not of such arrays."""
+        return hasattr(type(value), "storage") and self.holds(value) is False
+
+    # -- dtypes -------------------------------------------------------------------------------------------
+
+    def check_operands(self, one: Any, other: Any, divides: bool) -> None:
+        """Refuse an operator where the library may have another dtype for the result than NumPy: of two dtypes, of an
+        integer and a number that is none, and of integers that are divided."""
+        if self.namespace.name in _AS_NUMPY or not any(self.may_hold(x) for x in (one, other)):
+            return
+        dtypes = {x.dtype for x in (one, other) if _is_array(x)}
+        numbers = [np.result_type(number) for number in map(_number_of, (one, other)) if number is not None]
+        dtype = next(iter(dtypes))
+        wider = any(_ORDER.index(number.kind) > _ORDER.index(dtype.kind) for number in numbers)
+        if len(dtypes) > 1 or wider or (divides and dtype.kind in "bui"):
+            raise UnknownWhileTracing(_DTYPES.format(self.namespace.name))
+
+    def check_result(self, arrays: Sequence[Any], made: Any) -> None:
+        """Refuse what a function has made of arrays where the library may have another dtype for it than NumPy."""
+        if self.namespace.name in _AS_NUMPY or not isinstance(made, (Tensor, np.ndarray)):
+            return
+        dtypes = {x.dtype for x in arrays if x.dtype.kind != "b"}
+        if len(dtypes) > 1 or (made.dtype.kind in "fc" and any(dtype.kind in "ui" for dtype in dtypes)):
+            raise UnknownWhileTracing(_DTYPES.format(self.namespace.name))
+
+    def may_hold(self, value: Any) -> bool:
+        """Return whether a value may be an array of the library."""
+        return hasattr(type(value), "storage") and self.holds(value) is not False
+
     # -- what is another thing under the same name --------------------------------------------------------
 
     def check_meaning(self, array: Any, name: str, has_arguments: bool = False) -> None:
         """Refuse a method or attribute that is another thing than of NumPy's arrays, or that these lack."""
         others = _OTHERWISE.get(self.namespace.name, ())
         is_other = name in others or (has_arguments and name in _OTHERWISE_WITH.get(self.namespace.name, ()))
-        if (is_other or not hasattr(np.ndarray, name)) and self.holds(array) is not False:
+        is_other = is_other or (name[0] != "_" and not hasattr(np.ndarray, name))
+        if is_other and self.holds(array) is not False:
             self.refuse(f"x.{name}")
 
     def check_class(self, array: Any) -> None:
         """Refuse to say of which class what may be an array of the library is."""
         if self.holds(array) is not False:
             self.refuse("the class")
+
+
+_DTYPES = "{} has rules of its own for the dtype of what is made of two dtypes, or of integers: cast them first"
+#: kinds of dtypes and of numbers, in the order in which the greater says the kind of the result
+_ORDER = "buifc"
+#: libraries whose operators give the dtypes that NumPy's give, or none
+_AS_NUMPY = frozenset(("dask.array", "array_api_strict", "cupy"))
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray | np.generic) or (isinstance(value, Tensor) and _number_of(value) is None)
+
+
+def _number_of(value: Any) -> Any:
+    """Return a number of Python's of the type that a value has, None if that is none."""
+    if getattr(type(value), "is_pythons", False):
+        return {"b": False, "i": 0, "f": 0.0, "c": 0j}[value.dtype.kind]
+    return type(value)() if type(value) in (bool, int, float, complex) else None
 
 
 def _sources(tensor: Tensor) -> list[Tensor]:

@@ -220,7 +220,9 @@ class ArrayTracer(Attributes, Changing, Tracer):  # type: ignore[misc]  # what t
             self._layout.flags.writeable = not is_frozen
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        return _ANY_ARRAY.__array_namespace__(api_version=api_version)
+        theirs = theirs_here()
+        names = None if theirs is None else theirs.names(self)
+        return _ANY_ARRAY.__array_namespace__(api_version=api_version) if names is None else names
 
     def meets_arrays(self, other: Any) -> bool:
         """Return whether what this array and ``other`` make is an array."""
@@ -381,7 +383,8 @@ def as_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
         if isinstance(given, ArrayTracer):
             given.freeze(True)
         return given
-    return _array_numpy_gives(theirs, args, kwargs, made)
+    given = _array_numpy_gives(theirs, args, kwargs, made)
+    return given if (others := theirs_here()) is None else others.given(args, given)
 
 
 def _array_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], made: Any) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from .array_namespace import Namespace, namespace_of
 from .foreign_kernels import in_namespace
+from .promotions import check_promotions
 from .refused_calls import NamespaceRefusal
 
-__all__ = ["Namespace", "NamespaceRefusal", "in_namespace", "namespace_of"]
+__all__ = ["Namespace", "NamespaceRefusal", "check_promotions", "in_namespace", "namespace_of"]

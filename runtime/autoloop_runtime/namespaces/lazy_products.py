@@ -17,6 +17,14 @@ def _product(a: Any, b: Any) -> Any:
     return np.matmul(a, b)[np.newaxis]
 
 
+def _aligned(a: Any, b: Any) -> tuple[Any, Any]:
+    """Return two arrays that are cut alike where they are summed over: the larger one stays as it is."""
+    left, right = a.chunks[-1], b.chunks[0]
+    if left == right or left != left or right != right:
+        return a, b
+    return (a, b.rechunk({0: left})) if a.nbytes >= b.nbytes else (a.rechunk({a.ndim - 1: right}), b)
+
+
 @computed(MATMUL, DOT, when="later")
 def _matmul(call: Call, a: Any, b: Any) -> Any:
     a, b = as_dask(a), as_dask(b)
@@ -26,6 +34,7 @@ def _matmul(call: Call, a: Any, b: Any) -> Any:
     # the axis that is summed over is 0, rows 1 and columns 2
     left, right = (1, 0) if a.ndim == 2 else (0,), (0, 2) if b.ndim == 2 else (0,)
     out = (*left[:-1], *right[1:])
+    a, b = _aligned(a, b)
     if a.numblocks[-1] == 1 == b.numblocks[0]:
         return blockwise(call, np.matmul, out, a, left, b, right, dtype=own, concatenate=True)
     parts = blockwise(call, _product, (0, *out), a, left, b, right, dtype=own, adjust_chunks={0: 1})

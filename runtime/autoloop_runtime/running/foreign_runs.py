@@ -11,7 +11,7 @@ from ..dataflow.flat_graph import Lowered
 from ..dataflow.lowering import lower
 from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState
-from ..namespaces import NamespaceRefusal, in_namespace
+from ..namespaces import NamespaceRefusal, check_promotions, in_namespace
 from .standing import Standing
 
 if TYPE_CHECKING:
@@ -68,6 +68,13 @@ def _lazily(lowered: Lowered, values: list[Any], state: RunState) -> list[Any]:
     with undivided():  # whoever has such arrays has Dask
         from ..distributed.engine import run
     return run(lowered, values, state=state)
+
+
+def check_dtypes(graph: Graph) -> None:
+    """Raise ``NamespaceRefusal`` where the library brings operands of a traced graph to other dtypes than NumPy."""
+    theirs = graph.root.theirs
+    assert theirs is not None
+    check_promotions(graph, theirs.namespace, lambda tensor: theirs.of(tensor) is not False)
 
 
 def said_of(namespace: Namespace) -> Standing:

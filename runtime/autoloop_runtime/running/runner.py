@@ -160,10 +160,11 @@ def made_ready(graph: Graph, executor: str, donated: Mapping[int, int]) -> Runne
 def _foreign(graph: Graph, optimized: Graph, executor: str) -> Runner:
     """Return what runs a graph over arrays of another library."""
     with undivided():
-        from .foreign_runs import ForeignRun, said_of
+        from .foreign_runs import ForeignRun, check_dtypes, said_of
 
     optimized.theirs = theirs = graph.root.theirs
     foreign = [k for k, t in enumerate(graph.inputs) if theirs.known.get(t)]
+    check_dtypes(graph)
     run = ForeignRun(optimized, theirs.namespace, foreign)
     return Runner(run, optimized, executor, said_of(theirs.namespace))
 

@@ -1,0 +1,201 @@
+"""The client of a cluster: what ``executor="dask"`` sends to, and maps and sweeps of functions over arguments."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from autoloop_runtime.base.config import REMOTE, check_executor
+from autoloop_runtime.base.contexts import Setting
+from autoloop_runtime.distributed.remote_cluster import Cluster, Network, of, set_current
+
+
+class Client:
+    """A cluster of Dask.
+
+    Inside ``with``, functions with ``executor="dask"`` send their heavy parts to it.
+
+    Parameters
+    ----------
+    client : distributed.Client or str, optional
+        A client of Dask's, or the address of a scheduler. By default Dask's current client, and if there is none a
+        new one with processes of this machine.
+    **options
+        Of a client that is made; see ``distributed.Client``.
+
+    Attributes
+    ----------
+    dask_client : distributed.Client
+
+    Examples
+    --------
+    >>> from autoloop.distributed import Client
+    >>> @al.function
+    ... def root(x, n):
+    ...     guess = x
+    ...     for _ in range(n):
+    ...         guess = (guess + x / guess) / 2
+    ...     return guess
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
+    ...     futures = client.map(root, [4.0, 9.0, 16.0], n=8)
+    ...     client.gather(futures)
+    [2.0, 3.0, 4.0]
+    """
+
+    def __init__(self, client: Any = None, **options: Any) -> None:
+        check_executor(REMOTE)  # refuses where the extra is missing
+        dask: Any = importlib.import_module("distributed")
+        self._owns = False
+        if isinstance(client, dask.Client):
+            made = client
+        elif client is None and not options:
+            made = _default(dask)
+        else:
+            made = None
+        if made is None:
+            made, self._owns = dask.Client(*(() if client is None else (client,)), **options), True
+        self.dask_client = made
+        self._cluster: Cluster = of(made)
+        self._entered: list[Setting[None]] = []
+
+    @property
+    def network(self) -> Network:
+        """What the cluster is like: latency, seconds a task, bytes a second; measured when it is first asked."""
+        return self._cluster.network
+
+    @property
+    def submitted(self) -> int:
+        """How many tasks were sent for parts of functions with ``executor="dask"``."""
+        return self._cluster.submitted
+
+    def submit(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call a function on a worker.
+
+        Parameters
+        ----------
+        f : callable
+            It is called each time, also with the same arguments.
+        *args, **kwargs
+            Its arguments, futures among them.
+
+        Returns
+        -------
+        distributed.Future
+        """
+        return self.dask_client.submit(f, *args, pure=False, **kwargs)
+
+    def map(self, f: Callable[..., Any], *iterables: Iterable[Any], **kwargs: Any) -> list[Any]:
+        """Call a function for each element of some iterables, as the builtin ``map`` does.
+
+        Parameters
+        ----------
+        f : callable
+            A decorated function is traced and compiled on each worker once.
+        *iterables : iterable
+            Its arguments; the shortest decides.
+        **kwargs
+            The same for all calls.
+
+        Returns
+        -------
+        list of distributed.Future
+            In their order; ``gather`` gives their values.
+        """
+        lists = [list(one) for one in iterables]
+        shortest = min(map(len, lists), default=0)
+        if not shortest:
+            return []
+        found: list[Any] = self.dask_client.map(f, *[one[:shortest] for one in lists], pure=False, **kwargs)
+        return found
+
+    def sweep(self, f: Callable[..., Any], grid: Mapping[str, Iterable[Any]], **kwargs: Any) -> list[Any]:
+        """Call a function for each combination of values of some parameters.
+
+        Parameters
+        ----------
+        f : callable
+        grid : mapping
+            Name of a parameter -> its values.
+        **kwargs
+            The other arguments, the same for all calls.
+
+        Returns
+        -------
+        list of (dict, result)
+            In the order of nested loops, the last parameter the innermost: its values, and what the function gave.
+
+        Examples
+        --------
+        >>> from autoloop.distributed import Client
+        >>> @al.function
+        ... def power(base, n):
+        ...     made = 1.0
+        ...     for _ in range(n):
+        ...         made = made * base
+        ...     return made
+        >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
+        ...     found = client.sweep(power, {"base": [2.0, 3.0], "n": [1, 2]})
+        >>> found[-1]
+        ({'base': 3.0, 'n': 2}, 9.0)
+        """
+        names = list(grid)
+        points = list(itertools.product(*[list(grid[name]) for name in names]))
+        columns = zip(*points)
+        futures = self.map(_Named(f, names), *columns, **kwargs)
+        return [(dict(zip(names, point)), value) for point, value in zip(points, self.gather(futures))]
+
+    def gather(self, futures: Any) -> Any:
+        """Wait for the values of futures.
+
+        Parameters
+        ----------
+        futures : distributed.Future, or a structure of them
+
+        Returns
+        -------
+        object
+            The values, in the same structure. What a call raised is raised.
+        """
+        return self.dask_client.gather(futures)
+
+    def close(self) -> None:
+        """Close the client, if it was made here, and the processes that were started for it."""
+        if self._owns:
+            self.dask_client.close()
+
+    def __enter__(self) -> Client:
+        setting = set_current(self.dask_client)
+        setting.__enter__()
+        self._entered.append(setting)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._entered.pop().__exit__(kind, error, traceback)
+        if not self._entered:
+            self.close()
+
+    def __repr__(self) -> str:
+        return f"<autoloop.distributed.Client of {self.dask_client!r}>"
+
+
+class _Named:
+    """Calls a function with its first arguments by their names."""
+
+    def __init__(self, f: Callable[..., Any], names: Sequence[str]) -> None:
+        self._f, self._names = f, names
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._f(**dict(zip(self._names, args)), **kwargs)
+
+
+def _default(dask: Any) -> Any:
+    """Return Dask's current client; None if there is none."""
+    try:
+        return dask.default_client()
+    except ValueError:
+        return None
