@@ -393,13 +393,17 @@ class ConcreteFunction(CalledAs, NeverSent):
 def taken(concrete: ConcreteFunction, given: Sequence[Any]) -> list[Any]:
     """Return the values of inputs: the caller's arrays themselves, which results may be and a run may write to."""
     return [
-        value if k in concrete.of_arrays and _is_array_of(value, one) else convert_to_tensor(value, one.dtype).value
+        value
+        if k in concrete.of_arrays and _is_array_of(value, one, concrete.graph.theirs)
+        else convert_to_tensor(value, one.dtype).value
         for k, (value, one) in enumerate(zip(given, concrete.graph.inputs))
     ]
 
 
-def _is_array_of(value: Any, parameter: Tensor) -> bool:
+def _is_array_of(value: Any, parameter: Tensor, theirs: Any) -> bool:
     """Return whether a value is an array that can be given for an input as it is."""
+    if theirs is not None and theirs.namespace.holds(value):
+        return bool(theirs.namespace.spec(value)[0] == parameter.dtype)
     return type(value) is np.ndarray and value.ndim > 0 and value.dtype == parameter.dtype and is_own(value.dtype)
 
 

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 import numpy as np
 from autoloop_runtime import gradients as runtime
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.gradients import GradientTape, gradients
 from autoloop_runtime.ir.followers import as_arrays
-from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.graph import current_graph, theirs_here
 from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.recorders import recorders
 from autoloop_runtime.ir.tensor import Tensor
@@ -226,12 +227,28 @@ def _whole(function: Function, argnums: int | Sequence[int], has_aux: bool) -> F
     return _kept(function, key, lambda: runtime.value_and_grad(function, argnums, has_aux))
 
 
+def _of_theirs(derived: Callable[..., Any], has_value: bool) -> Callable[..., Any]:
+    """Return a derivative that is an array of another library where it is taken of such, be it a constant; it may come
+    with what it is the derivative of."""
+
+    @functools.wraps(derived)
+    def given(*args: Any, **kwargs: Any) -> Any:
+        made, theirs = derived(*args, **kwargs), theirs_here()
+        if theirs is None:
+            return made
+        mark = functools.partial(theirs.given, nest.flatten([args, kwargs]))
+        return (made[0], nest.map_structure(mark, made[1])) if has_value else nest.map_structure(mark, made)
+
+    return given
+
+
 def _kept(function: Function, key: Any, make: Callable[[], Callable[..., Any]], is_alike: bool = True) -> Function:
     """Return a derivative as a trace, the same one each time: asking for a derivative makes none. It *is alike* if it
     has the function's arguments."""
     known = function.with_gradient.get(key)
     if known is None:
-        known = function.with_gradient.setdefault(key, function.derived(make(), is_alike))
+        made = _of_theirs(make(), key not in (_JVP, _HVP) and key[0] != _JACOBIAN)
+        known = function.with_gradient.setdefault(key, function.derived(made, is_alike))
     return known
 
 
@@ -244,9 +261,9 @@ def jacobian(f: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[
     def derivatives(*args: Any, **kwargs: Any) -> Any:
         leaves, places = nest.flatten([args, kwargs]), range(-len(args), len(args))
         by = nest.flatten([args[k] for k in positions if k in places])
-        # by Python's numbers, which a function may give to ``math``
-        has_numbers = _is_alone(leaves) and any(number_type(one) in (float, complex) for one in by)
-        function = decorated.of(leaves) if has_numbers else None
+        # by Python's numbers, which a function may give to ``math``, or by arrays of another library
+        is_one = any(number_type(one) in (float, complex) or may_be_foreign(type(one)) for one in by)
+        function = decorated.of(leaves) if is_one and _is_alone(leaves) else None
         if function is None:
             return alone(*args, **kwargs)
         whole = _kept(
@@ -262,7 +279,12 @@ def jacobian(f: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[
 
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     made: tuple[Any, ...] = runtime.vjp(_staged(f), *primals, has_aux=has_aux)
-    return made
+    if not any(may_be_foreign(type(leaf)) for leaf in nest.flatten(primals)):
+        return made
+    with undivided():  # which few programs need
+        from .foreign_results import as_theirs
+    value, pull = as_theirs(primals, made[0]), made[1]
+    return (value, lambda *cotangents: as_theirs(primals, pull(*cotangents)), *made[2:])
 
 
 def jvp(f: Callable[..., R], primals: Sequence[Any], directions: Sequence[Any]) -> tuple[R, R]:

@@ -72,7 +72,8 @@ def _said(refusal: NamespaceRefusal) -> str:
 
 
 def _article(namespace: Namespace) -> str:
-    return f"an array of {namespace.name}" + ("" if str(namespace.device) == "cpu" else f" on {namespace.device}")
+    is_here = namespace.device is None or "cpu" in str(namespace.device).lower()
+    return f"an array of {namespace.name}" + ("" if is_here else f" on {namespace.device}")
 
 
 def _needs_numpys(name: str, executor: str, argument: str, namespace: Namespace) -> str:

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base import nest
 from autoloop_runtime.ir.foreign_values import Theirs
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, ZeroDimArray
+from autoloop_runtime.namespaces import namespace_of
 
 #: what is no array of another library
 _OWN = (np.ndarray, np.generic, bool, int, float, complex, str)
@@ -20,6 +22,17 @@ def handed(theirs: Theirs, kind: Kind, tensor: Tensor, plain: Callable[[Any], An
     if kind not in (ArrayTracer, ZeroDimArray):
         return lambda value: plain(value if isinstance(value, _OWN) else np.asarray(value))
     if tensor.dtype.kind in "biufc" and theirs.of(tensor):
-        asarray: Callable[[Any], Any] = theirs.namespace.asarray  # type: ignore[attr-defined]
+        asarray: Callable[[Any], Any] = theirs.namespace.asarray
         return lambda value: asarray(value) if isinstance(value, _OWN) else value
     return lambda value: plain(value) if isinstance(value, _OWN) else value
+
+
+def as_theirs(like: Any, result: Any) -> Any:
+    """Return a result that was computed over NumPy's arrays as one of the library of which there is an array among
+    others, which it is *like*."""
+    namespace = next((found for one in nest.flatten(like) if (found := namespace_of(one)) is not None), None)
+    if namespace is None:
+        return result
+    return nest.map_structure(
+        lambda one: namespace.asarray(one) if isinstance(one, (np.ndarray, np.generic)) else one, result
+    )

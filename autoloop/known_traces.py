@@ -20,7 +20,7 @@ from .concrete import CalledPlain, ConcreteFunction
 from .errors import let_through
 from .keys import OBJECTS, Number, class_key, is_input, leaf_key
 from .parameters import Parameters
-from .plain_python import PlainPython, with_graph
+from .plain_python import PlainPython, as_called, with_graph
 from .state.stateful import TRACING, StatefulFunction, Variant, with_variant
 
 if TYPE_CHECKING:
@@ -445,4 +445,5 @@ class TracesAskedFor:
             call = self._bind(args, kwargs)
             if self.input_signature is not None:
                 call = self._conform(call, self.input_signature, self._parameters, self.name)
+            call = as_called(cast(Any, self), call)
             return (found := self._lookup(call))[0], call, found[1]

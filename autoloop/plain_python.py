@@ -11,7 +11,7 @@ import time
 import types
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -336,10 +336,10 @@ def taken_or_left(function: NamedFunction, leaves: list[Any], call: tuple[Any, .
         If the executor needs a graph, and of what is refused.
     """
     names = functools.partial(function._parameters.leaf_names, call)
-    leaves = _with_foreign(function, leaves, names)
-    is_wanted = function.needs_graph or function.input_signature is not None or bool(recorders())
-    if not is_wanted:
-        for place, leaf in enumerate(leaves):
+    if not _BARE.issuperset(map(type, leaves)):
+        leaves = _with_foreign(function, leaves, names)
+        is_wanted = function.needs_graph or function.input_signature is not None or bool(recorders())
+        for place, leaf in enumerate(() if is_wanted else leaves):
             if type(leaf) not in _BARE and is_labelled(leaf):
                 _leave_given(function, names()[place], f"{strangeness(leaf)}")
     made = taken(function.name, leaves, names)
@@ -354,12 +354,20 @@ def taken_or_left(function: NamedFunction, leaves: list[Any], call: tuple[Any, .
     return made
 
 
+def as_called(function: NamedFunction, call: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the arguments of a call of which a trace is asked for, arrays of other libraries as that takes them."""
+    leaves, structure = nest.flatten_with_structure(call, expand_composites=True)
+    with suppress(CalledPlain):  # what stands for a trace says why there is none
+        made = _with_foreign(function, leaves, functools.partial(function._parameters.leaf_names, call))
+        return call if made is leaves else nest.unflatten(structure, made)
+    return call
+
+
 def _with_foreign(
     function: NamedFunction, leaves: list[Any], names: Callable[[], Sequence[str]]
 ) -> list[Any]:  # fmt: skip
     """Return the leaves of a call with those that are arrays of other libraries as a trace takes them."""
-    kinds = {type(leaf) for leaf in leaves}
-    if kinds <= _BARE or function.input_signature is not None or recorders() or not any(map(may_be_foreign, kinds)):
+    if function.input_signature is not None or recorders() or not any(may_be_foreign(type(leaf)) for leaf in leaves):
         return leaves
     with undivided():  # which few programs need
         from .foreign_calls import as_foreign

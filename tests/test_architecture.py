@@ -101,6 +101,7 @@ LAZY = {
     ("autoloop.concrete", "autoloop.asked_errors"),
     ("autoloop.concrete", "autoloop.retold_errors"),
     ("autoloop.concrete", "autoloop.foreign_results"),
+    ("autoloop.differentiation", "autoloop.foreign_results"),
     ("autoloop.plain_python", "autoloop.foreign_calls"),
     ("autoloop.tracing", "autoloop_runtime.ir.foreign_values"),
     ("autoloop.tracing", "autoloop.foreign_namespaces"),

@@ -101,6 +101,23 @@ def test_gradients_come_in_their_kind():
         assert all(np.allclose(np.asarray(one), other) for one, other in zip(slopes, expected[1]))
 
 
+def test_derivatives_that_are_constants_or_are_pulled_back():
+    x, kind = theirs([1.0, 2.0]), type(theirs([0.0]))
+    slope = al.grad(lambda x: np.sum(2.0 * x))(x)
+    value, pull = al.vjp(lambda x: x * x, x)
+    many = al.jacobian(lambda x: x * 2.0)(x), al.hessian_vector_product(lambda x: np.sum(x**2), x, x), value, *pull(x)
+    for found, expected in zip((slope, *many), ([2, 2], [[2, 0], [0, 2]], [2, 4], [1, 4], [2, 8])):
+        assert type(found) is kind and np.asarray(found).tolist() == expected
+
+
+def test_traces_that_are_asked_for():
+    x = theirs([10.0, 3.0])
+    f = al.function(settled)
+    concrete = f.get_concrete_function(x)
+    assert kind_and_values(concrete(x)) == kind_and_values(settled(x)) and f.tracing_count == 1
+    assert "float64[2] of array_api_strict" in str(al.explain(f, x))
+
+
 def test_structures_and_the_same_array_again():
     def both(pair, x):
         return pair[0] + x, {"given": pair[1]}, pair[1] is x, pair[0] is x

@@ -31,6 +31,8 @@ class Namespace(Protocol):
     @property
     def array(self) -> type: ...
     def dtype(self, dtype: Any) -> Any: ...
+    def spec(self, value: Any) -> tuple[Any, tuple[int | None, ...]]: ...
+    def asarray(self, value: Any) -> Any: ...
     def holds(self, value: Any) -> bool: ...
 
 
@@ -172,7 +174,7 @@ class Theirs:
     def given(self, arguments: Sequence[Any], made: Any) -> Any:
         """Return what a function has made of arguments: an array of the library if one of these is, be it made of its
         shape alone."""
-        if type(made) is np.ndarray and any(map(self.surely_holds, arguments)):
+        if isinstance(made, (np.ndarray, np.generic)) and any(map(self.surely_holds, arguments)):
             return self.made(made)
         if self.holds_none(made) and any(map(self.surely_holds, arguments)):
             self.known[made.storage.tensor] = True

@@ -75,7 +75,7 @@ class Runner:
     @property
     def seen(self) -> str | None:
         """What its last traced run was like, empty if there was none; None if it is not the scheduler that runs it."""
-        if self.executor != "dataflow":
+        if self.executor != "dataflow" or self.graph.theirs is not None:
             return None
         with undivided():
             from ..dataflow.compile_dataflow import seen_of
