@@ -1,4 +1,4 @@
-"""The six loops over large arrays, plain functions of NumPy's: over arrays of any library they give what NumPy gives."""
+"""The six loops over large arrays, plain functions of NumPy's: any library's arrays give what NumPy's give."""
 
 from __future__ import annotations
 
