@@ -46,9 +46,6 @@ class Array:
     def __setitem__(self, index, value):
         self._inside[_inside(index)] = _inside(value)
 
-    def __add__(self, other):
-        return library.add(self, other)
-
     def __bool__(self):
         return bool(self._inside)
 
@@ -108,3 +105,12 @@ class Library:
 
 
 library = Library(np, Counter())
+OPERATORS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide",
+    "mod": "remainder", "pow": "pow", "matmul": "matmul", "lt": "less", "le": "less_equal", "gt": "greater",
+    "ge": "greater_equal", "eq": "equal", "ne": "not_equal", "and": "bitwise_and", "or": "bitwise_or",
+    "xor": "bitwise_xor", "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift", "neg": "negative",
+    "abs": "abs", "invert": "bitwise_invert",
+}  # fmt: skip
+for _name, _function in OPERATORS.items():
+    setattr(Array, f"__{_name}__", lambda *arrays, f=_function: getattr(library, f)(*arrays))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from typing import Any
 
 from ..base import dtypes
@@ -14,7 +15,7 @@ from .eager_shapes import turned
 from .foreign_rows import Call, computed
 
 
-@computed(MATMUL, DOT)
+@computed(MATMUL, DOT, direct=lambda call, kind: None if kind == "b" else operator.matmul)
 def _matmul(call: Call, a: Any, b: Any) -> Any:
     if call.dtypes[0].kind == "b":  # whether any product is true
         counts = call.xp.matmul(cast(call, a, dtypes.int64), cast(call, b, dtypes.int64))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -15,6 +16,8 @@ from ..ir.failures import annotate
 from .array_namespace import Namespace
 from .foreign_rows import Call, Entry, entry_of, why_absent
 from .refused_calls import no_function, other_dtype, other_shape
+
+_NONE = slice(0, 0)
 
 
 def in_namespace(lowered: Lowered, namespace: Namespace, foreign: Collection[int] | None = None) -> Lowered:
@@ -72,13 +75,14 @@ def _stays(node: FlatNode, namespace: Namespace) -> bool:
     return entry is not None and entry.gives_numpys
 
 
-def _kernel(node: FlatNode, namespace: Namespace, lowered: Lowered) -> ForeignKernel:
+def _kernel(node: FlatNode, namespace: Namespace, lowered: Lowered) -> Callable[..., Any]:
     assert node.op is not None and node.source is not None
     entry = entry_of(node.op, namespace)
     if entry is None:
         raise annotate(no_function(node.op.name, namespace.name, why_absent(node.op, namespace)), node.source)
     constants = [k for k, (index, _) in enumerate(node.inputs) if lowered.nodes[index].kind is Kind.CONST]
-    return ForeignKernel(node, namespace, entry, constants)
+    kernel = ForeignKernel(node, namespace, entry, constants)
+    return kernel.shortened() or kernel
 
 
 class ForeignKernel:
@@ -93,7 +97,7 @@ class ForeignKernel:
         The inputs that are the same at each call.
     """
 
-    __slots__ = ("_array", "_attrs", "_call", "_constants", "_entry", "_hosts", "_inputs", "_known", "_plain")
+    __slots__ = ("_array", "_attrs", "_call", "_constants", "_entry", "_hosts", "_known", "_node", "_plain")
 
     def __init__(self, node: FlatNode, namespace: Namespace, entry: Entry, constants: Collection[int]) -> None:
         op, source = node.op, node.source
@@ -102,6 +106,7 @@ class ForeignKernel:
         assert plain is not None
         results = source.results if source.op is op else source.outputs[:1]
         specs = [(t.dtype, t.shape) for t in results] if source.op is op else []
+        self._node = node
         self._plain: Callable[..., Any] = plain
         self._entry = entry
         self._attrs = dict(node.attrs)
@@ -113,6 +118,28 @@ class ForeignKernel:
         #: constants as the library's; threads that make one at the same time make the same
         self._known: dict[int, Any] = {}
 
+    def shortened(self) -> Callable[..., Any] | None:
+        """Return what does the same of one or two arrays of the library without looking at each call what to do; None
+        if that is not known before."""
+        call, entry, source = self._call, self._entry, self._node.source
+        assert source is not None
+        op, count = call.op, len(self._node.inputs)
+        plain = not (entry.hosts != _NONE or entry.always or entry.raw or entry.gives_numpys or op.several)
+        if not plain or op.effect or op.stateful or not call.dtypes or call.namespace.is_lazy or count not in (1, 2):
+            return None
+        kinds = {t.dtype.kind for t in source.operands}
+        direct = entry.direct(call, kinds.pop()) if entry.direct is not None and len(kinds) == 1 else None
+        compute = (
+            direct if direct is not None and not self._attrs else functools.partial(entry.compute, call, **self._attrs)
+        )
+        return _of_one(self, compute) if count == 1 else _of_two(self, compute)
+
+    @property
+    def checked(self) -> tuple[type, Any, tuple[int, ...] | None]:
+        """The type of arrays, and the dtype and shape that the result has; None for a shape that is not known."""
+        call, shape = self._call, self._call.shapes[0]
+        return self._array, call.dtype, shape.as_tuple() if shape.is_fully_defined() else None
+
     def __call__(self, *values: Any, **state: Any) -> Any:
         array = self._array
         for value in values:
@@ -122,7 +149,7 @@ class ForeignKernel:
             if not self._entry.always:
                 return self._plain(*values, **state)
         call, op = self._call, self._call.op
-        given = [self._given(k, value) for k, value in enumerate(values)]
+        given = [self.given(k, value) for k, value in enumerate(values)]
         try:
             made = self._entry.compute(call, *given, **self._attrs, **state)
         except NotImplementedError as error:
@@ -136,7 +163,7 @@ class ForeignKernel:
             return made
         return (*made, np.True_) if op.several else (made, np.True_)
 
-    def _given(self, k: int, value: Any) -> Any:
+    def given(self, k: int, value: Any) -> Any:
         """Return an input as the entry wants it."""
         namespace = self._call.namespace
         if k in self._hosts:
@@ -149,6 +176,11 @@ class ForeignKernel:
             self._known[k] = namespace.asarray(value)
         return self._known[k]
 
+    def accepted(self, made: Any) -> Any:
+        """Return the result, if it is what NumPy's kernel would give."""
+        self._check(made, 0)
+        return made
+
     def _check(self, made: Any, k: int) -> None:
         """Raise unless a result is what NumPy's kernel would give."""
         call = self._call
@@ -160,3 +192,36 @@ class ForeignKernel:
         known = call.shapes[k]
         if not TensorShape(shape).is_compatible_with(known):
             raise other_shape(call.op.name, call.namespace.name, TensorShape(shape), known)
+
+
+def _of_one(kernel: ForeignKernel, compute: Callable[..., Any]) -> Callable[[Any], Any]:
+    array, dtype, shape = kernel.checked
+
+    def computed(x: Any) -> Any:
+        if type(x) is not array:
+            return kernel(x)
+        made = compute(x)
+        if made.dtype == dtype and made.shape == shape:
+            return made
+        return kernel.accepted(made)
+
+    return computed
+
+
+def _of_two(kernel: ForeignKernel, compute: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    array, dtype, shape = kernel.checked
+    given = kernel.given
+
+    def computed(x: Any, y: Any) -> Any:
+        if type(x) is not array:
+            if type(y) is not array:
+                return kernel(x, y)
+            x = given(0, x)
+        elif type(y) is not array:
+            y = given(1, y)
+        made = compute(x, y)
+        if made.dtype == dtype and made.shape == shape:
+            return made
+        return kernel.accepted(made)
+
+    return computed

@@ -134,6 +134,9 @@ class Entry:
         The result is NumPy's.
     needs : str
         The library's function that it cannot do without, where not all have it.
+    direct : callable or None
+        ``direct(call, kind)``: what computes it where all inputs are the library's arrays, the first of which has that
+        kind of dtype, and takes nothing else; None if it depends on more.
     """
 
     compute: Compute
@@ -142,6 +145,7 @@ class Entry:
     raw: bool = False
     gives_numpys: bool = False
     needs: str = ""
+    direct: Callable[[Call, str], Compute | None] | None = None
 
 
 #: filled while the files are loaded; what ``entry_of`` adds is the same from each thread
@@ -259,4 +263,10 @@ def _of_ufunc(ufunc: Any) -> Entry:
             return values[0]
         return call.needed(name)(*values)
 
-    return Entry(compute, needs=name)
+    def direct(call: Call, kind: str) -> Compute | None:
+        if kind == "b" or ufunc in _OF_INTEGERS:
+            return None
+        # of one dtype an operator is what the function is, without asking which that is
+        return call.op.kernel if not isinstance(call.op.kernel, np.ufunc) else call.needed(name)
+
+    return Entry(compute, needs=name, direct=direct)

@@ -31,6 +31,11 @@ def _matmul(call: Call, a: Any, b: Any) -> Any:
     own = call.dtypes[0]
     if a.ndim > 2 or b.ndim > 2 or own.kind == "b":
         return dask_array().matmul(a, b)
+    # the larger one stays as it is cut along the axis that is summed over
+    if a.nbytes >= b.nbytes:
+        b = b if b.chunks[0] == a.chunks[-1] else b.rechunk({0: a.chunks[-1]})
+    else:
+        a = a if a.chunks[-1] == b.chunks[0] else a.rechunk({a.ndim - 1: b.chunks[0]})
     # the axis that is summed over is 0, rows 1 and columns 2
     left, right = (1, 0) if a.ndim == 2 else (0,), (0, 2) if b.ndim == 2 else (0,)
     out = (*left[:-1], *right[1:])
