@@ -155,6 +155,46 @@ def test_what_is_an_element_or_changes_in_place():
         same(f, [1.0, 2.0, 3.0], is_graph=False)
 
 
+def test_what_changes_in_place_in_a_loop_for_all_that_hold_it():
+    def held(x):
+        size, best, i = x[0] * 1.0, x[1] * 1.0, 0
+        while i < 3:
+            size += 1.0
+            if i == 0:
+                best = size
+            i += 1
+        return size, best
+
+    def listed(x):
+        size, made, i = x[0] * 1.0, [], 0
+        while i < 3:
+            size += 1.0
+            made.append(size)
+            i += 1
+        return made
+
+    def given(x):
+        def more(value):
+            value += 1.0
+            return value
+
+        size = x[0] * 1.0
+        return more(size), size
+
+    def vectors(x):
+        one, i = x * 1.0, 0
+        part, last = one[1:], one
+        while i < 3 and one[0] < 100:
+            last = one
+            one += 1.0
+            i += 1
+        return one, part, last
+
+    for f in (held, listed, given):
+        same(f, [3.0, 4.0], is_graph=False)
+    same(vectors, [3.0, 4.0])
+
+
 def test_questions_that_are_theirs_to_answer():
     for f in (lambda x: isinstance(x, np.ndarray), lambda x: type(x).__name__):
         same(f, [1.0], is_graph=False)
