@@ -29,7 +29,7 @@ A, B = np.array([[5.5, -7.25, 3.1], [0.5, 8.0, -2.6]]), np.array([2.0, 3.5, -0.7
 
 
 def test_the_page_quotes_the_sources():
-    assert len(QUOTES) == 8 and PAGE.count("```python") == 8
+    assert len(QUOTES) == 10 and PAGE.count("```python") == 10
     for name, quoted in QUOTES:
         source = (ROOT / name).read_text()
         for part in re.split(r"^ *\.\.\.\n", quoted, flags=re.MULTILINE):

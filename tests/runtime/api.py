@@ -128,6 +128,7 @@ from autoloop_runtime.ir.verify import verify
 from autoloop_runtime.namespaces import Namespace, NamespaceRefusal, in_namespace, namespace_of
 from autoloop_runtime.namespaces import foreign_kernels as foreign_kernels
 from autoloop_runtime.namespaces import foreign_rows as foreign_rows
+from autoloop_runtime.namespaces.chunk_kernels import ChunkKernel
 from autoloop_runtime.native import (
     NativeRefusal,
     blocked_factors,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
+
 import autoloop as al
 import numpy as np
 import pytest
-from api import Executable, NamespaceRefusal, in_namespace, lower, namespace_of
+from api import OPS, ChunkKernel, Executable, NamespaceRefusal, in_namespace, lower, namespace_of
 
 
 def compiled(f, arrays, values, foreign=None):
@@ -150,3 +152,32 @@ def test_a_cast_on_a_line_of_its_own_is_what_it_says():
     assert made.dtype == strict.float32
     with pytest.raises(TypeError, match="multiply gives an error"):
         al.function(lambda k: k * 0.5, autograph=False, executor="dataflow")(strict.asarray([1, 2]))
+
+
+# -- kernels on chunks ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("f", "attrs", "args"),
+    [
+        (al.cast, {"dtype": np.dtype(np.float32)}, (np.arange(3),)),
+        (al.sigmoid, {}, (np.arange(3.0),)),
+        (al.pow, {}, (np.arange(3.0), np.float64(2))),
+    ],
+)
+def test_kernels_are_sent_by_the_names_of_their_ops(f, attrs, args):
+    """Some are functions without a name, which would be sent with all that they use."""
+    kernel = ChunkKernel(OPS[f.__name__], attrs)
+    sent = pickle.dumps(kernel)
+    assert len(sent) < 300
+    np.testing.assert_array_equal(pickle.loads(sent)(*args), kernel(*args), strict=True)
+
+
+def test_what_dask_gives_is_not_cut_where_the_larger_factor_is_not():
+    da = pytest.importorskip("dask.array")
+    pytest.importorskip("array_api_compat")
+    w, x = np.arange(36.0).reshape(6, 6), np.arange(6.0)
+    given = [da.from_array(w, chunks=(2, 6)), da.from_array(x, chunks=2)]
+    (made,) = compiled(lambda w, x: (w @ x) * 1, [w, x], given).run(given)
+    assert made.chunks == ((2, 2, 2),) and len(made.dask) < 20
+    np.testing.assert_array_equal(made.compute(scheduler="sync"), w @ x)
