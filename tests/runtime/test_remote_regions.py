@@ -13,7 +13,7 @@ from random_programs import Program, assert_same, outcome
 
 distributed = pytest.importorskip("distributed")
 
-FREE = remote_cluster.Network(1e-4, 1e-5, 1e12)
+FREE = remote_cluster.Network(1e-4, 1e-5, 1e12, 1000)
 SLOW = remote_cluster.Network(1.0, 1.0, 1e3)
 
 
@@ -136,6 +136,45 @@ def test_a_loop_whose_length_only_runs_tell_is_learnt(cluster, monkeypatch):
     assert 0 < first < 40
     same([solve(rates)], [solve.python_function(rates)])
     assert cluster.submitted > first
+
+
+def test_this_process_works_where_the_workers_have_enough_to_do(cluster, monkeypatch):
+    cluster.network = remote_cluster.Network(1e-4, 1e-5, 1e12, 0)  # they always have
+    monkeypatch.setattr(remote_regions, "UNIT", 1e4)
+    monkeypatch.setattr(remote_regions, "OPENED", 1e4)
+    monkeypatch.setattr(remote_driver, "LEAST", 0.0)
+
+    @al.function(executor="dask")
+    def sums(x, n):
+        found = np.zeros(30)
+        for k in range(n):
+            found[k] = np.sum(np.sin(x + k))
+        return found
+
+    x = np.linspace(0.0, 1.0, 20_000)
+    same([sums(x, np.int64(30))], [sums.python_function(x, 30)])
+    graph = sums.get_concrete_function(x, np.int64(30)).runner.run.__self__
+    assert cluster.submitted == 0 and any(region.is_learnt for region in graph.regions())
+
+
+def test_iterations_that_only_store_what_they_find_do_not_wait_for_each_other(cluster, loops_are_opened):
+    """What is stored in an array of all iterations is no part of the region."""
+
+    @al.function(executor="dask")
+    def traces(x, n):
+        found = np.zeros(4)
+        scale = 1.0
+        for k in range(n):
+            found[k] = (x @ x * scale).sum()
+            scale = scale / 2
+        return found
+
+    same([traces(A, np.int64(4))], [traces.python_function(A, 4)])
+    graph = traces.get_concrete_function(A, np.int64(4)).runner.run.__self__
+    inside = [{n.op.name for n in region.graph.nodes} for region in graph.regions()]
+    products = [ops for ops in inside if "matmul" in ops]
+    assert products and not any("set_item" in ops for ops in products)
+    assert all("multiply" in ops for ops in products)  # a number that is there early is no reason to come back
 
 
 def test_effects_happen_here_and_in_order(cluster, capsys):

@@ -48,14 +48,17 @@ class Network:
     latency : float
         Seconds from a task to its result, if it does nothing.
     overhead : float
-        Seconds that each of many such tasks takes.
+        Seconds that each of several such tasks takes.
     bandwidth : float
         Bytes a second.
+    slots : int
+        How many tasks run at a time.
     """
 
     latency: float
     overhead: float
     bandwidth: float
+    slots: int = 1
 
     def moving(self, count: float) -> float:
         """Return how long so many bytes take."""
@@ -160,8 +163,8 @@ def _measured(client: Any) -> Network:
     latency = min(_timed(lambda: client.submit(_nothing, 0, pure=False).result()) for _ in range(_TIMES))
     several = min(_timed(lambda: client.gather(_many(client))) for _ in range(_TIMES))
     moving = min(_timed(lambda: client.gather(client.scatter(data, hash=False))) for _ in range(_TIMES))
-    overhead = max((several - latency) / (_TASKS - 1), 1e-5)
-    return Network(latency, min(overhead, latency), 2 * _BYTES / max(moving - latency, 1e-4))
+    slots = max(sum(client.nthreads().values()), 1)
+    return Network(latency, min(several / _TASKS, latency), 2 * _BYTES / max(moving - latency, 1e-4), slots)
 
 
 def _many(client: Any) -> Sequence[Any]:

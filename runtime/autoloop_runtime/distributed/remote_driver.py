@@ -5,7 +5,8 @@ scheduler runs ahead, as far as the windows of loops let it: an iteration is not
 come here when something that stays here needs them, conditions above all; then other work goes on meanwhile.
 
 A region is sent where the work is worth the way, or where what it needs lies there and is more to move than a task.
-Arrays of this process are sent once a run. How long a region takes that only a run can tell is learnt here first.
+Arrays of this process are sent once a run. How long a region takes that only a run can tell is learnt here first, and
+again where the workers have enough to do: machine code may have come meanwhile.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ WORTH = 2.0
 REUSED = 8
 #: what is fetched in less than this part of the latency is fetched
 LITTLE = 0.25
+#: so many tasks for each thread of the workers are in flight before this process does some of the work
+AHEAD = 2
 #: seconds that a region takes at least to be thought of
 LEAST = 2e-4
 #: how often a run is begun that has lost what was computed, where nobody notices that
@@ -90,6 +93,10 @@ class RemoteGraph:
             if isinstance(kernel, Region):
                 self._regions[step] = kernel
         self._decides = {step: _decides(_edges_of(step), set()) for step in self._regions}
+
+    def regions(self) -> list[Region]:
+        """Return the regions there are."""
+        return list(self._regions.values())
 
     def run(self, values: list[Any], state: RunState = EAGER) -> list[Any]:
         """Compute the outputs."""
@@ -276,6 +283,8 @@ class _Run:
             return region.program.content is not None
         if region.seconds is None or region.seconds < WORTH * (sending + network.moving(region.nbytes)):
             return False
+        if not there and len(self._flying) >= AHEAD * network.slots:
+            return False  # the workers have enough to do, and this process nothing: so it learns how long it takes, too
         return region.program.content is not None
 
     def _send(self, it: Iteration, step: Step, region: Region, values: Sequence[Any]) -> None:

@@ -14,7 +14,7 @@ What is done with a region is decided when it is to run, see ``remote_driver``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..analysis.cost import estimate, expected_trips
@@ -213,22 +213,42 @@ class _Finder:
 
     # -- copying ----------------------------------------------------------------------------------------------
 
-    def graph(self, graph: Graph, parent: Graph | None) -> Graph:
-        """Return a graph with its regions, and those of loops that are opened."""
+    def graph(self, graph: Graph, parent: Graph | None, around: Node | None = None) -> Graph:
+        """Return a graph with its regions, and those of loops that are opened; it is part of the node ``around``."""
         copy = Copy(graph, Copy.keep, parent)
         reading = readers(graph)
-        groups = _Grouping(self, graph, reading, parent is not None).groups
+        groups = _Grouping(self, graph, reading, self._arriving(graph, around)).groups
         units = in_order(graph, groups)
         for nodes in units:
             first = nodes[0]
             if first in groups:
                 self._region(copy, nodes, reading, bool(groups[first].units))
             elif self.is_opened(first):
-                subs = {k: self.graph(v, copy.graph) for k, v in first.attrs.items() if isinstance(v, Graph)}
+                subs = {k: self.graph(v, copy.graph, first) for k, v in first.attrs.items() if isinstance(v, Graph)}
                 copy.keep(first, None, {**first.attrs, **subs})
             elif not (_is_small_constant(first.outputs[:1]) and groups.keys() >= reading.nodes(first.outputs[0])):
                 copy.keep(first)  # regions have copies of small constants
         return copy.finish()
+
+    def _arriving(self, graph: Graph, around: Node | None) -> Mapping[Tensor, bool]:
+        """Return the inputs of a graph that have values of their own each time, and whether these may come late: for
+        they wait for something that takes long, of the iteration before."""
+        if around is None:
+            return {}
+        if around.op is not WHILE:
+            return dict.fromkeys(graph.inputs, True)
+        n, body = around.attrs["n_vars"], around.attrs["body"]
+        late: set[int] = set()
+        while True:
+            found = {t for k, t in enumerate(body.inputs) if k in late}
+            for node in body.nodes:
+                own = node.op not in (PARAMETER, CONST) and (self.is_unit(node) or not self.is_pure(node))
+                if own or self.is_opened(node) or not found.isdisjoint((*node.inputs, *node.control_inputs)):
+                    found.update(node.outputs)
+            after = late | {k for k, t in enumerate(body.outputs[:n]) if t in found}
+            if after == late:
+                return {t: k in late for k, t in enumerate(graph.inputs[:n])}
+            late = after
 
     def _region(self, copy: Copy, nodes: list[Node], reading: Readers, is_heavy: bool) -> None:
         """Put one node in place of several."""
@@ -266,8 +286,10 @@ class _Grouping:
         Node -> its group.
     """
 
-    def __init__(self, finder: _Finder, graph: Graph, reading: Readers, is_inside: bool) -> None:
-        self._finder, self._reading, self._is_inside = finder, reading, is_inside
+    def __init__(self, finder: _Finder, graph: Graph, reading: Readers, arriving: Mapping[Tensor, bool]) -> None:
+        self._finder, self._reading, self._arriving = finder, reading, arriving
+        #: the sources where cheap work goes: arrays that may lie elsewhere; and those that are there from the beginning
+        self._drawing = self._resting = 0
         self.groups: dict[Node, _Group] = {}
         self._masks: dict[Tensor, int] = {}
         self._of_bit: dict[int, _Group] = {}
@@ -287,20 +309,20 @@ class _Grouping:
         """Return the sources that what a node gives waits for; the node is put into its group, if it is in one."""
         finder = self._finder
         if node.op is PARAMETER:
-            size = bytes_of(node.outputs[0])
-            is_array = node.outputs[0].shape.rank != 0 and node.outputs[0].dtype.kind != "O"
-            return self._bit() if self._is_inside and is_array and (size is None or size >= LARGE) else 0
+            return self._of_input(node.outputs[0])
+        if node.op is CONST:
+            return 0
         before = 0
         for tensor in (*node.inputs, *node.control_inputs):
             before |= self._masks.get(tensor, 0)
         is_unit = finder.is_unit(node)
-        if not is_unit and not before:
-            return 0
+        if not is_unit and not before & self._drawing and finder.is_pure(node) and not finder.is_opened(node):
+            return before
         if finder.is_opened(node) or not finder.is_pure(node):
-            return before | self._bit()
+            return before | self._drawn()
         group = self._follows(node, before) if is_unit else self._at(before)
         if group is None:
-            group = _Group(before, self._bit())
+            group = _Group(before, self._drawn())
             self._of_bit[group.bit] = group
             if not is_unit:
                 self._light[before] = group
@@ -309,11 +331,29 @@ class _Grouping:
             group.units.append(node)
         return before | group.needs | group.bit
 
+    def _of_input(self, tensor: Tensor) -> int:
+        if not self._reading.nodes(tensor) or not self._arriving:
+            return 0
+        size = bytes_of(tensor)
+        is_large = tensor.shape.rank != 0 and tensor.dtype.kind != "O" and (size is None or size >= LARGE)
+        late = self._arriving.get(tensor)
+        if not is_large:
+            return self._bit() if late else 0
+        bit = self._drawn()
+        if late is None:
+            self._resting |= bit
+        return bit
+
+    def _drawn(self) -> int:
+        bit = self._bit()
+        self._drawing |= bit
+        return bit
+
     def _at(self, before: int) -> _Group | None:
         """Return the region that a cheap node can be a part of, for all that it waits for is there."""
         for bit in _bits_of(before):
             group = self._of_bit.get(bit)
-            if group is not None and not before & ~(group.needs | bit):
+            if group is not None and not before & ~(group.needs | bit | self._resting):
                 return group
         return self._light.get(before)
 
@@ -348,9 +388,9 @@ class _Grouping:
             if node in self.groups or not self._finder.is_pure(node) or self._finder.is_opened(node):
                 continue
             around = {None if n is None else self.groups.get(n) for t in node.outputs for n in self._reading.nodes(t)}
-            if len(around) == 1 and not self._masks[node.outputs[0]]:
+            if len(around) == 1:
                 (group,) = around
-                if group is not None:
+                if group is not None and not self._masks[node.outputs[0]] & ~(group.needs | self._resting):
                     self.groups[node] = group
 
 
