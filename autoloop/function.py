@@ -406,8 +406,9 @@ def function(
         One trace for all calls; ``None`` dimensions make it serve all sizes.
     autograph : bool
         Convert the source; False when the function calls ``while_loop`` and ``cond`` itself.
-    executor : {"auto", "dataflow", "sequential", "native"}, optional
-        How the graph is run. All give the same values. By default as ``config`` says, at first "auto".
+    executor : {"auto", "dataflow", "sequential", "native", "dask"}, optional
+        How the graph is run. All give the same values. By default as ``config`` says, at first "auto". "dask" sends
+        heavy parts to a cluster, see ``autoloop.distributed``.
     name : str, optional
     gradient_memory : {"save", "checkpoint"} or int, optional
         What loops keep for gradients, unless they say it themselves; see ``while_loop``.

@@ -62,7 +62,7 @@ def test_a_block_may_be_entered_again():
     [
         ({"threads": 1}, TypeError, f"there is no setting 'threads'; there are {', '.join(NAMES)}"),
         ({"num_threads": 0}, ValueError, "the number of threads must be a positive integer, got 0"),
-        ({"executor": "fast"}, ValueError, "executor must be one of auto, dataflow, sequential, native, dask, got 'fast'"),
+        ({"executor": "fast"}, ValueError, "one of auto, dataflow, sequential, native, dask, got 'fast'"),
         ({"native": 1}, TypeError, "native takes True, False or None, got 1"),
         ({"swap_budget": -1, "num_threads": 3}, ValueError, "the swap budget cannot be negative, got -1"),
     ],

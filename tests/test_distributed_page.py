@@ -16,7 +16,7 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", PAGE, re.MU
 
 @pytest.mark.parametrize(("code", "shown"), BLOCKS, ids=[str(place) for place in range(len(BLOCKS))])
 def test_a_block_prints_what_is_shown(code, shown, tmp_path, monkeypatch):
-    for library in sorted(set(re.findall(r"^(?:import|from) (dask|distributed)\b", code, re.MULTILINE))):
+    for library in sorted(set(re.findall(r"^(?:import|from) (?:autoloop\.)?(dask|distributed)\b", code, re.MULTILINE))):
         pytest.importorskip(library)
     monkeypatch.chdir(tmp_path)
     script = tmp_path / "example.py"
