@@ -35,7 +35,7 @@ def test_dtypes_are_theirs():
 def test_methods_of_another_meaning_are_theirs():
     for f in (lambda x: x.std(), lambda x: x.transpose(0, 1), lambda x: x.repeat(2, 1), lambda x: x.max(0)[0]):
         agrees(f, np.arange(4.0).reshape(2, 2), is_graph=False)
-    agrees(lambda x: (x.sum(), x.mean(0), x.T @ x, x.max(), x.reshape(-1)), np.arange(4.0).reshape(2, 2))
+    agrees(lambda x: (x.sum(), x.mean(0), x.T @ x, x.max(), x[1:]), np.arange(4.0).reshape(2, 2))
 
 
 def test_loops():
