@@ -8,7 +8,8 @@ from typing import Any
 import autoloop as al
 import numpy as np
 import pytest
-from api import Lowered, dask_engine, in_namespace, lower, namespace_of
+from api import Lowered, Op, dask_engine, foreign_rows, in_namespace, lower, namespace_of
+from flow import probe
 from graphs import traced
 
 da = pytest.importorskip("dask.array")
@@ -49,3 +50,14 @@ def power(a: Any, x: Any, tolerance: float = 1e-6, most: int = 50, **options: An
 def counted(x: Any, trips: int, step: Callable[..., Any] = lambda i, x: x * 0.5 + 1, **options: Any) -> Any:
     """So many steps, whose number is known here."""
     return al.while_loop(lambda i, x: i < trips, lambda i, x: (i + 1, step(i, x)), [al.constant(0), x], **options)
+
+
+def on_chunks(f: Callable[..., Any], *args: Any) -> Op:
+    """A primitive that gives what ``f`` gives for each chunk, with these arguments."""
+
+    def kernel(x: Any) -> Any:
+        return x.map_blocks(f, *args, meta=x._meta)
+
+    op = probe(kernel, f.__name__)
+    foreign_rows.computed(op, when="later")(lambda _, x: kernel(x))
+    return op

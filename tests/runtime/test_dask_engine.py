@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import gc
+import signal
+import threading
+from collections import Counter
+
 import autoloop as al
 import numpy as np
 import pytest
 from api import Executable, Statistics, dask_engine
-from dask_programs import F8, computed, counted, power, program, run
+from dask_programs import F8, computed, counted, on_chunks, power, program, run
 from each_case import each
+from flow import call
 
 da = pytest.importorskip("dask.array")
+#: chunks that were computed, by the name of the kernel; and what a chunk waits for
+CHUNKS, GO_ON = Counter(), threading.Event()
 RNG = np.random.default_rng(3)
 A, X = RNG.random((12, 12)), RNG.random(12)
 
@@ -184,3 +192,113 @@ def test_a_loop_variable_is_not_cut_to_scraps(client):
     assert results[1].chunks == ((8, 8, 8),)
     np.testing.assert_allclose(computed(results, client)[1], Executable(lowered).run([long])[1], rtol=1e-12)
     assert told.written <= 3
+
+
+def counting(chunk, name):
+    CHUNKS[name] += 1
+    return chunk
+
+
+def blocking(chunk):
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+    GO_ON.wait(60)
+    return chunk
+
+
+def held(cluster):
+    """The keys that this client holds, once its thread has done what there was to do."""
+    gc.collect()
+    cluster.run_on_scheduler(len, ())
+    return set(cluster.futures)
+
+
+def test_what_is_not_fetched_is_not_computed(client):
+    def seen(name):
+        return on_chunks(counting, name)
+
+    def build(x, unused):
+        def body(i, x, y):
+            x = al.cond(al.sum(x) > 0.0, lambda: call(seen("taken"), x) * 0.5, lambda: call(seen("dead"), x) + 1.0)
+            return i + 1, x, call(seen("unused"), y) + x
+
+        return al.while_loop(lambda i, x, y: al.logical_and(i < 4, al.sum(x) < 1e9), body, [al.constant(0), x, unused])[
+            :2
+        ]
+
+    CHUNKS.clear()
+    lowered = program(build, ("x", F8, (12,)), ("unused", F8, (12,)))
+    feeds = [da.from_array(X, chunks=4), da.from_array(X, chunks=4)]
+    results = run(lowered, feeds, client=client)
+    np.testing.assert_allclose(results[1], X * 0.5**4, rtol=1e-12)
+    assert CHUNKS == {"taken": 4 * 3}
+
+
+def test_what_is_computed_before_a_branch_is_computed_once(client):
+    def build(x):
+        def body(i, x):
+            y = call(on_chunks(counting, "before"), x)
+            return i + 1, al.cond(al.sum(y) > 1.0, lambda: y * 0.5, lambda: y + 1.0)
+
+        return al.while_loop(lambda i, x: i < 5, body, [al.constant(0), x])
+
+    CHUNKS.clear()
+    run(program(build, ("x", F8, (12,))), [da.from_array(X, chunks=4)], client=client)
+    assert CHUNKS == {"before": 5 * 3}
+
+
+def test_ctrl_c_ends_the_run_and_releases_what_it_had(cluster):
+    def build(x):
+        def body(i, x):
+            y = al.cond(i < 3.0, lambda: x + 1.0, lambda: call(on_chunks(blocking), x))
+            return i + 1, y
+
+        return al.while_loop(lambda i, x: al.sum(x) > -1.0, body, [al.constant(np.float64(0)), x])
+
+    before = held(cluster)
+    lowered = program(build, ("x", F8, (12,)))
+    GO_ON.clear()
+    with pytest.raises(KeyboardInterrupt) as caught:
+        run(lowered, [da.from_array(X, chunks=12)], client=cluster)
+    GO_ON.set()
+    del caught
+    assert held(cluster) == before
+    assert cluster.submit(sum, [1, 2]).result() == 3  # it takes other work
+
+
+def test_a_failure_leaves_nothing_of_what_failed(cluster):
+    before = held(cluster)
+    lowered = program(lambda x: counted(x, 9, lambda i, x: al.linalg.solve(x * 0.0, x)), ("x", F8, (3, 3)))
+    with pytest.raises(np.linalg.LinAlgError):
+        run(lowered, [da.from_array(A[:3, :3], chunks=3)], client=cluster)
+    assert not [key for key in held(cluster) - before if "solve" in str(key)]
+
+
+@pytest.mark.nightly
+def test_ten_thousand_iterations_keep_as_much_as_ten(cluster):
+    lowered = program(lambda x: power(x, x[0], -1.0, 10_000), ("a", F8, (12, 12)))
+    executable, held = dask_engine.DaskExecutable(lowered), []
+
+    class Told:
+        def wants(self, loops):
+            return loops[0][1] % 1000 == 10
+
+        def computed(self, handed):
+            held.append((len(cluster.futures), len(executable.known.kept())))
+
+    told = Statistics()
+    executable.run([da.from_array(A, chunks=(4, 12))], client=cluster, on_iteration=Told(), statistics=told)
+    assert len(held) == 10
+    assert max(held) <= (held[0][0] + 6, held[0][1])
+    assert told.written < 8
+
+
+@pytest.mark.nightly
+def test_processes_give_the_same():
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    lowered = program(power, ("a", F8, (12, 12)), ("x", F8, (12,)))
+    with distributed.LocalCluster(**options) as made, distributed.Client(made, set_as_default=False) as client:
+        results = run(lowered, [da.from_array(A, chunks=(4, 12)), da.from_array(X, chunks=4)], client=client)
+    expected = Executable(lowered).run([A, X])
+    assert results[0] == expected[0]
+    np.testing.assert_allclose(results[1], expected[1], rtol=1e-12)

@@ -28,11 +28,15 @@ def told(error: BaseException, submission: Submission, sender: Sender) -> BaseEx
         return value.collection if call is None else made[call][number]
 
     for call in submission.calls:
+        again: BaseException | None
         try:
             out = call.kernel(*[value_of(value) for value in call.args])
             made[call] = tuple(sender.persist([out] if call.step.outs is None else list(out)))
-            sender.wait(list(made[call]))
-        except Exception as again:
+            again = sender.failure(list(made[call]))
+        except Exception as raised:
+            again = raised.with_traceback(None)  # the client may hold it, and so would hold these frames
+        if isinstance(again, Exception):
+            made.clear()
             return explained(again, call.it, call.step)
     if submission.calls:  # it does not fail when it is run again
         last = submission.calls[-1]

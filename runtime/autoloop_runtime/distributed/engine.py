@@ -139,12 +139,16 @@ class _Driver:
             self._sender.cancel(self._flying)
             raise
         finally:
+            for submission in self._flying:
+                submission.clear()
             statistics, templates = self._statistics, self._executable.templates
             statistics.widest = self._windows.widest
             statistics.written, statistics.reused = templates.written, templates.reused
             for left in (self._ready, self._held, self._asked, self._flying, self._failed, self._handed):
                 left.clear()
+            tokens.results = []
             tokens.close()
+            self._windows.clear()
 
     # -- kernels ------------------------------------------------------------------------------------------
 

@@ -48,6 +48,10 @@ class KnownCalls:
         #: arrays made of expressions have no task graph yet
         self.usable = not getattr(da, "ARRAY_EXPR_ENABLED", False)
 
+    def kept(self) -> list[Known | None]:
+        """Return all that is known of calls."""
+        return list(self._known.values())
+
     def form_of(self, collection: Any) -> Form | None:
         """Return the form of an array whose chunks are known."""
         if type(collection) is not self._array or not self.usable:

@@ -35,12 +35,10 @@ class OnCluster:
         made: list[Any] = self._client.persist(collections)
         return made
 
-    def wait(self, collections: list[Any]) -> None:
+    def failure(self, collections: list[Any]) -> BaseException | None:
         """See ``Sender``."""
-        for future in self._distributed.futures_of(collections):
-            error = future.exception()
-            if error is not None:
-                raise error
+        errors = [future.exception() for future in self._distributed.futures_of(collections)]
+        return next((error for error in errors if error is not None), None)
 
     def parts(self, collection: Any) -> dict[Any, Any]:
         """See ``Sender``."""
@@ -89,25 +87,21 @@ class OnCluster:
             with self._client.as_current():  # ``wait`` asks for it
                 waiting = self._distributed.wait(every)
             await waiting
-            for future in every:
-                if future.status == "error":
-                    raise await future.exception()
+            failed = [future for future in every if future.status == "error"]
+            mailbox.put(Done(submission, await failed[0].exception() if failed else None))
         except BaseException as error:
-            mailbox.put(Done(submission, error))
+            # the client holds the error: with its traceback it would hold all that these frames do, for ever
+            mailbox.put(Done(submission, error.with_traceback(None)))
             if not isinstance(error, Exception):
                 raise
-        else:
-            mailbox.put(Done(submission))
 
     def cancel(self, submissions: Sequence[Submission]) -> None:
-        """See ``Sender``."""
-        futures = [
-            future
-            for submission in submissions
-            for later in submission.laters
-            if later.is_sent
-            for future in self._futures(later)
-            if future.client is self._client
-        ]
-        if futures and self._client.status == "running":
-            self._client.cancel(futures, force=True)
+        """See ``Sender``.
+
+        What nobody holds a future of the scheduler takes from its workers. ``Client.cancel`` would end the connection
+        where tasks depend on a key that no client wants: the scheduler asserts that there is one.
+        """
+        for submission in submissions:
+            for later in submission.laters:
+                for future in self._futures(later) if later.is_sent else ():
+                    future.release()

@@ -75,6 +75,12 @@ class Submission:
     handed: list[HandedOver]
     use: Use | None = None
 
+    def clear(self) -> None:
+        """Let go of everything: the traceback of a failure may hold this for long."""
+        for left in (self.laters, self.asked, self.iterations, self.calls, self.origins, self.handed):
+            left.clear()
+        self.use = None
+
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
@@ -106,8 +112,8 @@ class Sender(Protocol):
     def persist(self, collections: list[Any]) -> list[Any]:
         """Have Dask compute collections; returns what it gives for them at once."""
 
-    def wait(self, collections: list[Any]) -> None:
-        """Wait until collections are computed; raises what a task has raised."""
+    def failure(self, collections: list[Any]) -> BaseException | None:
+        """Wait until collections are computed; returns what a task has raised."""
 
     def parts(self, collection: Any) -> dict[Any, Any]:
         """Return what holds each chunk of a collection that was persisted, by its key."""
@@ -137,8 +143,9 @@ class Locally:
         """See ``Sender``."""
         return list(self._dask.persist(*collections))
 
-    def wait(self, collections: list[Any]) -> None:
-        """See ``Sender``: they are computed."""
+    def failure(self, collections: list[Any]) -> BaseException | None:
+        """See ``Sender``: they are computed, or ``persist`` has failed."""
+        return None
 
     def parts(self, collection: Any) -> dict[Any, Any]:
         """See ``Sender``."""

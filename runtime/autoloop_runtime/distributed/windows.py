@@ -72,6 +72,12 @@ class Windows:
         self._newest.clear()
         return sent
 
+    def clear(self) -> None:
+        """Let go of everything."""
+        self._due.clear()
+        self._sent.clear()
+        self._newest.clear()
+
     def done(self, sent: dict[Frame, int]) -> None:
         """Note that a submission is computed."""
         for frame, count in sent.items():
