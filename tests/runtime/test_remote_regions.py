@@ -44,12 +44,12 @@ def everything_goes(monkeypatch):
 @pytest.fixture
 def loops_are_opened(monkeypatch):
     """Loops are opened for less than usually."""
-    monkeypatch.setattr(remote_regions, "OPENED", 1e5)
-    monkeypatch.setattr(remote_regions, "UNIT", 1e5)
+    monkeypatch.setattr(remote_regions, "OPENED", 1e4)
+    monkeypatch.setattr(remote_regions, "UNIT", 1e4)
 
 
 RNG = np.random.default_rng(0)
-A, B, M = (RNG.standard_normal((300, 300)) / 17 for _ in range(3))
+A, B, M = (RNG.standard_normal((150, 150)) / 12 for _ in range(3))
 
 
 def chains(a, b, m, n):
@@ -177,7 +177,7 @@ def test_iterations_that_only_store_what_they_find_do_not_wait_for_each_other(cl
     assert all("multiply" in ops for ops in products)  # a number that is there early is no reason to come back
 
 
-def test_effects_happen_here_and_in_order(cluster, capsys):
+def test_effects_happen_here_and_in_order(cluster, loops_are_opened, capsys):
     seen = []
 
     @al.function(executor="dask")
