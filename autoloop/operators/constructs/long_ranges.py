@@ -98,6 +98,8 @@ class Growth:
         self.count, self.nodes, self._slope = count, nodes, 0
         self._latest = nodes // count if count else 0
         self.why_not = ""
+        if unroll is None and graph.root.keeps_checkpoints:  # what is written out is kept as a whole or not at all
+            unroll = False
         self._items, self._unroll = items, unroll
         self._is_range = isinstance(items, range)
         self._graph, self._size = graph, len(graph.nodes)

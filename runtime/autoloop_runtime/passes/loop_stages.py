@@ -96,6 +96,19 @@ def loop_stages(graph: Graph) -> list[Stage]:
     return stages
 
 
+def follow_one_another(graph: Graph) -> bool:
+    """Return whether there are outermost loops, and each needs the one before: nothing is lost if that has to end."""
+    after: set[Tensor] | None = None
+    for node in graph.nodes:
+        if node.op is WHILE:
+            if after is not None and after.isdisjoint(node.inputs):
+                return False
+            after = set(node.outputs)
+        elif after is not None and not after.isdisjoint((*node.inputs, *node.control_inputs)):
+            after.update(node.outputs)
+    return after is not None
+
+
 def _with_effects(made: Resumable) -> Resumable:
     """Have a loop give the token of its effects, too: what is not wanted is not done."""
     (node,) = [one for one in made.graph.nodes if one.op is WHILE]

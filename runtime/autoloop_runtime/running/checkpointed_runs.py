@@ -43,6 +43,9 @@ class CheckpointedRuns:
         After the passes.
     made : callable
         Makes what runs a graph.
+    recovered : callable, optional
+        Gives for the values of a loop on entry, and how many iterations it has done, what lets it go on after a loss,
+        see ``distributed.loop_recovery``, or None.
 
     Raises
     ------
@@ -50,19 +53,23 @@ class CheckpointedRuns:
         If a run may depend on more than a checkpoint can hold.
     """
 
-    def __init__(self, graph: Graph, made: Callable[[Graph], Run]) -> None:
-        self._graph, self._made = graph, made
+    def __init__(
+        self, graph: Graph, made: Callable[[Graph], Run], recovered: Callable[[list[Any], int], Any] | None = None
+    ) -> None:  # fmt: skip
+        self._graph, self._made, self.recovered = graph, made, recovered
         self._stages: list[Stage] = loop_stages(graph)
-        self._fingerprint = _fingerprint(graph)
-        for stage in self._stages:
-            if isinstance(stage, LoopPart):
-                _check(stage)
+        self._fingerprint = b""
+        if graph.keeps_checkpoints:
+            self._fingerprint = _fingerprint(graph)
+            for stage in self._stages:
+                if isinstance(stage, LoopPart):
+                    _check(stage)
         #: what runs each stage, made when it is first wanted; two threads may make it twice
         self._runs: dict[int, Run] = {}
 
     def __call__(self, values: list[Any], state: RunState = EAGER) -> list[Any]:
         """Return the outputs for the values of the inputs."""
-        asked = asked_checkpoints()
+        asked = asked_checkpoints() if self._fingerprint else None
         if asked is None:  # whoever asked for them has kept the trace
             return _Running(self, values, state, None, _ALL).outputs(None)
         name, run = asked.next_call(), self._run_of(values)
@@ -161,18 +168,34 @@ class _Running:
             values, done = kept.values[:count], kept.iteration
             self._values.update(zip(stage.holds, kept.values[count:]))
         captured = [self._value(node.inputs[j]) for j in loop.captured]
-        run, limit = self._runs.run_of(k), np.int64(self._every)
-        while True:
-            try:
-                turns, *values = run([limit, *values, *captured], self._state)[: count + 1]
-            except Exception as error:
-                _count_from(error, node, done)
-                raise
-            done += int(turns)
-            if turns < limit:
-                break
-            if self._folder is not None:
-                self._save(stage, number, done, values)
+        run, saved = self._runs.run_of(k), done
+        recovered = None if self._runs.recovered is None else self._runs.recovered(values, done)
+        try:
+            while True:
+                limit = self._every - (done - saved)
+                if recovered is not None:
+                    limit = min(limit, recovered.size)
+                try:
+                    turns, *values = run([np.int64(limit), *values, *captured], self._state)[: count + 1]
+                    if recovered is not None and turns == limit:
+                        values = recovered.anchored(done + int(turns), values)
+                except Exception as error:
+                    again = None if recovered is None else recovered.after(error)
+                    if again is None:
+                        _count_from(error, node, done)
+                        raise
+                    done, values = again
+                    saved = min(saved, done)
+                    continue
+                done += int(turns)
+                if turns < limit:
+                    break
+                if done - saved == self._every and self._folder is not None:
+                    self._save(stage, number, done, values)
+                    saved = done
+        finally:
+            if recovered is not None:
+                recovered.close()
         self._values.update((node.outputs[j], value) for j, value in zip(loop.variables, values))
 
     def _save(self, stage: LoopPart, number: int, done: int, values: Sequence[Any]) -> None:

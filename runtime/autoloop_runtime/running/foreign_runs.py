@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 from ..base.forks import undivided
 from ..dataflow.executable import Executable
-from ..dataflow.flat_graph import Lowered
 from ..dataflow.lowering import lower
 from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState
 from ..namespaces import NamespaceRefusal, check_promotions, in_namespace
+from ..passes.loop_stages import follow_one_another
+from .checkpointed_runs import CheckpointedRuns, Run
 from .standing import Standing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from ..namespaces import Namespace
 
@@ -35,8 +35,14 @@ class ForeignRun:
 
     def __init__(self, graph: Graph, namespace: Namespace, foreign: Collection[int]) -> None:
         self.namespace = namespace
-        lowered = in_namespace(lower(graph, graph.outputs, graph.inputs), namespace, foreign)
-        self._run = functools.partial(_lazily, lowered) if namespace.is_lazy else Executable(lowered).run
+        # what is refused is at once, whatever will run it
+        whole = _made(graph, namespace, foreign)
+        self._run: Run
+        if graph.keeps_checkpoints or (namespace.is_lazy and follow_one_another(graph)):
+            # between the iterations of its loops somebody sees to what is lost when workers die, or may
+            self._run = CheckpointedRuns(graph, lambda part: _PartRun(part, namespace), _recovered(namespace))
+        else:
+            self._run = whole
         #: why it cannot be: what a run has found holds for the next; threads that find it find the same
         self.refused: NamespaceRefusal | None = None
         self._is_told = False
@@ -63,11 +69,42 @@ class ForeignRun:
         return not was_told
 
 
-def _lazily(lowered: Lowered, values: list[Any], state: RunState) -> list[Any]:
-    """Run a graph over arrays that are computed later: what a loop hands on is, and its conditions are fetched."""
+class _PartRun:
+    """What runs a part of a graph; which of its inputs are arrays of the library only a run knows."""
+
+    def __init__(self, graph: Graph, namespace: Namespace) -> None:
+        self._graph, self._namespace = graph, namespace
+        #: which inputs are the library's -> what runs it; threads that make one at the same time make the same
+        self._runs: dict[tuple[int, ...], Run] = {}
+
+    def __call__(self, values: list[Any], state: RunState) -> list[Any]:
+        foreign = tuple([k for k, value in enumerate(values) if self._namespace.holds(value)])
+        if foreign not in self._runs:
+            self._runs[foreign] = _made(self._graph, self._namespace, foreign)
+        return self._runs[foreign](values, state)
+
+
+def _made(graph: Graph, namespace: Namespace, foreign: Collection[int]) -> Run:
+    """Return what runs a graph as a whole."""
+    lowered = in_namespace(lower(graph, graph.outputs, graph.inputs), namespace, foreign)
+    if not namespace.is_lazy:
+        return Executable(lowered).run
     with undivided():  # whoever has such arrays has Dask
-        from ..distributed.engine import run
-    return run(lowered, values, state=state)
+        from ..distributed.engine import DaskExecutable
+
+    executable = DaskExecutable(lowered)
+    return lambda values, state: executable.run(values, state=state)
+
+
+def _recovered(namespace: Namespace) -> Callable[[list[Any], int], Any] | None:
+    """Return what sees to it that loops go on when workers die."""
+    if not namespace.is_lazy:
+        return None
+    with undivided():
+        from ..distributed import chunk_files, loop_recovery
+
+    chunk_files.register()
+    return loop_recovery.recovered
 
 
 def check_dtypes(graph: Graph) -> None:

@@ -1,0 +1,186 @@
+"""Where the lineage of a loop begins: its state as data that the cluster has, instead of tasks that go back for ever.
+
+Dask keeps each task that something in memory was computed from, so that it can be computed again when a worker dies: of
+a loop, all iterations since the first. An *anchor* cuts that. Of each chunk of the state three are made::
+
+    chunk of iteration k  ->  chunk that the loop goes on from     on the same worker: the same memory
+                          ->  the same again                       there too: what nobody takes never moves
+                          ->  copy                                 on another worker
+          token  ->  all three, and is forgotten as soon as they are there
+
+Dask never goes back beyond what has lost a dependency. So when a worker dies, what was computed since the anchor is
+lost with it, and whoever runs the loop goes on from what is left of the anchor. The one before stays until this one is
+whole; with it goes all that was computed in between.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import uuid
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from ..base.dataclass import dataclass
+
+#: how often an anchor is made again when workers die while it is
+TRIES = 5
+
+
+class LostError(Exception):
+    """What the cluster had is on no worker any more, and nothing there is to make it of."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Anchor:
+    """The futures of one anchor, for each chunk all that hold it, and the arrays they are the chunks of."""
+
+    chunks: list[tuple[Any, ...]]
+    forms: list[Any]
+
+
+class Anchors:
+    """The anchors of one run of a loop.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._distributed: Any = importlib.import_module("distributed")
+        self._array: Any = importlib.import_module("dask.array")
+        self._last: _Anchor | None = None
+        self._name, self._numbers = f"anchor-{uuid.uuid4().hex}", itertools.count()
+
+    def anchored(self, arrays: Sequence[Any]) -> list[Any]:
+        """Return arrays of Dask's with the same chunks, from which a loop goes on.
+
+        It waits until they are there. Whoever goes on lets go of what it has given.
+
+        Raises
+        ------
+        LostError
+            If too many workers die meanwhile; the last anchor is there as long as its data is.
+        Exception
+            What a task has raised.
+        """
+        made = self._client.persist(list(arrays))
+        for _ in range(TRIES):
+            futures = [future for array in made for future in self._chunks(array)]
+            self._wait(futures)
+            anchor = self._try(futures, made)
+            if anchor is not None:
+                self._last = anchor  # and nobody has the one before
+                return list(_arrays(self._array, anchor.forms, [futures[0] for futures in anchor.chunks]))
+        raise LostError("workers die more often than an anchor can be made")
+
+    def again(self) -> list[Any]:
+        """Return the arrays of the last anchor, made of what is left of it.
+
+        Raises
+        ------
+        LostError
+            If a chunk and its copy are both gone, or there is no anchor.
+        """
+        if self._last is None:
+            raise LostError("there is no anchor")
+        whole = [next((one for one in futures if one.status == "finished"), None) for futures in self._last.chunks]
+        if None in whole:
+            raise LostError("a chunk and its copy are gone")
+        return self.anchored(list(_arrays(self._array, self._last.forms, whole)))
+
+    def close(self) -> None:
+        """Let go of the last anchor."""
+        self._last = None
+
+    def _chunks(self, array: Any) -> list[Any]:
+        """Return the futures of the chunks of an array, in the order of its keys."""
+        futures = {future.key: future for future in self._distributed.futures_of(array)}
+        return [futures[key] for key in _keys(array)]
+
+    def _wait(self, futures: Sequence[Any]) -> None:
+        """Wait for futures; raises what a task has raised, ``LostError`` if something is gone."""
+        if futures:
+            with suppress(self._distributed.CancelledError):  # told below
+                self._distributed.wait(futures)
+        for future in futures:
+            if future.status == "error":
+                raise future.exception()
+            if future.status != "finished":
+                raise LostError(f"{future.key!r} is {future.status}")
+
+    def _try(self, futures: Sequence[Any], arrays: Sequence[Any]) -> _Anchor | None:
+        """Return an anchor, None if a worker has died meanwhile."""
+        name = f"{self._name}-{next(self._numbers)}"
+        try:
+            here, there = self._places(futures)
+            token = self._client.scatter(name, hash=False)
+            made = [
+                self._made(f"{name}{kind}", places, futures, token)
+                for kind, places in (("", here), ("-kept", here), ("-copy", there))
+            ]
+            self._wait([future for one in made for future in one])
+            if len(set(there)) > 1 and not self._are_apart(*made[1:]):
+                return None
+        except (LostError, OSError):  # a connection to a worker has ended
+            if self._client.status != "running":
+                raise
+            return None
+        forms = [(f"{name}-{k}", array.chunks, array.dtype, array._meta) for k, array in enumerate(arrays)]
+        return _Anchor(list(zip(*made)), forms)  # the token is let go of
+
+    def _are_apart(self, kept: Sequence[Any], copies: Sequence[Any]) -> bool:
+        """Return whether each copy is on another worker than what it is of."""
+        held = self._client.who_has([*kept, *copies])
+        return all({*held[a.key]} != {*held[b.key]} for a, b in zip(kept, copies))
+
+    def _places(self, futures: Sequence[Any]) -> tuple[list[str | None], list[str | None]]:
+        """Return the worker that has each future, and another one for its copy; None where it does not matter."""
+        workers = sorted(self._client.scheduler_info(n_workers=-1)["workers"])
+        held: dict[Any, Sequence[str]] = self._client.who_has(list(futures)) if len(workers) > 1 else {}
+        here: list[str | None] = []
+        there: list[str | None] = []
+        for k, future in enumerate(futures):
+            owners = [one for one in held.get(future.key, ()) if one in workers]
+            others = [one for one in workers if one not in owners[:1]]
+            here.append(owners[0] if owners else None)
+            there.append(others[k % len(others)] if owners and others else None)
+        return here, there
+
+    def _made(self, name: str, places: Sequence[str | None], futures: Sequence[Any], token: Any) -> list[Any]:
+        """Return futures of the same values, where they should be if that is possible."""
+        made: list[Any] = [None] * len(futures)
+        by_place: dict[str | None, list[int]] = defaultdict(list)
+        for k, place in enumerate(places):
+            by_place[place].append(k)
+        for place, those in by_place.items():
+            # a worker that dies must not be waited for
+            where = {} if place is None else {"workers": [place], "allow_other_workers": True}
+            keys, given = [(name, k) for k in those], ([futures[k] for k in those], [token] * len(those))
+            results = self._client.map(_same, *given, key=keys, pure=False, **where)
+            for k, result in zip(those, results):
+                made[k] = result
+        return made
+
+
+def _same(value: Any, token: Any) -> Any:
+    """Return the value; on another worker than it was on that is a copy."""
+    return value
+
+
+def _keys(array: Any) -> Iterator[Any]:
+    """Yield the keys of the chunks of an array, those of the last axis first."""
+    for place in itertools.product(*map(range, array.numblocks)):
+        yield (array.name, *place)
+
+
+def _arrays(da: Any, forms: Sequence[Any], futures: Sequence[Any]) -> Iterator[Any]:
+    """Yield arrays over the futures of their chunks."""
+    left = iter(futures)
+    for name, chunks, dtype, meta in forms:
+        keys = [(name, *place) for place in itertools.product(*[range(len(sizes)) for sizes in chunks])]
+        yield da.Array({key: next(left) for key in keys}, name, chunks, dtype=dtype, meta=meta)

@@ -1,0 +1,98 @@
+"""Arrays of Dask in checkpoints: each chunk is a file, written and read by the worker that has it.
+
+The folder is one that all of them see: the workers' own machine, or a file system that they share.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..saving.file_form import dtype_of, dtype_text, is_count
+from ..saving.load_errors import damaged, unsaid
+from ..saving.loop_checkpoints import FOREIGN, chunk_row, read_chunk, write_chunk
+from .on_cluster import OnCluster
+from .submissions import dask_client
+
+_PART = ".part"
+
+
+class DaskChunks:
+    """Writes and reads arrays of Dask's, see ``ForeignValues``."""
+
+    def takes(self, value: Any) -> bool:
+        """Return whether a value is such an array."""
+        return hasattr(type(value), "__dask_graph__") and hasattr(value, "chunks")
+
+    def told(self, value: Any) -> str:
+        """Return what tells it from others: its name, which is made of what it is computed from, and its chunks."""
+        return f"{value.name} {value.chunks} {value.dtype}"
+
+    def write(self, folder: str, stem: str, value: Any) -> dict[str, Any]:
+        """Write the chunks of a value to files, each where it is."""
+        text = dtype_text(value.dtype)
+        if any(extent != extent for sizes in value.chunks for extent in sizes):
+            raise unsaid("an array of Dask's whose chunks have no known size")
+        delayed: Any = importlib.import_module("dask").delayed(_write, pure=False)
+        names = ["-".join(map(str, (stem, *place))) or stem for place in _places(value.chunks)]
+        names = [f"{name}-0.npy" if name == stem else f"{name}.npy" for name in names]
+        chunks = value.to_delayed(optimize_graph=False).ravel()
+        tasks = [delayed(os.path.join(folder, name), chunk) for name, chunk in zip(names, chunks)]
+        written = importlib.import_module("dask").compute(*tasks)
+        for name in os.listdir(folder):  # of workers that have died meanwhile
+            if name.startswith(f"{stem}-") and name.endswith(_PART):
+                os.unlink(os.path.join(folder, name))
+        missing = [name for name in names if not os.path.exists(os.path.join(folder, name))]
+        if missing:
+            raise unsaid(f"workers have written to {folder!r}, which is another folder there than here: share it")
+        return {
+            "dtype": text, "chunks": [list(map(int, sizes)) for sizes in value.chunks],
+            "files": [[name, *said] for name, said in zip(names, written)],
+        }  # fmt: skip
+
+    def read(self, folder: str, row: Mapping[str, Any]) -> Any:
+        """Return the array of which the files are the chunks; they are read when it is computed."""
+        da: Any = importlib.import_module("dask.array")
+        task: Any = importlib.import_module("dask._task_spec").Task
+        dtype, chunks, files = dtype_of(row.get("dtype")), row.get("chunks"), row.get("files")
+        if not isinstance(chunks, list) or not all(isinstance(one, list) and all(map(is_count, one)) for one in chunks):
+            raise damaged("the manifest of the checkpoint does not say what the chunks of an array are")
+        places = list(_places(chunks))
+        if not isinstance(files, list) or len(files) != len(places):
+            raise damaged("the manifest of the checkpoint names another number of chunks than there are")
+        name = f"checkpoint-{os.urandom(8).hex()}"
+        graph = {}
+        for place, file in zip(places, files):
+            path, count, digest = chunk_row(file, folder)
+            shape = tuple([sizes[k] for k, sizes in zip(place, chunks)])
+            if not os.path.exists(path):
+                raise damaged(f"the checkpoint has no file {os.path.basename(path)!r} any more")
+            key = (name, *place)
+            graph[key] = task(key, read_chunk, path, dtype_text(dtype), shape, count, digest)
+        made = da.Array(
+            graph, name, tuple(map(tuple, chunks)), dtype=dtype
+        ).persist()  # the files go with the checkpoint
+        client = dask_client()
+        if client is not None:
+            OnCluster(client).wait([made])  # raises what was found there
+        return made
+
+
+def _places(chunks: Sequence[Sequence[int]]) -> Any:
+    return itertools.product(*[range(len(sizes)) for sizes in chunks])
+
+
+def _write(path: str, chunk: Any) -> tuple[int, str]:
+    """Write a chunk; whoever does so a second time, as the first has died, writes the same."""
+    part = f"{path}-{os.urandom(8).hex()}{_PART}"
+    said = write_chunk(part, chunk)
+    os.replace(part, path)
+    return said
+
+
+def register() -> None:
+    """Let checkpoints hold arrays of Dask's."""
+    FOREIGN["dask"] = DaskChunks()

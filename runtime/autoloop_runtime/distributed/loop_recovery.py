@@ -1,0 +1,141 @@
+"""A loop over arrays of Dask that outlives workers: it is run some iterations at a time, with an anchor in between.
+
+How many is a matter of time and of tasks: an anchor takes as long as a few iterations do, and the scheduler keeps each
+task since the one before the last. When what the cluster had is lost the loop goes on from the last anchor, or from its
+entry; the same iterations with the same values give the same numbers.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any
+
+from .anchors import Anchors, LostError
+from .submissions import dask_client
+
+#: iterations before the first anchor, and at most between two
+FIRST, MOST = 64, 500
+#: how many times as long as an anchor takes the iterations between two
+SHARE = 30
+#: how often a loop goes on after a loss without having come further
+TRIES = 5
+
+
+class SchedulerLostError(ConnectionError):
+    """The scheduler of the cluster is gone, with all that was computed there.
+
+    Examples
+    --------
+    >>> issubclass(SchedulerLostError, ConnectionError)
+    True
+    """
+
+
+class RecoveredLoop:
+    """One run of a loop.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    values : sequence
+        Of the loop variables on entry: numbers and arrays of NumPy's and of Dask's.
+    done : int
+        How many iterations it has done already.
+
+    Attributes
+    ----------
+    size : int
+        How many iterations to do before the next anchor.
+    """
+
+    def __init__(self, client: Any, values: Sequence[Any], done: int = 0) -> None:
+        self._client, self._anchors = client, Anchors(client)
+        self._array: Any = importlib.import_module("dask.array").Array
+        self._entry = done, list(values)
+        #: what stands where there is an array of Dask's in the last anchor, and how many iterations were done then
+        self._held: tuple[int, list[Any]] | None = None
+        self.size, self._losses, self._mark = FIRST, 0, perf_counter()
+
+    def anchored(self, done: int, values: Sequence[Any]) -> list[Any]:
+        """Return the values to go on from after ``done`` iterations."""
+        begin = perf_counter()
+        arrays = [value for value in values if isinstance(value, self._array)]
+        before = self._held[0] if self._held is not None else self._entry[0]
+        made = self._anchors.anchored(arrays) if arrays else []
+        self._held = done, [None if isinstance(value, self._array) else value for value in values]
+        self._losses = 0
+        end = perf_counter()
+        if done > before:
+            rate = (begin - self._mark) / (done - before)
+            self.size = max(FIRST, min(MOST, int(SHARE * (end - begin) / max(rate, 1e-9))))
+        self._mark = end
+        return self._filled(values, made)
+
+    def after(self, error: BaseException) -> tuple[int, list[Any]] | None:
+        """Return what to go on from after an error: iterations that were done, and the values then.
+
+        None if it is no loss of what was on the cluster.
+
+        Raises
+        ------
+        SchedulerLostError
+            If there is no cluster to go on with.
+        LostError
+            If workers die again and again.
+        """
+        if not is_loss(error):
+            return None
+        if self._client.status != "running" or not self._is_there():
+            raise SchedulerLostError(
+                "the scheduler of the cluster is gone, with all that was computed there; autoloop.keep_checkpoints "
+                "keeps loops in a folder, to go on from with another cluster [AL616]"
+            ) from error
+        self._losses += 1
+        if self._losses > TRIES:
+            raise lost() from error
+        self._mark = perf_counter()
+        if self._held is not None:
+            done, values = self._held
+            try:
+                return done, self._filled(values, self._anchors.again())
+            except LostError:
+                self._anchors.close()
+                self._held = None
+        return self._entry[0], list(self._entry[1])
+
+    def close(self) -> None:
+        """Let go of the last anchor."""
+        self._anchors.close()
+
+    def _is_there(self) -> bool:
+        """Return whether the scheduler answers."""
+        try:
+            self._client.sync(self._client.scheduler.identity, callback_timeout=10)
+        except (OSError, TimeoutError):
+            return False
+        return True
+
+    def _filled(self, values: Sequence[Any], made: Sequence[Any]) -> list[Any]:
+        left = iter(made)
+        return [next(left) if value is None or isinstance(value, self._array) else value for value in values]
+
+
+def recovered(values: Sequence[Any], done: int = 0) -> RecoveredLoop | None:
+    """Return what runs a loop with such values; None where there is no cluster, or nothing of it is there."""
+    client = dask_client()
+    return None if client is None else RecoveredLoop(client, values, done)
+
+
+def is_loss(error: BaseException) -> bool:
+    """Return whether an error says that what was on the cluster is gone, and nothing of the program."""
+    cancelled = importlib.import_module("concurrent.futures").CancelledError
+    return isinstance(error, (LostError, OSError, cancelled)) and (
+        isinstance(error, LostError) or type(error).__module__.split(".")[0] in ("distributed", "concurrent", "tornado")
+    )
+
+
+def lost() -> LostError:
+    """Return what is said when workers die again and again."""
+    return LostError("workers die again and again in the same iterations: have they memory enough? [AL616]")

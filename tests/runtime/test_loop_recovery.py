@@ -1,0 +1,254 @@
+"""Loops over arrays of Dask, whose workers, scheduler or program die, or that are stopped."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import api
+import autoloop as al
+import numpy as np
+import pytest
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+pytest.importorskip("array_api_compat")
+
+checkpoints = api.loop_checkpoints
+
+
+class Crash(BaseException):
+    """What no handler of the library's is for."""
+
+
+@al.function
+def smooth(x, n):
+    i = 0
+    while i < n:
+        x = x * 0.5 + x.max() * 0.25 + 1.0
+        i += 1
+    return x, i
+
+
+def expected(n):
+    return smooth.python_function(np.arange(40.0), n)[0]
+
+
+def chunked():
+    return da.from_array(np.arange(40.0), chunks=10)
+
+
+@pytest.fixture(scope="module")
+def client():
+    """A cluster of two workers that are threads."""
+    with distributed.Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None) as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch):
+    """Anchors are made soon, and disks are quick."""
+    monkeypatch.setattr(api.loop_recovery, "FIRST", 4)
+    monkeypatch.setattr(api.loop_recovery, "SHARE", 0)
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+def test_anchors_bound_what_the_scheduler_keeps(client):
+    scheduler, most = client.cluster.scheduler, 0
+    anchors = api.anchors.Anchors(client)
+    x = da.zeros(40, chunks=10).persist()
+    for k in range(60):
+        x = (x * 0.5 + 1.0).persist()
+        if k % 10 == 9:
+            (x,) = anchors.anchored([x])
+            most = max(most, len(scheduler.tasks))
+    assert most < 3 * 10 * 4 + 5 * 4
+    for copies in anchors._last.chunks:
+        places = [set(client.who_has([one])[one.key]) for one in copies]
+        assert places[1] != places[2]
+    assert np.allclose(x.compute(), 2.0)
+    anchors.close()
+
+
+def test_a_loop_with_anchors_gives_the_same(client):
+    x, i = smooth(chunked(), np.int64(13))
+    assert i == 13
+    assert np.array_equal(x.compute(), expected(13))
+
+
+def test_what_an_anchor_has_is_there_again(client):
+    anchors = api.anchors.Anchors(client)
+    (x,) = anchors.anchored([chunked()])
+    whole = x.compute()
+    keys = [futures[0] for futures in anchors._last.chunks]
+    del x
+    client.cancel(keys, force=True)
+    (x,) = anchors.again()
+    assert np.array_equal(x.compute(), whole)
+    client.cancel([one for futures in anchors._last.chunks for one in futures], force=True)
+    with pytest.raises(api.anchors.LostError):
+        anchors.again()
+
+
+def test_a_loop_goes_on_from_the_files_that_workers_have_written(client, tmp_path, monkeypatch):
+    save, left = checkpoints.CheckpointFolder.save, 2
+
+    def fails(self, *args):
+        nonlocal left
+        if not left:
+            raise Crash
+        left -= 1
+        save(self, *args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints.CheckpointFolder, "save", fails)
+        with pytest.raises(Crash), al.keep_checkpoints(tmp_path, checkpoint_every=3):
+            smooth(chunked(), np.int64(13))
+    names = sorted(os.listdir(tmp_path / "call-000" / "00000001"))
+    assert sum(name.endswith(".npy") for name in names) == 4
+    with pytest.raises(al.CheckpointError, match="AL714"), al.keep_checkpoints(tmp_path, resume=True):
+        smooth(chunked().rechunk(20), np.int64(13))
+    (tmp_path / "call-000" / "00000001" / names[0]).write_bytes(b"")
+    with (
+        pytest.warns(RuntimeWarning, match="the checkpoint before the newest"),
+        al.keep_checkpoints(tmp_path, resume=True),
+    ):
+        x, i = smooth(chunked(), np.int64(13))
+    assert i == 13
+    assert np.array_equal(x.compute(), expected(13))
+    assert os.listdir(tmp_path) == []
+
+
+def test_without_a_cluster_there_are_checkpoints_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(api.loop_recovery, "dask_client", lambda: None)
+    with al.keep_checkpoints(tmp_path, checkpoint_every=3):
+        x, _ = smooth(chunked(), np.int64(7))
+    assert np.array_equal(x.compute(), expected(7))
+
+
+# -- processes that are killed ------------------------------------------------------------------------------------
+
+
+def _slow(x):
+    time.sleep(0.02)
+    return x
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_worker_killed_in_any_iteration_changes_no_number(count):
+    chance = random.Random(18)
+    plain = expected(12)
+    for kill in range(12):  # with a cluster each: a nanny may give a worker up
+        cluster = distributed.LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None)
+        with cluster, distributed.Client(cluster) as client:
+            given = chunked().persist()
+            distributed.wait(given)
+            told = Killing(kill, chance.choice(sorted(client.run(os.getpid).values())))
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(api.dask_engine.DaskExecutable, "run", told.run(api.dask_engine.DaskExecutable.run))
+                x, i = smooth(given, np.int64(12))
+            assert i == 12
+            assert np.array_equal(x.compute(), plain), kill
+            assert told.is_done
+            del given, x
+
+
+class Killing:
+    """Kills a process when an iteration has been computed."""
+
+    def __init__(self, iteration, process):
+        self.iteration, self.process, self.is_done, self.total = iteration, process, False, 0
+
+    def wants(self, loops):
+        return True
+
+    def computed(self, handed):
+        self.total += 1
+        if not self.is_done and self.total > self.iteration:
+            self.is_done = True
+            os.kill(self.process, signal.SIGKILL)
+
+    def run(self, real):
+        return lambda *args, **options: real(*args, on_iteration=self, **options)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("nanny", ["--nanny", "--no-nanny"])
+def test_a_scheduler_that_is_lost_is_an_error_and_nothing_hangs(nanny, tmp_path):
+    file = tmp_path / "scheduler.json"
+    options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard"]
+    scheduler = subprocess.Popen([*command, "--scheduler-file", str(file)], **options)
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(file), "--no-dashboard"]
+    worker = subprocess.Popen([*command, nanny, "--death-timeout", "5"], **options)
+    try:
+        with distributed.Client(scheduler_file=str(file), timeout=60) as client:
+            client.wait_for_workers(1, timeout=60)
+            killing = threading.Timer(2.0, scheduler.kill)
+            killing.start()
+            begin = time.monotonic()
+            with pytest.raises(ConnectionError, match="AL616"):
+                smooth(chunked(), np.int64(100000))
+            assert time.monotonic() - begin < 60
+            killing.join()
+    finally:
+        for process in (scheduler, worker):
+            process.terminate()
+            process.wait(60)
+
+
+STOPPED = """
+    import os, sys, signal, threading
+    import numpy as np, dask.array as da, distributed, autoloop as al
+
+    @al.function
+    def f(x, n):
+        i = 0
+        while i < n:
+            x = x * 0.5 + x.max() * 0.25
+            i += 1
+        return x
+
+    if __name__ == "__main__":
+        with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+            with distributed.Client(cluster) as client:
+                x = da.from_array(np.arange(40.0), chunks=10)
+                f(x, np.int64(3)).compute()
+                threading.Timer(3.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+                try:
+                    with al.keep_checkpoints(sys.argv[1], checkpoint_every=7):
+                        f(x, np.int64(1000000))
+                except KeyboardInterrupt:
+                    print("stopped")
+                import gc, time
+                gc.collect()
+                until = time.monotonic() + 20
+                while cluster.scheduler.tasks and time.monotonic() < until:
+                    client.run(int)
+                print("keys", len(cluster.scheduler.tasks), len(client.futures))
+                print("data", sum(client.run(lambda dask_worker: len(dask_worker.data)).values()))
+                print("works", float(f(x, np.int64(3)).sum().compute()) > 0)
+"""
+
+
+@pytest.mark.nightly
+def test_ctrl_c_leaves_no_key_no_process_and_no_file(tmp_path):
+    program, folder = tmp_path / "program.py", tmp_path / "kept"
+    program.write_text(textwrap.dedent(STOPPED))
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "temporary")}
+    (tmp_path / "temporary").mkdir()
+    command = [sys.executable, str(program), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=150, env=environment, start_new_session=True)
+    assert done.stdout.split("\n")[:4] == ["stopped", "keys 0 0", "data 0", "works True"], done.stderr
+    assert not [name for name in os.listdir(tmp_path / "temporary") if not name.startswith("dask-")]
+    # what is kept is whole: the last two
+    assert all(name == "lock" or len(name) == 8 for name in os.listdir(folder / "call-000"))
+    running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert str(program) not in running
