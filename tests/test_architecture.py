@@ -107,6 +107,8 @@ LAZY = {
     ("autoloop.tracing", "autoloop.foreign_namespaces"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.running.foreign_runs"),
     ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.engine"),
+    ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.chunk_files"),
+    ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.loop_recovery"),
     ("autoloop.hunted_runs", "autoloop_runtime.dataflow.checked_kernels"),
     ("autoloop.known_traces", "autoloop.state.known_refusals"),
     ("autoloop.state.replays", "autoloop.retold_errors"),
