@@ -85,9 +85,10 @@ class RecoveredLoop:
         LostError
             If workers die again and again.
         """
-        if not is_loss(error):
+        is_gone = self._client.status != "running"
+        if not is_gone and not is_loss(error):
             return None
-        if self._client.status != "running" or not self._is_there():
+        if is_gone or not self._is_there():
             raise SchedulerLostError(
                 "the scheduler of the cluster is gone, with all that was computed there; autoloop.keep_checkpoints "
                 "keeps loops in a folder, to go on from with another cluster [AL616]"
