@@ -139,7 +139,9 @@ def _optimised(arrays: Sequence[Any], keys: Sequence[Sequence[Any]]) -> dict[Any
     core: Any = importlib.import_module("dask.core")
     wanted = [key for those in keys for key in those]
     merged = graphs.HighLevelGraph.merge(*[array.dask for array in arrays])
-    tasks = spec.convert_legacy_graph(dict(arrays[0].__dask_optimize__(merged, wanted)))
-    dependents = core.reverse_dict(spec.DependenciesMapping(tasks))
-    resolved: dict[Any, Any] = spec.resolve_aliases(tasks, set(wanted), dependents)
+    tasks: dict[Any, Any] = spec.convert_legacy_graph(dict(arrays[0].__dask_optimize__(merged, wanted)))
+    resolve = getattr(spec, "resolve_aliases", None)
+    if resolve is None:  # an older Dask
+        return tasks
+    resolved: dict[Any, Any] = resolve(tasks, set(wanted), core.reverse_dict(spec.DependenciesMapping(tasks)))
     return resolved
