@@ -95,9 +95,11 @@ class Submissions(SchedulerPlugin):
 
     def __init__(self) -> None:
         self.graphs: list[dict[Any, list[Any]]] = []
+        self.times: list[float] = []
 
     def update_graph(self, scheduler: Any, *, tasks: list[Any], **_: Any) -> None:
         own = set(tasks)
+        self.times.append(time.perf_counter())
         self.graphs.append({
             key: [one.key for one in scheduler.tasks[key].dependencies if one.key in own]
             for key in tasks if key in scheduler.tasks
@@ -110,11 +112,13 @@ class Run:
 
     rounds: int
     seconds: float
-    processor: float  # of all processes
+    processor: float  # seconds of all processes
+    own: float  # and of the thread that runs the loop
     moved: float  # bytes between processes
     memory: list[float]  # bytes more than before at most: this process, and each worker
     most_tasks: int
     graphs: list[dict[Any, list[Any]]] = field(repr=False)
+    times: list[float] = field(repr=False)  # of the graphs
 
     def per_round(self, total: float) -> float:
         return total / self.rounds
@@ -127,6 +131,16 @@ class Run:
     def submissions(self) -> float:
         return self.per_round(len(self.graphs))
 
+    @property
+    def rate(self) -> float:
+        """Submissions of an iteration in the middle of the run: what begins and ends it has some, too."""
+        return float(int(self.submissions)) or self.submissions
+
+    @property
+    def underway(self) -> float:
+        """Seconds from one iteration's submission to the next one's."""
+        return self.rate * (self.times[-1] - self.times[0]) / max(1, len(self.times) - 1)
+
 
 def watched(client: Client, loop: Callable[[], Any], rounds: Callable[[Any], int]) -> Run:
     """Run a loop, with its results computed at the end of it, and look on."""
@@ -135,16 +149,16 @@ def watched(client: Client, loop: Callable[[], Any], rounds: Callable[[Any], int
     try:
         moved, processor = bytes_so_far(client), onlooker.processor()
         onlooker.start()
-        begin = time.perf_counter()
+        begin, own = time.perf_counter(), time.thread_time()
         result = dask.compute(loop())[0]
-        seconds = time.perf_counter() - begin
+        seconds, own = time.perf_counter() - begin, time.thread_time() - own
         onlooker.stop()
         processor, moved = onlooker.processor() - processor, bytes_so_far(client) - moved
     finally:
         client.cluster.scheduler.remove_plugin(plugin.name)
     memory = [after - before for after, before in zip(onlooker.most, onlooker.before)]
     tasks = max((number for _, number in onlooker.tasks), default=0)
-    return Run(rounds(result), seconds, processor, moved, memory, tasks, plugin.graphs)
+    return Run(rounds(result), seconds, processor, own, moved, memory, tasks, plugin.graphs, plugin.times)
 
 
 # -- Dask's own part --------------------------------------------------------------------------------------------
@@ -154,17 +168,16 @@ def nothing(*_: Any) -> None:
     """What takes no time."""
 
 
-def replayed(client: Client, run: Run, iterations: int = 20) -> tuple[float, float]:
-    """What an iteration of a run takes Dask alone, wall and processor: its graphs again, of tasks that do nothing."""
-    last = run.graphs[-max(1, round(run.submissions * iterations)) :]
-    counted = len(last) / run.submissions
-    onlooker = Onlooker(client)
+def replayed(client: Client, run: Run, iterations: int = 10) -> float:
+    """Seconds that an iteration of a run takes Dask alone: its graphs again, of tasks that do nothing."""
+    end = max(1, round(run.rate))
+    last = run.graphs[-end - max(2, round(run.rate * iterations)) : -end]
     made = [idle(graph, number) for number, graph in enumerate(last) if graph]
     wanted = [ends(graph) for graph in made]
-    processor, begin = onlooker.processor(), time.perf_counter()
+    begin = time.perf_counter()
     for graph, keys in zip(made, wanted):
         client.get(graph, keys)
-    return (time.perf_counter() - begin) / counted, (onlooker.processor() - processor) / counted
+    return (time.perf_counter() - begin) * run.rate / len(last)
 
 
 def idle(graph: dict[Any, list[Any]], mark: int) -> dict[Any, Task]:

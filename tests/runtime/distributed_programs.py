@@ -111,7 +111,7 @@ def _blobs(size):
     random = np.random.default_rng(size)
     centres = 6 * random.standard_normal((8, 16))
     points = centres[random.integers(0, 8, size)] + 2 * random.standard_normal((size, 16))
-    return [points, points[:8].copy(), 1e-6]
+    return [points, points[:8].copy(), 1e-2]
 
 
 def _web(size):

@@ -3,7 +3,7 @@
 Each iteration is persisted, so that its graph does not grow into the next one's; what decides whether there is another
 is all that is fetched, and it is submitted together with the rest. Where the state is a few numbers (centres, weights)
 it is fetched as a whole, and the next iteration has it as a constant: that is shorter, and is what Dask's own libraries
-do.
+do. A vector that a matrix is multiplied by is put together first: Dask would cut the matrix to its chunks, each time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def pagerank(links, rank, damping, tolerance):
     walk, rank = dask.persist(links / da.sum(links, axis=0), rank)
     rounds, change = 0, np.inf
     while change > tolerance:
-        better = damping * (walk @ rank) + (1 - damping) / len(links)
+        better = damping * (walk @ rank.rechunk(-1)) + (1 - damping) / len(links)
         rank, change = dask.persist(better, da.sum(da.abs(better - rank)))
         change = change.compute()
         rounds += 1
@@ -43,7 +43,7 @@ def power_iteration(a, x, tolerance):
     a, x = dask.persist(a, x)
     rounds, value, change = 0, 0.0, np.inf
     while change > tolerance:
-        y = a @ x
+        y = a @ x.rechunk(-1)
         size = da.sqrt(y @ y)
         x, size = dask.persist(y / size, size)
         size = size.compute()
@@ -60,7 +60,7 @@ def conjugate_gradients(a, b, tolerance):
     norm = np.sqrt(size.compute())
     rounds = 0
     while norm > tolerance:
-        image = a @ direction
+        image = a @ direction.rechunk(-1)
         step = size / (direction @ image)
         x = x + step * direction
         residual = residual - step * image
@@ -78,7 +78,7 @@ def jacobi(a, b, tolerance):
     diagonal, x = dask.persist(diagonal, b / diagonal)
     rounds, change = 0, np.inf
     while change > tolerance:
-        step = (b - a @ x) / diagonal
+        step = (b - a @ x.rechunk(-1)) / diagonal
         x, change = dask.persist(x + step, da.max(da.abs(step)))
         change = change.compute()
         rounds += 1
