@@ -81,7 +81,8 @@ def condition_given(node: FlatNode) -> Port | None:
 
 
 def with_batched_loops(
-    joined: Lowered, lowered: Lowered, alone: Collection[int], loop: Callable[[int, type[LoopTree]], Any]
+    joined: Lowered, lowered: Lowered, alone: Collection[int], is_few: bool,
+    loop: Callable[[int, type[LoopTree]], Any],
 ) -> Lowered | None:  # fmt: skip
     """Return a graph with one node in place of each loop that has kernels of ``alone``; None if there is one that
     cannot be run so.
@@ -92,6 +93,8 @@ def with_batched_loops(
         With batches, and without.
     alone : collection of int
         Heavy kernels of which none can ever run beside another.
+    is_few : bool
+        There are so few light kernels that such loops would be run kernel by kernel.
     loop : callable
         Makes the ``WholeLoop`` of a frame.
     """
@@ -102,7 +105,7 @@ def with_batched_loops(
             members[node.frame].append(node)
     if 0 in members or any(info.parent in members for info in lowered.frames):
         return None
-    if not all(_may_be_one(joined, lowered, those) for those in members.values()):
+    if not all(_may_be_one(lowered, those, is_few) for those in members.values()):
         return None
     nodes, results = list(joined.nodes), dict[Port, Port]()
     for frame, those in members.items():
@@ -120,8 +123,9 @@ def with_batched_loops(
     return replace(joined, nodes=tuple([renamed(node, results) for node in nodes]), fetches=fetches)
 
 
-def _may_be_one(joined: Lowered, lowered: Lowered, members: Sequence[FlatNode]) -> bool:
-    """Return whether a loop can be run as one, and has nothing else that is worth a thread."""
+def _may_be_one(lowered: Lowered, members: Sequence[FlatNode], is_few: bool) -> bool:
+    """Return whether a loop can be run as one, and has nothing else that is worth a thread; ``is_few``: else its light
+    kernels are called one by one, which is no slower where there is next to nothing in batches."""
     batches = [node for node in members if node.kind is Kind.BATCH]
     turns = [node for node in batches if node.value.doors.predicate is not None]
     if not batches or any(node.kind not in _KINDS for node in members):
@@ -138,7 +142,7 @@ def _may_be_one(joined: Lowered, lowered: Lowered, members: Sequence[FlatNode]) 
             return False
         kernels += inside
         light += sum(map(nanoseconds, inside))
-    if light < CALL * len(batches):
+    if is_few and light < CALL * len(batches):
         return False
     if any(node.kind is Kind.MERGE and not is_loop_merge(node) for node in members):
         return False  # a branch around heavy kernels

@@ -21,6 +21,7 @@ from .dependence import DEEP, LONG, Dependence, is_loop_merge
 from .flat_graph import FlatNode, Kind, Lowered, Port, nanoseconds
 from .independent_parts import independent_parts
 from .joined_batches import JoinedBatches
+from .late_batches import joined_late
 from .loop_items import Guard, common_guard
 from .loop_turns import joined_turns
 from .packed_bundles import MachinePart
@@ -55,6 +56,7 @@ def with_batches(
     """
     grouping = Grouping(lowered, found, light, machine)
     groups = joined_turns(lowered, found, list(grouping.groups()), grouping.times)
+    groups = joined_late(lowered, groups, grouping.times, grouping.around)
     groups = [group for group in groups if len(group) > 1]
     return JoinedBatches(lowered, found, groups, grouping.times, owned, machine or {}).lowered() if groups else lowered
 
@@ -145,7 +147,7 @@ class Grouping:
         #: predicate -> the level of all that is written as an ``if`` on it
         levels: dict[Port, int] = {}
         for place, node in enumerate(self._nodes):
-            need, guard = self._needs[place], self._outer(place)
+            need, guard = self._needs[place], self.around(place)
             frame = node.frame if self._is_member(node) else -1
             top = self._top(place, node, len(guard)) if self._branches and frame >= 0 else None
             level = 0
@@ -180,7 +182,7 @@ class Grouping:
         most = -(-len(members) // -(-len(members) // MOST))  # the last is not to be a short one
         for k, index in enumerate(members):
             node = self._nodes[index]
-            inside = self._guards[index] != self._outer(index)
+            inside = self._guards[index] != self.around(index)
             free = not inside and node.kind in (Kind.KERNEL, Kind.IDENTITY)
             # heavy kernels that it has made ready have waited for that
             if (k - start >= most or time >= LONG) and free and last in (Kind.KERNEL, Kind.IDENTITY, Kind.MERGE):
@@ -251,7 +253,7 @@ class Grouping:
             return [one for arm in node.inputs for one, _ in self._under(arm)[shared:]]
         return []
 
-    def _outer(self, place: int) -> Guard:
+    def around(self, place: int) -> Guard:
         """Return the branches around a node that are not written as an ``if``."""
         guard = self._guards[place]
         for k, (predicate, _) in enumerate(guard):

@@ -236,7 +236,10 @@ def _with_batches_in_loops(
         from .batched_loops import with_batched_loops
 
     joined, _ = _with_steps(lowered, owned, light, machine, set())
-    made = with_batched_loops(joined, lowered, alone, lambda k, tree: WholeLoop(joined, k, owned, machine or {}, tree))
+    made = with_batched_loops(
+        joined, lowered, alone, len(light) <= BATCHED * len(alone),
+        lambda k, tree: WholeLoop(joined, k, owned, machine or {}, tree),
+    )  # fmt: skip
     if made is None:
         return None
     return (joined, joined) if machine is None else (made, _with_steps(lowered, owned, light, machine, alone)[1])
