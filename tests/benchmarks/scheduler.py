@@ -37,6 +37,8 @@ OURS, THEIRS, HAND = list(COLUMNS)[:2], list(COLUMNS)[3:], "NumPy by hand"
 #: how much longer than NumPy by hand heavy work may take
 ALLOWANCE = 1.05
 TURNS, QUICK_TURNS = 9, 2
+#: light nodes of the row that is compared with one that has none
+LIGHT = 128
 #: runs at most, of those that are made for two seconds before any counts
 MOST_BEFORE = 2000
 #: seconds that a library may take to build a graph of 100,000 nodes, and to run it first
@@ -114,12 +116,21 @@ def measure(name: str, program: Program, pythons: dict[str, str], quick: bool) -
 
 
 def gains(rows: list[Measured]) -> Iterator[str]:
-    """What the second worker gives where two chains do not need each other."""
-    named = {row.name: row for row in rows}
-    if "chains 1" in named and "chains 2" in named:
-        one, two = named["chains 1"].values, named["chains 2"].values
+    """What the second worker gives to chains that do not need each other; what a light node takes beside heavy ones."""
+    named = {row.name: row.values for row in rows}
+    for what, first in (("two chains", "chains"), ("chains of short kernels", "many")):
+        one, two = named.get(f"{first} 1", {}), named.get(f"{first} 2", {})
         told = [f"{column} {one[column] / two[column]:.2f} ×" for column in COLUMNS if column in one and column in two]
-        yield f"What the second worker gains in two chains: {', '.join(told)}."
+        if told:
+            yield f"What the second worker gains in {what}: {', '.join(told)}."
+    alone, beside = named.get("light 0", {}), named.get("light 64", {})
+    told = [
+        f"{column} {(beside[column] - alone[column]) / LIGHT * 1e3:.0f} ns"
+        for column in COLUMNS
+        if column in alone and column in beside
+    ]
+    if told:
+        yield f"What each light node takes beside two products: {', '.join(told)}."
 
 
 def table(rows: list[Measured]) -> str:

@@ -191,6 +191,31 @@ def chains_on_two(n, a, b, v, w):
         return list(pool.map(chain_by_hand, (n, n), (a, b), (v, w)))
 
 
+def beside_products(tf, n, a, b, v, w, *light):
+    """Two chains of products, with numbers beside them."""
+
+    def body(i, a, b, *light):
+        x = tf.cast(i, tf.float32)
+        return [tf.tanh(tf.matmul(a, v)), tf.tanh(tf.matmul(b, w)), *[y * 0.5 + x for y in light]]
+
+    return loop(tf, n, body, [a, b, *light])
+
+
+def many_chains(count, depth):
+    """Chains that do not need each other, each with numbers of its own."""
+
+    def build(tf, x):
+        ends = []
+        for k in range(count):
+            y = x + (k + 0.5) / count
+            for d in range(depth):
+                y = tf.sin(y) * (0.503 + (k * depth + d) % 97 / 100)
+            ends.append(tf.reduce_sum(y))
+        return [tf.stack(ends)]
+
+    return build
+
+
 # -- all of it --------------------------------------------------------------------------------------------
 
 
@@ -240,6 +265,17 @@ def programs(quick: bool = False) -> dict[str, Program]:
         ("gradient kept", "the same, of one that does not vanish", 1.35),
     ):
         found[name] = Program(what, "ms", 1, rnn_gradient, [m, *recurrent(32, 64, scale)])
+    for count in (0, 64):
+        found[f"light {count}"] = Program(
+            f"two products 96×96 beside {count} numbers `y * 0.5 + i`, an iteration", "µs", int(m), beside_products,
+            [m, *square(96), *[np.float32(k) for k in range(count)]],
+        )  # fmt: skip
+    count = 1000 // less
+    for threads in (1, 2):
+        found[f"many {threads}"] = Program(
+            f"{count:,} chains of 4 `sin(x) * c` of 4,000 numbers, {threads} worker{'s' * (threads - 1)}", "ms", 1,
+            many_chains(count, 4), [drawn(4000)], threads,
+        )  # fmt: skip
     size, m = 320 // (4 if quick else 1), turns(60)
     found["layers"] = Program(
         f"two stacked layers {size}×{size}, {m} steps, 2 workers", "ms", 1, layers, [m, *square(size)], 2,
