@@ -5,9 +5,11 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
-from api import Executable, Kind, Ownership, SeededExecutor, with_joined_steps
+from api import Executable, Kind, Ownership, SeededExecutor, machine_kernels, with_joined_steps
+from executors import needs_native
 from flow import call, heavy
 from test_batches import SLOW, lowered_of, steps_of
+from test_machine_kernels import at_once  # noqa: F401
 
 
 def slow(x):
@@ -96,3 +98,33 @@ def test_of_two_failures_the_first_is_told():
             executable.run([np.int32(9)], threads=threads)
         with pytest.raises(ZeroDivisionError, match="late"):
             executable.run([np.int32(2)], threads=threads)
+
+
+def many_sums(x):
+    """Two batches, each of which is worth a thread, and a kernel that is given what both make."""
+    ends = [al.sum(al.sin(x * (k + 0.5)) * 0.25) for k in range(80)]
+    return al.stack([slow(x[0]), *ends]) * 2.0
+
+
+@pytest.mark.parametrize("machine", [False, pytest.param(True, marks=needs_native)])
+def test_what_one_kernel_collects_travels_together(machine, at_once):  # noqa: F811
+    lowered, x = lowered_of(many_sums, "float64", shape=(4000,)), np.linspace(0, 1, 4000)
+    executable = Executable(lowered, faster=machine_kernels.machine_kernels if machine else None)
+    want = SeededExecutor(lowered).run([x])
+    for threads in (1, 2, 1, 2):
+        np.testing.assert_allclose(executable.run([x], threads=threads), want, rtol=1e-8)
+    batches = [node for node in executable.plan.nodes if node.kind is Kind.BATCH]
+    last = batches[-1]
+    assert len(batches) > 2 and len(last.inputs) < 40 < len(last.value.inputs)
+
+
+def test_a_kernel_that_collects_by_itself_is_a_batch():
+    def program(x):
+        return al.stack([al.sum(al.sin(x * (k + 0.5)) * 0.25) for k in range(80)])
+
+    lowered, x = lowered_of(program, "float64", shape=(4000,)), np.linspace(0, 1, 4000)
+    executable = Executable(lowered)
+    for threads in (1, 2):
+        np.testing.assert_allclose(executable.run([x], threads=threads), SeededExecutor(lowered).run([x]), rtol=1e-8)
+    last = [node for node in executable.plan.nodes if node.kind is Kind.BATCH][-1]
+    assert len(last.value.members) == 1 and len(last.inputs) < 40

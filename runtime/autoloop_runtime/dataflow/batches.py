@@ -28,6 +28,8 @@ from .packed_bundles import MachinePart
 
 #: kernels of one batch
 MOST = 500
+#: values that a kernel by itself is given by batches, from which on it is one
+COLLECTED = 32
 #: nanoseconds of an operation in machine code, at least
 LEAST = 5.0
 #: what members of a batch have in common: frame, arrivals, branches, level
@@ -57,8 +59,17 @@ def with_batches(
     grouping = Grouping(lowered, found, light, machine)
     groups = joined_turns(lowered, found, list(grouping.groups()), grouping.times)
     groups = joined_late(lowered, groups, grouping.times, grouping.around)
-    groups = [group for group in groups if len(group) > 1]
+    groups = [group for group in groups if len(group) > 1 or _collects(lowered, group[0], groups)]
     return JoinedBatches(lowered, found, groups, grouping.times, owned, machine or {}).lowered() if groups else lowered
+
+
+def _collects(lowered: Lowered, index: int, groups: Sequence[Sequence[int]]) -> bool:
+    """Return whether a kernel by itself is given so much by batches that it is worth while to bundle that."""
+    node = lowered.nodes[index]
+    if node.kind is not Kind.KERNEL or len(node.inputs) < COLLECTED:
+        return False
+    inside = {k for group in groups if len(group) > 1 for k in group}
+    return sum([port[0] in inside for port in node.inputs]) >= COLLECTED
 
 
 class Grouping:

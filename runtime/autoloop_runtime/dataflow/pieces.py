@@ -172,10 +172,12 @@ def _expanded(kernel: Kernel, places: Sequence[int], known: Sequence[Any]) -> Ke
 
 
 def _of_batch(lowered: Lowered, batch: Batch) -> Piece | None:
-    """Return the piece of a batch of kernels that only give arrays; None if there is anything else in it.
+    """Return the piece of a batch of kernels that only give arrays; None if there is anything else in it, or only one.
 
     That of a turn of a loop does what the body does whatever the condition is: it only computes.
     """
+    if len(batch.members) < 2:
+        return None
     tree, doors = BatchTree(batch.lowered, batch.members, batch.outputs), batch.doors
     given, made = _packed_inputs(lowered, batch), _packed_outputs(lowered, batch, tree)
     told = _Maker(lowered, KNOWN_TO_BATCH, given)

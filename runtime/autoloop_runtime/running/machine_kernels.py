@@ -7,6 +7,7 @@ numbers.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable, Sequence
 from math import inf
 from typing import Any
@@ -74,7 +75,8 @@ class MachineKernels:
         try:
             with undivided():
                 from ..native.single_kernels import single_kernel
-            copies = min(config.get_num_threads(), MOST_CALLS)
+            # there may be more threads later than now; a call for which there is no copy is done by NumPy's kernels
+            copies = min(max(config.get_num_threads(), os.cpu_count() or 1), MOST_CALLS)
             large = LARGE_ALONE if is_shared or blas_threads(2) == 1 else LARGE_PRODUCT
             for pieces in kinds:  # grows as it is walked
                 first, (places, numbers) = pieces[0], differing(pieces)
