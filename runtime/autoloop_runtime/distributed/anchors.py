@@ -130,7 +130,8 @@ class Anchors:
             if self._client.status != "running":
                 raise
             return None
-        forms = [(f"{name}-{k}", array.chunks, array.dtype, array._meta) for k, array in enumerate(arrays)]
+        meta = self._array.utils.meta_from_array
+        forms = [(f"{name}-{k}", array.chunks, array.dtype, meta(array)) for k, array in enumerate(arrays)]
         return _Anchor(list(zip(*made)), forms)  # the token is let go of
 
     def _are_apart(self, kept: Sequence[Any], copies: Sequence[Any]) -> bool:

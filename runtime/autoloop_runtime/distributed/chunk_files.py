@@ -14,7 +14,6 @@ from typing import Any
 from ..saving.file_form import dtype_of, dtype_text, is_count
 from ..saving.load_errors import damaged, unsaid
 from ..saving.loop_checkpoints import FOREIGN, chunk_row, read_chunk, write_chunk
-from .on_cluster import OnCluster
 from .submissions import dask_client
 
 _PART = ".part"
@@ -75,9 +74,12 @@ class DaskChunks:
         made = da.Array(
             graph, name, tuple(map(tuple, chunks)), dtype=dtype
         ).persist()  # the files go with the checkpoint
-        client = dask_client()
-        if client is not None:
-            OnCluster(client).wait([made])  # raises what was found there
+        if dask_client() is not None:
+            distributed: Any = importlib.import_module("distributed")
+            distributed.wait(made)
+            wrong = next((one for one in distributed.futures_of(made) if one.status == "error"), None)
+            if wrong is not None:
+                raise wrong.exception()
         return made
 
 

@@ -63,7 +63,7 @@ class ForeignValues(Protocol):
         """Return the value of which ``write`` has said so much."""
 
 
-#: a kind of arrays -> what writes them; only added to
+#: a kind of arrays -> what writes them; only added to, by any thread, no lock
 FOREIGN: dict[str, ForeignValues] = {}
 
 
