@@ -120,12 +120,12 @@ def times(rows: list[Measured]) -> str:
 def amounts(rows: list[Measured]) -> str:
     """What moves and is kept: of each figure, by hand and decorated."""
     head = ["loop, by hand → decorated", "processor", "client's thread", "tasks", "submissions", "bytes moved",
-            "tasks at most", "worker's memory", "client's memory", "verdict"]  # fmt: skip
+            "tasks at most", "workers' memory", "client's memory", "verdict"]  # fmt: skip
     figures = (
         ("tiny", lambda r: 1e3 * r.per_round(r.processor), "{:.0f} ms"),
         ("tiny", lambda r: 1e3 * r.per_round(r.own), "{:.1f} ms"), ("large", lambda r: r.tasks, "{:.0f}"),
         ("large", lambda r: r.submissions, "{:.1f}"), ("large", lambda r: r.per_round(r.moved) / 1e3, "{:.0f} kB"),
-        ("large", lambda r: r.most_tasks, "{:.0f}"), ("large", lambda r: max(r.memory[1:]) / MEGABYTE, "{:.0f} MB"),
+        ("large", lambda r: r.most_tasks, "{:.0f}"), ("large", lambda r: sum(r.memory[1:]) / MEGABYTE, "{:.0f} MB"),
         ("large", lambda r: r.memory[0] / MEGABYTE, "{:.0f} MB"),
     )  # fmt: skip
     cells = []
