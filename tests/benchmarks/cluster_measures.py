@@ -23,6 +23,8 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 MEGABYTE = 1e6
 #: seconds between two looks at memory and at the number of tasks
 GLANCE = 0.05
+#: graphs that are noted at most, the last ones
+KEPT = 200
 
 
 @contextmanager
@@ -96,10 +98,13 @@ class Submissions(SchedulerPlugin):
     def __init__(self) -> None:
         self.graphs: list[dict[Any, list[Any]]] = []
         self.times: list[float] = []
+        self.tasks = 0
 
     def update_graph(self, scheduler: Any, *, tasks: list[Any], **_: Any) -> None:
         own = set(tasks)
         self.times.append(time.perf_counter())
+        self.tasks += len(own)
+        del self.graphs[:-KEPT]  # what is noted of a long loop must not grow with it
         self.graphs.append({
             key: [one.key for one in scheduler.tasks[key].dependencies if one.key in own]
             for key in tasks if key in scheduler.tasks
@@ -118,18 +123,19 @@ class Run:
     memory: list[float]  # bytes more than before at most: this process, and each worker
     most_tasks: int
     graphs: list[dict[Any, list[Any]]] = field(repr=False)
-    times: list[float] = field(repr=False)  # of the graphs
+    times: list[float] = field(repr=False)  # of all graphs
+    submitted: int  # tasks in all of them
 
     def per_round(self, total: float) -> float:
         return total / self.rounds
 
     @property
     def tasks(self) -> float:
-        return self.per_round(sum(map(len, self.graphs)))
+        return self.per_round(self.submitted)
 
     @property
     def submissions(self) -> float:
-        return self.per_round(len(self.graphs))
+        return self.per_round(len(self.times))
 
     @property
     def rate(self) -> float:
@@ -158,7 +164,7 @@ def watched(client: Client, loop: Callable[[], Any], rounds: Callable[[Any], int
         client.cluster.scheduler.remove_plugin(plugin.name)
     memory = [after - before for after, before in zip(onlooker.most, onlooker.before)]
     tasks = max((number for _, number in onlooker.tasks), default=0)
-    return Run(rounds(result), seconds, processor, own, moved, memory, tasks, plugin.graphs, plugin.times)
+    return Run(rounds(result), seconds, processor, own, moved, memory, tasks, plugin.graphs, plugin.times, plugin.tasks)
 
 
 # -- Dask's own part --------------------------------------------------------------------------------------------
