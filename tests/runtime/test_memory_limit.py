@@ -151,6 +151,56 @@ def test_what_is_over_is_not_counted_any_more():
     assert memory.live() == 0
 
 
+def test_an_array_that_leaves_while_another_comes_is_taken_off_once():
+    memory = MemoryLimit(1 << 20)
+    first, second = np.ones(100), np.ones(200)
+
+    class Held(dict):
+        """What another thread does just when an array has left it."""
+
+        def left(self):
+            if memory.live() == 0:
+                memory.note(second)
+
+        def pop(self, key):
+            found = super().pop(key)
+            self.left()
+            return found
+
+        def __delitem__(self, key):
+            super().__delitem__(key)
+            self.left()
+
+    memory._held = Held()
+    memory.note(first)
+    del first
+    assert memory.live() == second.nbytes
+
+
+def test_two_threads_that_note_an_array_at_once_count_it_once():
+    memory, array = MemoryLimit(1 << 20), np.ones(100)
+
+    class Arrays(dict):
+        """Another thread notes the array just when this one has asked whether it is there."""
+
+        def __contains__(self, key):
+            found = super().__contains__(key)
+            if not found and not memory._held:
+                memory._arrays = dict()
+                memory.note(array)
+                self.update(memory._arrays)
+                memory._arrays = self
+            return found
+
+    memory._arrays = Arrays()
+    memory.note(array)
+    assert memory.live() == array.nbytes
+    other = np.ones(10)
+    memory.note(other)
+    array = None
+    assert memory.live() == other.nbytes
+
+
 def test_a_session_has_a_limit_of_its_own():
     graph = Graph()
     with graph.as_default():

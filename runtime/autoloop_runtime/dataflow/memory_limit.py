@@ -41,10 +41,11 @@ class MemoryLimit:
         #: guards ``_live``
         self._lock = _KIND.lock()
         self._live = 0
-        #: by the id of a weak reference to an array: it, and the bytes; changed by single operations
-        self._held: dict[int, tuple[Any, int]] = {}
-        #: the ids of arrays in ``_held``
-        self._arrays: dict[int, int] = {}
+        #: by the id of a weak reference to an array: it, the array's id and its bytes; changed by single operations
+        #: without the lock, in an order that tells ``_settled`` what it may forget
+        self._held: dict[int, tuple[Any, int, int]] = {}
+        #: by the ids of arrays in ``_held``: the references; of two threads that note an array one is first
+        self._arrays: dict[int, Any] = {}
         #: the bytes of arrays that are gone, not yet taken off: the last holder may be anywhere, also in ``live``
         self._gone: deque[int] = deque()
 
@@ -55,9 +56,11 @@ class MemoryLimit:
 
     def _settled(self) -> int:
         """Take off what is gone; not where the lock is taken: Ctrl-C between turns would leave it held since 3.12."""
+        # asked first: who leaves ``_held`` has told ``_gone``, and who enters it adds to ``_live`` afterwards
+        is_empty = not self._held
         while self._gone:
             self._live -= self._gone.popleft()
-        if not self._held:
+        if is_empty:
             self._live = 0
         return self._live
 
@@ -71,15 +74,18 @@ class MemoryLimit:
         if type(owner.base) in (Donated, Part) or id(owner) in self._arrays:
             return made.nbytes
         reference = weakref.ref(owner, self._left)
-        self._held[id(reference)] = reference, id(owner)
-        self._arrays[id(owner)] = owner.nbytes
+        if self._arrays.setdefault(id(owner), reference) is not reference:
+            return made.nbytes  # another thread has just noted it
+        self._held[id(reference)] = reference, id(owner), owner.nbytes
         with self._lock:
-            self._live += self._arrays[id(owner)]
+            self._live += owner.nbytes
         return made.nbytes
 
     def _left(self, reference: Any) -> None:
-        _, array = self._held.pop(id(reference))
-        self._gone.append(self._arrays.pop(array))
+        _, array, size = self._held[id(reference)]
+        del self._arrays[array]  # it is not freed yet: no other has its id
+        self._gone.append(size)
+        del self._held[id(reference)]
 
 
 #: what runs share that have no limit of their own; guarded by its lock
