@@ -223,7 +223,7 @@ def test_the_scheduler_is_lost(tmp_path):
         chains(*given, np.int64(2))
         threading.Timer(0.7, client.dask_client.cluster.close).start()
         try:
-            chains(*given, np.int64(60))
+            chains(*given, np.int64(100_000))
         except LostCluster as lost:
             assert "AL621" in str(lost), lost
         else:
@@ -242,7 +242,7 @@ def test_ctrl_c_cancels_what_is_in_flight(tmp_path):
         chains(*given, np.int64(2))
         threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT)).start()
         try:
-            chains(*given, np.int64(60))
+            chains(*given, np.int64(100_000))
         except KeyboardInterrupt:
             pass
         else:

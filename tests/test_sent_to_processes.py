@@ -205,7 +205,7 @@ DASK = """
             assert [float(one) for one in dask.compute(*calls, scheduler=scheduler)] == want
         assert dask.base.tokenize(sent) == dask.base.tokenize(sent) != dask.base.tokenize(factorial)
         for processes in (True, False):
-            options = {"n_workers": 2, "threads_per_worker": 1, "processes": processes, "dashboard_address": None}
+            options = {"n_workers": 2, "threads_per_worker": 1, "processes": processes, "dashboard_address": ":0"}
             with LocalCluster(**options) as cluster, Client(cluster) as client:
                 assert [float(one) for one in client.gather(client.map(sent, given))] == want
                 assert client.submit(slope, np.ones(2)).result().tolist() == [6.0, 6.0]

@@ -207,8 +207,9 @@ def blocking(chunk):
 
 def held(cluster):
     """The keys that this client holds, once its thread has done what there was to do."""
-    gc.collect()
-    cluster.run_on_scheduler(len, ())
+    for _ in range(2):  # what is released lets go of an error, whose traceback holds more
+        gc.collect()
+        cluster.run_on_scheduler(len, ())
     return set(cluster.futures)
 
 
@@ -265,30 +266,33 @@ def test_ctrl_c_ends_the_run_and_releases_what_it_had(cluster):
     assert cluster.submit(sum, [1, 2]).result() == 3  # it takes other work
 
 
-def test_a_failure_leaves_nothing_of_what_failed(cluster):
+def test_a_failure_leaves_nothing_on_the_cluster(cluster):
     before = held(cluster)
     lowered = program(lambda x: counted(x, 9, lambda i, x: al.linalg.solve(x * 0.0, x)), ("x", F8, (3, 3)))
     with pytest.raises(np.linalg.LinAlgError):
         run(lowered, [da.from_array(A[:3, :3], chunks=3)], client=cluster)
-    assert not [key for key in held(cluster) - before if "solve" in str(key)]
+    assert held(cluster) == before
 
 
 @pytest.mark.nightly
-def test_ten_thousand_iterations_keep_as_much_as_ten(cluster):
-    lowered = program(lambda x: power(x, x[0], -1.0, 10_000), ("a", F8, (12, 12)))
-    executable, held = dask_engine.DaskExecutable(lowered), []
+def test_a_thousand_iterations_keep_as_much_as_ten(cluster):
+    lowered = program(lambda x: power(x, x[0], -1.0, 1000), ("a", F8, (12, 12)))
+    executable, held, groups = dask_engine.DaskExecutable(lowered), [], []
 
     class Told:
         def wants(self, loops):
-            return loops[0][1] % 1000 == 10
+            return loops[0][1] % 100 == 10
 
         def computed(self, handed):
             held.append((len(cluster.futures), len(executable.known.kept())))
+            groups.append(len(cluster.cluster.scheduler.task_groups))
 
     told = Statistics()
     executable.run([da.from_array(A, chunks=(4, 12))], client=cluster, on_iteration=Told(), statistics=told)
     assert len(held) == 10
     assert max(held) <= (held[0][0] + 6, held[0][1])
+    # with each graph that comes in the scheduler looks at all of them
+    assert max(groups) <= groups[0] + 6
     assert told.written < 8
 
 

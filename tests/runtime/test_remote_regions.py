@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import threading
 
@@ -213,6 +214,38 @@ def test_a_failure_comes_back_to_its_line(cluster, everything_goes):
     own = [entry for entry in caught.traceback if str(entry.path) == __file__]
     assert "x[places[k]]" in str(own[-1].statement)
     assert "iteration 2 of the loop" in "".join(caught.value.__notes__)
+
+
+GO_ON = threading.Event()
+
+
+def waits(_):
+    GO_ON.wait(60)
+
+
+def test_what_is_in_flight_is_released(client, cluster, everything_goes, monkeypatch):
+    class Stopped(remote_driver.Mailbox):
+        def take(self, wait=True):
+            if wait:
+                raise KeyboardInterrupt
+            return super().take(wait=False)
+
+    # ``cancel`` may end the connection: the scheduler asserts that someone wants what others depend on
+    monkeypatch.setattr(client, "cancel", None)
+    GO_ON.clear()
+    before = set(client.futures)
+    busy = client.map(waits, range(2), pure=False)
+    f = al.function(chains, executor="dask")
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as caught:
+        patch.setattr(remote_driver, "Mailbox", Stopped)
+        f(A, B, M, np.int64(2))
+    assert cluster.submitted > 0
+    del caught
+    gc.collect()
+    client.run_on_scheduler(len, ())
+    assert set(client.futures) - before == {one.key for one in busy}
+    GO_ON.set()
+    same(f(A, B, M, np.int64(2)), chains(A, B, M, 2))
 
 
 def test_no_cluster(monkeypatch):

@@ -339,11 +339,12 @@ class _Run:
         return list(map(_own, results))
 
     def close(self) -> None:
-        """Let go of everything; what is still in flight is cancelled."""
-        client = self._cluster.client
-        flying = [future for future, *_ in self._flying.values()]
-        if flying and client.status == "running":
-            client.cancel(flying, force=True)
+        """Let go of everything; what is still in flight is released, as nobody else has a future of it.
+
+        ``Client.cancel`` would end the connection where tasks depend on a key that no client wants.
+        """
+        for future, *_ in self._flying.values():
+            future.release()
         self._flying.clear()
         self._parked.clear()
         self._sent.clear()

@@ -206,9 +206,11 @@ def hold(later: Later, sender: Sender) -> None:
 def array_of(later: Later) -> Any:
     """Return an array of Dask's over what holds its chunks."""
     da: Any = importlib.import_module("dask.array")
-    form, graph = later.form, dict(zip(later.keys, later.parts))
+    form, name = later.form, later.keys[0]
     assert form is not None
-    return da.Array(graph, later.keys[0][0], form.chunks, dtype=form.dtype, meta=form.meta)
+    name = name if isinstance(name, str) else name[0]
+    graph = dict(zip(chunk_keys(name, form), later.parts))
+    return da.Array(graph, name, form.chunks, dtype=form.dtype, meta=form.meta)
 
 
 def dask_client(given: Any = None) -> Any:

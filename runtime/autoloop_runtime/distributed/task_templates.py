@@ -41,20 +41,24 @@ class Template:
     ) -> None:  # fmt: skip
         self.nodes = list(graph.items())
         self.given, self.scalars, self.made = given, scalars, made
-        self._names = sorted({key if isinstance(key, str) else key[0] for key, _ in self.nodes})
+        #: what each task does, by which Dask groups tasks
+        self._kinds = [(key if isinstance(key, str) else key[0]).split("-")[0] for key, _ in self.nodes]
         self._data: Any = importlib.import_module("dask._task_spec").DataNode
 
     def used(self, given: Sequence[Sequence[Any]], scalars: Sequence[Any]) -> tuple[dict[Any, Any], list[list[Any]]]:
-        """Return the task graph for arrays and numbers, and the keys of the chunks that it gives."""
+        """Return the task graph for arrays and numbers, and the keys of the chunks that it gives.
+
+        Keys are strings, not tuples: of tuples each first entry would be a group of tasks to the scheduler, and with
+        each graph that comes in it looks at all groups there are, those of all iterations that it remembers.
+        """
         serial = f"t{uuid.uuid4().hex}"
-        names = {name: f"{name.split('-')[0]}-{serial}x{k}" for k, name in enumerate(self._names)}
         keys: dict[Any, Any] = {}
         for places, those in zip(self.given, given):
             keys.update(zip(places, those))
         for place, value in zip(self.scalars, scalars):
             keys[place] = self._data(None, value)
-        for key, _ in self.nodes:
-            keys[key] = names[key] if isinstance(key, str) else (names[key[0]], *key[1:])
+        for k, ((key, _), kind) in enumerate(zip(self.nodes, self._kinds)):
+            keys[key] = f"{kind}-{serial}x{k}"
         tasks = {keys[key]: node.substitute(keys, key=keys[key]) for key, node in self.nodes}
         return tasks, [[keys[key] for key in those] for those in self.made]
 
