@@ -13,6 +13,7 @@ from ..dataflow.frames import Item, Iteration, State
 from ..dataflow.kernels import explained
 from ..ir.graph import eager
 from ..ir.run_state import EAGER, RunState
+from ..namespaces.foreign_collections import KEEPING
 from .blamed_calls import told
 from .crossings import AWAIT, COME, CROSS, with_crossings
 from .handed_over import Collecting, HandedOver, OnIteration
@@ -21,7 +22,7 @@ from .known_calls import Known, KnownCalls
 from .laters import Call, Later, calls_of, unwrapped
 from .mailbox import Mailbox
 from .on_cluster import OnCluster
-from .submissions import Done, Fetched, Locally, Sender, Statistics, Submission, dask_client
+from .submissions import Done, Fetched, Locally, Sender, Statistics, Submission, dask_client, is_there
 from .task_templates import Templates
 from .windows import Windows
 
@@ -110,7 +111,7 @@ class _Driver:
         self._ready: deque[Item] = deque()
         #: how many calls were noted
         self._calls = 0
-        #: marks whose conditions are to be sent, and those that wait until their loop is less far ahead
+        #: marks whose conditions are to be sent, and what waits for its loop or for its values
         self._asked: list[tuple[Item, Later]] = []
         self._held: deque[Item] = deque()
         #: in the order in which they were sent, and which of them have failed
@@ -163,7 +164,7 @@ class _Driver:
             elif op is COME:
                 self._cuts.enter(step, it.values[step.first])
                 self._give(it, step, it.values[step.first])
-            else:
+            elif not self._is_kept_waiting(it, step):
                 self._call(it, step)
 
     def _call(self, it: Iteration, step: Step) -> None:
@@ -181,8 +182,29 @@ class _Driver:
             out = kernel(*values, state=self._state) if step.stateful else kernel(*values)
         except Exception as error:
             raise explained(error, it, step)  # noqa: B904
-        later = self._executable.known.later
-        self._give(it, step, later(out) if step.outs is None else [later(value) for value in out])
+        self._give(it, step, self._carried(out) if step.outs is None else [self._carried(value) for value in out])
+
+    def _carried(self, value: Any) -> Any:
+        """Return what a token carries for what a kernel gave; what was kept somewhere may be computed already."""
+        later = self._executable.known.later(value)
+        if type(later) is Later:
+            later.is_sent = later.form is not None and is_there(value, self._sender)
+        return later
+
+    def _is_kept_waiting(self, it: Iteration, step: Step) -> bool:
+        """Return whether a step of a loop would keep, for later iterations, what is not sent to be computed yet.
+
+        It is sent with what the iteration hands over. Were it kept as what it is to be computed from, whoever reads it
+        would compute that again, and what that is made of had to be held.
+        """
+        if step.frame is self._executable.plan.root or step.flat.op not in KEEPING:
+            return False
+        lazy = [v for v in it.values[step.first : step.last] if type(v) is Later and not v.is_sent]
+        for later in lazy:
+            later.is_due = True
+        if lazy:
+            self._held.append((it, step))
+        return bool(lazy)
 
     def _note(
         self, kernel: Callable[..., Any], args: Sequence[Any], known: Known, it: Iteration, step: Step

@@ -14,6 +14,8 @@ from .laters import Form, Later
 
 #: how many are kept: of a program whose numbers differ from iteration to iteration each is another
 MOST = 4096
+#: what is given to kernels and stays as it is
+_PLAIN = (np.ndarray, np.generic, bool, int, float, complex, str, type(None))
 #: what no array has, in the place of a shape
 _NAN = float("nan")
 
@@ -92,6 +94,8 @@ class KnownCalls:
                 key.append(value.form)
             elif varies and isinstance(value, np.generic):
                 key.append(value.dtype)
+            elif not isinstance(value, _PLAIN):  # what holds values changes, and may keep what it is tried with
+                return None
             else:
                 key.append(_literal(value, kept))
         fixed = tuple(key)

@@ -9,7 +9,7 @@ from typing import Any
 
 from .laters import Later
 from .mailbox import Mailbox
-from .submissions import Done, Fetched, Submission, array_of, hold
+from .submissions import Done, Fetched, Submission, array_of, hold, persist_all
 
 
 class OnCluster:
@@ -44,13 +44,15 @@ class OnCluster:
         """See ``Sender``."""
         return {future.key: future for future in self._distributed.futures_of(collection)}
 
+    def is_part(self, node: Any) -> bool:
+        """See ``Sender``."""
+        return isinstance(node, self._distributed.Future) and node.client is self._client
+
     def send(self, submission: Submission, mailbox: Mailbox) -> int:
         """See ``Sender``."""
         count = 0
         if submission.use is None:
-            made = self.persist([later.collection for later in submission.laters])
-            for later, collection in zip(submission.laters, made):
-                later.become(collection)
+            persist_all(submission, self)
         else:
             count = self._send_tasks(submission)
         asked = [self._futures(later)[0] for _, later in submission.asked]
@@ -63,7 +65,7 @@ class OnCluster:
         use = submission.use
         assert use is not None
         for later in use.given:
-            hold(later, self)
+            hold(later, self, submission)
         tasks, keys = use.template.used([later.keys for later in use.given], use.scalars)
         # with a name of its own it is not made one of all that it contains
         graph = tasks if self._expression is None else self._expression(tasks, _determ_token=uuid.uuid4().hex)

@@ -7,7 +7,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from ..base.dataclass import dataclass
+import numpy as np
+
+from ..base.dataclass import dataclass, field
 from ..dataflow.frames import Frame, Item
 from .handed_over import HandedOver
 from .known_calls import chunk_keys
@@ -65,6 +67,9 @@ class Submission:
         What is told once it is computed.
     use : Use or None
         The template that it is written by.
+    sources : list
+        Collections that were persisted, as they were before. The futures in them are wanted until the scheduler has
+        read the graph, which takes it some time: what is let go of meanwhile is lost to what needs it.
     """
 
     laters: list[Later]
@@ -74,10 +79,11 @@ class Submission:
     origins: dict[Later, tuple[Call, int]]
     handed: list[HandedOver]
     use: Use | None = None
+    sources: list[Any] = field(default_factory=list)
 
     def clear(self) -> None:
         """Let go of everything: the traceback of a failure may hold this for long."""
-        for left in (self.laters, self.asked, self.iterations, self.calls, self.origins, self.handed):
+        for left in (self.laters, self.asked, self.iterations, self.calls, self.origins, self.handed, self.sources):
             left.clear()
         self.use = None
 
@@ -118,6 +124,9 @@ class Sender(Protocol):
     def parts(self, collection: Any) -> dict[Any, Any]:
         """Return what holds each chunk of a collection that was persisted, by its key."""
 
+    def is_part(self, node: Any) -> bool:
+        """Return whether what stands in a graph holds a chunk that is computed, or being computed."""
+
     def send(self, submission: Submission, mailbox: Mailbox) -> int:
         """Have all values of ``submission`` computed, and put in their places what Dask gives for them.
 
@@ -151,14 +160,16 @@ class Locally:
         """See ``Sender``."""
         return {key: getattr(node, "value", node) for key, node in dict(collection.dask).items()}
 
+    def is_part(self, node: Any) -> bool:
+        """See ``Sender``."""
+        return isinstance(node, (np.ndarray, np.generic, self._spec.DataNode))
+
     def send(self, submission: Submission, mailbox: Mailbox) -> int:
         """See ``Sender``."""
         count = 0
         try:
             if submission.use is None:
-                made = self.persist([later.collection for later in submission.laters])
-                for later, collection in zip(submission.laters, made):
-                    later.become(collection)
+                persist_all(submission, self)
             else:
                 count = self._compute(submission, submission.use)
             values = [self._value(later) for _, later in submission.asked]
@@ -172,7 +183,7 @@ class Locally:
 
     def _compute(self, submission: Submission, use: Use) -> int:
         for later in use.given:
-            hold(later, self)
+            hold(later, self, submission)
         graph, keys = use.template.used([later.keys for later in use.given], use.scalars)
         count, node = len(graph), self._spec.DataNode
         for later in use.given:
@@ -191,16 +202,33 @@ class Locally:
         """See ``Sender``; nothing is left behind by what has failed here."""
 
 
-def hold(later: Later, sender: Sender) -> None:
+def persist_all(submission: Submission, sender: Sender) -> None:
+    """Have Dask compute the values of a submission, each with the graph that it has."""
+    submission.sources += [later.collection for later in submission.laters]
+    for later, collection in zip(submission.laters, sender.persist(list(submission.sources))):
+        later.become(collection)
+
+
+def hold(later: Later, sender: Sender, submission: Submission) -> None:
     """Have the parts of a value that a template is given; of one that is lazy yet, have them computed."""
     if later.parts:
         return
     if not later.is_sent:
+        submission.sources.append(later.collection)
         later.become(sender.persist([later.collection])[0])
     parts = sender.parts(later.collection)
     assert later.form is not None
     keys = chunk_keys(later.collection.name, later.form)
     later.keys, later.parts = keys, [parts[key] for key in keys]
+
+
+def is_there(collection: Any, sender: Sender) -> bool:
+    """Return whether a collection is nothing but chunks that are computed, or being computed."""
+    layers = collection.dask.layers
+    if len(layers) != 1:
+        return False
+    (nodes,) = layers.values()
+    return bool(nodes) and all(map(sender.is_part, nodes.values()))
 
 
 def array_of(later: Later) -> Any:

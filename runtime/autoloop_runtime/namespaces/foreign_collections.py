@@ -25,6 +25,15 @@ from .foreign_rows import Call, computed
 
 _KEPT: Mapping[str, Any] = {"when": "both", "always": True, "raw": True}
 
+#: what keeps a value that it is given, for whoever reads it
+KEEPING = frozenset(
+    {
+        arrays.WRITE, arrays.REPLACE, arrays.INSERT, arrays.UNSTACK, arrays.SCATTER, arrays.SPLIT, saved_stacks.PUSH,
+        saved_stacks.SWAP_PUSH, checkpoint_store.ADD, adjoint_table.ADD, adjoint_table.FROM_ROWS,
+        tensor_array_vjps.SCATTER, tensor_array_vjps.SPLIT,
+    }
+)  # fmt: skip
+
 # -- TensorArrays and lists ---------------------------------------------------------------------------------
 
 
