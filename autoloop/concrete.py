@@ -209,9 +209,7 @@ class ConcreteFunction(CalledAs, NeverSent):
         #: which of the others are made anew at each call
         self.fresh: FreshResults | None = None
         #: what makes of each output what the caller gets, see ``_HANDED``
-        self._handed = (
-            list(map(_handed, kinds, made)) if graph.theirs is None else _handed_theirs(graph.theirs, kinds, tensors)
-        )
+        self._handed = _all_handed(graph.theirs, kinds, made, tensors, value)
         #: the same of outputs whose elements are in C order
         self._handed_in_order = list(map(_handed_in_order, kinds, made))
         #: the outputs that are arrays of the caller's, and what of: what is changed in one must not change another
@@ -421,11 +419,13 @@ def _handed(kind: Kind, leaf: Any) -> Callable[[Any], Any]:
     return plain if lies is None else plain_lying(lies, plain)
 
 
-def _handed_theirs(theirs: Any, kinds: Sequence[Kind], tensors: Sequence[Tensor]) -> list[Callable[[Any], Any]]:
-    """Return what makes of outputs what the caller gets, of a graph that runs over arrays of another library."""
+def _all_handed(theirs: Any, kinds: Sequence[Kind], leaves: Sequence[Any], *given: Any) -> list[Callable[[Any], Any]]:
+    """Return what makes of outputs what the caller gets; of a graph that runs over arrays of another library, too."""
+    if theirs is None:
+        return list(map(_handed, kinds, leaves))
     with undivided():
-        from .foreign_results import handed
-    return [handed(theirs, kind, tensor, _HANDED[kind]) for kind, tensor in zip(kinds, tensors)]
+        from .foreign_results import all_handed
+    return all_handed(theirs, kinds, [_HANDED[kind] for kind in kinds], leaves, *given)
 
 
 def _handed_anyhow(kind: Kind, leaf: Any) -> Callable[[Any], Any]:

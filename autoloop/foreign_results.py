@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,37 @@ from autoloop_runtime.namespaces import namespace_of
 _OWN = (np.ndarray, np.generic, bool, int, float, complex, str)
 
 
-def handed(theirs: Theirs, kind: Kind, tensor: Tensor, plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return what makes of an output what the caller gets, where *plain* does so of NumPy's values: what the library
-    has made without a look at any array is computed as NumPy's, and is its own now."""
+def all_handed(
+    theirs: Theirs, kinds: Sequence[Kind], plain: Sequence[Callable[[Any], Any]], leaves: Sequence[Any],
+    tensors: Sequence[Tensor], value: Any,
+) -> list[Callable[[Any], Any]]:  # fmt: skip
+    """Return what makes of each output what the caller gets.
+
+    Parameters
+    ----------
+    theirs : Theirs
+    kinds : sequence
+    plain : sequence of callable
+        What does so of NumPy's values.
+    leaves : sequence
+        What the outputs stand for.
+    tensors : sequence of Tensor
+    value : structure
+        The result.
+    """
+    whole = set(map(id, nest.flatten(value)))
+    parts = [leaf is not None and id(leaf) not in whole for leaf in leaves]
+    return [_handed(theirs, *each) for each in zip(kinds, tensors, parts, plain, strict=True)]
+
+
+def _handed(
+    theirs: Theirs, kind: Kind, tensor: Tensor, is_part: bool, plain: Callable[[Any], Any]
+) -> Callable[[Any], Any]:  # fmt: skip
+    """Return the same of one output: what the library has made without a look at any array is computed as NumPy's, and
+    is its own now. What is *part* of a list, or of a number of which the run tells the type, is that as it was made:
+    these have to say what of it the caller gets."""
+    if is_part and kind is Tensor:
+        return plain
     if kind not in (ArrayTracer, ZeroDimArray):
         return lambda value: plain(value if isinstance(value, _OWN) else np.asarray(value))
     if tensor.dtype.kind in "biufc" and theirs.of(tensor):

@@ -172,7 +172,7 @@ class Function(SentByName, TracesAskedFor):
         given, structure = flattened_or_left(self, call)
         arrays_taken = taken_or_left(self, given, call)
         if arrays_taken is not given:
-            result = with_copies(self._call_nested, nest.unflatten(structure, arrays_taken), given, arrays_taken)
+            result = with_copies(_given_again(self._call_nested, arrays_taken), call, given, arrays_taken)
             return give_back(self.name, given, arrays_taken, result)
         if (followed := as_arrays(given)) is not given:
             return _called_followed(self._lookup, given, followed, structure)
@@ -322,6 +322,13 @@ def _called_joined(function: Function, parameters: Parameters, call: tuple[Any, 
         from .joined_arguments import called_joined
 
     return called_joined(function, parameters, call, refusal)
+
+
+def _given_again(function: Callable[[Any], Any], used: Sequence[Any]) -> Callable[[Any], Any]:
+    with undivided():  # which few programs need
+        from .given_containers import given_again
+
+    return lambda call: given_again(function, call, used)
 
 
 def _called(function: Any, target: Any, *args: Any, **kwargs: Any) -> Any:

@@ -103,6 +103,8 @@ LAZY = {
     ("autoloop.concrete", "autoloop.foreign_results"),
     ("autoloop.differentiation", "autoloop.foreign_results"),
     ("autoloop.plain_python", "autoloop.foreign_calls"),
+    ("autoloop.function", "autoloop.given_containers"),
+    ("autoloop.operators.staging.mixed_numbers", "autoloop_runtime.namespaces"),
     ("autoloop.tracing", "autoloop_runtime.ir.foreign_values"),
     ("autoloop.tracing", "autoloop.foreign_namespaces"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.running.foreign_runs"),

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.shapes import SCALAR, TensorShape
 from autoloop_runtime.base.stand_ins import UnknownWhileTracing, called
 from autoloop_runtime.ir.composite import Composite, register
@@ -20,7 +21,7 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.followers import is_followed
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type
 from autoloop_runtime.ir.op import call
-from autoloop_runtime.ir.plain_values import plain_number, plain_zero_dim
+from autoloop_runtime.ir.plain_values import is_foreign, plain_number, plain_zero_dim
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_operators import ASKED_FIRST
 from autoloop_runtime.ir.tracers import (
@@ -281,6 +282,12 @@ def settled(value: Any) -> Any:
 def handed_out(value: Any, tag: Any) -> Any:
     """Return what the caller gets of a number of a run and its tag."""
     kind, dtype = TYPES[int(tag)]
+    if is_foreign(value):
+        if kind is not NumberTracer:
+            with undivided():
+                from autoloop_runtime.namespaces import namespace_of
+            return namespace_of(value).of_dtype(value, dtype)
+        value = np.asarray(value)[()]
     if value.dtype != dtype:
         value = (value.real if dtype.kind != "c" else value).astype(dtype)
     return plain_number(value) if kind is NumberTracer else plain_zero_dim(value) if kind is ZeroDimArray else value[()]

@@ -20,9 +20,21 @@ from .tensor import Tensor
 BUFFERS = frozenset((bytearray, memoryview, array.array))
 
 
+#: what is no array of another library
+_OWN = (np.ndarray, np.generic, int, float, complex, str, bytes)
+
+
+def is_foreign(value: Any) -> bool:
+    """Return whether a value of a run is an array of another library."""
+    return not isinstance(value, _OWN) and hasattr(value, "dtype")
+
+
 def plain_array(value: Any) -> Any:
-    """Return a value of a run as an array that is its owner's to change; a NumPy scalar where it has no dimensions."""
+    """Return a value of a run as an array that is its owner's to change; a NumPy scalar where it has no dimensions, and
+    another library's array as it is."""
     if type(value) is not np.ndarray or not value.ndim:
+        if is_foreign(value):
+            return value
         scalar = np.asarray(value)[()] if not isinstance(value, np.generic) else value
         return str(scalar) if isinstance(scalar, np.str_) else scalar  # what an f-string has made
     return value if is_writeable(value) else value.copy()
@@ -30,7 +42,7 @@ def plain_array(value: Any) -> Any:
 
 def plain_zero_dim(value: Any) -> Any:
     """Return a value of a run as an array of its own, also if it has no axes."""
-    return plain_array(value) if np.ndim(value) else np.array(value)
+    return plain_array(value) if is_foreign(value) or np.ndim(value) else np.array(value)
 
 
 def plain_read_only(value: Any) -> Any:

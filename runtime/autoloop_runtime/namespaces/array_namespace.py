@@ -72,9 +72,11 @@ class Namespace:
     def dtype(self, dtype: DType) -> Any:
         """Return what the library calls a dtype of NumPy's."""
         try:
-            return getattr(self.xp, dtype.name)
+            found = getattr(self.xp, dtype.name)
         except AttributeError:
             raise NamespaceRefusal(f"{self.name} has no dtype as {dtype} of NumPy is [AL613]") from None
+        # some libraries have NumPy's names for these: what an array of theirs has is NumPy's dtype, no class
+        return dtype if isinstance(found, type) and issubclass(found, np.generic) else found
 
     def asarray(self, value: ArrayLike) -> Any:
         """Return an array or number of NumPy's as an array of the library."""
@@ -86,6 +88,15 @@ class Namespace:
     def of(self, value: Any) -> Any:
         """Return an array of the library's as it is, any other as one."""
         return value if isinstance(value, self.array) else self.asarray(value)
+
+    def of_dtype(self, value: Any, dtype: DType) -> Any:
+        """Return an array of the library as one of a dtype of NumPy's, a complex one's real part for a real dtype."""
+        mine = self.dtype(dtype)
+        if value.dtype == mine:
+            return value
+        if dtype.kind != "c" and numpys_dtype(value.dtype) in (np.dtype("c8"), np.dtype("c16")):
+            value = self.xp.real(value)
+        return value.astype(mine) if hasattr(value, "astype") else self.xp.astype(value, mine)
 
     @property
     def where(self) -> dict[str, Any]:
