@@ -84,7 +84,7 @@ def _called(
     if kwargs.pop("descending", False):
         raise UnknownWhileTracing(f"{name}(..., descending=True): sort the negative of the array")
     kwargs.pop("device", None)
-    made = numpys(*map(_numpys, args), **{key: _numpys(one) for key, one in kwargs.items()})
+    made = theirs.called(numpys, [*map(_numpys, args)], {key: _numpys(one) for key, one in kwargs.items()})
     theirs.check_result(arrays, made)
     if isinstance(made, np.dtype):
         return theirs.namespace.dtype(made)

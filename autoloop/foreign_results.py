@@ -52,6 +52,8 @@ def _handed(
     if tensor.dtype.kind in "biufc" and theirs.of(tensor):
         asarray: Callable[[Any], Any] = theirs.namespace.asarray
         return lambda value: asarray(value) if isinstance(value, _OWN) else value
+    if theirs.of(tensor) is False:  # of numbers that were taken of theirs, or by an index that is
+        return lambda value: plain(value if isinstance(value, _OWN) else np.asarray(value))
     return lambda value: plain(value) if isinstance(value, _OWN) else value
 
 

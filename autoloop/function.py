@@ -266,7 +266,8 @@ class Function(SentByName, TracesAskedFor):
         if (plain := self.told.recursive.get(kind) or self.told.recursive.get(size)) is not None:
             return self.known_traces.add(key, plain)
         specs = nest.flatten(self.input_signature, True) if self.input_signature is not None else given
-        settings = settings_of(leaves, self.tracing_count, self.gradient_memory, self.progress, self.keeps_checkpoints)
+        settings = settings_of(leaves, self.tracing_count, self.gradient_memory, self.progress, self.keeps_checkpoints,
+                               self.needs_graph or self.executor != "auto")  # fmt: skip
         request = Request(self.name, self.executor, self.python_function, self._target(), self._parameters, call,
                           leaves, structure_of(structure), specs, same or (), self._instance, settings,
                           same is not None, self.needs_graph)  # fmt: skip

@@ -333,9 +333,9 @@ assert _trace_entry_.__name__ == locations.TRACE_ENTRY
 
 def settings_of(
     leaves: list[Any], traces: int, gradient_memory: str | int | None, progress: bool | None,
-    keeps_checkpoints: bool,
+    keeps_checkpoints: bool, is_wanted: bool,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return what a graph is told of the trace that fills it."""
+    """Return what a graph is told of the trace that fills it; it *is wanted* where plain Python is no way."""
     is_strict = not any(issubclass(type(x), (Tensor, TensorSpec)) for x in leaves)
     settings: dict[str, Any] = {"strict": is_strict, "no_new_variables": bool(traces)}
     if shows_progress() if progress is None else progress:
@@ -347,7 +347,7 @@ def settings_of(
             from autoloop_runtime.ir.foreign_values import Theirs
 
             from .foreign_namespaces import names_of
-        settings["theirs"] = Theirs(namespace, functools.partial(names_of, namespace), ArrayTracer)
+        settings["theirs"] = Theirs(namespace, functools.partial(names_of, namespace), ArrayTracer, is_wanted)
     return settings if gradient_memory is None else settings | {"gradient_memory": gradient_memory}
 
 

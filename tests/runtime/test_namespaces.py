@@ -122,7 +122,7 @@ def test_dtypes_that_torch_has_rules_of_its_own_for_are_left_to_it(name):
         made, expected = staged(k, f), function(k, f)
         assert made.dtype == expected.dtype and (made == expected).all()
     else:
-        with pytest.raises(TypeError, match="over NumPy's; cast the operands to one dtype first"):
+        with pytest.raises(TypeError, match="cast (the operands to one dtype|them) first"):
             staged(k, f)
 
 
@@ -135,7 +135,7 @@ def test_a_variable_that_changes_its_dtype_in_a_loop():
         return x
 
     k, f = numbers(of_torch)
-    with pytest.raises(TypeError, match="float32 over arrays of torch, and float64"):
+    with pytest.raises(TypeError, match="float32 over arrays of torch, and float64|cast them first"):
         al.function(halved, executor="dataflow")(k)
     assert (al.function(halved, executor="dataflow")(f) == halved(f)).all()
 

@@ -14,7 +14,7 @@ from autoloop_runtime.base.callbacks import TRACES, attribute_of, module_of, ori
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.base.parsing import signature_of
-from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.graph import current_graph, theirs_here
 from autoloop_runtime.ir.records import CallRecord, record_call
 from autoloop_runtime.ir.text_operators import refused_by_numpy
 from autoloop_runtime.ir.tracers import ArrayTracer, TextTracer, Tracer
@@ -70,7 +70,16 @@ def call(f: Any) -> Any:
     if _may_draw(f) and (drawn := operators.drawing(f)) is not None:
         return drawn
     made = _called(f)
+    if (theirs := theirs_here()) is not None and (isinstance(owner, np.ndarray) or origin_of(f) == "numpy"):
+        made = functools.partial(_asked_of_theirs, theirs, f, made)
     return _changing(made) if are_some() else made
+
+
+def _asked_of_theirs(theirs: Any, f: Any, made: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Call what stands for a function of NumPy's, unless that would make NumPy's arrays of another library's."""
+    if not isinstance(f, np.ufunc):  # which ask
+        theirs.check_function(f, args, kwargs)
+    return made(*args, **kwargs)
 
 
 def _may_draw(f: Any) -> bool:

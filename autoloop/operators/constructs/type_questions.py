@@ -119,6 +119,8 @@ def has_attribute(value: Any, name: str) -> Any:
     _refuse_untold(name)
     if isinstance(value, MixedNumber):
         return mixed_has(value, name)
+    if isinstance(value, ArrayTracer) and (theirs := theirs_here()) is not None:
+        return theirs.has(value, name)
     if (kind := _class_of(value)) is not None:
         return instances_have(kind, name)
     try:
@@ -162,6 +164,8 @@ def attribute_or(value: Any, name: str, *default: Any) -> Any:
     _refuse_untold(name)
     if default and isinstance(value, MixedNumber) and not mixed_has(value, name):
         return default[0]
+    if isinstance(value, ArrayTracer) and (theirs := theirs_here()) is not None:
+        return attribute(value, name) if not default or theirs.has(value, name) else default[0]
     if (kind := _class_of(value)) is not None and not instances_have(kind, name):
         if default:
             return default[0]

@@ -104,8 +104,10 @@ def _operator(kind: type, name: str, reflected: bool) -> None:
             return _answer(self, _example(other) if isinstance(other, Tensor) else other, plain, reflected)
         if plain is operator.matmul and _has_no_products(self) and not isinstance(other, Tensor | np.ndarray):
             return NotImplemented
-        if not compares and (theirs := theirs_here()) is not None:
-            theirs.check_operands(self, other, plain is operator.truediv)
+        if (theirs := theirs_here()) is not None:
+            theirs.check_beside(*((other, self) if reflected else (self, other)), name.strip("_"))
+            if not compares:
+                theirs.check_operands(self, other, plain is operator.truediv)
         if self.dtype.char == _WIDEST:
             other = _beside_widest(self, other)
         elif isinstance(other, ArrayTracer) and other.dtype.char == _WIDEST:

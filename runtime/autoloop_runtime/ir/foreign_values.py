@@ -15,12 +15,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..base import nest
 from ..base.dataclass import Protocol
 from ..base.stand_ins import UnknownWhileTracing
 from .graph import PARAMETER
 from .op import call
 from .structured import COND, WHILE
 from .tensor import Tensor
+from .tensor_operators import COMPARISONS
 
 
 class Namespace(Protocol):
@@ -64,15 +66,22 @@ class Theirs:
         Makes of this what stands for the library's names in the trace.
     make : callable
         Makes of a tensor what stands for an array.
+    is_wanted : bool
+        Whether there has to be a graph: plain Python, in which NumPy's functions may make NumPy's arrays of the
+        library's, is no way.
     """
 
-    __slots__ = ("_are_fixed", "_make", "_names", "known", "namespace")
+    __slots__ = ("_are_fixed", "_is_asked", "_is_wanted", "_make", "_names", "known", "namespace")
 
     def __init__(
-        self, namespace: Namespace, names: Callable[[Theirs], Any], make: Callable[[Tensor], Any]
+        self, namespace: Namespace, names: Callable[[Theirs], Any], make: Callable[[Tensor], Any],
+        is_wanted: bool = True,
     ) -> None:  # fmt: skip
         self.namespace = namespace
         self._names, self._make = names, make
+        self._is_wanted = is_wanted
+        #: whether a function of the library's own is called; by the one thread that traces
+        self._is_asked = False
         #: whether operators never change one in place
         self._are_fixed = not hasattr(namespace.array, "__iadd__")
         self.known: dict[Tensor, bool | None] = {}
@@ -159,11 +168,23 @@ class Theirs:
 
     def dtype(self, array: Any) -> Any:
         """Return what ``x.dtype`` gives."""
-        if self.namespace.dtype(array.dtype) is array.dtype or (found := self.holds(array)) is False:
+        made = self.namespace.dtype(array.dtype)
+        is_numpys = made is array.dtype or (isinstance(made, type) and issubclass(made, np.generic))
+        if is_numpys or (found := self.holds(array)) is False:
             return array.dtype
         if found is None:
             self.refuse("the dtype, where only the run knows if it is one,")
-        return self.namespace.dtype(array.dtype)
+        return made
+
+    def number(self, tensor: Tensor) -> Tensor:
+        """Return a tensor as that of a number of Python's, ``float(x[0])``: whatever computes it, what is made of it is
+        no array of the library."""
+        if self.of(tensor) is False:
+            return tensor
+        if tensor.node is not None and tensor.node.op is not PARAMETER:
+            tensor = call("identity", tensor)
+        self.known[tensor] = False
+        return tensor
 
     def made(self, value: Any) -> Any:
         """Return an array of the library with these values of NumPy's, in the trace."""
@@ -188,6 +209,71 @@ class Theirs:
         """Return whether a value is what a graph computes, and not of such arrays."""
         return hasattr(type(value), "storage") and self.holds(value) is False
 
+    # -- NumPy's functions and arrays beside theirs -------------------------------------------------------
+
+    def _is_graph(self, is_asking: bool = True) -> bool:
+        """Return whether what NumPy is asked for is in the graph, and gives the library's arrays: where the library
+        says so itself, being asked, and where the graph is what is wanted."""
+        says = is_asking and hasattr(self.namespace.array, "__array_function__")
+        return self._is_wanted or self._is_asked or says
+
+    def called(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Any) -> Any:
+        """Return what a function of NumPy's gives that stands for one of the library's own."""
+        before, self._is_asked = self._is_asked, True
+        try:
+            return function(*args, **kwargs)
+        finally:
+            self._is_asked = before
+
+    def check_function(self, function: Any, args: Sequence[Any], kwargs: Any) -> None:
+        """Refuse a function of NumPy's that would take an array for NumPy's, and give that, or an error."""
+        if self._is_graph(hasattr(function, "_implementation")) or not self._may_hold_some(args, kwargs):
+            return
+        if function in _OF_ATTRIBUTES:
+            return
+        self._refuse_numpys(f"np.{function.__name__}")
+
+    def check_ufunc(self, ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Any) -> None:
+        """Refuse an element-wise function of NumPy's, but where the library's array has the result made its own."""
+        if self._is_graph() or not self._may_hold_some(inputs, kwargs):
+            return
+        is_wrapped = self._wraps() and method == "__call__" and not kwargs
+        # an operator may have called it, which arrays of NumPy's, being asked first, refuse
+        if not is_wrapped or self._is_numpys_array(inputs[0]) or _gives_truths(ufunc, inputs):
+            self._refuse_numpys(f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}"))
+
+    def check_beside(self, one: Any, other: Any, name: str) -> None:
+        """Refuse an operator of an array of the library's and of one of NumPy's that do not go together."""
+        if self._is_graph():
+            return
+        for k, (mine, beside) in enumerate(((one, other), (other, one))):
+            if not self._is_numpys(beside) or not self.may_hold(mine):
+                continue
+            if not self._wraps() or (self._is_numpys_array(beside) and (k or name in COMPARISONS)):
+                self._refuse_numpys("an operator of NumPy's array and one")
+
+    def _wraps(self) -> bool:
+        """Return whether arrays of the library have what NumPy makes of them made theirs; of the others NumPy's stay
+        NumPy's."""
+        return hasattr(self.namespace.array, "__array_wrap__")
+
+    def _is_numpys(self, value: Any) -> bool:
+        return isinstance(value, np.ndarray | np.generic) or self.holds_none(value)
+
+    def _is_numpys_array(self, value: Any) -> bool:
+        return self._is_numpys(value) and not isinstance(value, np.generic) and not getattr(value, "is_scalar", False)
+
+    def _may_hold_some(self, args: Sequence[Any], kwargs: Any) -> bool:
+        return any(map(self.may_hold, nest.flatten([list(args), kwargs])))
+
+    def _refuse_numpys(self, what: str) -> NoReturn:
+        has_names = hasattr(self.namespace.array, "__array_namespace__")
+        names = "x.__array_namespace__()" if has_names else "array_api_compat.array_namespace(x)"
+        raise UnknownWhileTracing(
+            f"{what} of an array of {self.namespace.name} gives NumPy's array, or an error: write xp.f(...) with "
+            f"xp = {names}, or say executor='dataflow', with which it gives the library's"
+        )
+
     # -- dtypes -------------------------------------------------------------------------------------------
 
     def check_operands(self, one: Any, other: Any, divides: bool) -> None:
@@ -199,7 +285,7 @@ class Theirs:
         numbers = [np.result_type(number) for number in map(_number_of, (one, other)) if number is not None]
         dtype = next(iter(dtypes))
         wider = any(_ORDER.index(number.kind) > _ORDER.index(dtype.kind) for number in numbers)
-        if len(dtypes) > 1 or wider or (divides and dtype.kind in "bui"):
+        if len({one for one in dtypes if one.kind != "b"}) > 1 or wider or (divides and dtype.kind in "bui"):
             raise UnknownWhileTracing(_DTYPES.format(self.namespace.name))
 
     def check_result(self, arrays: Sequence[Any], made: Any) -> None:
@@ -221,8 +307,31 @@ class Theirs:
         others = _OTHERWISE.get(self.namespace.name, ())
         is_other = name in others or (has_arguments and name in _OTHERWISE_WITH.get(self.namespace.name, ()))
         is_other = is_other or (name[0] != "_" and not hasattr(np.ndarray, name))
+        is_other = is_other or (name[0] != "_" and not self._is_wanted and not hasattr(self.namespace.array, name))
         if is_other and self.holds(array) is not False:
             self.refuse(f"x.{name}")
+
+    def check_method(self, array: Any, name: str, args: Sequence[Any], kwargs: Any) -> None:
+        """Refuse a method that is another thing than of NumPy's arrays, and one of NumPy's that is given theirs."""
+        self.check_meaning(array, name, bool(args or kwargs))
+        if not self._is_graph(False) and self.holds_none(array) and self._may_hold_some(args, kwargs):
+            self._refuse_numpys(f"ndarray.{name}")
+
+    def has(self, array: Any, name: str) -> bool:
+        """Return ``hasattr(x, name)``, where one of the library's arrays surely says what every other does."""
+        found = self.holds(array)
+        answers = set() if found is True else {hasattr(_ANY_ARRAY, name)}
+        if found is not False:
+            kind = self.namespace.array
+            # what their class lacks one of them may have, but for what Python asks the class for
+            is_sure = hasattr(kind, name) or (name[:2] == name[-2:] == "__" and not hasattr(kind, "__getattr__"))
+            if not is_sure or array.shape.rank is None:
+                self.refuse(f"hasattr(x, {name!r})")
+            one = self.namespace.asarray(np.ones((1,) * array.shape.rank, array.dtype))
+            answers.add(hasattr(one, name))
+        if len(answers) > 1:
+            self.refuse(f"hasattr(x, {name!r}), where only the run knows if it is one,")
+        return answers.pop()
 
     def check_class(self, array: Any) -> None:
         """Refuse to say of which class what may be an array of the library is."""
@@ -230,11 +339,20 @@ class Theirs:
             self.refuse("the class")
 
 
+#: gives what any array of NumPy's has
+_ANY_ARRAY = np.empty(0)
+#: functions of NumPy's that ask an array for an attribute, or count it
+_OF_ATTRIBUTES = (np.shape, np.ndim)
 _DTYPES = "{} has rules of its own for the dtype of what is made of two dtypes, or of integers: cast them first"
 #: kinds of dtypes and of numbers, in the order in which the greater says the kind of the result
 _ORDER = "buifc"
 #: libraries whose operators give the dtypes that NumPy's give, or none
 _AS_NUMPY = frozenset(("dask.array", "array_api_strict", "cupy"))
+
+
+def _gives_truths(ufunc: Any, inputs: Sequence[Any]) -> bool:
+    is_of_truths = any(hasattr(type(one), "storage") and one.dtype.kind == "b" for one in inputs)
+    return is_of_truths or any(one.endswith("d->?") for one in ufunc.types)
 
 
 def _is_array(value: Any) -> bool:
@@ -258,4 +376,5 @@ def _sources(tensor: Tensor) -> list[Tensor]:
         return [] if outer is None else [outer]
     if node.op is COND:
         return [node.attrs[branch].outputs[tensor.index] for branch in ("then", "else")]
-    return list(node.inputs)
+    # an element has whatever kind the array has, also where the index is an array of theirs
+    return list(node.inputs[:1] if node.op.name == "getitem" else node.inputs)

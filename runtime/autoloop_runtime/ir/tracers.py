@@ -122,6 +122,8 @@ class Tracer(Tensor):
             return NotImplemented
         if (first := asked_first((*inputs, *kwargs.values()))) is not None:
             return first.given_to(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
+        if (library := theirs_here()) is not None:
+            library.check_ufunc(ufunc, method, inputs, kwargs)
         theirs = ufunc if method == "__call__" else getattr(ufunc, method)
         out, named = kwargs.get("out"), dict(kwargs)
         if out is not None and is_reference(out):
@@ -157,6 +159,8 @@ class Tracer(Tensor):
             return NotImplemented
         if (first := asked_first((*args, *kwargs.values()))) is not None:
             return first.given_to(func, args, kwargs)
+        if (library := theirs_here()) is not None:
+            library.check_function(func, args, kwargs)
         out, others, named = without_out(place_of_out(func), args, kwargs)
         if out is not None and is_reference(out, func):
             with undivided():
@@ -295,6 +299,9 @@ class NumberTracer(Tracer):
 
     __slots__ = ()
     is_pythons = True
+
+    def __init__(self, tensor: Tensor) -> None:
+        super().__init__(tensor if (theirs := theirs_here()) is None else theirs.number(tensor.plain))
 
 
 @called("number (which only the run knows)")
@@ -609,7 +616,7 @@ def _asking(method: Callable[..., Any]) -> Callable[..., Any]:
         if (first := asked_first((*args, *kwargs.values()))) is not None:
             return first.given_to(functools.partial(method, self), args, kwargs)
         if (theirs := theirs_here()) is not None:
-            theirs.check_meaning(self, method.__name__, bool(args or kwargs))
+            theirs.check_method(self, method.__name__, args, kwargs)
         return method(self, *args, **kwargs)
 
     return _instead(method, asking)
