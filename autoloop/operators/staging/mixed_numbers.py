@@ -286,7 +286,9 @@ def handed_out(value: Any, tag: Any) -> Any:
         if kind is not NumberTracer:
             with undivided():
                 from autoloop_runtime.namespaces import namespace_of
-            return namespace_of(value).of_dtype(value, dtype)
+            namespace = namespace_of(value)
+            assert namespace is not None
+            return namespace.of_dtype(value, dtype)
         value = np.asarray(value)[()]
     if value.dtype != dtype:
         value = (value.real if dtype.kind != "c" else value).astype(dtype)
