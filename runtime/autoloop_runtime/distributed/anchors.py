@@ -76,7 +76,7 @@ class Anchors:
             if anchor is not None:
                 self._last = anchor  # and nobody has the one before
                 return list(_arrays(self._array, anchor.forms, [futures[0] for futures in anchor.chunks]))
-        raise LostError("workers die more often than an anchor can be made")
+        raise LostError("workers die more often than an anchor can be made [AL616]")
 
     def again(self) -> list[Any]:
         """Return the arrays of the last anchor, made of what is left of it.
@@ -87,10 +87,10 @@ class Anchors:
             If a chunk and its copy are both gone, or there is no anchor.
         """
         if self._last is None:
-            raise LostError("there is no anchor")
+            raise LostError("there is no anchor [AL616]")
         whole = [next((one for one in futures if one.status == "finished"), None) for futures in self._last.chunks]
         if None in whole:
-            raise LostError("a chunk and its copy are gone")
+            raise LostError("a chunk and its copy are gone [AL616]")
         return self.anchored(list(_arrays(self._array, self._last.forms, whole)))
 
     def close(self) -> None:
@@ -111,7 +111,7 @@ class Anchors:
             if future.status == "error":
                 raise future.exception()
             if future.status != "finished":
-                raise LostError(f"{future.key!r} is {future.status}")
+                raise LostError(f"{future.key!r} is {future.status} [AL616]")
 
     def _try(self, futures: Sequence[Any], arrays: Sequence[Any]) -> _Anchor | None:
         """Return an anchor, None if a worker has died meanwhile."""
