@@ -22,7 +22,7 @@ from .known_calls import Known, KnownCalls
 from .laters import Call, Later, calls_of, unwrapped
 from .mailbox import Mailbox
 from .on_cluster import OnCluster
-from .submissions import Done, Fetched, Locally, Sender, Statistics, Submission, dask_client, is_there
+from .submissions import Done, Fetched, Locally, Sender, Statistics, Submission, dask_client, find_parts
 from .task_templates import Templates
 from .windows import Windows
 
@@ -188,7 +188,7 @@ class _Driver:
         """Return what a token carries for what a kernel gave; what was kept somewhere may be computed already."""
         later = self._executable.known.later(value)
         if type(later) is Later:
-            later.is_sent = later.form is not None and is_there(value, self._sender)
+            find_parts(later, self._sender)
         return later
 
     def _is_kept_waiting(self, it: Iteration, step: Step) -> bool:

@@ -222,13 +222,17 @@ def hold(later: Later, sender: Sender, submission: Submission) -> None:
     later.keys, later.parts = keys, [parts[key] for key in keys]
 
 
-def is_there(collection: Any, sender: Sender) -> bool:
-    """Return whether a collection is nothing but chunks that are computed, or being computed."""
-    layers = collection.dask.layers
-    if len(layers) != 1:
-        return False
+def find_parts(later: Later, sender: Sender) -> None:
+    """Let a value have its parts, if it is an array of nothing but chunks that are computed, or being computed."""
+    layers = later.collection.dask.layers
+    if later.form is None or len(layers) != 1:
+        return
     (nodes,) = layers.values()
-    return bool(nodes) and all(map(sender.is_part, nodes.values()))
+    keys = chunk_keys(later.collection.name, later.form)
+    if len(nodes) == len(keys) and all(sender.is_part(nodes.get(key)) for key in keys):
+        parts = [getattr(nodes[key], "value", nodes[key]) for key in keys]
+        later.keys, later.parts = [getattr(part, "key", key) for key, part in zip(keys, parts)], parts
+        later.is_sent = True
 
 
 def array_of(later: Later) -> Any:
