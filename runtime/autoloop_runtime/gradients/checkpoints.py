@@ -289,7 +289,8 @@ def backward(plan: Reversal, gradients: Sequence[Tensor | None], walk: Walk) -> 
         for place, sink in zip(places, sinks):
             results.append(inner.adjoints.sinks[place] if running[place] is sink else sink)
         results += left
-    plan.hand_out(walk, count_down(plan, scope, body, loop, results))
+    # a segment that runs ahead keeps what it saves until the ones behind it are gone back through: no memory is bounded
+    plan.hand_out(walk, count_down(plan, scope, body, loop, results, at_once=1))
 
 
 def _moves(node: Node, parameter: Tensor) -> bool:

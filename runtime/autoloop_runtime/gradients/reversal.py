@@ -109,9 +109,13 @@ def fitting(g: Tensor, shape: TensorShape) -> Tensor:
 
 
 def count_down(
-    plan: Reversal, scope: str, body: Graph, loop: Sequence[LoopVar], results: Sequence[Tensor]
-) -> list[Tensor]:
-    """Make a loop of a finished body, which runs while its first variable is not negative; gives its results."""
+    plan: Reversal, scope: str, body: Graph, loop: Sequence[LoopVar], results: Sequence[Tensor],
+    at_once: int | None = None,
+) -> list[Tensor]:  # fmt: skip
+    """Make a loop of a finished body, which runs while its first variable is not negative; gives its results.
+
+    ``at_once`` is its ``parallel_iterations``, by default those of the loop it is the reversal of.
+    """
     for v, parameter, result in zip(loop, body.inputs, results):
         if parameter is result and v.init.node is not None and v.init.node.op is adjoint_table.FROM_ROWS:
             _read_rows(body, parameter, v.init.node.inputs[0])
@@ -119,7 +123,8 @@ def count_down(
     with cond.as_default():
         pred = ops.greater_equal(cond.inputs[0], 0)
     attrs = plan.node.attrs
-    options = LoopOptions(attrs["parallel_iterations"], None, True, attrs["swap_memory"], "save")
+    window = attrs["parallel_iterations"] if at_once is None else at_once
+    options = LoopOptions(window, None, True, attrs["swap_memory"], "save")
     return finish_while(plan.graph, scope, loop, cond, pred, body, results, options, plan.node.location)
 
 
