@@ -24,6 +24,7 @@ from contextlib import suppress
 from typing import Any
 
 from ..base.dataclass import dataclass
+from .fresh_names import FreshNames
 
 #: how often an anchor is made again when workers die while it is
 TRIES = 5
@@ -50,7 +51,7 @@ class Anchors:
     """
 
     def __init__(self, client: Any) -> None:
-        self._client = client
+        self._client, self._names = client, FreshNames(client)
         self._distributed: Any = importlib.import_module("distributed")
         self._array: Any = importlib.import_module("dask.array")
         self._last: _Anchor | None = None
@@ -68,7 +69,7 @@ class Anchors:
         Exception
             What a task has raised.
         """
-        made = self._client.persist(list(arrays))
+        made = self._names.persist(arrays)
         for _ in range(TRIES):
             futures = [future for array in made for future in self._chunks(array)]
             self._wait(futures)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import uuid
 from collections.abc import Sequence
 from typing import Any
 
+from .fresh_names import FreshNames
 from .laters import Later
 from .mailbox import Mailbox
 from .submissions import Done, Fetched, Submission, array_of, hold, persist_all
@@ -25,15 +25,11 @@ class OnCluster:
     def __init__(self, client: Any) -> None:
         self._client = client
         self._distributed: Any = importlib.import_module("distributed")
-        try:
-            self._expression: Any = getattr(importlib.import_module("dask._expr"), "LLGExpr", None)
-        except ImportError:  # before dask 2025.4
-            self._expression = None
+        self._names = FreshNames(client)
 
     def persist(self, collections: list[Any]) -> list[Any]:
         """See ``Sender``."""
-        made: list[Any] = self._client.persist(collections)
-        return made
+        return self._names.persist(collections)
 
     def failure(self, collections: list[Any]) -> BaseException | None:
         """See ``Sender``."""
@@ -64,12 +60,9 @@ class OnCluster:
         """Send the tasks that a template gives, and no collection."""
         use = submission.use
         assert use is not None
-        for later in use.given:
-            hold(later, self, submission)
+        hold(use.given, self, submission)
         tasks, keys = use.template.used([later.keys for later in use.given], use.scalars)
-        # with a name of its own it is not made one of all that it contains
-        graph = tasks if self._expression is None else self._expression(tasks, _determ_token=uuid.uuid4().hex)
-        futures = self._client.get(graph, keys, sync=False)
+        futures = self._names.send(tasks, keys)
         for later, those, parts in zip(submission.laters, keys, futures):
             later.become_parts(those, parts, array_of)
         return len(tasks)

@@ -182,8 +182,7 @@ class Locally:
         return count
 
     def _compute(self, submission: Submission, use: Use) -> int:
-        for later in use.given:
-            hold(later, self, submission)
+        hold(use.given, self, submission)
         graph, keys = use.template.used([later.keys for later in use.given], use.scalars)
         count, node = len(graph), self._spec.DataNode
         for later in use.given:
@@ -209,17 +208,19 @@ def persist_all(submission: Submission, sender: Sender) -> None:
         later.become(collection)
 
 
-def hold(later: Later, sender: Sender, submission: Submission) -> None:
-    """Have the parts of a value that a template is given; of one that is lazy yet, have them computed."""
-    if later.parts:
-        return
-    if not later.is_sent:
-        submission.sources.append(later.collection)
-        later.become(sender.persist([later.collection])[0])
-    parts = sender.parts(later.collection)
-    assert later.form is not None
-    keys = chunk_keys(later.collection.name, later.form)
-    later.keys, later.parts = keys, [parts[key] for key in keys]
+def hold(laters: Sequence[Later], sender: Sender, submission: Submission) -> None:
+    """Have the parts of values that a template is given; of those that are lazy yet, have them computed together."""
+    lazy = [later for later in laters if not later.is_sent]
+    sources = [later.collection for later in lazy]
+    submission.sources += sources
+    for later, made in zip(lazy, sender.persist(sources) if sources else ()):
+        later.become(made)
+    for later in laters:
+        if not later.parts:
+            parts = sender.parts(later.collection)
+            assert later.form is not None
+            keys = chunk_keys(later.collection.name, later.form)
+            later.keys, later.parts = keys, [parts[key] for key in keys]
 
 
 def find_parts(later: Later, sender: Sender) -> None:

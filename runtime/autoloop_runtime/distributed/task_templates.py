@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
+from .fresh_names import optimised
 from .known_calls import chunk_keys, parameter_form, placeholder
 from .laters import Call, Later, calls_of
 
@@ -133,19 +134,7 @@ def _written(calls: Sequence[Call], given: Sequence[Later], targets: Sequence[La
     arrays = [made[t.call.serial][t.number] for t in targets if t.call is not None]
     places = [chunk_keys(f"given-{k}", v.form) for k, v in enumerate(given) if v.form is not None]
     keys = [chunk_keys(array.name, later.form) for array, later in zip(arrays, targets) if later.form is not None]
-    return Template(_optimised(arrays, keys), places, scalars, keys)
-
-
-def _optimised(arrays: Sequence[Any], keys: Sequence[Sequence[Any]]) -> dict[Any, Any]:
-    """Return the tasks of some arrays as Dask would send them."""
-    spec: Any = importlib.import_module("dask._task_spec")
     graphs: Any = importlib.import_module("dask.highlevelgraph")
-    core: Any = importlib.import_module("dask.core")
-    wanted = [key for those in keys for key in those]
     merged = graphs.HighLevelGraph.merge(*[array.dask for array in arrays])
-    tasks: dict[Any, Any] = spec.convert_legacy_graph(dict(arrays[0].__dask_optimize__(merged, wanted)))
-    resolve = getattr(spec, "resolve_aliases", None)
-    if resolve is None:  # an older Dask
-        return tasks
-    resolved: dict[Any, Any] = resolve(tasks, set(wanted), core.reverse_dict(spec.DependenciesMapping(tasks)))
-    return resolved
+    tasks = optimised(merged, [key for those in keys for key in those], arrays[0])
+    return Template(tasks, places, scalars, keys)

@@ -1,0 +1,120 @@
+"""Arrays are sent to a cluster under names that nobody else uses.
+
+Dask names a task by the array that it makes, before it fuses tasks: two graphs that are sent one after the other may
+have the same name for different ones, which the scheduler warns of, and may wait for ever. So here all are renamed.
+What such a graph has in common with one that was sent before is taken from there, as long as somebody holds it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import operator
+import uuid
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+_GONE = ("error", "cancelled", "lost")
+
+
+class FreshNames:
+    """Persists arrays on a cluster, each time under other names.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._array: Any = importlib.import_module("dask.array").Array
+        self._graphs: Any = importlib.import_module("dask.highlevelgraph")
+        self._spec: Any = importlib.import_module("dask._task_spec")
+        try:
+            self._expression: Any = getattr(importlib.import_module("dask._expr"), "LLGExpr", None)
+        except ImportError:  # before dask 2025.4
+            self._expression = None
+        #: by the name of an array: what it was persisted as, while that is there
+        self._made: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+
+    def persist(self, collections: Sequence[Any]) -> list[Any]:
+        """Return collections whose parts are futures."""
+        if not collections:
+            return []
+        if not all(type(one) is self._array and hasattr(one.dask, "layers") for one in collections):
+            return list(self._client.persist(list(collections)))
+        graph = self._graphs.HighLevelGraph.merge(*[one.dask for one in collections])
+        if any(layer.annotations for layer in graph.layers.values()):
+            return list(self._client.persist(list(collections)))
+        graph = self._without_what_is_there(graph)
+        wanted = [_flat(one) for one in collections]
+        tasks = optimised(graph, [key for keys in wanted for key in keys], collections[0])
+        for keys in wanted:
+            there = [key for key in keys if key not in tasks]
+            if len(there) < len(keys):  # else the whole array is there under its name
+                tasks.update([(key, self._spec.Alias(key, key)) for key in there])
+        numbers: dict[Any, int] = {}
+        serial = f"p{uuid.uuid4().hex}"
+        fresh: dict[Any, Any] = {}
+        for key in tasks:
+            name = key[0] if type(key) is tuple else key
+            new = f"{str(name).split('-')[0]}-{serial}x{numbers.setdefault(name, len(numbers))}"
+            # slices leave numbers of NumPy's in keys, which a client does not take
+            fresh[key] = (new, *map(operator.index, key[1:])) if type(key) is tuple else new
+        renamed = {
+            fresh[key]: self._spec.Alias(fresh[key], key) if _is_loop(node) else node.substitute(fresh, key=fresh[key])
+            for key, node in tasks.items()
+        }
+        futures = self.send(renamed, [[fresh[key] for key in keys if key in fresh] for keys in wanted])
+        return [self._rebuilt(one, those) if those else one for one, those in zip(collections, futures)]
+
+    def send(self, tasks: dict[Any, Any], keys: list[list[Any]]) -> list[list[Any]]:
+        """Return the futures of some keys of a graph of tasks."""
+        # with a name of its own it is not made one of all that it contains
+        graph = tasks if self._expression is None else self._expression(tasks, _determ_token=uuid.uuid4().hex)
+        futures: list[list[Any]] = self._client.get(graph, keys, sync=False)
+        return futures
+
+    def _without_what_is_there(self, graph: Any) -> Any:
+        """Return a graph with futures in the place of arrays that were persisted before."""
+        layers, needed = dict(graph.layers), dict(graph.dependencies)
+        for name in graph.layers:
+            there = self._made.get(name)
+            if there is None:
+                continue
+            parts = [there.dask[key] for key in _flat(there)]
+            if any(part.status in _GONE for part in parts):
+                continue
+            keys = [(name, *key[1:]) for key in _flat(there)]
+            refs = {key: self._spec.TaskRef(part.key) for key, part in zip(keys, parts)}
+            layers[name], needed[name] = self._graphs.MaterializedLayer(refs), set()
+        return self._graphs.HighLevelGraph(layers, needed)
+
+    def _rebuilt(self, array: Any, futures: Sequence[Any]) -> Any:
+        parts = {future.key: future for future in futures}
+        name = futures[0].key[0]
+        made = self._array(parts, name, array.chunks, dtype=array.dtype, meta=array._meta)
+        self._made[array.name] = made
+        return made
+
+
+def optimised(graph: Any, wanted: Sequence[Any], array: Any) -> dict[Any, Any]:
+    """Return the tasks of a graph as Dask would send them for arrays; ``array`` is one of them."""
+    spec: Any = importlib.import_module("dask._task_spec")
+    core: Any = importlib.import_module("dask.core")
+    tasks: dict[Any, Any] = spec.convert_legacy_graph(dict(array.__dask_optimize__(graph, list(wanted))))
+    resolve = getattr(spec, "resolve_aliases", None)
+    if resolve is None:  # an older Dask
+        return tasks
+    resolved: dict[Any, Any] = resolve(tasks, set(wanted), core.reverse_dict(spec.DependenciesMapping(tasks)))
+    return resolved
+
+
+def _flat(array: Any) -> list[Any]:
+    core: Any = importlib.import_module("dask.core")
+    return list(core.flatten(array.__dask_keys__()))
+
+
+def _is_loop(node: Any) -> bool:
+    """Return whether a node stands for what is there under its own name."""
+    return bool(getattr(node, "target", node) == getattr(node, "key", None))
