@@ -28,6 +28,7 @@ class FreshNames:
     def __init__(self, client: Any) -> None:
         self._client = client
         self._array: Any = importlib.import_module("dask.array").Array
+        self._meta_of: Any = importlib.import_module("dask.array.utils").meta_from_array
         self._graphs: Any = importlib.import_module("dask.highlevelgraph")
         self._spec: Any = importlib.import_module("dask._task_spec")
         try:
@@ -93,7 +94,7 @@ class FreshNames:
     def _rebuilt(self, array: Any, futures: Sequence[Any]) -> Any:
         parts = {future.key: future for future in futures}
         name = futures[0].key[0]
-        made = self._array(parts, name, array.chunks, dtype=array.dtype, meta=array._meta)
+        made = self._array(parts, name, array.chunks, dtype=array.dtype, meta=self._meta_of(array))
         self._made[array.name] = made
         return made
 
