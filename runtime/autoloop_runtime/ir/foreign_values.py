@@ -16,27 +16,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..base import nest
-from ..base.dataclass import Protocol
 from ..base.stand_ins import UnknownWhileTracing
+from .foreign_tensors import ForeignTensors, Namespace
 from .graph import PARAMETER
 from .op import call
-from .structured import COND, WHILE
 from .tensor import Tensor
 from .tensor_operators import COMPARISONS
-
-
-class Namespace(Protocol):
-    """What is known here of ``namespaces.Namespace``."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def array(self) -> type: ...
-    def dtype(self, dtype: Any) -> Any: ...
-    def spec(self, value: Any) -> tuple[Any, tuple[int | None, ...]]: ...
-    def asarray(self, value: Any) -> Any: ...
-    def holds(self, value: Any) -> bool: ...
-
 
 #: methods and attributes that PyTorch's tensors have under a name of NumPy's, and that are something else there
 _OTHERWISE = {
@@ -49,15 +34,8 @@ _OTHERWISE = {
 _OTHERWISE_WITH = {"torch": frozenset(("max", "min", "round", "dot", "take", "argmax", "argmin"))}
 
 
-class Theirs:
-    """Which values of a trace are arrays of another library; of a root graph.
-
-    Attributes
-    ----------
-    namespace : Namespace
-        The library.
-    known : dict
-        Tensors -> whether they are; None if that is not known.
+class Theirs(ForeignTensors):
+    """Where arrays of another library are not as NumPy's are; of a root graph.
 
     Parameters
     ----------
@@ -71,54 +49,19 @@ class Theirs:
         library's, is no way.
     """
 
-    __slots__ = ("_are_fixed", "_is_asked", "_is_wanted", "_make", "_names", "known", "namespace")
+    __slots__ = ("_are_fixed", "_is_asked", "_is_wanted", "_make", "_names")
 
     def __init__(
         self, namespace: Namespace, names: Callable[[Theirs], Any], make: Callable[[Tensor], Any],
         is_wanted: bool = True,
     ) -> None:  # fmt: skip
-        self.namespace = namespace
+        super().__init__(namespace)
         self._names, self._make = names, make
         self._is_wanted = is_wanted
         #: whether a function of the library's own is called; by the one thread that traces
         self._is_asked = False
         #: whether operators never change one in place
         self._are_fixed = not hasattr(namespace.array, "__iadd__")
-        self.known: dict[Tensor, bool | None] = {}
-
-    def of(self, tensor: Tensor) -> bool | None:
-        """Return whether a tensor is one; None if that is not known."""
-        todo = [tensor]
-        while todo:
-            one = todo[-1]
-            if one in self.known:
-                todo.pop()
-            elif (needs := [t for t in _sources(one) if t not in self.known]) and len(todo) < len(self.known) + 10_000:
-                todo += needs
-            else:
-                todo.pop()
-                self.known[one] = self._found(one)
-        return self.known[tensor]
-
-    def _found(self, tensor: Tensor) -> bool | None:
-        node = tensor.node
-        if node is None:
-            return False
-        sources = [self.known.get(t) for t in _sources(tensor)]
-        if node.op is PARAMETER and not sources:
-            return False if node.graph is node.graph.root else None
-        if node.op is WHILE or node.op is COND:
-            return sources[0] if all(one is sources[0] for one in sources) else None
-        return True if True in sources else None if None in sources else False
-
-    def holds(self, array: Any) -> bool | None:
-        """Return whether an array of the user's is one; None if that is not known."""
-        storage, found = getattr(array, "storage", None), None
-        if storage is None:
-            return self.of(array.plain)
-        while storage is not None and (found := self.of(storage.tensor)) is None:
-            storage = storage.before  # of a variable of a loop
-        return found
 
     def refuse(self, what: str) -> NoReturn:
         """Raise the error for what the library has its own answer to."""
@@ -364,17 +307,3 @@ def _number_of(value: Any) -> Any:
     if getattr(type(value), "is_pythons", False):
         return {"b": False, "i": 0, "f": 0.0, "c": 0j}[value.dtype.kind]
     return type(value)() if type(value) in (bool, int, float, complex) else None
-
-
-def _sources(tensor: Tensor) -> list[Tensor]:
-    """Return the tensors of which it hangs whether one is an array of theirs."""
-    node = tensor.node
-    if node is None:
-        return []
-    if node.op is PARAMETER:
-        outer = node.graph.captured_from.get(tensor)
-        return [] if outer is None else [outer]
-    if node.op is COND:
-        return [node.attrs[branch].outputs[tensor.index] for branch in ("then", "else")]
-    # an element has whatever kind the array has, also where the index is an array of theirs
-    return list(node.inputs[:1] if node.op.name == "getitem" else node.inputs)
