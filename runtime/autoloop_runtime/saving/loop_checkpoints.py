@@ -72,7 +72,7 @@ class CheckpointError(RuntimeError):
 
     Examples
     --------
-    >>> with al.checkpoints("folder", checkpoint_every=0):
+    >>> with al.keep_checkpoints("folder", checkpoint_every=0):
     ...     pass
     Traceback (most recent call last):
     ValueError: checkpoint_every is a number of iterations from 1 on, got 0 [AL715]
