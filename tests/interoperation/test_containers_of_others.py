@@ -167,3 +167,28 @@ def test_the_dtype(theirs):
             warnings.simplefilter("ignore")
             wanted, got = f(theirs([1.0, 2.0])), al.function(f)(theirs([1.0, 2.0]))
         assert got == wanted and type(got) is type(wanted)
+
+
+def grown_and_joined(x, n):
+    found = []
+    for k in range(n):
+        found.append(x * k)
+    return sum(found), np.concatenate(found)
+
+
+def grown_and_summed(x):
+    found = []
+    while x[1] > 0.5:
+        x = x * 0.5
+        found.append(x)
+    return sum(found)
+
+
+@pytest.mark.parametrize("theirs", [dask_array, np.asarray])
+def test_a_grown_list_goes_to_pythons_sum(theirs):
+    for n in (3, np.int64(3)):
+        assert kinds(al.function(grown_and_joined)(theirs([1.0, 4.0, 2.0]), n)) == kinds(
+            grown_and_joined(theirs([1.0, 4.0, 2.0]), n)
+        )
+    wanted = kinds(grown_and_summed(theirs([1.0, 4.0, 2.0])))
+    assert kinds(al.function(grown_and_summed)(theirs([1.0, 4.0, 2.0]))) == wanted

@@ -18,6 +18,7 @@ from ..collections.accumulators import Accumulator
 from ..collections.adjoint_table import AdjointTable
 from ..collections.versioned_array import ArrayValue
 from ..ops.index import Index
+from .array_namespace import Namespace
 from .eager_scatters import add_at
 from .eager_shapes import part
 from .foreign_arrays import ForeignArray, Seen
@@ -33,6 +34,21 @@ KEEPING = frozenset(
         tensor_array_vjps.SCATTER, tensor_array_vjps.SPLIT,
     }
 )  # fmt: skip
+
+
+def may_hold(namespace: Namespace, value: Any) -> bool:
+    """Return whether a value of a run is an array of a library, or may hold some."""
+    if namespace.holds(value):
+        return True
+    if isinstance(value, ArrayValue):
+        return isinstance(value, ForeignArray)
+    if isinstance(value, Accumulator):
+        return namespace.holds(value.array)
+    if isinstance(value, saved_stacks.Stack):
+        return any(may_hold(namespace, one) for one in value)
+    # what is left is saved for a gradient, in whatever form
+    return getattr(value, "dtype", None) is variant and not isinstance(value, saved_stacks.EmptyStack)
+
 
 # -- TensorArrays and lists ---------------------------------------------------------------------------------
 

@@ -93,7 +93,11 @@ class CheckpointedRuns:
         """Return what tells this run from those of other graphs and other inputs."""
         found = hashlib.sha256(self._fingerprint)
         for value in values:
-            found.update(_said_of(value))
+            try:
+                found.update(_said_of(value))
+            except SaveError as error:
+                loops = [stage.node.location for stage in self._stages if isinstance(stage, LoopPart)]
+                raise unsavable(str(error), *loops[:1]) from None
         return found.hexdigest()
 
     def run_of(self, k: int) -> Run:
@@ -250,7 +254,7 @@ def _without_places(form: Any) -> Any:
 
 def _said_of(value: Any) -> bytes:
     """Return what tells an input from others: the content of NumPy's, what is known of any other without computing."""
-    for foreign in FOREIGN.values():
+    for foreign in [*FOREIGN.values()]:  # another thread may add to it meanwhile
         if foreign.takes(value):
             return foreign.told(value).encode()
     arrays = Arrays()

@@ -9,7 +9,8 @@ from ..dataflow.executable import Executable
 from ..dataflow.lowering import lower
 from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState
-from ..namespaces import NamespaceRefusal, check_promotions, in_namespace
+from ..namespaces import NamespaceRefusal, check_promotions, in_namespace, kept_arrays
+from ..namespaces.foreign_collections import may_hold
 from ..passes.loop_stages import follow_one_another
 from .checkpointed_runs import CheckpointedRuns, Run
 from .standing import Standing
@@ -39,6 +40,8 @@ class ForeignRun:
         whole = _made(graph, namespace, foreign)
         self._run: Run
         if graph.keeps_checkpoints or (namespace.is_lazy and follow_one_another(graph)):
+            if graph.keeps_checkpoints and not namespace.is_lazy:
+                kept_arrays.register(namespace)
             # between the iterations of its loops somebody sees to what is lost when workers die, or may
             self._run = CheckpointedRuns(graph, lambda part: _PartRun(part, namespace), _recovered(namespace))
         else:
@@ -70,7 +73,7 @@ class ForeignRun:
 
 
 class _PartRun:
-    """What runs a part of a graph; which of its inputs are arrays of the library only a run knows."""
+    """What runs a part of a graph; which of its inputs are arrays of the library, or hold some, only a run knows."""
 
     def __init__(self, graph: Graph, namespace: Namespace) -> None:
         self._graph, self._namespace = graph, namespace
@@ -78,7 +81,7 @@ class _PartRun:
         self._runs: dict[tuple[int, ...], Run] = {}
 
     def __call__(self, values: list[Any], state: RunState) -> list[Any]:
-        foreign = tuple([k for k, value in enumerate(values) if self._namespace.holds(value)])
+        foreign = tuple([k for k, value in enumerate(values) if may_hold(self._namespace, value)])
         if foreign not in self._runs:
             self._runs[foreign] = _made(self._graph, self._namespace, foreign)
         return self._runs[foreign](values, state)

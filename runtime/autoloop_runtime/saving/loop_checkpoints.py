@@ -296,7 +296,7 @@ class CheckpointFolder:
 
 def _written(folder: str, k: int, name: str, value: Any, arrays: Arrays) -> dict[str, Any]:
     """Write a value to a folder, or to the arrays of its manifest; return what the manifest says of it."""
-    for kind, foreign in FOREIGN.items():
+    for kind, foreign in [*FOREIGN.items()]:  # another thread may add to it meanwhile
         if foreign.takes(value):
             return {"kind": kind, **foreign.write(folder, str(k), value)}
     kind = "array" if isinstance(value, np.ndarray) else type(value).__name__
