@@ -38,7 +38,7 @@ ARROWS = {
         # loaded where Dask is asked for alone
         "distributed": "base ir analysis passes dataflow namespaces saving",
         "running": "base ir analysis collections passes dataflow namespaces python_code native saving distributed",
-        "control": "base ir ops analysis collections running",
+        "control": "base ir ops analysis collections namespaces distributed running",
         "gradients": "base ir ops analysis collections running",
     },
     "autoloop_runtime.native": {
@@ -108,6 +108,7 @@ LAZY = {
     ("autoloop.tracing", "autoloop_runtime.ir.foreign_values"),
     ("autoloop.tracing", "autoloop.foreign_namespaces"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.running.foreign_runs"),
+    ("autoloop_runtime.control.kept_kinds", "autoloop_runtime.control.chunked_rows"),
     ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.engine"),
     ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.chunk_files"),
     ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.loop_recovery"),

@@ -1,0 +1,152 @@
+"""Loops over the rows of Dask's arrays as tasks: one for each chunk of rows, which runs a loop over these.
+
+::
+
+  rows of a map:   chunk 0 -> loop -> rows        rows of a scan:   chunk 0 -> loop -> rows
+                   chunk 1 -> loop -> rows                                      | carry
+                                                                    chunk 1 -> loop -> rows
+
+A carry goes by itself from task to task: the rows stay where they are.
+"""
+
+from __future__ import annotations
+
+import importlib
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..base.dataclass import dataclass, replace
+from ..base.dtypes import DType
+
+
+@dataclass(frozen=True)
+class Loop:
+    """The loop over one chunk.
+
+    Attributes
+    ----------
+    name : str
+        What tasks are called.
+    program : tuple
+        A function and its arguments, of which two that are equal compute the same. It gives what takes the carry and
+        the chunk's rows, and gives what is stacked, or else the next carry: a tuple, or a single value alone.
+    carried, stacked : sequence of (dtype, shape)
+        What a carry is made of; and the rows of what is stacked.
+    reverse : bool
+        From the last chunk to the first.
+    """
+
+    name: str
+    program: tuple[Any, ...]
+    carried: Sequence[tuple[DType, tuple[int, ...]]]
+    stacked: Sequence[tuple[DType, tuple[int, ...]]]
+    reverse: bool = False
+
+
+def whole_rows(rows: Sequence[Any]) -> list[Any]:
+    """Return arrays of Dask's, and NumPy's, as Dask's that are cut alike, along the first axis alone."""
+    da: Any = importlib.import_module("dask.array")
+    first = next(row for row in rows if isinstance(row, da.Array))
+    extents = tuple([n for n in first.chunks[0] if n]) or (0,)
+    # what is computed later is computed of what is given now
+    found = []
+    for row in rows:
+        chunks = (extents, *[(n,) for n in row.shape[1:]])
+        is_lazy = isinstance(row, da.Array)
+        found.append(row.rechunk(chunks) if is_lazy else da.from_array(np.array(row), chunks=chunks))
+    return found
+
+
+def single_chunk(value: Any) -> Any:
+    """Return an array of Dask's or NumPy's as an array of Dask's of one chunk."""
+    da: Any = importlib.import_module("dask.array")
+    return value.rechunk(-1) if isinstance(value, da.Array) else da.from_array(np.array(value), chunks=-1)
+
+
+def looped(loop: Loop, rows: Sequence[Any], start: Sequence[Any] | None) -> tuple[list[Any], list[Any]]:
+    """Return the last carry and what is stacked, as arrays of Dask's.
+
+    Parameters
+    ----------
+    loop : Loop
+    rows : sequence of dask.array.Array
+        As ``whole_rows`` gives them.
+    start : sequence of dask.array.Array, optional
+        The first carry, of one chunk each; by default the first rows.
+    """
+    da: Any = importlib.import_module("dask.array")
+    spec: Any = importlib.import_module("dask._task_spec")
+    graphs: Any = importlib.import_module("dask.highlevelgraph")
+    tokenize = importlib.import_module("dask.base").tokenize
+    begin = () if start is None else start
+    token = tokenize(
+        loop.program[1:], loop.name, loop.reverse, len(begin), [one.name for one in rows], [one.name for one in begin]
+    )
+    name, carry, program = f"{loop.name}-{token}", f"{loop.name}-carry-{token}", f"{loop.name}-program-{token}"
+    extents, count = rows[0].chunks[0], len(loop.carried)
+    order = range(len(extents))[:: -1 if loop.reverse else 1]
+    held: list[Any] = [spec.TaskRef((one.name, *[0] * one.ndim)) for one in begin]
+    layer: dict[Any, Any] = {program: spec.Task(program, *loop.program)}
+    told = replace(loop, program=())  # goes with each chunk
+    for k in order:
+        parts = [spec.TaskRef((row.name, k, *[0] * (row.ndim - 1))) for row in rows]
+        is_first = start is None and count and k == order[0]
+        run = _begun if is_first else _run
+        layer[name, k] = spec.Task((name, k), run, told, spec.TaskRef(program), *held, *parts)
+        for j in range(count):
+            layer[carry, k, j] = spec.Task((carry, k, j), operator.itemgetter(j), spec.TaskRef((name, k)))
+        held = [spec.TaskRef((carry, k, j)) for j in range(count)]
+    below = graphs.HighLevelGraph.from_collections(name, layer, dependencies=[*rows, *begin])
+
+    def made(j: int, dtype: DType, chunks: tuple[Any, ...], tasks: dict[Any, Any]) -> Any:
+        own = f"{loop.name}-{j}-{token}"
+        named = {
+            (own, *at): spec.Task((own, *at), operator.itemgetter(j), spec.TaskRef(of)) for at, of in tasks.items()
+        }
+        graph = graphs.HighLevelGraph({**below.layers, own: named}, {**below.dependencies, own: {name}})
+        return da.Array(graph, own, chunks, meta=np.empty((0,) * len(chunks), dtype))
+
+    last = [
+        made(j, dtype, _single(shape), {(0,) * len(shape): (name, order[-1])})
+        for j, (dtype, shape) in enumerate(loop.carried)
+    ]
+    stacked = [
+        made(count + j, dtype, (extents, *_single(shape)), {(k, *[0] * len(shape)): (name, k) for k in order})
+        for j, (dtype, shape) in enumerate(loop.stacked)
+    ]
+    return last, stacked
+
+
+def _single(shape: tuple[int, ...]) -> tuple[Any, ...]:
+    return tuple([(n,) for n in shape])
+
+
+def _run(loop: Loop, program: Callable[..., Any], *given: Any) -> tuple[Any, ...]:
+    """Run the loop over a chunk; gives the next carry and what is stacked."""
+    results = program(*[np.asarray(value) for value in given])
+    several = results if isinstance(results, tuple) else (results,)
+    if not loop.carried or not loop.stacked:
+        return several
+    return (*_last(loop, given, several), *several)
+
+
+def _begun(loop: Loop, program: Callable[..., Any], *rows: Any) -> tuple[Any, ...]:
+    """Run the loop over the chunk whose first row is the first carry, and the first that is stacked."""
+    heads = [np.array(row[-1 if loop.reverse else 0]) for row in rows]
+    results = _run(loop, program, *heads, *[row[:-1] if loop.reverse else row[1:] for row in rows])
+    count = len(loop.carried)
+    joined = [
+        np.concatenate([result, head[None]] if loop.reverse else [head[None], result])
+        for head, result in zip(heads, results[count:])
+    ]
+    return (*results[:count], *joined)
+
+
+def _last(loop: Loop, given: Sequence[Any], stacked: Sequence[Any]) -> Sequence[Any]:
+    """Return the carry that a scan goes on with: what it gave last, by itself, or that which it was given."""
+    if not len(stacked[0]):
+        return given[: len(loop.carried)]
+    return [np.array(values[0 if loop.reverse else -1]) for values in stacked]
