@@ -3,7 +3,8 @@
 In reading order: ``crossings`` marks in the graph where a loop hands values over and where a condition is waited for;
 ``laters`` is a value that a run has made and that Dask may not have computed yet; ``windows`` says how far loops run
 ahead of what is computed; ``submissions`` is what is sent to Dask at once, and ``locally`` and ``on_cluster`` send it;
-``engine`` is the driver, a single thread over the tokens of ``dataflow.frames``.
+``engine`` is the driver, a single thread over the tokens of ``dataflow.frames``. ``mapped_chunks`` is for no graph that
+runs here: a map or scan that is called over such arrays is tasks of Dask's.
 
-Nothing else of the runtime needs this room; it is loaded for the first call with such values.
+It is loaded for the first call with such values.
 """
