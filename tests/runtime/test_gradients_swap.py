@@ -20,6 +20,7 @@ X = np.linspace(0.5, 1.0, 1000, dtype=np.float32)
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     monkeypatch.setattr(swap, "BLOCK", 40_000)
+    monkeypatch.setattr(swap, "_space", swap._Space())  # what other tests have left is not counted
     yield
     al.config.set_swap_budget(None)
     gc.collect()
