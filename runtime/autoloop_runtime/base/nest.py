@@ -514,7 +514,7 @@ def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expa
     >>> al.nest.assert_same_structure((1, [2]), (3, 4))
     Traceback (most recent call last):
         ...
-    ValueError: the two structures don't have the same nested structure: (*, [*]) and (*, *)
+    ValueError: the two structures don't have the same nested structure: (*, [*]) and (*, *) [AL215]
     """
     a, b = structure_of(nest1, expand_composites), structure_of(nest2, expand_composites)
     if a == b:
