@@ -10,7 +10,7 @@ from typing import Any
 
 from autoloop_runtime.base.config import REMOTE, check_executor
 from autoloop_runtime.base.contexts import Setting
-from autoloop_runtime.distributed.remote_cluster import Cluster, Network, of, set_current
+from autoloop_runtime.distributed.remote_cluster import Cluster, Network, dask_client, of, set_current
 
 
 class Client:
@@ -52,7 +52,7 @@ class Client:
         if isinstance(client, dask.Client):
             made = client
         elif client is None and not options:
-            made = _default(dask)
+            made = dask_client()
         else:
             made = None
         if made is None:
@@ -191,11 +191,3 @@ class _Named:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._f(**dict(zip(self._names, args)), **kwargs)
-
-
-def _default(dask: Any) -> Any:
-    """Return Dask's current client; None if there is none."""
-    try:
-        return dask.default_client()
-    except ValueError:
-        return None

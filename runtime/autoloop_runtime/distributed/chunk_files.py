@@ -14,7 +14,7 @@ from typing import Any
 from ..saving.file_form import dtype_of, dtype_text, is_count
 from ..saving.load_errors import damaged, unsaid
 from ..saving.loop_checkpoints import FOREIGN, chunk_row, read_chunk, write_chunk
-from .submissions import dask_client
+from .remote_cluster import dask_client
 
 _PART = ".part"
 

@@ -22,7 +22,8 @@ from .known_calls import Known, KnownCalls
 from .laters import Call, Later, calls_of, unwrapped
 from .mailbox import Mailbox
 from .on_cluster import OnCluster
-from .submissions import Done, Fetched, Locally, Sender, Statistics, Submission, dask_client, find_parts
+from .remote_cluster import dask_client
+from .submissions import Done, Fetched, Locally, Sender, Statistics, Submission, find_parts
 from .task_templates import Templates
 from .windows import Windows
 

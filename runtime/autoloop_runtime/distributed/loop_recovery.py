@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Any
 
 from .anchors import Anchors, LostError
-from .submissions import dask_client
+from .remote_cluster import dask_client
 
 #: iterations before the first anchor, and at most between two
 FIRST, MOST = 64, 500

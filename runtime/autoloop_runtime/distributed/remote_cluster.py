@@ -123,6 +123,19 @@ def is_in_task() -> bool:
         return False
 
 
+def dask_client(given: Any = None) -> Any:
+    """Return the client to use: the one that is given, or the one that is current; ``None`` if there is none."""
+    if given is not None:
+        return given
+    if sys.modules.get("distributed") is None:
+        return None
+    distributed: Any = importlib.import_module("distributed")
+    try:
+        return distributed.default_client()
+    except ValueError:
+        return None
+
+
 def set_current(client: Any) -> Setting[None]:
     """Return a block inside which functions send to ``client``."""
     return Setting(None, (_CURRENT, client))
@@ -136,15 +149,12 @@ def current() -> Cluster:
     NoCluster
         If there is none.
     """
-    client = _CURRENT.get()
+    client = dask_client(_CURRENT.get())
     if client is None:
-        try:
-            client = importlib.import_module("distributed").default_client()
-        except ValueError:
-            raise NoCluster(
-                "executor='dask' has no cluster to send heavy work to: make a client before the call, "
-                "autoloop.distributed.Client() or distributed.Client() [AL620]"
-            ) from None
+        raise NoCluster(
+            "executor='dask' has no cluster to send heavy work to: make a client before the call, "
+            "autoloop.distributed.Client() or distributed.Client() [AL620]"
+        )
     return of(client)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -244,16 +243,3 @@ def array_of(later: Later) -> Any:
     name = name if isinstance(name, str) else name[0]
     graph = dict(zip(chunk_keys(name, form), later.parts))
     return da.Array(graph, name, form.chunks, dtype=form.dtype, meta=form.meta)
-
-
-def dask_client(given: Any = None) -> Any:
-    """Return the client to use: the one that is given, or the one that is current; ``None`` if there is none."""
-    if given is not None:
-        return given
-    if sys.modules.get("distributed") is None:
-        return None
-    distributed: Any = importlib.import_module("distributed")
-    try:
-        return distributed.default_client()
-    except ValueError:
-        return None

@@ -18,6 +18,7 @@ from .standing import Standing
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from ..dataflow.flat_graph import Lowered
     from ..namespaces import Namespace
 
 
@@ -37,7 +38,7 @@ class ForeignRun:
     def __init__(self, graph: Graph, namespace: Namespace, foreign: Collection[int]) -> None:
         self.namespace = namespace
         # what is refused is at once, whatever will run it
-        whole = _made(graph, namespace, foreign)
+        lowered = _lowered(graph, namespace, foreign)
         self._run: Run
         if graph.keeps_checkpoints or (namespace.is_lazy and follow_one_another(graph)):
             if graph.keeps_checkpoints and not namespace.is_lazy:
@@ -45,7 +46,7 @@ class ForeignRun:
             # between the iterations of its loops somebody sees to what is lost when workers die, or may
             self._run = CheckpointedRuns(graph, lambda part: _PartRun(part, namespace), _recovered(namespace))
         else:
-            self._run = whole
+            self._run = _made(lowered, namespace)
         #: why it cannot be: what a run has found holds for the next; threads that find it find the same
         self.refused: NamespaceRefusal | None = None
         self._is_told = False
@@ -83,13 +84,16 @@ class _PartRun:
     def __call__(self, values: list[Any], state: RunState) -> list[Any]:
         foreign = tuple([k for k, value in enumerate(values) if may_hold(self._namespace, value)])
         if foreign not in self._runs:
-            self._runs[foreign] = _made(self._graph, self._namespace, foreign)
+            self._runs[foreign] = _made(_lowered(self._graph, self._namespace, foreign), self._namespace)
         return self._runs[foreign](values, state)
 
 
-def _made(graph: Graph, namespace: Namespace, foreign: Collection[int]) -> Run:
+def _lowered(graph: Graph, namespace: Namespace, foreign: Collection[int]) -> Lowered:
+    return in_namespace(lower(graph, graph.outputs, graph.inputs), namespace, foreign)
+
+
+def _made(lowered: Lowered, namespace: Namespace) -> Run:
     """Return what runs a graph as a whole."""
-    lowered = in_namespace(lower(graph, graph.outputs, graph.inputs), namespace, foreign)
     if not namespace.is_lazy:
         return Executable(lowered).run
     with undivided():  # whoever has such arrays has Dask
