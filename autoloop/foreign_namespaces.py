@@ -85,7 +85,8 @@ def _called(
         raise UnknownWhileTracing(f"{name}(..., descending=True): sort the negative of the array")
     kwargs.pop("device", None)
     made = theirs.called(numpys, [*map(_numpys, args)], {key: _numpys(one) for key, one in kwargs.items()})
-    theirs.check_result(arrays, made)
+    theirs.check_result(name, kwargs, arrays, made)
+    theirs.note_said(name, kwargs, made)
     if isinstance(made, np.dtype):
         return theirs.namespace.dtype(made)
     return theirs.given(arrays, made)

@@ -7,6 +7,7 @@ import importlib.util
 import subprocess
 import sys
 import textwrap
+import threading
 
 import autoloop as al
 import autoloop.distributed
@@ -83,6 +84,47 @@ def test_the_block_says_which_cluster(client):
         np.testing.assert_allclose(product(x), product.python_function(x), rtol=1e-9, atol=1e-12)
         assert inner.network is client.network
     assert client.dask_client.status == "running"  # it was not made there
+
+
+@needs_dask
+def test_loops_over_arrays_of_dask_run_on_the_client_of_the_block(client):
+    pytest.importorskip("array_api_compat")
+    da, distributed = importlib.import_module("dask.array"), importlib.import_module("distributed")
+
+    def halved(x):
+        while x.max() > 1:
+            x = x / 2
+        return x
+
+    def client_of(f):
+        made = f(da.ones(4, chunks=2) * 3)
+        (found,) = {future.client for future in distributed.futures_of(made)}
+        # what is computed in the block, and what comes of it, is computed there, too
+        assert np.array_equal(made.compute(), np.full(4, 0.75))
+        return found
+
+    f, sent, there = al.function(halved), al.function(halved, executor="dask"), client.dask_client
+    with Client(**HERE) as other:  # which Dask takes for the current one from now on
+        assert distributed.default_client() is other.dask_client
+        with Client(there) as inner:
+            assert client_of(f) is client_of(sent) is there
+            with other:
+                assert client_of(f) is other.dask_client and Client().dask_client is other.dask_client
+            with inner:
+                assert client_of(f) is there
+            assert client_of(f) is there
+            found = []
+            thread = threading.Thread(target=lambda: found.append(_in_block(other, client_of, f)))
+            thread.start()
+            assert client_of(f) is there
+            thread.join()
+            assert found == [other.dask_client]
+        assert client_of(f) is other.dask_client
+
+
+def _in_block(client, call, *args):
+    with client:
+        return call(*args)
 
 
 @needs_dask

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Any
 
 from autoloop_runtime.base.config import REMOTE, check_executor
-from autoloop_runtime.base.contexts import Setting
+from autoloop_runtime.base.forks import Kind
 from autoloop_runtime.distributed.remote_cluster import Cluster, Network, dask_client, of, set_current
+
+_LOCK = Kind("clients", "a child has no connection of its parent's").lock()
 
 
 class Client:
     """A cluster of Dask.
 
-    Inside ``with``, functions with ``executor="dask"`` send their heavy parts to it.
+    Inside ``with`` loops over arrays of Dask's run on it, functions with ``executor="dask"`` send their heavy parts
+    to it, and for the calls of this thread it is Dask's current client. A client that was made here is closed at the
+    end: what is to be kept is computed inside.
 
     Parameters
     ----------
     client : distributed.Client or str, optional
-        A client of Dask's, or the address of a scheduler. By default Dask's current client, and if there is none a
-        new one with processes of this machine.
+        A client of Dask's, or the address of a scheduler. By default that of the block around or else Dask's current
+        client, and if there is none a new one with processes of this machine.
     **options
         Of a client that is made; see ``distributed.Client``.
 
@@ -59,7 +66,8 @@ class Client:
             made, self._owns = dask.Client(*(() if client is None else (client,)), **options), True
         self.dask_client = made
         self._cluster: Cluster = of(made)
-        self._entered: list[Setting[None]] = []
+        #: by thread, the blocks that were entered and not left yet, the last entered last; guarded by ``_LOCK``
+        self._entered: defaultdict[int, list[ExitStack]] = defaultdict(list)
 
     @property
     def network(self) -> Network:
@@ -167,16 +175,24 @@ class Client:
             self.dask_client.close()
 
     def __enter__(self) -> Client:
-        setting = set_current(self.dask_client)
-        setting.__enter__()
-        self._entered.append(setting)
+        with ExitStack() as block:
+            block.enter_context(set_current(self.dask_client))
+            block.enter_context(self.dask_client.as_current())
+            with _LOCK:
+                self._entered[threading.get_ident()].append(block.pop_all())
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._entered.pop().__exit__(kind, error, traceback)
-        if not self._entered:
+        thread = threading.get_ident()
+        with _LOCK:
+            block = self._entered[thread].pop()
+            if not self._entered[thread]:
+                del self._entered[thread]
+            is_last = not self._entered
+        block.__exit__(kind, error, traceback)
+        if is_last:
             self.close()
 
     def __repr__(self) -> str:

@@ -86,6 +86,23 @@ def test_functions_written_for_the_standard():
     same(many, [1.0, 2.0, 3.0])
 
 
+def test_a_cast_that_is_written_is_no_promotion():
+    def cast(k):
+        xp = k.__array_namespace__()
+        total = xp.sum(k, dtype=xp.float64) / 2 + xp.sum(xp.astype(k, xp.float64) * 2.0)
+        while total > 1.0:
+            total = xp.sum(xp.astype(k, xp.float64) / 2) / (total + 8.0)
+        return xp.astype(k, xp.float64) / 2, xp.astype(k, xp.float32) * 2.0, total, xp.cumulative_sum(k, dtype=xp.int64)
+
+    for executor in ("auto", "dataflow"):
+        k = xs.asarray([3, 5, 1])
+        assert kind_and_values(al.function(cast, executor=executor)(k)) == kind_and_values(cast(k))
+    same(cast, [3, 5, 1])
+    with pytest.raises(TypeError, match="AL613"):
+        al.function(lambda k, x: k + x, executor="dataflow")(xs.asarray([3]), xs.asarray([1.0]))
+    same(lambda k: k.__array_namespace__().sum(k, dtype=k.__array_namespace__().float64), [3, 5, 1])
+
+
 def test_gradients_come_in_their_kind():
     def energy(x, w):
         while (x * x)[0] > 0.5:

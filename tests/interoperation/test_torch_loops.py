@@ -32,6 +32,17 @@ def test_dtypes_are_theirs():
     agrees(lambda x, y: x + y, np.ones(3, np.float32), np.arange(3), is_graph=False)
 
 
+def test_dtypes_that_are_said_and_places_are_no_promotion():
+    compat = pytest.importorskip("array_api_compat")
+
+    def said(k):
+        xp = compat.array_namespace(k)
+        return xp.astype(k, xp.float64) / 2, xp.sum(k, dtype=xp.float64)
+
+    agrees(said, np.arange(3))
+    agrees(lambda x, k: compat.array_namespace(x).take(x, k), np.ones(3, np.float32), np.array([2, 0]))
+
+
 def test_methods_of_another_meaning_are_theirs():
     for f in (lambda x: x.std(), lambda x: x.transpose(0, 1), lambda x: x.repeat(2, 1), lambda x: x.max(0)[0]):
         agrees(f, np.arange(4.0).reshape(2, 2), is_graph=False)

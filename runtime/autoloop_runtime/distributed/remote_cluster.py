@@ -124,7 +124,9 @@ def is_in_task() -> bool:
 
 
 def dask_client(given: Any = None) -> Any:
-    """Return the client to use: the one that is given, or the one that is current; ``None`` if there is none."""
+    """Return the client to use: the one that is given, that of the block around, or Dask's current one; ``None`` if
+    there is none."""
+    given = _CURRENT.get() if given is None else given
     if given is not None:
         return given
     if sys.modules.get("distributed") is None:
@@ -137,19 +139,19 @@ def dask_client(given: Any = None) -> Any:
 
 
 def set_current(client: Any) -> Setting[None]:
-    """Return a block inside which functions send to ``client``."""
+    """Return a block inside which functions send to ``client``, by calls of this thread."""
     return Setting(None, (_CURRENT, client))
 
 
 def current() -> Cluster:
-    """Return the cluster of the block around, else that of Dask's own current client.
+    """Return the cluster of the client to use.
 
     Raises
     ------
     NoCluster
         If there is none.
     """
-    client = dask_client(_CURRENT.get())
+    client = dask_client()
     if client is None:
         raise NoCluster(
             "executor='dask' has no cluster to send heavy work to: make a client before the call, "

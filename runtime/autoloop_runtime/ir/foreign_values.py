@@ -17,7 +17,8 @@ import numpy as np
 
 from ..base import nest
 from ..base.stand_ins import UnknownWhileTracing
-from .foreign_tensors import ForeignTensors, Namespace
+from .foreign_dtypes import ForeignDtypes
+from .foreign_tensors import Namespace
 from .graph import PARAMETER
 from .op import call
 from .tensor import Tensor
@@ -34,7 +35,7 @@ _OTHERWISE = {
 _OTHERWISE_WITH = {"torch": frozenset(("max", "min", "round", "dot", "take", "argmax", "argmin"))}
 
 
-class Theirs(ForeignTensors):
+class Theirs(ForeignDtypes):
     """Where arrays of another library are not as NumPy's are; of a root graph.
 
     Parameters
@@ -62,10 +63,6 @@ class Theirs(ForeignTensors):
         self._is_asked = False
         #: whether operators never change one in place
         self._are_fixed = not hasattr(namespace.array, "__iadd__")
-
-    def refuse(self, what: str) -> NoReturn:
-        """Raise the error for what the library has its own answer to."""
-        raise UnknownWhileTracing(f"{what} of an array of {self.namespace.name} is for that library to say")
 
     # -- in place, and parts ------------------------------------------------------------------------------
 
@@ -108,16 +105,6 @@ class Theirs(ForeignTensors):
         if found is None:
             self.refuse("the namespace, where only the run knows if it is one,")
         return self._names(self) if found else None
-
-    def dtype(self, array: Any) -> Any:
-        """Return what ``x.dtype`` gives."""
-        made = self.namespace.dtype(array.dtype)
-        is_numpys = made is array.dtype or (isinstance(made, type) and issubclass(made, np.generic))
-        if is_numpys or (found := self.holds(array)) is False:
-            return array.dtype
-        if found is None:
-            self.refuse("the dtype, where only the run knows if it is one,")
-        return made
 
     def number(self, tensor: Tensor) -> Tensor:
         """Return a tensor as that of a number of Python's, ``float(x[0])``: whatever computes it, what is made of it is
@@ -217,32 +204,6 @@ class Theirs(ForeignTensors):
             f"xp = {names}, or say executor='dataflow', with which it gives the library's"
         )
 
-    # -- dtypes -------------------------------------------------------------------------------------------
-
-    def check_operands(self, one: Any, other: Any, divides: bool) -> None:
-        """Refuse an operator where the library may have another dtype for the result than NumPy: of two dtypes, of an
-        integer and a number that is none, and of integers that are divided."""
-        if self.namespace.name in _AS_NUMPY or not any(self.may_hold(x) for x in (one, other)):
-            return
-        dtypes = {x.dtype for x in (one, other) if _is_array(x)}
-        numbers = [np.result_type(number) for number in map(_number_of, (one, other)) if number is not None]
-        dtype = next(iter(dtypes))
-        wider = any(_ORDER.index(number.kind) > _ORDER.index(dtype.kind) for number in numbers)
-        if len({one for one in dtypes if one.kind != "b"}) > 1 or wider or (divides and dtype.kind in "bui"):
-            raise UnknownWhileTracing(_DTYPES.format(self.namespace.name))
-
-    def check_result(self, arrays: Sequence[Any], made: Any) -> None:
-        """Refuse what a function has made of arrays where the library may have another dtype for it than NumPy."""
-        if self.namespace.name in _AS_NUMPY or not isinstance(made, (Tensor, np.ndarray)):
-            return
-        dtypes = {x.dtype for x in arrays if x.dtype.kind != "b"}
-        if len(dtypes) > 1 or (made.dtype.kind in "fc" and any(dtype.kind in "ui" for dtype in dtypes)):
-            raise UnknownWhileTracing(_DTYPES.format(self.namespace.name))
-
-    def may_hold(self, value: Any) -> bool:
-        """Return whether a value may be an array of the library."""
-        return hasattr(type(value), "storage") and self.holds(value) is not False
-
     # -- what is another thing under the same name --------------------------------------------------------
 
     def check_meaning(self, array: Any, name: str, has_arguments: bool = False) -> None:
@@ -286,24 +247,8 @@ class Theirs(ForeignTensors):
 _ANY_ARRAY = np.empty(0)
 #: functions of NumPy's that ask an array for an attribute, or count it
 _OF_ATTRIBUTES = (np.shape, np.ndim)
-_DTYPES = "{} has rules of its own for the dtype of what is made of two dtypes, or of integers: cast them first"
-#: kinds of dtypes and of numbers, in the order in which the greater says the kind of the result
-_ORDER = "buifc"
-#: libraries whose operators give the dtypes that NumPy's give, or none
-_AS_NUMPY = frozenset(("dask.array", "array_api_strict", "cupy"))
 
 
 def _gives_truths(ufunc: Any, inputs: Sequence[Any]) -> bool:
     is_of_truths = any(hasattr(type(one), "storage") and one.dtype.kind == "b" for one in inputs)
     return is_of_truths or any(one.endswith("d->?") for one in ufunc.types)
-
-
-def _is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray | np.generic) or (isinstance(value, Tensor) and _number_of(value) is None)
-
-
-def _number_of(value: Any) -> Any:
-    """Return a number of Python's of the type that a value has, None if that is none."""
-    if getattr(type(value), "is_pythons", False):
-        return {"b": False, "i": 0, "f": 0.0, "c": 0j}[value.dtype.kind]
-    return type(value)() if type(value) in (bool, int, float, complex) else None

@@ -617,6 +617,7 @@ def _asking(method: Callable[..., Any]) -> Callable[..., Any]:
             return first.given_to(functools.partial(method, self), args, kwargs)
         if (theirs := theirs_here()) is not None:
             theirs.check_method(self, method.__name__, args, kwargs)
+            return theirs.note_said(method.__name__, kwargs, method(self, *args, **kwargs))
         return method(self, *args, **kwargs)
 
     return _instead(method, asking)

@@ -2,14 +2,14 @@
 
 A graph has NumPy's dtypes: operands are cast before they meet. That is right where the library's own rules give the
 same: PyTorch's ``int / int`` is float32, NumPy's float64. So where an array is cast on the line of the operation that
-takes it, the library is asked what it makes of the array as it was, of one element. What the user casts on a line
-before is as it is said; on the same line it looks like any other, and is asked of, too.
+takes it, the library is asked what it makes of the array as it was, of one element. What the user casts is as it is
+said.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,9 @@ _ALONE: Mapping[Op, str] = {
 _TOGETHER = frozenset((CONCAT, STACK, WHERE, EINSUM))
 
 
-def check_promotions(graph: Graph, namespace: Namespace, is_theirs: Callable[[Tensor], bool]) -> None:
+def check_promotions(
+    graph: Graph, namespace: Namespace, is_theirs: Callable[[Tensor], bool], said: Collection[Tensor] = ()
+) -> None:  # fmt: skip
     """Raise unless the library brings operands to the dtypes that NumPy brings them to.
 
     Parameters
@@ -53,6 +55,8 @@ def check_promotions(graph: Graph, namespace: Namespace, is_theirs: Callable[[Te
     namespace : Namespace
     is_theirs : callable
         Tells of a tensor whether it may be an array of the library.
+    said : collection of Tensor
+        What the user has cast.
 
     Raises
     ------
@@ -64,7 +68,8 @@ def check_promotions(graph: Graph, namespace: Namespace, is_theirs: Callable[[Te
     known: dict[Any, DType | None] = {}
     for one in graphs_inside(graph):
         for node in one.nodes:
-            cast = {k: x for k, t in enumerate(node.operands) if (x := _as_it_was(t, node, is_theirs)) is not None}
+            operands = [(k, t) for k, t in enumerate(node.operands) if t not in said]
+            cast = {k: x for k, t in operands if (x := _as_it_was(t, node, is_theirs)) is not None}
             if cast and (made := _made(node, cast, namespace, is_theirs, known)) is not None:
                 raise annotate(other_dtype(node.op.name, namespace.name, *made), node)
 

@@ -118,7 +118,7 @@ def check_dtypes(graph: Graph) -> None:
     """Raise ``NamespaceRefusal`` where the library brings operands of a traced graph to other dtypes than NumPy."""
     theirs = graph.root.theirs
     assert theirs is not None
-    check_promotions(graph, theirs.namespace, lambda tensor: theirs.of(tensor) is not False)
+    check_promotions(graph, theirs.namespace, lambda tensor: theirs.of(tensor) is not False, theirs.said)
 
 
 def said_of(namespace: Namespace) -> Standing:
