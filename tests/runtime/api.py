@@ -62,6 +62,7 @@ from autoloop_runtime.dataflow import packed_bundles as packed_bundles
 from autoloop_runtime.dataflow import seen_runs as seen_runs
 from autoloop_runtime.dataflow import shared_bodies as shared_bodies
 from autoloop_runtime.dataflow import whole_loops as whole_loops
+from autoloop_runtime.dataflow.batch_doors import ALWAYS
 from autoloop_runtime.dataflow.critical_path import CriticalPaths as CriticalPaths
 from autoloop_runtime.dataflow.dependence import Dependence as Dependence
 from autoloop_runtime.dataflow.executable import Executable
@@ -75,9 +76,12 @@ from autoloop_runtime.dataflow.kernels import call as call_kernel
 from autoloop_runtime.dataflow.lowering import lower
 from autoloop_runtime.dataflow.memory_limit import MemoryLimit
 from autoloop_runtime.dataflow.overlap import VERY_MANY, overlapping
+from autoloop_runtime.dataflow.packed_bundles import unpacked
 from autoloop_runtime.dataflow.pieces import pieces_of
 from autoloop_runtime.dataflow.ready_kernels import ByPath as ByPath
+from autoloop_runtime.dataflow.step_forms import step_forms
 from autoloop_runtime.dataflow.testing import SeededExecutor
+from autoloop_runtime.dataflow.token_forms import TokenForm
 from autoloop_runtime.dataflow.token_replay import Enough as Enough
 from autoloop_runtime.dataflow.token_replay import TokenReplay as TokenReplay
 from autoloop_runtime.dataflow.whole_loops import light_kernels as light_kernels
@@ -215,6 +219,8 @@ from autoloop_runtime.python_code.names import Names, identifier
 from autoloop_runtime.running import automatic, machine_kernels, on_stack_replacement, rival, tier_up, trials
 from autoloop_runtime.running import remote_programs as remote_programs
 from autoloop_runtime.running import runner as execution
+from autoloop_runtime.running.machine_steps import MachineSteps as MachineSteps
+from autoloop_runtime.running.machine_steps import step_codes
 from autoloop_runtime.running.prepare import prepare, run_graph, run_now, set_outputs
 from autoloop_runtime.saving import loop_checkpoints
 from autoloop_runtime.saving.attribute_table import ATTRIBUTES

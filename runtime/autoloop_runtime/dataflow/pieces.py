@@ -17,7 +17,7 @@ from ..analysis.observable import is_pure
 from ..analysis.ownership import overwritten
 from ..analysis.sizes import bytes_of
 from ..analysis.weight import is_bulky
-from ..base.dataclass import dataclass, replace
+from ..base.dataclass import Protocol, dataclass, replace
 from ..base.shapes import TensorShape
 from ..ir.graph import CONST, Graph, Node
 from ..ir.prices import Price
@@ -28,7 +28,7 @@ from .batch_step import Batch
 from .bundles import tensor_at
 from .execution_plan import kernel_of
 from .flat_graph import FlatNode, Kind, Lowered, Port
-from .packed_bundles import Bundles, Layout, layout_of
+from .packed_bundles import Bundles, Form, Layout, layout_of
 from .packed_graphs import arrays_of, parameters_of, value_in
 
 Kernel = Callable[..., Any]
@@ -90,7 +90,14 @@ class Piece:
         return sum(map(estimate, self.nodes))
 
 
-def differing(pieces: Sequence[Piece]) -> tuple[list[int], list[list[Any]]]:
+class _Numbered(Protocol):
+    """What has numbers."""
+
+    @property
+    def numbers(self) -> tuple[Any, ...]: ...
+
+
+def differing(pieces: Sequence[_Numbered]) -> tuple[list[int], list[list[Any]]]:
     """Return which numbers of pieces of one kind are not the same in all of them.
 
     Returns
@@ -137,13 +144,13 @@ def pieces_of(lowered: Lowered, joined: Sequence[FlatNode], loops: Iterable[Piec
 
 def _is_replaceable(flat: FlatNode) -> bool:
     node = flat.source
-    if node is None or not _only_gives(flat, node) or is_bulky(node) or not all(map(is_fresh, node.outputs)):
+    if node is None or not only_gives(flat, node) or is_bulky(node) or not all(map(is_fresh, node.outputs)):
         return False
     size = bytes_of(node.outputs[0])
     return not overwritten(node) or (node.op.traits.price is Price.FUNCTION and size is not None and size < IN_PLACE)
 
 
-def _only_gives(flat: FlatNode, node: Node) -> bool:
+def only_gives(flat: FlatNode, node: Node) -> bool:
     """Return whether a kernel only gives one array of a known shape."""
     if node.op is not flat.op or not is_pure(node) or node.op.several or node.op.taking is not None:
         return False
@@ -151,7 +158,7 @@ def _only_gives(flat: FlatNode, node: Node) -> bool:
 
 
 def _of_node(lowered: Lowered, flat: FlatNode) -> Piece:
-    told = _Maker(lowered, KNOWN)
+    told = Maker(lowered, KNOWN)
     told.add(flat)
     kernel = kernel_of(flat)
     assert kernel is not None
@@ -180,12 +187,12 @@ def _of_batch(lowered: Lowered, batch: Batch) -> Piece | None:
         return None
     tree, doors = BatchTree(batch.lowered, batch.members, batch.outputs), batch.doors
     given, made = _packed_inputs(lowered, batch), _packed_outputs(lowered, batch, tree)
-    told = _Maker(lowered, KNOWN_TO_BATCH, given)
+    told = Maker(lowered, KNOWN_TO_BATCH, given)
     for index in batch.members:
         flat = lowered.nodes[index]
-        if doors.predicate is not None and _only_leads(flat, doors.predicate):
+        if doors.predicate is not None and only_leads(flat, doors.predicate):
             continue
-        if flat.kind is not Kind.KERNEL or flat.source is None or not _only_gives(flat, flat.source):
+        if flat.kind is not Kind.KERNEL or flat.source is None or not only_gives(flat, flat.source):
             return None
         is_turn = doors.predicate is not None
         told.add(replace(flat, inputs=tuple(map(tree.source, flat.inputs))) if is_turn else flat)
@@ -230,7 +237,7 @@ def _layout(lowered: Lowered, ports: Sequence[Port]) -> Layout | None:
     return layout_of(tuple(forms)) if len(forms) == len(ports) else None
 
 
-def _only_leads(flat: FlatNode, condition: Port | None) -> bool:
+def only_leads(flat: FlatNode, condition: Port | None) -> bool:
     """Return whether a node of a turn only tells where a value goes."""
     if flat.kind is Kind.SWITCH:
         return flat.inputs[1] == condition
@@ -244,7 +251,7 @@ def _with_parts(piece: Piece, lowered: Lowered, nodes: Sequence[FlatNode]) -> Pi
     )
 
 
-class _Maker:
+class Maker:
     """Tells what a piece does.
 
     Parameters
@@ -267,6 +274,8 @@ class _Maker:
         self._members: list[FlatNode] = []
         self._numbers: list[Any] = []
         self.inputs: list[Port] = []
+        #: the dtype and shape of each input, and of what is made
+        self.forms: dict[Port, Form] = {}
 
     def add(self, flat: FlatNode) -> None:
         """Add a kernel."""
@@ -276,6 +285,11 @@ class _Maker:
         self._members.append(flat)
         self._kinds.append((node.op, tuple(sorted(node.attrs.items())), told, *map(_form, node.outputs)))
         self._told[flat.index, 0] = len(self._kinds)
+        self.forms[flat.index, 0] = _form(node.outputs[0])
+
+    def makes(self, port: Port) -> bool:
+        """Return whether a kernel in it makes a value."""
+        return port in self.forms and port not in self.inputs
 
     def root(self, port: Port) -> Port:
         """Return the constant that a port brings and that stands in the piece; itself if it brings none."""
@@ -301,6 +315,7 @@ class _Maker:
             self._told[root] = "packed", t, k, self._given[t][1].forms
         elif root not in self._told:
             self.inputs.append(root)
+            self.forms[root] = form
             self._told[root] = (form, -len(self.inputs))
         return self._told[root]
 
@@ -386,5 +401,5 @@ def _may_be_input(node: Node, tensor: Tensor) -> bool:
     return kind in "iu" and bool(code) and "@" not in code[0].replace("@llvm.", "")
 
 
-def _form(tensor: Tensor) -> Hashable:
+def _form(tensor: Tensor) -> Form:
     return tensor.dtype, tensor.shape.as_tuple()

@@ -32,6 +32,7 @@ from ..base.forks import undivided
 from ..ir.graph import Graph, Node
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
+from .argument_places import Port, data_at, given_extents, input_value, output_places
 from .given_away import come_first, refusing_in
 from .graph_forms import forms_of
 from .ir.elements import COMPLEX128, TYPES
@@ -52,10 +53,9 @@ from .writer.node_writer import open_block, value_of, write_nodes
 from .writer.outlining import SHARE
 from .writer.refusals_in_runs import may_refuse
 from .writer.storage_plan import spread_targets
-from .writer.values import Array, Buffer, Owned, Scalar, Value, dense, registers, resolve, size_of
+from .writer.values import Array, Owned, Value, registers, resolve, size_of
 
 if TYPE_CHECKING:
-    from ..collections.array_buffer import ArraySpec
     from ..collections.variables import Variable
 
 #: bytes of an array of which a copy is rather not made
@@ -66,48 +66,6 @@ ALIGNMENT = 64
 MOST_NODES = 150
 #: words before the scalar outputs
 _HEAD = 2
-
-
-@dataclass(frozen=True)
-class Port:
-    """An input or an output: dtype and shape; ``grows``: an output with as many rows of that shape as it turns out.
-
-    Those are the elements of a TensorArray if ``spec`` says what was declared of it.
-    Of an output whose extents the run decides the memory is for as many elements as there can be.
-    ``strides``, in elements, are those of an input that is not in C order.
-    """
-
-    dtype: Any
-    shape: Shape
-    grows: bool = False
-    spec: ArraySpec | None = None
-    strides: Shape | None = None
-
-    @property
-    def is_array(self) -> bool:
-        """True if its memory is given by the caller."""
-        return self.shape != () and not self.grows
-
-    @property
-    def words(self) -> int:
-        """How many words of the memory it takes as an output: a scalar its own, what grows its stack and its length, an
-        array each extent that the run decides."""
-        return 2 if self.grows else len(self.moving) if self.is_array else TYPES[self.dtype].words
-
-    @property
-    def moving(self) -> tuple[int, ...]:
-        """The axes whose extents the run decides, and are none of the inputs'."""
-        return tuple([axis for axis, n in enumerate(self.shape) if is_unsteady((n,))])
-
-    @property
-    def most(self) -> Shape:
-        """The shape that it has at most."""
-        return tuple(map(int, self.shape))
-
-    @property
-    def arguments(self) -> int:
-        """How many words of the arguments it takes as an input: an array that of its address."""
-        return 1 if self.is_array else TYPES[self.dtype].words
 
 
 @dataclass(frozen=True)
@@ -176,6 +134,10 @@ class Function:
         return _HEAD + _words(self.outputs) + len(self.told) + 2
 
 
+#: given inputs, outputs, the words that lie before the report, and how many that has
+Around = Callable[[Sequence[Port], Sequence[Port], int, int], str]
+
+
 def _words(outputs: Sequence[Port]) -> int:
     return sum(port.words for port in outputs)
 
@@ -201,10 +163,12 @@ def shapes_of(members: Members) -> list[Shape]:
 def write_function(
     graph: Graph, shapes: Sequence[Shape], features: frozenset[str], known: Mapping[Tensor, Any] | None = None,
     lying: Mapping[int, Shape] = MappingProxyType({}), line_of: Callable[[Node], int] | None = None,
+    around: Around | None = None,
 ) -> Function:  # fmt: skip
     """Return the function for ``graph`` with inputs of the given shapes; ``known``: values for which alone it is.
 
     ``lying``: which inputs do not lie in C order, and their strides, in elements. ``line_of``: see ``Marks``.
+    ``around``: writes another function that is called, and gives ``body`` the addresses of data in place of objects.
 
     Inputs that are given away are written to, unless the function may refuse values after it has done so: whoever goes
     on then wants them as they were.
@@ -214,7 +178,9 @@ def write_function(
     NativeRefusal
         If there is an operation in it that has no machine code.
     """
-    write = partial(_written, features=features, lying=lying, large=count_nodes(graph) > MOST_NODES, line_of=line_of)
+    write = partial(
+        _written, features=features, lying=lying, large=count_nodes(graph) > MOST_NODES, line_of=line_of, around=around
+    )
     *tried, sure = forms_of(graph) if known is None else [graph]  # with values known, that is done
     for form in tried:
         made = _placed(form, shapes, known, write)
@@ -255,7 +221,7 @@ def _fits(types: Types, given: Tensor, result: Tensor) -> bool:
 
 def _written(
     graph: Graph, types: Types, placed: dict[int, int], features: frozenset[str], lying: Mapping[int, Shape],
-    large: bool, line_of: Callable[[Node], int] | None,
+    large: bool, line_of: Callable[[Node], int] | None, around: Around | None,
 ) -> Function:  # fmt: skip
     """Return the function with results in the memory of inputs, as ``placed`` says."""
     outputs = tuple([_port(types, t) for t in graph.outputs])
@@ -269,9 +235,12 @@ def _written(
     outputs += tuple([_held(v) for v in assigned])
     with ctx.writer.at(ctx.entry):
         starts = accumulate([port.arguments for port in inputs], initial=0)
-        extents = _given(ctx, inputs, sum(p.is_array and j not in placed for j, p in enumerate(outputs)))
-        values = [_input(ctx, n, port, k in placed.values()) for k, (n, port) in enumerate(zip(starts, inputs))]
-        places = _output_places(ctx, values, sum(port.arguments for port in inputs), outputs, placed)
+        extents = given_extents(ctx, inputs, sum(p.is_array and j not in placed for j, p in enumerate(outputs)))
+        data = partial(data_at, ctx, DATA_OFFSET if around is None else None)
+        values = [
+            input_value(ctx, data, n, port, k in placed.values()) for k, (n, port) in enumerate(zip(starts, inputs))
+        ]
+        places = output_places(ctx, data, values, sum(port.arguments for port in inputs), outputs, placed)
     ctx.variables.update(zip(variables, values[len(graph.inputs) :]))
     block = open_block(ctx, graph, values)
     targets = {t: Place(p.buffer) for t, p in zip(reversed(graph.outputs), reversed(places)) if p is not None}
@@ -281,9 +250,9 @@ def _written(
     _refuse_giving_up(ctx, assigned)
     words = _HEAD + _words(outputs) + len(ctx.told) + 2 + ctx.report_slots
     return Function(
-        _assemble(ctx, outputs, libraries), inputs, outputs, tuple(ctx.table), ctx.arena.size + ALIGNMENT, 8 * words,
-        tuple(ctx.checks), libraries.addresses, tuple(variables), tuple(assigned),
-        ctx.uses_stacks, ctx.module.declares(SHARE), ctx.uses_stacks and types.swaps(), placed,
+        _assemble(ctx, inputs, outputs, libraries, around), inputs, outputs, tuple(ctx.table),
+        ctx.arena.size + ALIGNMENT, 8 * words, tuple(ctx.checks), libraries.addresses, tuple(variables),
+        tuple(assigned), ctx.uses_stacks, ctx.module.declares(SHARE), ctx.uses_stacks and types.swaps(), placed,
         frozenset([j for j, t in enumerate(graph.outputs) if _is_filled(t)]),
         tuple([(node, trip_count(node, types)) for node in ctx.told]), extents,
     )  # fmt: skip
@@ -350,66 +319,6 @@ def _held(variable: Variable) -> Port:
     return Port(variable.dtype, variable.shape.as_tuple())
 
 
-def _input(ctx: Context, position: int, port: Port, owned: bool) -> Value:
-    """Return the value of an input, found in the arguments; ``owned``: it may be written to."""
-    writer, t, shape = ctx.writer, ctx.element_type(port.dtype), port.shape
-    slot = writer.let(f"getelementptr i64, ptr %args, i64 {position}")
-    if shape == ():
-        raw = writer.let(f"load {t.memory}, ptr {slot}, align {t.align}")
-        return Scalar(writer.let(f"trunc i8 {raw} to i1") if t.kind == "b" else raw, t)
-    pointer = _data(ctx, slot)
-    strides = port.strides or dense(shape)
-    lying = None if port.strides is None else (shape, port.strides)
-    buffer = Buffer(pointer, size_of(shape) * t.size, lying=lying)
-    return Array(pointer, t, shape, strides, buffer, owned)
-
-
-def _given(ctx: Context, inputs: Sequence[Port], made: int) -> dict[Given, tuple[int, int]]:
-    """Read the extents of the inputs that are not known beforehand, behind the arguments and ``made`` outputs; gives
-    where they are found."""
-    found: dict[Given, tuple[int, int]] = {}
-    for k, port in enumerate(inputs):
-        for axis, n in enumerate(port.shape):
-            if isinstance(n, Given):
-                found.setdefault(n, (k, axis))
-    start = made + sum(port.arguments for port in inputs)
-    known = ctx.module.metadata("!{i64 2, i64 1099511627776}")
-    for position, n in enumerate(found):
-        slot = ctx.writer.let(f"getelementptr i64, ptr %args, i64 {start + position}")
-        ctx.given[n] = ctx.writer.let(f"load i64, ptr {slot}, align 8, !range {known}")
-    return found
-
-
-def _data(ctx: Context, slot: str) -> str:
-    writer = ctx.writer
-    pointer = writer.let(f"load ptr, ptr {slot}")
-    if DATA_OFFSET is not None:
-        pointer = writer.let(f"load ptr, ptr {writer.let(f'getelementptr i8, ptr {pointer}, i64 {DATA_OFFSET}')}")
-    return pointer
-
-
-def _output_places(
-    ctx: Context, inputs: Sequence[Value], position: int, outputs: Sequence[Port], placed: Mapping[int, int]
-) -> list[Array | None]:  # fmt: skip
-    """Return the memory of each output that is an array; from ``position`` on the arguments are theirs."""
-    places: list[Array | None] = []
-    for j, port in enumerate(outputs):
-        if not port.is_array:
-            places.append(None)
-            continue
-        if j in placed:
-            given = inputs[placed[j]]
-            assert isinstance(given, Array)
-            places.append(given)
-            continue
-        t, shape = ctx.element_type(port.dtype), port.shape
-        pointer = _data(ctx, ctx.writer.let(f"getelementptr i64, ptr %args, i64 {position}"))
-        buffer = Buffer(pointer, size_of(shape) * t.size)
-        places.append(Array(pointer, t, shape, dense(shape), buffer, owned=True))
-        position += 1
-    return places
-
-
 def _finish(ctx: Context, values: Sequence[Value], places: Sequence[Array | None]) -> None:
     """Put the results where the caller looks for them."""
     writer = ctx.writer
@@ -429,7 +338,9 @@ def _finish(ctx: Context, values: Sequence[Value], places: Sequence[Array | None
     writer.do("ret i32 0")
 
 
-def _assemble(ctx: Context, outputs: Sequence[Port], libraries: Libraries) -> str:
+def _assemble(
+    ctx: Context, inputs: Sequence[Port], outputs: Sequence[Port], libraries: Libraries, around: Around | None
+) -> str:
     bits = libraries.vector_bits()
     width = f' "prefer-vector-width"="{bits}"' if bits else ""
     writer = ctx.writer
@@ -439,8 +350,10 @@ def _assemble(ctx: Context, outputs: Sequence[Port], libraries: Libraries) -> st
         f"ptr noalias %{n}" for n in ("args", "table", "out", "thread", "stacks", "report", "scratch")
     )
     body = f"define internal i32 @body({parameters}) nounwind{width} {{\nentry:\n{writer.render()}\n}}\n"
+    if around is not None:
+        return f"{ctx.module.render()}{body}{around(inputs, outputs, len(ctx.told) + 2, ctx.report_slots)}\n"
     free = "  call void @free_stacks(ptr %stacks, ptr null)\n" if ctx.uses_stacks else ""
     # what is in stacks is still wanted after a failure, to say what failed, and if it is a result
     last = -1 if any(port.grows for port in outputs) else 0
-    around = code("entry", BEFORE_THREAD=_words(outputs) + len(ctx.told), FREE=free, LAST=last, name="{name}")
-    return f"{ctx.module.render()}{body}{around}\n"
+    entry = code("entry", BEFORE_THREAD=_words(outputs) + len(ctx.told), FREE=free, LAST=last, name="{name}")
+    return f"{ctx.module.render()}{body}{entry}\n"

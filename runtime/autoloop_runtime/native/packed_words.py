@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .native_function import Port
+from .argument_places import Port
 from .typing.facts import Shape
 
 #: how a scalar of a dtype is written into eight bytes

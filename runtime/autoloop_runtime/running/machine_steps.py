@@ -1,0 +1,105 @@
+"""Steps of a plan in machine code, made on the background thread as kernels are, see ``machine_kernels``."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from math import inf
+
+import numpy as np
+
+from ..base import background
+from ..base.forks import generation, undivided
+from ..dataflow.pieces import differing
+from ..dataflow.step_forms import StepCode, StepForm
+from ..ir.graph import Node
+from ..ir.prices import Products
+from .tier_up import price
+
+#: multiply-adds of a product from which on BLAS is faster for one thread
+LARGE_ALONE = 1 << 27
+
+
+class MachineSteps:
+    """The machine code of the steps of one plan.
+
+    Notes
+    -----
+    ``_made`` is replaced as a whole, by the background thread. Threads that ask at the same time may at worst have the
+    same code made twice.
+    """
+
+    def __init__(self) -> None:
+        self.due = price(1)
+        self._made: dict[int, StepCode] | None = None
+        #: the process in which it is made, see ``forks``
+        self._generation = -1
+
+    def steps(self, forms: Sequence[StepForm], spent: float) -> Mapping[int, StepCode] | None:
+        """Return the code of those of which there is any, by their nodes; None as long as it is made.
+
+        Parameters
+        ----------
+        forms : sequence of StepForm
+        spent : float
+            How many seconds runs have taken; it is due once they have taken as long as to make it.
+        """
+        if self._made is not None:
+            return self._made
+        if self._generation == generation():
+            background.give_way()
+            return None
+        kinds = list(_by_kind(forms).values())
+        if not kinds:
+            return {}
+        costs = price(sum([len(first.nodes) for first, *_ in kinds]), len(kinds))
+        if spent < costs:
+            self.due = costs
+            return None
+        self._generation = generation()
+        if not background.submit(lambda: self._make(kinds)):
+            self.due = inf
+        return None
+
+    def _make(self, kinds: Sequence[Sequence[StepForm]]) -> None:
+        made: dict[int, StepCode] = {}
+        try:
+            for forms in kinds:
+                made.update([(code_of.place, code) for code_of, code in zip(forms, step_codes(forms))])
+        except Exception:  # whatever is wrong, or gone, the program runs without the rest
+            pass
+        self._made = made
+
+
+def step_codes(forms: Sequence[StepForm]) -> list[StepCode]:
+    """Return the code of steps of one kind; none if there is none."""
+    with undivided():
+        from ..native.step_code import compiled_step
+
+    first, (places, numbers) = forms[0], differing(forms)
+    count = len(numbers[0])
+    given = len(first.inputs) + len(first.constants)
+    reads = [*[(given + k, 0) for k in range(count)], *first.reads]
+    made = compiled_step(first.graph(places), given + count, reads, first.writes, first.copies)
+    if made is None:
+        return []
+    return [
+        StepCode(
+            made.code.address, one.inputs, one.outputs, one.sides, one.decides,
+            (*one.constants, *map(np.array, own), *made.table), made.scratch, made.code,
+        )
+        for one, own in zip(forms, numbers)
+    ]  # fmt: skip
+
+
+def _by_kind(forms: Sequence[StepForm]) -> dict[Hashable, list[StepForm]]:
+    """Return those that are not better left to BLAS, each kind together."""
+    kinds: dict[Hashable, list[StepForm]] = {}
+    for form in forms:
+        if not any(_multiplications(node) >= LARGE_ALONE for node in form.nodes):
+            kinds.setdefault(form.kind, []).append(form)
+    return kinds
+
+
+def _multiplications(node: Node) -> int:
+    cost = node.op.traits.price
+    return cost.count(*node.operands, **node.attrs) if isinstance(cost, Products) else 0
