@@ -733,6 +733,7 @@ OUR_DUNDERS = {
     "calls_back",
     "traces",
     "node",
+    "told",
     "programs",
     "refusal",
     "raised_anyway",

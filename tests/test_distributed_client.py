@@ -267,7 +267,7 @@ def test_the_scheduler_is_lost(tmp_path):
         try:
             chains(*given, np.int64(100_000))
         except LostCluster as lost:
-            assert "AL621" in str(lost), lost
+            assert "AL616" in str(lost), lost
         else:
             raise AssertionError("nothing was raised")
         """,

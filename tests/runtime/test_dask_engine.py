@@ -14,6 +14,7 @@ from api import Executable, Statistics, dask_engine
 from dask_programs import F8, computed, counted, on_chunks, power, program, run
 from each_case import each
 from flow import call
+from watched_windows import watched
 
 da = pytest.importorskip("dask.array")
 #: chunks that were computed, by the name of the kernel; and what a chunk waits for
@@ -161,20 +162,12 @@ def test_a_failure_on_a_worker_is_told_at_the_users_line(client):
     assert any("# fails" in line for line in lines)
 
 
-def test_old_iterations_are_released(cluster):
+def test_old_iterations_are_released(cluster, monkeypatch):
     lowered = program(power, ("a", F8, (12, 12)), ("x", F8, (12,)))
     feeds = [da.from_array(A, chunks=(4, 12)), da.from_array(X, chunks=4)]
     counts = []
-
-    class Told:
-        def wants(self, loops):
-            return True
-
-        def computed(self, handed):
-            assert set(handed.values) == {0, 1, 2}
-            counts.append(len(cluster.futures))
-
-    results = dask_engine.run(lowered, feeds, client=cluster, on_iteration=Told())
+    watched(monkeypatch, lambda done: counts.append(len(cluster.futures)))
+    results = dask_engine.run(lowered, feeds, client=cluster)
     assert len(counts) == results[0]
     assert max(counts) <= min(counts[1:]) + 6
 
@@ -275,20 +268,18 @@ def test_a_failure_leaves_nothing_on_the_cluster(cluster):
 
 
 @pytest.mark.nightly
-def test_hundreds_of_iterations_keep_as_much_as_ten(cluster):
+def test_hundreds_of_iterations_keep_as_much_as_ten(cluster, monkeypatch):
     lowered = program(lambda x: power(x, x[0], -1.0, 500), ("a", F8, (12, 12)))
     executable, held, groups = dask_engine.DaskExecutable(lowered), [], []
 
-    class Told:
-        def wants(self, loops):
-            return loops[0][1] % 50 == 10
-
-        def computed(self, handed):
+    def look(done):
+        if done % 50 == 10:
             held.append((len(cluster.futures), len(executable.known.kept())))
             groups.append(len(cluster.cluster.scheduler.task_groups))
 
+    watched(monkeypatch, look)
     told = Statistics()
-    executable.run([da.from_array(A, chunks=(4, 12))], client=cluster, on_iteration=Told(), statistics=told)
+    executable.run([da.from_array(A, chunks=(4, 12))], client=cluster, statistics=told)
     assert len(held) == 10
     assert max(held) <= (held[0][0] + 6, held[0][1])
     # with each graph that comes in the scheduler looks at all of them

@@ -5,10 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import random
-import signal
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
 import api
@@ -306,50 +302,3 @@ def test_what_no_checkpoint_holds_is_refused_at_the_line(tmp_path):
             with al.keep_checkpoints(tmp_path):
                 al.function(f)(np.ones(3))
     assert kept(tmp_path) == []
-
-
-PROGRAM = """
-    import sys
-    import numpy as np, autoloop as al
-
-    @al.function
-    def f(x):
-        i = 0
-        while i < 400:
-            x = np.sin(x @ x) * 0.5 + x * 0.25
-            i += 1
-        return x, i
-
-    with al.keep_checkpoints(sys.argv[1], checkpoint_every=5, resume=True):
-        x, i = f(np.linspace(-1.0, 1.0, 90000).reshape(300, 300) / 300)
-    np.save(sys.argv[2], x)
-"""
-
-
-@pytest.mark.nightly
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal")
-def test_a_program_that_is_killed_at_any_moment_goes_on_to_the_same_numbers(tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(textwrap.dedent(PROGRAM))
-    folder = tmp_path / "kept"
-
-    def started(result):
-        return subprocess.Popen([sys.executable, str(program), str(folder), str(result)], env=os.environ.copy())
-
-    assert started(tmp_path / "plain.npy").wait(120) == 0
-    plain, chance, killed = np.load(tmp_path / "plain.npy"), random.Random(18), 0
-    for _ in range(4):
-        while True:
-            process = started(tmp_path / "again.npy")
-            try:
-                code = process.wait(chance.uniform(0.2, 3.0))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-                killed += 1
-                continue
-            assert code == 0
-            break
-        assert np.array_equal(np.load(tmp_path / "again.npy"), plain)
-        assert kept(folder) == []
-    assert killed

@@ -15,6 +15,7 @@ import api
 import autoloop as al
 import numpy as np
 import pytest
+from watched_windows import watched
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -149,7 +150,7 @@ def test_a_worker_killed_in_any_iteration_changes_no_number(kill, monkeypatch):
         given = chunked().persist()
         distributed.wait(given)
         told = Killing(kill, random.Random(kill).choice(sorted(client.run(os.getpid).values())))
-        monkeypatch.setattr(api.dask_engine.DaskExecutable, "run", told.run(api.dask_engine.DaskExecutable.run))
+        watched(monkeypatch, told.computed)
         x, i = smooth(given, np.int64(12))
         assert i == 12
         assert np.array_equal(x.compute(), expected(12))
@@ -160,19 +161,12 @@ class Killing:
     """Kills a process when an iteration has been computed."""
 
     def __init__(self, iteration, process):
-        self.iteration, self.process, self.is_done, self.total = iteration, process, False, 0
+        self.iteration, self.process, self.is_done = iteration, process, False
 
-    def wants(self, loops):
-        return True
-
-    def computed(self, handed):
-        self.total += 1
-        if not self.is_done and self.total > self.iteration:
+    def computed(self, done):
+        if not self.is_done and done > self.iteration:
             self.is_done = True
             os.kill(self.process, signal.SIGKILL)
-
-    def run(self, real):
-        return lambda *args, **options: real(*args, on_iteration=self, **options)
 
 
 @pytest.mark.nightly

@@ -24,13 +24,15 @@ from contextlib import suppress
 from typing import Any
 
 from ..base.dataclass import dataclass
+from ..namespaces.chunk_kernels import dask_array
 from .fresh_names import FreshNames
+from .remote_cluster import LostCluster
 
 #: how often an anchor is made again when workers die while it is
 TRIES = 5
 
 
-class LostError(Exception):
+class LostError(LostCluster):
     """What the cluster had is on no worker any more, and nothing there is to make it of."""
 
 
@@ -53,7 +55,7 @@ class Anchors:
     def __init__(self, client: Any) -> None:
         self._client, self._names = client, FreshNames(client)
         self._distributed: Any = importlib.import_module("distributed")
-        self._array: Any = importlib.import_module("dask.array")
+        self._array = dask_array()
         self._last: _Anchor | None = None
         self._name, self._numbers = f"anchor-{uuid.uuid4().hex}", itertools.count()
 

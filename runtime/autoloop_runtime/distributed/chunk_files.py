@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..namespaces.chunk_kernels import dask_array
 from ..saving.file_form import dtype_of, dtype_text, is_count
 from ..saving.load_errors import damaged, unsaid
 from ..saving.loop_checkpoints import FOREIGN, chunk_row, read_chunk, write_chunk
@@ -54,7 +55,7 @@ class DaskChunks:
 
     def read(self, folder: str, row: Mapping[str, Any]) -> Any:
         """Return the array of which the files are the chunks; they are read when it is computed."""
-        da: Any = importlib.import_module("dask.array")
+        da = dask_array()
         task: Any = importlib.import_module("dask._task_spec").Task
         dtype, chunks, files = dtype_of(row.get("dtype")), row.get("chunks"), row.get("files")
         if not isinstance(chunks, list) or not all(isinstance(one, list) and all(map(is_count, one)) for one in chunks):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -16,7 +16,6 @@ from ..ir.run_state import EAGER, RunState
 from ..namespaces.foreign_collections import KEEPING
 from .blamed_calls import told
 from .crossings import AWAIT, COME, CROSS, with_crossings
-from .handed_over import Collecting, HandedOver, OnIteration
 from .kept_cuts import KeptCuts
 from .known_calls import Known, KnownCalls
 from .laters import Call, Later, calls_of, unwrapped
@@ -41,8 +40,6 @@ class DaskExecutable:
         self.plan = Plan(with_crossings(lowered))
         self.known, self.templates = KnownCalls(), Templates()
         self.kernels: dict[Step, Callable[..., Any]] = {}
-        #: by frame: how many loop variables it has
-        self.variables = Counter([node.frame for node in self.plan.nodes if node.op is CROSS])
 
     def kernel(self, step: Step) -> Callable[..., Any]:
         """Return what is called for a step, which writes to nothing that it is given."""
@@ -55,7 +52,7 @@ class DaskExecutable:
 
     def run(
         self, feeds: Sequence[Any], *, client: Any = None, parallel: int | None = None, state: RunState = EAGER,
-        statistics: Statistics | None = None, on_iteration: OnIteration | None = None, templates: bool = True,
+        statistics: Statistics | None = None, templates: bool = True,
     ) -> list[Any]:  # fmt: skip
         """Return the fetches.
 
@@ -74,8 +71,6 @@ class DaskExecutable:
             Handed to stateful kernels.
         statistics : Statistics, optional
             Filled in.
-        on_iteration : OnIteration, optional
-            Told of what iterations hand over, see ``handed_over``.
         templates : bool
             Write task graphs by templates where that can be done.
 
@@ -86,10 +81,9 @@ class DaskExecutable:
         """
         found = dask_client(client)
         sender: Sender = Locally() if found is None else OnCluster(found)
-        collecting = None if on_iteration is None else Collecting(on_iteration, self.variables)
         driver = _Driver(self, sender, Windows(parallel), state, statistics or Statistics(), templates)
         with eager():
-            return driver.run(feeds, collecting, on_iteration)
+            return driver.run(feeds)
 
 
 def run(lowered: Lowered, feeds: Sequence[Any], **options: Any) -> list[Any]:
@@ -119,14 +113,10 @@ class _Driver:
         self._flying: list[Submission] = []
         self._failed: dict[Submission, BaseException] = {}
         #: what somebody is to be told of
-        self._handed: list[HandedOver] = []
-        self._collecting: Collecting | None = None
-        self._told: OnIteration | None = None
         self._mailbox = Mailbox()
 
-    def run(self, feeds: Sequence[Any], collecting: Collecting | None, told_of: OnIteration | None) -> list[Any]:
+    def run(self, feeds: Sequence[Any]) -> list[Any]:
         """Return the fetches."""
-        self._collecting, self._told = collecting, told_of
         tokens, later = self._tokens, self._executable.known.later
         try:
             tokens.start([later(value) for value in feeds], self._ready, None)
@@ -146,7 +136,7 @@ class _Driver:
             statistics, templates = self._statistics, self._executable.templates
             statistics.widest = self._windows.widest
             statistics.written, statistics.reused = templates.written, templates.reused
-            for left in (self._ready, self._held, self._asked, self._flying, self._failed, self._handed):
+            for left in (self._ready, self._held, self._asked, self._flying, self._failed):
                 left.clear()
             tokens.results = []
             tokens.close()
@@ -239,10 +229,6 @@ class _Driver:
                 self._held.append((it, step))
                 return
             value.is_due = not value.is_sent
-        if self._collecting is not None:
-            handed = self._collecting.note(it, step.flat.attrs["variable"], value)
-            if handed is not None:
-                self._handed.append(handed)
         self._give(it, step, value)
 
     def _try_again(self) -> None:
@@ -257,18 +243,17 @@ class _Driver:
         if not self._asked and self._flying and not self._windows.is_room_worth():
             return False
         waiting = list(self._waiting())
-        wanted = [v for handed in self._handed for v in handed.values.values() if type(v) is Later]
         due = [later for later in waiting if later.is_due]
-        targets = [*due, *wanted, *self._windows.newest(), *[later for _, later in self._asked]]
+        targets = [*due, *self._windows.newest(), *[later for _, later in self._asked]]
         targets = list(dict.fromkeys([later for later in targets if not later.is_sent]))
-        if not targets and not self._asked and not self._handed:
+        if not targets and not self._asked:
             return False
         calls = calls_of(targets)
         laters = list(dict.fromkeys([*targets, *_needed_again(targets, calls, waiting)]))
         origins = {v: (v.call, v.number) for v in laters if v.call is not None}
         use = None if self._templates is None else self._templates.of(laters)
-        submission = Submission(laters, self._asked, self._windows.send(), calls, origins, self._handed, use)
-        self._asked, self._handed = [], []
+        submission = Submission(laters, self._asked, self._windows.send(), calls, origins, use)
+        self._asked = []
         self._flying.append(submission)
         self._statistics.submissions += 1
         self._statistics.iterations += sum(submission.iterations.values())
@@ -300,9 +285,6 @@ class _Driver:
                 self._flying.remove(submission)
                 self._windows.done(submission.iterations)
                 self._try_again()
-                for handed in submission.handed:
-                    assert self._told is not None
-                    self._told.computed(handed)
         if self._failed and self._flying[0] in self._failed:  # what was sent before it has not failed
             first = self._flying[0]
             raise told(self._failed[first], first, self._sender)

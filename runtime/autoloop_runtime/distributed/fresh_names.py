@@ -14,6 +14,8 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
+from ..namespaces.chunk_kernels import dask_array
+
 _GONE = ("error", "cancelled", "lost")
 
 
@@ -27,7 +29,7 @@ class FreshNames:
 
     def __init__(self, client: Any) -> None:
         self._client = client
-        self._array: Any = importlib.import_module("dask.array").Array
+        self._array = dask_array().Array
         self._meta_of: Any = importlib.import_module("dask.array.utils").meta_from_array
         self._graphs: Any = importlib.import_module("dask.highlevelgraph")
         self._spec: Any = importlib.import_module("dask._task_spec")

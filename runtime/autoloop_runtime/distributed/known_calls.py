@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..dataflow.execution_plan import Step
+from ..namespaces.chunk_kernels import dask_array
 from .laters import Form, Later
 
 #: how many are kept: of a program whose numbers differ from iteration to iteration each is another
@@ -45,7 +46,7 @@ class KnownCalls:
         self._forms: dict[tuple[Any, ...], Form] = {}
         self._known: dict[tuple[Any, ...], Known | None] = {}
         self._recut: dict[tuple[Form, Form], tuple[Callable[..., Any], Known]] = {}
-        da: Any = importlib.import_module("dask.array")
+        da = dask_array()
         self._array = da.Array
         #: arrays made of expressions have no task graph yet
         self.usable = not getattr(da, "ARRAY_EXPR_ENABLED", False)
@@ -140,7 +141,7 @@ def parameter_form(value: np.generic) -> Form:
 def placeholder(form: Form | None, name: str) -> Any:
     """Return an array the chunks of which are what others hold: as one whose parts are futures."""
     assert form is not None
-    da: Any = importlib.import_module("dask.array")
+    da = dask_array()
     spec: Any = importlib.import_module("dask._task_spec")
     keys = chunk_keys(name, form)
     return da.Array({key: spec.TaskRef(key) for key in keys}, name, form.chunks, dtype=form.dtype, meta=form.meta)

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
+from ..namespaces.chunk_kernels import dask_array
 from .anchors import Anchors, LostError
-from .remote_cluster import dask_client
+from .remote_cluster import LostCluster, dask_client
 
 #: iterations before the first anchor, and at most between two
 FIRST, MOST = 64, 500
@@ -21,16 +22,6 @@ FIRST, MOST = 64, 500
 SHARE = 30
 #: how often a loop goes on after a loss without having come further
 TRIES = 5
-
-
-class SchedulerLostError(ConnectionError):
-    """The scheduler of the cluster is gone, with all that was computed there.
-
-    Examples
-    --------
-    >>> issubclass(SchedulerLostError, ConnectionError)
-    True
-    """
 
 
 class RecoveredLoop:
@@ -52,7 +43,7 @@ class RecoveredLoop:
 
     def __init__(self, client: Any, values: Sequence[Any], done: int = 0) -> None:
         self._client, self._anchors = client, Anchors(client)
-        self._array: Any = importlib.import_module("dask.array").Array
+        self._array = dask_array().Array
         self._entry = done, list(values)
         #: what stands where there is an array of Dask's in the last anchor, and how many iterations were done then
         self._held: tuple[int, list[Any]] | None = None
@@ -80,16 +71,15 @@ class RecoveredLoop:
 
         Raises
         ------
-        SchedulerLostError
+        LostCluster
             If there is no cluster to go on with.
-        LostError
-            If workers die again and again.
+            Or if workers die again and again.
         """
         is_gone = self._client.status != "running"
         if not is_gone and not is_loss(error):
             return None
         if is_gone or not self._is_there():
-            raise SchedulerLostError(
+            raise LostCluster(
                 "the scheduler of the cluster is gone, with all that was computed there; autoloop.keep_checkpoints "
                 "keeps loops in a folder, to go on from with another cluster [AL616]"
             ) from error

@@ -20,6 +20,7 @@ import numpy as np
 
 from ..base.dataclass import dataclass, replace
 from ..base.dtypes import DType
+from ..namespaces.chunk_kernels import dask_array
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Loop:
 
 def whole_rows(rows: Sequence[Any]) -> list[Any]:
     """Return arrays of Dask's, and NumPy's, as Dask's that are cut alike, along the first axis alone."""
-    da: Any = importlib.import_module("dask.array")
+    da = dask_array()
     first = next(row for row in rows if isinstance(row, da.Array))
     extents = tuple([n for n in first.chunks[0] if n]) or (0,)
     # what is computed later is computed of what is given now
@@ -62,7 +63,7 @@ def whole_rows(rows: Sequence[Any]) -> list[Any]:
 
 def single_chunk(value: Any) -> Any:
     """Return an array of Dask's or NumPy's as an array of Dask's of one chunk."""
-    da: Any = importlib.import_module("dask.array")
+    da = dask_array()
     return value.rechunk(-1) if isinstance(value, da.Array) else da.from_array(np.array(value), chunks=-1)
 
 
@@ -77,7 +78,7 @@ def looped(loop: Loop, rows: Sequence[Any], start: Sequence[Any] | None) -> tupl
     start : sequence of dask.array.Array, optional
         The first carry, of one chunk each; by default the first rows.
     """
-    da: Any = importlib.import_module("dask.array")
+    da = dask_array()
     spec: Any = importlib.import_module("dask._task_spec")
     graphs: Any = importlib.import_module("dask.highlevelgraph")
     tokenize = importlib.import_module("dask.base").tokenize

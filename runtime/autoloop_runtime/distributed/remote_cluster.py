@@ -35,8 +35,15 @@ class NoCluster(RuntimeError):
     """There is no cluster to send anything to."""
 
 
-class LostCluster(RuntimeError):
-    """Workers, or the whole cluster, are gone."""
+class LostCluster(ConnectionError):
+    """Workers, or the whole cluster, are gone, with what was computed there.
+
+    Examples
+    --------
+    >>> from autoloop.distributed import LostCluster
+    >>> issubclass(LostCluster, ConnectionError)
+    True
+    """
 
 
 @dataclass(frozen=True, slots=True)

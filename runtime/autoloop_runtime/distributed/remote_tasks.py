@@ -17,9 +17,9 @@ def told(error: BaseException) -> BaseException:
     """Return an error that came from the cluster: the user's own as it is, what befell the cluster in our words."""
     name = type(error).__name__
     if name == "KilledWorker":
-        return LostCluster(f"workers died while they ran a part of the function: {error} [AL621]")
+        return LostCluster(f"workers died while they ran a part of the function: {error} [AL616]")
     if name in ("CancelledError", "FutureCancelledError", "CommClosedError", "ClosedClientError"):
         return LostCluster(
-            f"the cluster was lost while it ran a part of the function, or its client was closed: {error} [AL621]"
+            f"the cluster was lost while it ran a part of the function, or its client was closed: {error} [AL616]"
         )
     return error

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.dataclass import dataclass, field
 from ..dataflow.frames import Frame, Item
-from .handed_over import HandedOver
+from ..namespaces.chunk_kernels import dask_array
 from .known_calls import chunk_keys
 from .laters import Call, Later
 from .mailbox import Mailbox
@@ -62,8 +62,6 @@ class Submission:
         The kernels that it runs, as far as they are noted.
     origins : dict of Later to (Call, int)
         Which of them, and which output of that, gives each of the values.
-    handed : list of HandedOver
-        What is told once it is computed.
     use : Use or None
         The template that it is written by.
     sources : list
@@ -76,13 +74,12 @@ class Submission:
     iterations: dict[Frame, int]
     calls: list[Call]
     origins: dict[Later, tuple[Call, int]]
-    handed: list[HandedOver]
     use: Use | None = None
     sources: list[Any] = field(default_factory=list)
 
     def clear(self) -> None:
         """Let go of everything: the traceback of a failure may hold this for long."""
-        for left in (self.laters, self.asked, self.iterations, self.calls, self.origins, self.handed, self.sources):
+        for left in (self.laters, self.asked, self.iterations, self.calls, self.origins, self.sources):
             left.clear()
         self.use = None
 
@@ -144,7 +141,7 @@ class Locally:
     def __init__(self) -> None:
         self._dask: Any = importlib.import_module("dask")
         self._base: Any = importlib.import_module("dask.base")
-        self._array: Any = importlib.import_module("dask.array").Array
+        self._array = dask_array().Array
         self._spec: Any = importlib.import_module("dask._task_spec")
 
     def persist(self, collections: list[Any]) -> list[Any]:
@@ -237,7 +234,7 @@ def find_parts(later: Later, sender: Sender) -> None:
 
 def array_of(later: Later) -> Any:
     """Return an array of Dask's over what holds its chunks."""
-    da: Any = importlib.import_module("dask.array")
+    da = dask_array()
     form, name = later.form, later.keys[0]
     assert form is not None
     name = name if isinstance(name, str) else name[0]

@@ -10,20 +10,35 @@ from collections.abc import Sequence
 from contextlib import suppress
 from types import CodeType, TracebackType
 
+from ..base.dataclass import dataclass
 from ..base.locations import Line, Location
 from .graph import Node
 
 #: marks an exception that has been annotated, so that it is not annotated again by an outer run
 _MARK = "__autoloop_node__"
+#: where it holds what its note says
+_TOLD = "__autoloop_told__"
 
 
-def describe_iterations(frames: Sequence[tuple[Node, int]]) -> str:
-    """Return ``iteration 3 of the loop 'while' (file.py:12), iteration 0 of ...``, innermost loop first."""
-    parts = []
-    for loop, iteration in frames:
-        where = f" ({loop.location[-1]})" if loop.location else ""
-        parts.append(f"iteration {loop.attrs.get('begun', 0) + iteration} of the loop {loop.name!r}{where}")
-    return ", in ".join(parts)
+@dataclass(frozen=True)
+class _Told:
+    """What the note of an error says.
+
+    Attributes
+    ----------
+    what : str
+        The operation and its line.
+    loops : tuple of (str, str, int)
+        The loops around it, innermost first: name, line, iteration.
+    """
+
+    what: str
+    loops: tuple[tuple[str, str, int], ...]
+
+    @property
+    def note(self) -> str:
+        """The text."""
+        return ", in ".join([self.what, *[f"iteration {k} of the loop {name!r}{line}" for name, line, k in self.loops]])
 
 
 def annotate(error: BaseException, node: Node, frames: Sequence[tuple[Node, int]] = ()) -> BaseException:
@@ -41,12 +56,11 @@ def annotate(error: BaseException, node: Node, frames: Sequence[tuple[Node, int]
     if is_annotated(error):
         return error
     where = f" at {node.location[-1]}" if node.location else ""
-    note = f"in operation {node.name!r} ({node.op.name}){where}"
-    if frames:
-        note += ", in " + describe_iterations(frames)
-    error.add_note(note)
+    told = _Told(f"in operation {node.name!r} ({node.op.name}){where}", _loops(frames))
+    error.add_note(told.note)
     with suppress(AttributeError, TypeError):  # exceptions with __slots__ may get the note twice, nothing else
         setattr(error, _MARK, node.name)
+        setattr(error, _TOLD, told)
     return error.with_traceback(user_traceback(node.location, error.__traceback__))
 
 
@@ -57,10 +71,33 @@ def is_annotated(error: BaseException) -> bool:
 
 def annotate_further(error: BaseException, frames: Sequence[tuple[Node, int]]) -> BaseException:
     """Return an annotated ``error``, told also of the loops around those that it names."""
-    notes = getattr(error, "__notes__", None)
-    if frames and notes:
-        notes[-1] += ", in " + describe_iterations(frames)
+    told = getattr(error, _TOLD, None)
+    if frames and told is not None:
+        _tell_again(error, told, (*told.loops, *_loops(frames)))
     return error
+
+
+def count_from(error: BaseException, loop: Node, done: int) -> None:
+    """Let an annotated error tell the iteration of a loop that was called when ``done`` of its iterations were."""
+    told = getattr(error, _TOLD, None)
+    if done and told is not None:
+        _tell_again(error, told, tuple([(n, at, k + done if n == loop.name else k) for n, at, k in told.loops]))
+
+
+def _loops(frames: Sequence[tuple[Node, int]]) -> tuple[tuple[str, str, int], ...]:
+    """Return the loops around an operation as they are told, innermost first."""
+    return tuple([
+        (loop.name, f" ({loop.location[-1]})" if loop.location else "", loop.attrs.get("begun", 0) + iteration)
+        for loop, iteration in frames
+    ])  # fmt: skip
+
+
+def _tell_again(error: BaseException, told: _Told, loops: tuple[tuple[str, str, int], ...]) -> None:
+    """Let an error tell of other loops."""
+    notes, now = error.__notes__, _Told(told.what, loops)
+    if told.note in notes:
+        notes[notes.index(told.note)] = now.note
+        setattr(error, _TOLD, now)
 
 
 def user_traceback(location: Location, rest: TracebackType | None) -> TracebackType | None:

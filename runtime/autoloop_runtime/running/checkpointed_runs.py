@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, TypeAlias
@@ -19,7 +18,8 @@ import numpy as np
 from ..analysis.inside import nodes_inside
 from ..base.asked_checkpoints import asked_checkpoints
 from ..base.dtypes import variant
-from ..ir.graph import CONST, Graph, Node
+from ..ir.failures import count_from
+from ..ir.graph import CONST, Graph
 from ..ir.run_state import EAGER, RunState
 from ..ir.tensor import Tensor
 from ..passes.loop_stages import LoopPart, Part, Stage, loop_stages
@@ -31,7 +31,6 @@ from ..saving.loop_checkpoints import FOREIGN, CheckpointError, CheckpointFolder
 Run: TypeAlias = Callable[[list[Any], RunState], list[Any]]
 #: more iterations than any loop does
 _ALL = 1 << 62
-_ITERATION = re.compile(r"\biteration (\d+) of the loop ")
 
 
 class CheckpointedRuns:
@@ -186,7 +185,7 @@ class _Running:
                 except Exception as error:
                     again = None if recovered is None else recovered.after(error)
                     if again is None:
-                        _count_from(error, node, done)
+                        count_from(error, node, done)
                         raise
                     done, values = again
                     saved = min(saved, done)
@@ -209,17 +208,6 @@ class _Running:
             self._folder.save(number, done, [*zip(stage.names, values), *held])
         except SaveError as error:
             raise unsavable(str(error), stage.node.location) from None
-
-
-def _count_from(error: Exception, node: Node, done: int) -> None:
-    """Let an error tell the iteration of a loop as counted from its own beginning."""
-    notes: list[str] = getattr(error, "__notes__", [])
-    named = f"{node.name!r}"
-    for k, note in enumerate(notes):
-        for found in _ITERATION.finditer(note):
-            if note.startswith(named, found.end()):
-                notes[k] = f"{note[: found.start(1)]}{int(found[1]) + done}{note[found.end(1) :]}"
-                break
 
 
 def _check(stage: LoopPart) -> None:

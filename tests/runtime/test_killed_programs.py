@@ -1,0 +1,103 @@
+"""Whole programs that are killed in the middle of loops, again and again, and are started again as they are."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal"),
+]
+
+#: it says when it begins with the call: how long a machine takes to start it is not asked here
+PROGRAM = """
+    import sys
+    import numpy as np, autoloop as al
+    {first}
+
+    if __name__ == "__main__":
+        x = {given}
+        with {around}:
+            print("begins", flush=True)
+            with al.keep_checkpoints(sys.argv[1], checkpoint_every={every}, resume=True):
+                made = f(x)
+            np.savez(sys.argv[2], *map(np.asarray, made))
+"""
+LOOP = """
+@al.function
+def f(x):
+    i, before = 0, x + 1.0
+    while i < {count}:
+        x = x @ x * {part} + x * 0.25 + 1e-3 * before
+        i += 1
+    return x, i
+"""
+#: how often a program is killed
+KILLS = 4
+SMALL = "np.linspace(-1.0, 1.0, 10000).reshape(100, 100)"
+CLUSTER = 'distributed.Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0")'
+STATES = {
+    "numpy": {
+        "first": LOOP.format(count=400, part="1e-3"), "given": "np.linspace(-1.0, 1.0, 90000).reshape(300, 300)",
+        "around": 'al.config(executor="auto")', "every": 5,
+    },
+    "sequential": {
+        "first": LOOP.format(count=3000, part="1e-3"), "given": SMALL, "around": 'al.config(executor="sequential")',
+        "every": 20,
+    },
+    "dataflow": {
+        "first": LOOP.format(count=2000, part="1e-3"), "given": SMALL, "around": 'al.config(executor="dataflow")',
+        "every": 20,
+    },
+    "array_api_strict": {
+        "first": "import array_api_strict\n" + LOOP.format(count=1000, part="1e-3"),
+        "given": f"array_api_strict.asarray({SMALL})", "around": 'al.config(executor="dataflow")', "every": 10,
+    },
+    "dask": {
+        "first": "import dask.array as da, distributed\n" + LOOP.format(count=60, part="1e-3"),
+        "given": f"da.from_array({SMALL}, chunks=50)", "around": CLUSTER, "every": 5,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_program_that_is_killed_at_any_moment_goes_on_to_the_same_numbers(state, tmp_path):
+    if state in ("dask", "array_api_strict"):
+        pytest.importorskip("array_api_compat")
+        pytest.importorskip("distributed" if state == "dask" else state)
+    program, folder = tmp_path / "program.py", tmp_path / "kept"
+    program.write_text(textwrap.dedent(PROGRAM).format(**STATES[state]))
+
+    def begun(result):
+        command = [sys.executable, str(program), str(folder), str(result)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ.copy())
+        assert process.stdout.readline() == "begins\n"
+        return process
+
+    with begun(tmp_path / "plain.npz") as process:
+        begin = time.monotonic()
+        assert process.wait(120) == 0
+    takes = time.monotonic() - begin
+    chance, went_on = random.Random(state), 0
+    for left in reversed(range(KILLS + 1)):
+        with begun(tmp_path / "again.npz") as process:
+            try:
+                assert process.wait(chance.uniform(0.0, takes / 2) if left else 120) == 0
+                break
+            except subprocess.TimeoutExpired:
+                process.kill()
+        went_on += any(name.isdecimal() for _, folders, _ in os.walk(folder) for name in folders)
+    with np.load(tmp_path / "plain.npz") as plain, np.load(tmp_path / "again.npz") as again:
+        assert plain.files == again.files
+        assert all(np.array_equal(plain[name], again[name]) for name in plain.files)
+    assert [name for _, *names in os.walk(folder) for those in names for name in those] == []
+    assert went_on
