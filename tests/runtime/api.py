@@ -56,13 +56,15 @@ from autoloop_runtime.control.map_scan import map_fn, scan
 from autoloop_runtime.control.while_loop import while_loop
 from autoloop_runtime.dataflow import batch_step as batch_step
 from autoloop_runtime.dataflow import batches as batches
-from autoloop_runtime.dataflow import executable, loop_code, pieces, workers
+from autoloop_runtime.dataflow import executable, loop_code, loop_walk, pieces, workers
 from autoloop_runtime.dataflow import flat_rules as flat_rules
 from autoloop_runtime.dataflow import packed_bundles as packed_bundles
+from autoloop_runtime.dataflow import running_loops as running_loops
 from autoloop_runtime.dataflow import seen_runs as seen_runs
 from autoloop_runtime.dataflow import shared_bodies as shared_bodies
 from autoloop_runtime.dataflow import whole_loops as whole_loops
 from autoloop_runtime.dataflow.batch_doors import ALWAYS
+from autoloop_runtime.dataflow.batch_parts import BatchParts as BatchParts
 from autoloop_runtime.dataflow.critical_path import CriticalPaths as CriticalPaths
 from autoloop_runtime.dataflow.dependence import Dependence as Dependence
 from autoloop_runtime.dataflow.executable import Executable

@@ -70,7 +70,22 @@ def steps_left(executable):
     return [kind for kind in plan_of(executable) if kind is not Kind.GONE]
 
 
-@pytest.mark.parametrize("build", [counted, until, two_loops, in_a_branch], ids=lambda f: f.__name__)
+def with_light_ones_behind(n):
+    """They are ready early but for what leaves the loop, which needs nothing of them."""
+    before = al.constant(np.arange(9.0))[n] * 2.0
+
+    def body(i, y, *rest):
+        y = call(LONG, y)
+        return i + 1, y, *[v * 0.5 + y * k for k, v in enumerate(rest)]
+
+    made = al.while_loop(lambda i, *_: i < n, body, [al.constant(0), *[al.constant(k * 0.5) for k in range(13)]])
+    return [before, *made, made[1] + before]
+
+
+BUILDS = [counted, until, two_loops, in_a_branch, with_light_ones_behind]
+
+
+@pytest.mark.parametrize("build", BUILDS, ids=lambda f: f.__name__)
 def test_results_are_those_of_single_steps(build, at_once):  # noqa: F811
     lowered = lowered_of(build, "int32")
     executable = Executable(lowered, faster=machine_kernels.machine_kernels)

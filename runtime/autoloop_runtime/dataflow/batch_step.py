@@ -121,7 +121,9 @@ class Batch:
 
     def _with_places(self, machine: MachinePart) -> Callable[[list[Any]], Any] | None:
         """Return what is given all tokens, hands those on that machine code wants, and gives tokens; None if there is
-        none."""
+        none, or only one for a graph in which values come from elsewhere: by a loop as one, or by its Exit."""
+        if not set(self.inputs).issuperset(machine.inputs):
+            return None
         if self.doors.is_plain:
             kernel, places = machine.kernel, [self.inputs.index(port) for port in machine.inputs]
             return lambda args: kernel(*[args[k] for k in places])

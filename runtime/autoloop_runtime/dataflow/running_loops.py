@@ -17,8 +17,9 @@ from .loop_code import Arguments
 
 
 class Ending(Protocol):
-    """What tells whether a run goes on."""
+    """What tells whether a run goes on; ``lock`` guards that."""
 
+    lock: Any
     stopped: bool
     failure: FirstFailure | None
 
@@ -27,7 +28,8 @@ class RunningLoops:
     """The loops that the threads of a run are in."""
 
     def __init__(self) -> None:
-        #: by thread; changed by single operations
+        #: by thread; guarded by the run's lock: a loop is noted down, and asks whether the run goes on, in one, so that
+        #: whoever ends the run either finds it here or has told it
         self._inside: dict[int, tuple[Item, Arguments]] = {}
 
     def call(self, item: Item, state: RunState, run: Ending) -> Any:
@@ -36,17 +38,19 @@ class RunningLoops:
         args = Arguments(it.values[step.first : step.last])
         it.values[step.first : step.last] = step.blank
         me = get_ident()
-        self._inside[me] = item, args  # graphs that a function runs which the loop calls are other runs
-        try:
+        with run.lock:
+            self._inside[me] = item, args  # graphs that a function runs which the loop calls are other runs
             if _is_unwanted(item, run):  # since before it was noted down
                 args.unwanted.append(True)
+        try:
             assert step.call is not None
             return step.call(state, args)
         finally:
-            del self._inside[me]
+            with run.lock:
+                self._inside.pop(me, None)
 
     def end(self, run: Ending) -> None:
-        """End those that are not wanted any more."""
+        """End those that are not wanted any more. The run's lock is held."""
         for item, args in list(self._inside.values()):
             if _is_unwanted(item, run):
                 args.unwanted.append(True)

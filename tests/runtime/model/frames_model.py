@@ -1,34 +1,71 @@
 """A run as a machine whose moves are the beginnings and ends of kernels: the real ``State``, every order of them.
 
 Of threads only this matters to ``State``: how many kernels may be in the middle at once, for each has read its inputs
-and not yet given its output. So a move is "somebody begins a kernel that is ready" or "a kernel ends".
+and not yet given its output. So a move is "somebody begins a kernel that is ready" or "a kernel ends". A kernel may be
+many: a batch, the turn of a loop, a loop as one; and what travels may be a bundle, packed or not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
-from api import MISSING, FirstFailure, FlatNode, Frame, Item, Iteration, Lowered, Plan, State
+import numpy as np
+from api import (
+    EAGER,
+    MISSING,
+    BatchParts,
+    FirstFailure,
+    FlatNode,
+    Frame,
+    Item,
+    Iteration,
+    Kind,
+    Lowered,
+    Plan,
+    State,
+    loop_code,
+    packed_bundles,
+)
 from explorer import Explored, explore
 
+#: nodes of a plan that stand for several
+JOINED = (Kind.BATCH, Kind.WHOLE)
+#: how often a loop that nobody waits for asks, at most, until it is told
+ASKED = 3
 #: the iterations that a kernel stands in, innermost first, each the number and that of its loop; and its node
 Name = tuple[Any, ...]
 
 
 @dataclass
 class Position:
-    """A state of a run; never changed, ``moved`` copies it.
+    """A state of a run; never changed, ``copied`` makes another.
 
-    ``busy``: kernels in the middle, and what they have read. ``done``: the names of those that have ended.
+    ``busy``: kernels in the middle, and what they have read. ``done``: the names of those that have ended, and
+    ``given_up`` of those loops among them that nobody waited for any more. ``parts``: batches that are done in part
+    after a failure, and ``rounds``, how often it was gone on with those.
     """
 
     tokens: State
     ready: list[Item]
     busy: list[tuple[Item, list[Any]]]
     done: frozenset[Name]
+    parts: BatchParts
     failure: FirstFailure | None = None
+    given_up: frozenset[Name] = frozenset()
+    rounds: int = 0
+
+
+class Told:
+    """What a loop that is run as one asks whether it is wanted: it is, ``times`` more times."""
+
+    def __init__(self, times: int) -> None:
+        self._left = times
+
+    def __bool__(self) -> bool:
+        self._left -= 1
+        return self._left < 0
 
 
 class Model:
@@ -36,7 +73,8 @@ class Model:
 
     Parameters
     ----------
-    lowered : Lowered
+    lowered : Lowered or Plan
+        Of the former each kernel is a step.
     feeds : list
     workers : int
         How many kernels can be in the middle at once.
@@ -44,19 +82,23 @@ class Model:
         What is to be explored.
     """
 
-    def __init__(self, lowered: Lowered, feeds: list[Any], workers: int = 1, state: type[State] = State) -> None:
-        self.plan, self.feeds, self.workers, self.state = Plan(lowered), feeds, workers, state
+    def __init__(
+        self, lowered: Lowered | Plan, feeds: list[Any], workers: int = 1, state: type[State] = State
+    ) -> None:  # fmt: skip
+        self.plan = lowered if isinstance(lowered, Plan) else Plan(lowered)
+        self.feeds, self.workers, self.state = feeds, workers, state
         self.numbers = {plan: k for k, plan in enumerate(self.plan.frames)}
 
     def explored(self) -> Explored[Position]:
-        return explore(
-            self.start(), self.moves, self.check, self.check_end, lambda p: (p.done, self.names(p)), self.look
-        )
+        return explore(self.start(), self.moves, self.check, self.check_end, self.key, self.look)
+
+    def key(self, at: Position) -> Hashable:
+        return at.done, self.names(at), at.given_up, at.rounds
 
     def start(self) -> Position:
         tokens, ready = self.state(self.plan), []
         tokens.start(list(self.feeds), ready, None)
-        return Position(tokens, ready, [], frozenset())
+        return Position(tokens, ready, [], frozenset(), BatchParts(tokens))
 
     # -- moves --------------------------------------------------------------------------------------------
 
@@ -64,37 +106,59 @@ class Model:
         if len(at.busy) < self.workers:
             for k in range(len(at.ready)):
                 yield self.begin(at, k)
-        for k in range(len(at.busy)):
+        for k, (item, _) in enumerate(at.busy):
             yield self.end(at, k)
+            if item[1].flat.kind is Kind.WHOLE and at.failure is not None and not at.failure.comes_behind(item):
+                for times in range(ASKED):
+                    yield self.end(at, k, Told(times))
+        if at.failure is not None and not (at.ready or at.busy):
+            yield from self.go_on(at)
 
     def begin(self, at: Position, k: int) -> tuple[str, Position]:
         """A kernel that is ready reads its inputs, as in ``kernels.call``."""
         after = copied(at)
         it, step = item = after.ready.pop(k)
         after.busy.append((item, it.values[step.first : step.last]))
+        if step.flat.kind in JOINED:
+            it.values[step.first : step.last] = step.blank
         return f"begin {self.told(item)}", after
 
-    def end(self, at: Position, k: int) -> tuple[str, Position]:
-        """A kernel that was begun has given its output, or failed, as in ``SharedRun.work``."""
+    def end(self, at: Position, k: int, told: Told | None = None) -> tuple[str, Position]:
+        """A kernel that was begun has given its output, or failed, as in ``SharedRun.work``; ``told``: what a loop is
+        told that nobody waits for."""
         after = copied(at)
         item, args = after.busy.pop(k)
         it, step = item
-        told = self.told(item)
-        after.done |= {self.name(item)}
+        name = self.name(item)
+        after.done |= {name}
         try:
-            out = step.call(*args)
-        except ArithmeticError as error:
-            failure = FirstFailure(error, it, step)
+            out = called(item, args, told)
+        except (ArithmeticError, LookupError, loop_code.Unwanted) as error:
+            failure = FirstFailure(error, it, step).delivered(after.tokens, after.ready, None)
             after.failure = failure if after.failure is None else after.failure.earlier(failure)
+            after.given_up |= {name} if isinstance(error, loop_code.Unwanted) else set()
         else:
             if step.blank:
                 it.values[step.first : step.last] = step.blank
             after.tokens.complete(it, step, out, after.ready, None)
+        self._keep(after)
+        return f"{'end' if told is None else 'give up'} {self.told(item)}", after
+
+    def go_on(self, at: Position) -> Iterator[tuple[str, Position]]:
+        """What the thread does that has called a run, when nothing is ready after a failure."""
+        after = copied(at)
+        assert after.failure is not None
+        moved, after.failure = after.parts.go_on(after.failure, after.ready, None)
+        after.rounds += 1
+        self._keep(after)
+        if moved:
+            yield "go on", after
+
+    def _keep(self, after: Position) -> None:
         if after.failure is not None:
             ready = _Ready(after.ready)
             after.failure.keep(ready)
             after.ready = list(ready)
-        return f"end {told}", after
 
     # -- what must hold -----------------------------------------------------------------------------------
 
@@ -109,6 +173,7 @@ class Model:
             assert all(id(it) in there for it, _ in under_way), "a kernel is ready in an iteration that is over"
             self._check_counts(at, under_way)
             assert not (at.tokens.finished and under_way), "finished too early"
+        self._check_closed(at)
 
     def check_end(self, at: Position) -> None:
         """Assert what holds when nothing is ready any more."""
@@ -116,6 +181,15 @@ class Model:
             assert at.tokens.finished, "a token was lost: the run cannot go on"
             assert list(at.tokens.iterations()) == [at.tokens.root], "a frame is left"
             assert not any(value is MISSING for value in at.tokens.results), "a result was lost"
+
+    def _check_closed(self, at: Position) -> None:
+        """Assert that a run that is given up here holds nothing any more."""
+        tokens = copied(at).tokens
+        iterations = list(tokens.iterations())
+        frames = {it.frame for it in iterations}
+        tokens.close()
+        assert not any(it.values or it.children or it.next for it in iterations), "a run that is over holds values"
+        assert not any(frame.waiting or hasattr(frame, "oldest") for frame in frames), "a run that is over holds tokens"
 
     def _check_counts(self, at: Position, under_way: list[Item]) -> None:
         for it in at.tokens.iterations():
@@ -173,14 +247,40 @@ class Model:
     def look(self, at: Position) -> Hashable:
         """What tells states apart by all there is in them, but for the order in which it came there."""
         iterations = frozenset([
-            (self.path(it), it.outstanding, it.frame.live, tuple(it.values), tuple(it.frame.template),
-             frozenset([(id(edges), value) for edges, value in it.frame.waiting]), len(it.frame.waiting))
+            (self.path(it), it.outstanding, it.frame.live, seen(it.values), seen(it.frame.template),
+             frozenset([(id(edges), *seen([value])) for edges, value in it.frame.waiting]), len(it.frame.waiting))
             for it in at.tokens.iterations()
         ])  # fmt: skip
         ready = frozenset(map(self.name, at.ready))
-        read = frozenset([(self.name(item), tuple(args)) for item, args in at.busy])
+        read = frozenset([(self.name(item), seen(args)) for item, args in at.busy])
         failed = None if at.failure is None else str(at.failure.error)
-        return hash((iterations, ready, read, tuple(at.tokens.results), at.tokens.finished, failed))
+        return hash((iterations, ready, read, seen(at.tokens.results), at.tokens.finished, failed))
+
+
+def called(item: Item, args: list[Any], told: Told | None = None) -> Any:
+    """What the kernel of a step gives, which is called as ``kernels.call`` does."""
+    _, step = item
+    assert step.call is not None
+    if step.flat.kind is Kind.BATCH:
+        return step.call(args.copy())
+    if step.flat.kind is not Kind.WHOLE:
+        return step.call(*args)
+    given = loop_code.Arguments(args)
+    if told is not None:
+        given.unwanted = told  # type: ignore[assignment]
+    return step.call(EAGER, given)
+
+
+def seen(values: Iterable[Any]) -> tuple[Hashable, ...]:
+    """Values, so that they can be compared, however they travel."""
+    found: list[Hashable] = []
+    for value in values:
+        value = packed_bundles.unpacked(value)
+        if type(value) is tuple:
+            found.append(seen(value))
+        else:
+            found.append((value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value)
+    return tuple(found)
 
 
 class _Ready(list[Item]):
@@ -193,12 +293,16 @@ def copied(at: Position) -> Position:
     made: dict[int, Any] = {}
     after = object.__new__(type(tokens))
     vars(after).update(vars(tokens), results=tokens.results.copy(), root=_frame(tokens.root.frame, None, made).oldest)
-    return Position(
-        after,
-        [(made[id(it)], step) for it, step in at.ready],
-        [((made[id(it)], step), args) for (it, step), args in at.busy],
-        at.done,
-        at.failure,
+    parts = BatchParts(after)
+    for (it, step), (known, done, gone) in at.parts._known.items():
+        if id(it) in made:
+            parts._known[made[id(it)], step] = known.copy(), done.copy(), gone.copy()
+    return replace(
+        at,
+        tokens=after,
+        ready=[(made[id(it)], step) for it, step in at.ready],
+        busy=[((made[id(it)], step), args) for (it, step), args in at.busy],
+        parts=parts,
     )
 
 

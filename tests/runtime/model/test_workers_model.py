@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from api import threads, workers
+from api import running_loops, threads, workers
 from each_case import each
 from explorer import Wrong
 from workers_model import Machine, Tasks, Thread
@@ -41,6 +41,10 @@ CHAINS = ["-", "-", "a", "b"]
     (tasks(CHAINS, light="c"), {"others": True}),
     (tasks(CHAINS, light="cd"), {"others": True, "timed": True}),
     (tasks(ALONE, failing="b"), {"others": True, "interrupts": 1}),
+    (tasks(ALONE, failing="a", endless="c"), {}),
+    (tasks(ALONE, failing="a", endless="bc"), {"interrupts": 1}),
+    (tasks(ALONE, endless="b"), {"interrupts": 1}),
+    (tasks(FORK, broken="b", endless="a"), {"interrupts": 1}),
     (tasks(FORK), {"timed": True}),
     (tasks(ALONE, failing="b"), {"timed": True}),
     (tasks(ALONE), {"interrupts": 1}),
@@ -67,6 +71,7 @@ def test_moves_bear_the_names_of_what_makes_them():
     """A machine of something else proves nothing: these are there to be compared with it."""
     for name in ("run", "work", "assist", "_take", "_leave", "_fail", "_wake_caller", "_sleep", "_drain"):
         assert hasattr(workers.SharedRun, name)
+    assert hasattr(running_loops.RunningLoops, "end")
     for name in ("call", "forget", "_next"):
         assert hasattr(threads.Pool, name)
     fields = vars(workers.SharedRun)["__init__"].__code__.co_names
@@ -148,7 +153,28 @@ class TakesItsTasksAlong(Machine):
             yield replace(after, heavy=tuple([t for t in after.heavy if t not in light])), mine
 
 
+class AsksTooEarly(Machine):
+    """A loop asks whether it is wanted before it is noted down."""
+
+    def note(self, run, me, member):
+        return run, replace(me, at="noted", told=self._is_unwanted(run, me.item))
+
+    def noted(self, run, me, member):
+        return run, replace(me, at="kernel", noted=True)
+
+    INSIDE = (*Machine.INSIDE, "noted")
+
+
+class TellsLoopsNothing(Machine):
+    """Who ends a run does not say so to the loops that are under way."""
+
+    def _end_loops(self, run):
+        return run
+
+
 @each([
+    (AsksTooEarly, {"failing": "a", "endless": "d"}, "for ever|not done"),
+    (TellsLoopsNothing, {"endless": "b", "interrupts": 1}, "for ever"),
     (LooksWithoutTheLock, {}, "waits for ever"),
     (WakesNobody, {}, "waits for ever"),
     (WakesTooSeldom, {"failing": "b"}, "waits for ever"),

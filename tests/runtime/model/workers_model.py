@@ -18,23 +18,30 @@ from explorer import Explored, explore
 class Tasks:
     """What there is to do. ``needs``: for each task, in the order of the program, those before it; ``heavy``,
     ``failing``: which are that; ``broken``: at whose end the scheduler itself fails; ``large``: which of the heavy ones
-    make arrays that there is no room for, so that they begin in order and only when none of them is running."""
+    make arrays that there is no room for, so that they begin in order and only when none of them is running; ``endless``:
+    loops that are run as one, and go on until they are told that nobody waits for them."""
 
     needs: tuple[frozenset[int], ...]
     heavy: frozenset[int]
     failing: frozenset[int] = frozenset()
     broken: frozenset[int] = frozenset()
     large: frozenset[int] = frozenset()
+    endless: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, order=True)
 class Thread:
-    """Where a thread is: the method it will call next, the light tasks that it has, and the one that it is at."""
+    """Where a thread is: the method it will call next, the light tasks that it has, and the one that it is at.
+
+    ``told``: that nobody waits for the loop that it is in, which was noted down.
+    """
 
     at: str
     light: tuple[int, ...] = ()
     item: int = -1
     wanted: int = 0
+    noted: bool = False
+    told: bool = False
 
 
 @dataclass(frozen=True)
@@ -140,7 +147,7 @@ class Machine:
             yield replace(run, wake=False), Thread("take")
 
     def drain(self, run: Run, me: Thread, member: bool) -> Any:
-        return replace(run, stopped=True, heavy=()), Thread("forget")
+        return self._end_loops(replace(run, stopped=True, heavy=())), Thread("forget")
 
     def forget(self, run: Run, me: Thread, member: bool) -> Any:
         return replace(run, calls=0), Thread("drain_look")
@@ -191,7 +198,26 @@ class Machine:
             run, left = self._wake(run), left - 1
         wanted = min(left, run.openings)
         run = replace(run, openings=run.openings - wanted)
-        return run, replace(me, at="call_workers" if wanted else "kernel", item=item, wanted=wanted)
+        return run, replace(me, at="call_workers" if wanted else self._begins(item), item=item, wanted=wanted)
+
+    def _begins(self, item: int) -> str:
+        return "note" if item in self.tasks.endless else "kernel"
+
+    def note(self, run: Run, me: Thread, member: bool) -> Any:
+        """The beginning of ``RunningLoops.call``."""
+        return run, replace(me, at="kernel", noted=True, told=self._is_unwanted(run, me.item))
+
+    def _is_unwanted(self, run: Run, item: int) -> bool:
+        """``_is_unwanted``."""
+        return run.stopped or (0 <= run.failure < item)
+
+    def _end_loops(self, run: Run) -> Run:
+        """``RunningLoops.end``."""
+
+        def told(thread: Thread) -> Thread:
+            return replace(thread, told=thread.told or (thread.noted and self._is_unwanted(run, thread.item)))
+
+        return replace(run, caller=told(run.caller), workers=tuple(map(told, run.workers)))
 
     def next_heavy(self, run: Run) -> list[int]:
         """``ByPath.take``, ``Bulk.take``: any of those that take no room, whichever is preferred; else the first in the
@@ -209,9 +235,13 @@ class Machine:
 
     def kernel(self, run: Run, me: Thread, member: bool) -> Any:
         """It ends, or fails; no lock is held."""
-        if me.item in self.tasks.failing:
-            return run, replace(me, at="failed")
-        return run, replace(me, at="broken" if member and me.item in self.tasks.broken else "complete")
+        if me.item in self.tasks.endless:
+            if me.told:
+                yield run, replace(me, at="failed", noted=False, told=False)
+        elif me.item in self.tasks.failing:
+            yield run, replace(me, at="failed")
+        else:
+            yield run, replace(me, at="broken" if member and me.item in self.tasks.broken else "complete")
 
     def complete(self, run: Run, me: Thread, member: bool) -> Any:
         run = self._ends(run, me.item)
@@ -234,7 +264,7 @@ class Machine:
     def failed(self, run: Run, me: Thread, member: bool) -> Any:
         run = self._ends(run, me.item)
         first = me.item if run.failure < 0 else min(run.failure, me.item)
-        return self.take(replace(run, failure=first), me, member)
+        return self.take(self._end_loops(replace(run, failure=first)), me, member)
 
     def _leave(self, run: Run, member: bool) -> Run:
         if not member:
@@ -250,7 +280,7 @@ class Machine:
         return replace(run, waiting=False, wake=True)
 
     def _fail(self, run: Run, error: str) -> Run:
-        return run if run.stopped else replace(run, stopped=True, error=run.error or error)
+        return run if run.stopped else self._end_loops(replace(run, stopped=True, error=run.error or error))
 
     def _deliver(self, run: Run, me: Thread) -> tuple[Run, Thread]:
         """``State.complete``: what is ready now, and was not before."""
@@ -273,7 +303,7 @@ class Machine:
             run, calls=calls, notified=min(run.idle, run.notified + me.wanted),
             workers=run.workers + (Thread("next"),) * missing,
         )  # fmt: skip
-        return run, replace(me, at="kernel", wanted=0)
+        return run, replace(me, at=self._begins(me.item), wanted=0)
 
     def next(self, run: Run, me: Thread, member: bool) -> Any:
         if run.calls:
@@ -295,7 +325,7 @@ class Machine:
 
     # -- what must hold -----------------------------------------------------------------------------------
 
-    INSIDE = ("take", "kernel", "call_workers", "complete", "failed", "broken", "come_back", "leave")
+    INSIDE = ("take", "note", "kernel", "call_workers", "complete", "failed", "broken", "come_back", "leave")
 
     def check(self, run: Run) -> None:
         """Assert what holds in every state."""
