@@ -6,9 +6,9 @@ who waits for one is not chosen.
 
 from __future__ import annotations
 
+import _thread
 import random
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import CodeType, FrameType
@@ -46,19 +46,18 @@ class Turns:
 
     def __init__(self, choose: Callable[[int, bool], int]) -> None:
         self._choose = choose
-        self._batons: dict[int, threading.Semaphore] = {}
+        self._batons: list[_thread.LockType] = []
         #: those that have not ended, and what those wait for that do
         self._there: list[int] = []
         self._waits: dict[int, Callable[[], bool]] = {}
-        self._threads: list[threading.Thread] = []
-        self._over = threading.Event()
+        self._over = _held()
         self._stuck = False
         self.errors: list[BaseException] = []
 
     def start(self, function: Callable[[], Any]) -> None:
         """Add a thread; it goes on when it is chosen."""
         number = len(self._batons)
-        self._batons[number] = threading.Semaphore(0)
+        self._batons.append(_held())
         self._there.append(number)
 
         def live() -> None:
@@ -74,16 +73,12 @@ class Turns:
                 self._there.remove(number)
                 self._next(number)
 
-        thread = threading.Thread(target=live, daemon=True)
-        self._threads.append(thread)
-        thread.start()
+        _thread.start_new_thread(live, ())
 
     def run(self) -> None:
         """Let all threads go on to their ends, and those that they start."""
         self._next(-1)
-        assert self._over.wait(LONG), "a thread waits for what is not known here"
-        for thread in self._threads:
-            thread.join(LONG)
+        assert self._over.acquire(timeout=LONG), "a thread waits for what is not known here"
         if self._stuck:
             raise Stuck("nobody can go on")
         if self.errors:
@@ -92,6 +87,10 @@ class Turns:
     def point(self, ready: Callable[[], bool] | None = None) -> None:
         """Let another thread go on, perhaps; ``ready``: when this one can."""
         number: int = _here.number
+        if self._stuck:
+            if ready is not None and not ready():
+                raise Over
+            return
         if ready is not None:
             self._waits[number] = ready
         if self._next(number) != number:
@@ -109,12 +108,12 @@ class Turns:
         able.sort(key=lambda k: k != me)
         if not able:
             self._stuck |= bool(self._there)
-            for k in self._there:
-                if k != me:
-                    self._batons[k].release()
-            self._over.set()
             if me in self._there:
                 raise Over
+            if self._there:  # each lets the next one end
+                self._batons[self._there[0]].release()
+            else:
+                self._over.release()
             return -1
         chosen = able[self._choose(len(able), able[0] == me) if len(able) > 1 else 0]
         if chosen != me:
@@ -122,7 +121,13 @@ class Turns:
         return chosen
 
 
-_here = threading.local()
+def _held() -> _thread.LockType:
+    lock = _thread.allocate_lock()
+    lock.acquire()
+    return lock
+
+
+_here = _thread._local()
 
 
 def point(ready: Callable[[], bool] | None = None) -> None:

@@ -18,8 +18,8 @@ from explorer import Explored, explore
 class Tasks:
     """What there is to do. ``needs``: for each task, in the order of the program, those before it; ``heavy``,
     ``failing``: which are that; ``broken``: at whose end the scheduler itself fails; ``large``: which of the heavy ones
-    make arrays that there is no room for, so that they begin in order and only when none of them is running; ``endless``:
-    loops that are run as one, and go on until they are told that nobody waits for them."""
+    make arrays that there is no room for, so that they begin in order and only when none of them is running;
+    ``endless``: loops that are run as one, and go on until they are told that nobody waits for them."""
 
     needs: tuple[frozenset[int], ...]
     heavy: frozenset[int]
@@ -67,7 +67,70 @@ class Run:
     interrupts: int = 0
 
 
-class Machine:
+class Rules:
+    """What must hold."""
+
+    def __init__(self, tasks: Tasks, most: int) -> None:
+        self.tasks, self.most = tasks, most
+
+    def finished(self, run: Run) -> bool:
+        return len(run.done) == len(self.tasks.needs)
+
+    INSIDE = ("take", "note", "kernel", "call_workers", "complete", "failed", "broken", "come_back", "leave")
+
+    def check(self, run: Run) -> None:
+        """Assert what holds in every state."""
+        inside = [w for w in run.workers if w.at in self.INSIDE]
+        assert run.present == len(inside), "a worker that is in the run was not counted, or one that is not"
+        assert run.caller.at != "over" or not inside, "the run is over and somebody works on it"
+        promised = run.calls + sum(w.wanted for w in (*run.workers, run.caller)) + sum(
+            w.at == "assist" for w in run.workers
+        )  # fmt: skip
+        promised -= sum(w.at == "leave" for w in run.workers)  # it is about to give its place to whom it has called
+        assert run.openings <= self.most
+        if not run.stopped and not run.interrupts and run.error != "Ctrl-C":
+            assert run.openings + promised + run.present == self.most, "a place for a worker was lost or doubled"
+        assert not (run.wake and run.waiting), "wake was released for one who has not waited"
+        assert run.idle == sum(w.at == "idle" for w in run.workers)
+
+    def check_end(self, run: Run) -> None:
+        """Assert what holds when nobody can go on."""
+        assert run.caller.at == "over", f"the caller waits for ever in {run.caller.at!r}"
+        assert all(w.at == "idle" for w in run.workers), "a worker is stuck"
+        assert not run.calls and not run.waiting
+        if run.error:
+            return
+        wanted = len(self.tasks.needs)
+        if run.failure >= 0:
+            assert run.failure == min(self.tasks.failing), "another failure stands before it"
+            wanted = run.failure
+        assert set(range(wanted)) <= run.done, "something was not done"
+
+
+class Loops(Rules):
+    """What ``RunningLoops`` does."""
+
+    def _begins(self, item: int) -> str:
+        return "note" if item in self.tasks.endless else "kernel"
+
+    def note(self, run: Run, me: Thread, member: bool) -> Any:
+        """The beginning of ``RunningLoops.call``."""
+        return run, replace(me, at="kernel", noted=True, told=self._is_unwanted(run, me.item))
+
+    def _is_unwanted(self, run: Run, item: int) -> bool:
+        """``_is_unwanted``."""
+        return run.stopped or (0 <= run.failure < item)
+
+    def _end_loops(self, run: Run) -> Run:
+        """``RunningLoops.end``."""
+
+        def told(thread: Thread) -> Thread:
+            return replace(thread, told=thread.told or (thread.noted and self._is_unwanted(run, thread.item)))
+
+        return replace(run, caller=told(run.caller), workers=tuple(map(told, run.workers)))
+
+
+class Machine(Loops):
     """One run, with as many workers as there may be in the pool.
 
     Parameters
@@ -86,7 +149,8 @@ class Machine:
     def __init__(
         self, tasks: Tasks, most: int = 2, timed: bool = False, interrupts: int = 0, others: bool = False
     ) -> None:
-        self.tasks, self.most, self.timed, self.interrupts, self.others = tasks, most, timed, interrupts, others
+        super().__init__(tasks, most)
+        self.timed, self.interrupts, self.others = timed, interrupts, others
 
     def explored(self) -> Explored[Run]:
         start = Run(Thread("run_start"), (), self.most, interrupts=self.interrupts)
@@ -200,25 +264,6 @@ class Machine:
         run = replace(run, openings=run.openings - wanted)
         return run, replace(me, at="call_workers" if wanted else self._begins(item), item=item, wanted=wanted)
 
-    def _begins(self, item: int) -> str:
-        return "note" if item in self.tasks.endless else "kernel"
-
-    def note(self, run: Run, me: Thread, member: bool) -> Any:
-        """The beginning of ``RunningLoops.call``."""
-        return run, replace(me, at="kernel", noted=True, told=self._is_unwanted(run, me.item))
-
-    def _is_unwanted(self, run: Run, item: int) -> bool:
-        """``_is_unwanted``."""
-        return run.stopped or (0 <= run.failure < item)
-
-    def _end_loops(self, run: Run) -> Run:
-        """``RunningLoops.end``."""
-
-        def told(thread: Thread) -> Thread:
-            return replace(thread, told=thread.told or (thread.noted and self._is_unwanted(run, thread.item)))
-
-        return replace(run, caller=told(run.caller), workers=tuple(map(told, run.workers)))
-
     def next_heavy(self, run: Run) -> list[int]:
         """``ByPath.take``, ``Bulk.take``: any of those that take no room, whichever is preferred; else the first in the
         program."""
@@ -290,9 +335,6 @@ class Machine:
         heavy = tuple([t for t in ready if t in self.tasks.heavy])
         return replace(run, heavy=run.heavy + heavy), replace(me, light=me.light + light)
 
-    def finished(self, run: Run) -> bool:
-        return len(run.done) == len(self.tasks.needs)
-
     # -- the pool: Pool.call, _next, SharedRun.assist -----------------------------------------------------
 
     def call_workers(self, run: Run, me: Thread, member: bool) -> Any:
@@ -322,35 +364,3 @@ class Machine:
     def broken(self, run: Run, me: Thread, member: bool) -> Any:
         """The end of ``assist`` after an error that is no kernel's."""
         return self._leave(self._fail(run, "broken"), member), Thread("next")
-
-    # -- what must hold -----------------------------------------------------------------------------------
-
-    INSIDE = ("take", "note", "kernel", "call_workers", "complete", "failed", "broken", "come_back", "leave")
-
-    def check(self, run: Run) -> None:
-        """Assert what holds in every state."""
-        inside = [w for w in run.workers if w.at in self.INSIDE]
-        assert run.present == len(inside), "a worker that is in the run was not counted, or one that is not"
-        assert run.caller.at != "over" or not inside, "the run is over and somebody works on it"
-        promised = run.calls + sum(w.wanted for w in (*run.workers, run.caller)) + sum(
-            w.at == "assist" for w in run.workers
-        )  # fmt: skip
-        promised -= sum(w.at == "leave" for w in run.workers)  # it is about to give its place to whom it has called
-        assert run.openings <= self.most
-        if not run.stopped and not run.interrupts and run.error != "Ctrl-C":
-            assert run.openings + promised + run.present == self.most, "a place for a worker was lost or doubled"
-        assert not (run.wake and run.waiting), "wake was released for one who has not waited"
-        assert run.idle == sum(w.at == "idle" for w in run.workers)
-
-    def check_end(self, run: Run) -> None:
-        """Assert what holds when nobody can go on."""
-        assert run.caller.at == "over", f"the caller waits for ever in {run.caller.at!r}"
-        assert all(w.at == "idle" for w in run.workers), "a worker is stuck"
-        assert not run.calls and not run.waiting
-        if run.error:
-            return
-        wanted = len(self.tasks.needs)
-        if run.failure >= 0:
-            assert run.failure == min(self.tasks.failing), "another failure stands before it"
-            wanted = run.failure
-        assert set(range(wanted)) <= run.done, "something was not done"
