@@ -71,6 +71,7 @@ class Threads:
         with known_locks(), pytest.MonkeyPatch.context() as patch:
             patch.setattr(workers, "call", call)
             patch.setattr(workers, "call_workers", workers_come)
+            patch.setattr(workers.CriticalPaths, "took", lambda *_: None)  # times are not the die's
             turns.start(lambda: contextvars.Context().run(whole))
             turns.run()
         [found] = outcome
@@ -129,7 +130,7 @@ def test_orders_of_threads_give_that_answer_in_machine_code(build, seeds, at_onc
                 np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
-@each([(build, kernel) for build in (*BUILDS, fails_before_a_loop) for kernel in (1, 2, 5, 9)])
+@each([(build, kernel) for build in (*BUILDS, fails_before_a_loop) for kernel in (1, 2, 4)])
 def test_wherever_ctrl_c_comes_nothing_is_left(build, kernel):
     given = (5, 1) if build is fails_before_a_loop else ()
     threads = Threads(joined(lowered_of(lambda n: build(n, 3, *given), "int32")))
