@@ -218,10 +218,17 @@ from autoloop_runtime.python_code.buffer_reuse import ReusedArrays
 from autoloop_runtime.python_code.compile_python import compile_graph, compile_region, emit
 from autoloop_runtime.python_code.counted_loops import find_counted
 from autoloop_runtime.python_code.names import Names, identifier
-from autoloop_runtime.running import automatic, machine_kernels, on_stack_replacement, rival, tier_up, trials
+from autoloop_runtime.running import (
+    automatic,
+    machine_kernels,
+    machine_steps,
+    on_stack_replacement,
+    rival,
+    tier_up,
+    trials,
+)
 from autoloop_runtime.running import remote_programs as remote_programs
 from autoloop_runtime.running import runner as execution
-from autoloop_runtime.running.machine_steps import MachineSteps as MachineSteps
 from autoloop_runtime.running.machine_steps import step_codes
 from autoloop_runtime.running.prepare import prepare, run_graph, run_now, set_outputs
 from autoloop_runtime.saving import loop_checkpoints

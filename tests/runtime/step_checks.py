@@ -75,7 +75,7 @@ class Checked:
         self.is_turn = code.decides
         self._plain, self._called = step.call, Called(code)
         self._is_batch = step.flat.kind is Kind.BATCH
-        step.call = self
+        step.call, step.offered = self, ()
 
     def __call__(self, *args):
         tokens = list(args[0]) if self._is_batch else list(args)

@@ -15,6 +15,7 @@ from api import (
     linked_code,
     lower,
     machine_kernels,
+    machine_steps,
     native_call,
     pieces,
     pieces_of,
@@ -42,8 +43,9 @@ def at_once(monkeypatch):
             job()
             return True
 
-    monkeypatch.setattr(machine_kernels, "background", AtOnce)
-    monkeypatch.setattr(machine_kernels, "price", lambda *_: 0.0)
+    for module in (machine_kernels, machine_steps):
+        monkeypatch.setattr(module, "background", AtOnce)
+        monkeypatch.setattr(module, "price", lambda *_: 0.0)
     monkeypatch.setattr(executable, "LONG", 0.0)
 
 

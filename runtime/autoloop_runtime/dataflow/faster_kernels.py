@@ -13,6 +13,7 @@ from ..base.dataclass import replace
 from .flat_graph import Lowered
 from .packed_bundles import MachinePart
 from .pieces import Piece
+from .step_forms import StepCode, StepForm
 
 Kernel = Callable[..., Any]
 #: by the nodes that they are for: what takes values, and gives one, or those of a batch, or None if it cannot
@@ -35,6 +36,9 @@ class Source(Protocol):
 
         ``is_shared``: several threads work on a run, so that none of its kernels has any for itself.
         """
+
+    def steps(self, forms: Sequence[StepForm], spent: float) -> Mapping[int, StepCode] | None:
+        """Return the machine code that there is of these steps, by their nodes; None as long as it is made."""
 
 
 def with_kernels(lowered: Lowered, pieces: Sequence[Piece], kernels: Kernels) -> Lowered:

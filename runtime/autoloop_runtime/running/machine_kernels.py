@@ -8,7 +8,7 @@ numbers.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -17,14 +17,14 @@ from ..base import background, config
 from ..base.forks import generation, undivided
 from ..dataflow.faster_kernels import Kernels
 from ..dataflow.pieces import Piece, differing
-from ..ir.graph import Node
-from ..ir.prices import Products
+from ..dataflow.step_forms import StepCode, StepForm
+from .machine_steps import LARGE_ALONE, MachineSteps, multiplications
 from .tier_up import is_wanted, price
 
 Kernel = Callable[..., Any]
 
-#: multiply-adds of a product from which on BLAS is faster: where it has several threads, and where it has one
-LARGE_PRODUCT, LARGE_ALONE = 1 << 18, 1 << 27
+#: multiply-adds of a product from which on BLAS is faster where it has several threads
+LARGE_PRODUCT = 1 << 18
 #: nanoseconds of a kernel that keeps the interpreter's lock
 SHORT = HEAVY / 4
 #: calls of one kernel at the same time for which there is memory, at most
@@ -50,6 +50,11 @@ class MachineKernels:
         self._made: dict[tuple[int, ...], Kernel] | None = None
         #: the process in which they are made, see ``forks``
         self._generation = -1
+        self._steps = MachineSteps()
+
+    def steps(self, forms: Sequence[StepForm], spent: float) -> Mapping[int, StepCode] | None:
+        """See ``Source``."""
+        return self._steps.steps(forms, spent)
 
     def kernels(self, pieces: Sequence[Piece], spent: float, is_shared: bool = False) -> Kernels | None:
         """See ``Source``."""
@@ -113,9 +118,4 @@ def _gains(piece: Piece) -> bool:
 
 def _is_for_blas(piece: Piece, large: int) -> bool:
     """Return whether there is a product in it of so many multiply-adds, or more."""
-    return any(_multiplications(node) >= large for node in piece.nodes)
-
-
-def _multiplications(node: Node) -> int:
-    cost = node.op.traits.price
-    return cost.count(*node.operands, **node.attrs) if isinstance(cost, Products) else 0
+    return any(multiplications(node) >= large for node in piece.nodes)

@@ -15,7 +15,7 @@ from ..ir.graph import Node
 from ..ir.prices import Products
 from .tier_up import price
 
-#: multiply-adds of a product from which on BLAS is faster for one thread
+#: multiply-adds of a product from which on BLAS is faster where it has one thread
 LARGE_ALONE = 1 << 27
 
 
@@ -95,11 +95,12 @@ def _by_kind(forms: Sequence[StepForm]) -> dict[Hashable, list[StepForm]]:
     """Return those that are not better left to BLAS, each kind together."""
     kinds: dict[Hashable, list[StepForm]] = {}
     for form in forms:
-        if not any(_multiplications(node) >= LARGE_ALONE for node in form.nodes):
+        if not any(multiplications(node) >= LARGE_ALONE for node in form.nodes):
             kinds.setdefault(form.kind, []).append(form)
     return kinds
 
 
-def _multiplications(node: Node) -> int:
+def multiplications(node: Node) -> int:
+    """Return how many multiply-adds a product takes, of anything else 0."""
     cost = node.op.traits.price
     return cost.count(*node.operands, **node.attrs) if isinstance(cost, Products) else 0
