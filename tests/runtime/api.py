@@ -89,7 +89,16 @@ from autoloop_runtime.dataflow.token_replay import TokenReplay as TokenReplay
 from autoloop_runtime.dataflow.whole_loops import light_kernels as light_kernels
 from autoloop_runtime.dataflow.whole_loops import with_joined_steps as with_joined_steps
 from autoloop_runtime.dataflow.whole_loops import with_whole_loops as with_whole_loops
-from autoloop_runtime.distributed import anchors, loop_recovery, remote_cluster, remote_driver, remote_regions, windows
+from autoloop_runtime.distributed import (
+    anchors,
+    loop_recovery,
+    remote_cluster,
+    remote_costs,
+    remote_driver,
+    remote_regions,
+    remote_values,
+    windows,
+)
 from autoloop_runtime.distributed import engine as dask_engine
 from autoloop_runtime.distributed.crossings import with_crossings
 from autoloop_runtime.distributed.submissions import Statistics

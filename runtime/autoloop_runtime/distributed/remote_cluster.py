@@ -19,11 +19,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..base.contexts import Setting
-from ..base.dataclass import dataclass
+from ..base.dataclass import dataclass, replace
 from ..base.forks import Kind
 
 #: what is sent, and how often, to measure
 _BYTES, _TASKS, _TIMES = 4 << 20, 8, 3
+#: seconds after which workers are counted again: they come and go
+_COUNTED = 5.0
 _lock = Kind("clusters", "a child has no connection of its parent's").lock()
 #: guarded by ``_lock``
 _clusters: WeakKeyDictionary[Any, Cluster] = WeakKeyDictionary()
@@ -86,22 +88,33 @@ class Cluster:
         self.client, self.submitted = client, 0
         self._serial = itertools.count()
         self._network: Network | None = None
+        #: when its workers were counted; None if somebody has said what it is like
+        self._counted: float | None = None
 
     @property
     def network(self) -> Network:
         """What it is like; measured when it is first asked. Two threads that ask at once both measure."""
         if self._network is None:
+            self._counted = time.monotonic()
             self._network = _measured(self.client)
         return self._network
 
     @network.setter
     def network(self, known: Network | None) -> None:
-        self._network = known
+        self._network, self._counted = known, None
 
     @property
     def known_network(self) -> Network | None:
         """What it is like; None if it was not asked yet."""
         return self._network
+
+    def up_to_date(self) -> Network:
+        """Return what it is like, with the workers that there are now, or were a few seconds ago."""
+        network = self.network
+        if self._counted is not None and time.monotonic() - self._counted > _COUNTED:
+            self._counted = time.monotonic()
+            network = self._network = replace(network, slots=_slots(self.client))
+        return network
 
     def submit(self, name: str, call: Callable[..., Any], *args: Any) -> Any:
         """Send a task; gives its future."""
@@ -182,8 +195,12 @@ def _measured(client: Any) -> Network:
     latency = min(_timed(lambda: client.submit(_nothing, 0, pure=False).result()) for _ in range(_TIMES))
     several = min(_timed(lambda: client.gather(_many(client))) for _ in range(_TIMES))
     moving = min(_timed(lambda: client.gather(client.scatter(data, hash=False))) for _ in range(_TIMES))
-    slots = max(sum(client.nthreads().values()), 1)
-    return Network(latency, min(several / _TASKS, latency), 2 * _BYTES / max(moving - latency, 1e-4), slots)
+    return Network(latency, min(several / _TASKS, latency), 2 * _BYTES / max(moving - latency, 1e-4), _slots(client))
+
+
+def _slots(client: Any) -> int:
+    threads: dict[str, int] = client.nthreads()
+    return max(sum(threads.values()), 1)
 
 
 def _many(client: Any) -> Sequence[Any]:

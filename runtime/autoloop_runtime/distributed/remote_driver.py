@@ -6,23 +6,23 @@ come here when something that stays here needs them, conditions above all; then 
 
 A region is sent where the work is worth the way, or where what it needs lies there and is more to move than a task.
 Arrays of this process are sent once a run. How long a region takes that only a run can tell is learnt here first, and
-again where the workers have enough to do: machine code may have come meanwhile.
+again where the workers have enough to do: machine code may have come meanwhile. What is not learnt yet is taken to be
+like what is.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
 from ..analysis.observable import may_repeat
 from ..analysis.sizes import LARGE
+from ..base.dataclass import dataclass
 from ..base.fp_warnings import asked, restore, setting, silence
 from ..dataflow.executable import results_of
-from ..dataflow.execution_plan import CONTROL, ENTER, EXIT, FETCH, INHERIT, NEXT, Edges, Plan, Step
+from ..dataflow.execution_plan import MISSING, Edges, Plan, Step
 from ..dataflow.first_failure import FirstFailure
 from ..dataflow.frames import Item, Iteration, State, loops_around
 from ..dataflow.kernels import call
@@ -32,43 +32,14 @@ from ..ir.graph import Graph, eager
 from ..ir.run_state import EAGER, RunState
 from .mailbox import Mailbox
 from .remote_cluster import Cluster, LostCluster, current, is_in_task
+from .remote_costs import Costs, Ways, sizes_of
 from .remote_regions import Region
 from .remote_tasks import run_region, told
+from .remote_values import Held, Sent, bring, own, size_of, tell_of
+from .token_ends import edges_of
 
-#: a region is sent if it takes so many times what sending it does
-WORTH = 2.0
-#: arrays that enter loops are sent once for so many iterations, it is taken
-REUSED = 8
-#: what is fetched in less than this part of the latency is fetched
-LITTLE = 0.25
-#: so many tasks for each thread of the workers are in flight before this process does some of the work
-AHEAD = 2
-#: seconds that a region takes at least to be thought of
-LEAST = 2e-4
 #: how often a run is begun that has lost what was computed, where nobody notices that
 BEGUN = 3
-
-
-class Held:
-    """A value that lies on a worker.
-
-    Attributes
-    ----------
-    future : distributed.Future
-    place : int or None
-        Which one of the tuple that the task has given.
-    nbytes : int
-        About how large it is.
-    """
-
-    __slots__ = ("future", "nbytes", "place")
-
-    def __init__(self, future: Any, place: int | None, nbytes: int) -> None:
-        self.future, self.place, self.nbytes = future, place, nbytes
-
-    def of(self, result: Any) -> Any:
-        """Return the value, of what the task has given."""
-        return _own(result if self.place is None else result[self.place])
 
 
 class RemoteGraph:
@@ -83,16 +54,12 @@ class RemoteGraph:
     """
 
     def __init__(self, graph: Graph, local: Callable[[list[Any], RunState], list[Any]]) -> None:
-        self._plan = Plan(lower(graph, graph.outputs, graph.inputs))
+        plan = Plan(lower(graph, graph.outputs, graph.inputs))
         self._may_repeat = may_repeat(graph)
         self._local = local
-        #: which steps are regions, and which of their outputs decide something here
-        self._regions: dict[Step, Region] = {}
-        for step in self._plan.steps.values():
-            kernel = None if step.flat.op is None else step.flat.op.kernel
-            if isinstance(kernel, Region):
-                self._regions[step] = kernel
-        self._decides = {step: _decides(_edges_of(step), set()) for step in self._regions}
+        kernels = {step: None if step.flat.op is None else step.flat.op.kernel for step in plan.steps.values()}
+        self._regions = {step: kernel for step, kernel in kernels.items() if isinstance(kernel, Region)}
+        self._ways = Ways(plan, self._regions)
 
     def regions(self) -> list[Region]:
         """Return the regions there are."""
@@ -113,7 +80,7 @@ class RemoteGraph:
 
     def _once(self, cluster: Cluster, values: list[Any], state: RunState) -> list[Any]:
         is_silent, before = not asked(), setting()
-        run = _Run(self._plan, self._regions, self._decides, state, cluster)
+        run = _Run(self._ways, self._regions, state, cluster)
         try:
             if is_silent:
                 silence()
@@ -132,26 +99,26 @@ class RemoteGraph:
 class _Run:
     """One run."""
 
-    def __init__(
-        self, plan: Plan, regions: dict[Step, Region], decides: dict[Step, bool], state: RunState, cluster: Cluster
-    ) -> None:  # fmt: skip
-        self._regions, self._decides, self._state = regions, decides, state
-        self._tokens = State(plan)
-        self._cluster = cluster
+    def __init__(self, ways: Ways, regions: dict[Step, Region], state: RunState, cluster: Cluster) -> None:
+        self._ways, self._regions, self._state = ways, regions, state
+        self._tokens = State(ways.plan)
+        self._cluster, self._costs = cluster, Costs(cluster, regions.values())
         self._light: deque[Item] = deque()
         self._heavy: deque[Item] = deque()
         #: regions that run here, when nothing else is to be done
         self._here: deque[Item] = deque()
         #: what comes from the cluster: each task in flight and each value that is fetched puts one letter
         self._mail = Mailbox()
-        #: tasks in flight -> their futures, where they belong, and whether tokens wait for them
-        self._flying: dict[Any, tuple[Any, Iteration, Step, bool]] = {}
-        #: kernels that wait for values, and how many each waits for
-        self._parked: dict[Any, list[list[Any]]] = {}
+        #: tasks in flight -> where they belong
+        self._flying: dict[Any, Item] = {}
+        #: what waits for values, by the keys of the futures that bring them
+        self._parked: dict[Any, list[_Waiting]] = {}
+        #: what letters will come of, whether with a value
+        self._watched: dict[tuple[Any, bool], Any] = {}
         #: arrays that were sent, by ``id``; the arrays are kept, so that no other has that
         self._sent: dict[int, tuple[Any, Any]] = {}
         self._failure: FirstFailure | None = None
-        self._failed_at: tuple[Iteration, Step] | None = None
+        self._failed_at: Item | None = None
 
     # -- the loop -------------------------------------------------------------------------------------------
 
@@ -180,41 +147,42 @@ class _Run:
         failure = self._failure
         if failure is None:
             return bool(self._flying or self._parked)
-        return any(failure.comes_behind((it, step)) for _, it, step, _ in self._flying.values()) or any(
-            failure.comes_behind(waiting[0]) for those in self._parked.values() for waiting in those
-        )
+        waiting = [waiting.item for those in self._parked.values() for waiting in those]
+        return any(map(failure.comes_behind, [*self._flying.values(), *waiting]))
 
     def _take(self, letter: _Letter) -> None:
         """Do what is to be done when a task is done, or a value has come."""
         key, is_value, error, result = letter
+        self._watched.pop((key, is_value), None)
         if error is not None:
             error = told(error)
             if isinstance(error, LostCluster) or not isinstance(error, Exception):
                 raise error
+        item = self._flying.pop(key, None)
+        if item is not None:
+            if error is not None:
+                self._failed(error, *item)
+            else:
+                self._tokens.deliver(item[0], [], self._light, self._heavy)  # it has one thing less outstanding
         if is_value:
-            self._unpark(key, error, result)
-            return
-        _, it, step, waits = self._flying.pop(key)
+            for waiting in self._parked.pop(key, ()):
+                self._arrived(waiting, key, error, result)
+
+    def _arrived(self, waiting: _Waiting, key: Any, error: Exception | None, result: Any) -> None:
+        it, step = waiting.item
         if error is not None:
             self._failed(error, it, step)
-        elif not waits:
-            self._tokens.deliver(it, [], self._light, self._heavy)  # it has one thing less outstanding
+        elif waiting.held is not None:
+            assert waiting.edges is not None
+            self._tokens.deliver(it, [(it, waiting.edges, waiting.held.of(result))], self._light, self._heavy)
         else:
-            self._complete(it, step, _own(result) if step.outs is None else tuple(map(_own, result)))
-
-    def _unpark(self, key: Any, error: Exception | None, result: Any) -> None:
-        for waiting in self._parked.pop(key):
-            (it, step), count = waiting
-            if error is not None:
-                self._failed(error, it, step)
-                continue
             cells = it.values
             for k in range(step.first, step.last):
-                if type(cells[k]) is Held and cells[k].future.key == key:
+                if type(cells[k]) is Held and cells[k].coming().key == key:
                     cells[k] = cells[k].of(result)
-            waiting[1] = count - 1
-            if count == 1:
-                self._light.append((it, step))
+            waiting.count -= 1
+            if not waiting.count:
+                self._light.append(waiting.item)
 
     def _failed(self, error: Exception, it: Iteration, step: Step) -> None:
         """Note a failure; the one that stands first in the program is told."""
@@ -240,7 +208,7 @@ class _Run:
         region = self._regions.get(step)
         values = it.values[step.first : step.last]
         if region is not None:
-            if self._goes(region, values, it):
+            if self._goes(region, item, values):
                 self._send(it, step, region, values)
                 return
             if not is_last:
@@ -269,47 +237,42 @@ class _Run:
 
     # -- what goes where --------------------------------------------------------------------------------------
 
-    def _goes(self, region: Region, values: Sequence[Any], it: Iteration) -> bool:
+    def _goes(self, region: Region, item: Item, values: Sequence[Any]) -> bool:
         """Return whether a region is sent."""
-        there = sum([value.nbytes for value in values if type(value) is Held])
-        if not there and (region.seconds is None or region.seconds < LEAST):
-            return False
-        network = self._cluster.network
-        here = sum([_size(value) for value in values if type(value) is not Held and id(value) not in self._sent])
-        if it.frame.parent is not None:
-            here //= REUSED
-        sending = network.overhead + network.moving(here)
-        if there and network.moving(there) > max(sending, LITTLE * network.latency):
-            return region.program.content is not None
-        if region.seconds is None or region.seconds < WORTH * (sending + network.moving(region.nbytes)):
-            return False
-        if not there and len(self._flying) >= AHEAD * network.slots:
-            return False  # the workers have enough to do, and this process nothing: so it learns how long it takes, too
-        return region.program.content is not None
+        it, step = item
+        moves = [0.0 if id(value) in self._sent else self._ways.share(step, k, it) for k, value in enumerate(values)]
+        back = [self._ways.share_back(step, k, it) for k in range(len(region.sizes))]
+        return self._costs.pays(region, values, moves, back, len(self._flying)) and region.program.content is not None
 
     def _send(self, it: Iteration, step: Step, region: Region, values: Sequence[Any]) -> None:
-        """Send a region; what it gives goes on as a token at once, unless something here waits for the end of it."""
-        cluster = self._cluster
+        """Send a region; what it gives goes on as a token at once, unless something here waits for what it is."""
+        cluster, name = self._cluster, step.flat.name
         places = tuple([value.place if type(value) is Held else None for value in values])
-        args = [value.future if type(value) is Held else self._there(cluster, value) for value in values]
-        future = cluster.submit(step.flat.name, run_region, region.program, places, *args)
-        waits = self._decides[step]
-        self._flying[future.key] = future, it, step, waits
-        future.add_done_callback(_teller(self._mail, False, waits))
+        args = [value.sent.given() if type(value) is Held else self._there(cluster, value) for value in values]
+        depth = 1 + max([value.sent.depth for value in values if type(value) is Held], default=-1)
+        future = cluster.submit(name, run_region, region.program, places, *args)
+        sent = Sent(cluster, name, future, sizes_of(region, values), depth)
         it.values[step.first : step.last] = [None] * (step.last - step.first)
-        if waits:
-            return
+        self._flying[future.key] = it, step
+        those = edges_of(step)
+        made: list[Any] = []
+        for k, edges in enumerate(those):
+            held = Held(sent, None if step.outs is None else k)
+            if self._ways.decides(step, k):
+                it.outstanding += 1
+                self._watch(held.coming(), _Waiting((it, step), held=held, edges=edges))
+                made.append(MISSING)
+            else:
+                made.append(held)
+        if (future.key, True) not in self._watched:
+            self._watch(future)
         it.outstanding += 1
-        outputs = region.graph.outputs
-        if step.outs is None:
-            self._complete(it, step, Held(future, None, region.nbytes))
-        else:
-            each = region.nbytes // max(len(outputs), 1)
-            self._complete(it, step, tuple([Held(future, k, each) for k in range(len(outputs))]))
+        stack = [(it, edges, value) for edges, value in zip(those, made) if value is not MISSING]
+        self._tokens.deliver(it, stack, self._light, self._heavy)
 
     def _there(self, cluster: Cluster, value: Any) -> Any:
         """Return what stands for a value of this process in a task: a large array is sent once."""
-        if _size(value) < LARGE:
+        if size_of(value) < LARGE:
             return value
         known = self._sent.get(id(value))
         if known is None:
@@ -318,33 +281,41 @@ class _Run:
 
     def _park(self, item: Item, values: Sequence[Any]) -> None:
         """Let a kernel wait for the values that it needs here."""
-        futures = {value.future.key: value.future for value in values if type(value) is Held}
-        waiting: list[Any] = [item, len(futures)]
-        for key, future in futures.items():
-            if key not in self._parked:
-                self._parked[key] = []
-                future.add_done_callback(_teller(self._mail, True, True))
-            self._parked[key].append(waiting)
+        futures = {future.key: future for future in [value.coming() for value in values if type(value) is Held]}
+        waiting = _Waiting(item, len(futures))
+        for future in futures.values():
+            self._watch(future, waiting)
+
+    def _watch(self, future: Any, waiting: _Waiting | None = None) -> None:
+        """Have a letter put when a task is done; if something waits for its value, with that."""
+        key, is_value = future.key, waiting is not None
+        if waiting is not None:
+            self._parked.setdefault(key, []).append(waiting)
+        if (key, is_value) not in self._watched:
+            self._watched[key, is_value] = future
+            mail = self._mail
+            tell_of(
+                self._cluster.client,
+                future,
+                is_value,
+                lambda done, error, result: mail.put((done, is_value, error, result)),
+            )
 
     def _fetched(self, results: list[Any]) -> list[Any]:
         """Return the results, those that lie elsewhere fetched all at once."""
-        futures = {value.future.key: value.future for value in results if type(value) is Held}
-        if futures:
-            keys = list(futures)
-            try:
-                found = dict(zip(keys, self._cluster.client.gather([futures[key] for key in keys])))
-            except BaseException as error:
-                raise told(error) from None
-            results = [value.of(found[value.future.key]) if type(value) is Held else value for value in results]
-        return list(map(_own, results))
+        try:
+            return list(map(own, bring(self._cluster, results)))
+        except BaseException as error:
+            raise told(error) from None
 
     def close(self) -> None:
         """Let go of everything; what is still in flight is released, as nobody else has a future of it.
 
         ``Client.cancel`` would end the connection where tasks depend on a key that no client wants.
         """
-        for future, *_ in self._flying.values():
+        for future in self._watched.values():
             future.release()
+        self._watched.clear()
         self._flying.clear()
         self._parked.clear()
         self._sent.clear()
@@ -355,58 +326,11 @@ class _Run:
 _Letter = tuple[Any, bool, BaseException | None, Any]
 
 
-def _teller(mail: Mailbox, is_value: bool, is_wanted: bool) -> Callable[[Any], None]:
-    """Return what puts what becomes of a task, with its value if that is wanted; it runs on a thread of Dask's."""
+@dataclass(eq=False, slots=True)
+class _Waiting:
+    """What waits for values: a kernel, for ``count`` of them, or edges that ``held`` goes on by."""
 
-    def tell(future: Any) -> None:
-        result, error = None, None
-        try:
-            if is_wanted or future.status != "finished":
-                result = future.result()
-        except BaseException as raised:
-            error = raised
-        mail.put((future.key, is_value, error, result))
-
-    return tell
-
-
-def _own(value: Any) -> Any:
-    """Return an array that may be written to: one that came over the network may lie in a message."""
-    if type(value) is np.ndarray and not value.flags.writeable:
-        return value.copy()
-    return value
-
-
-def _size(value: Any) -> int:
-    return int(getattr(value, "nbytes", 0))
-
-
-def _edges_of(step: Step) -> Iterator[Edges]:
-    yield from (step.edges,) if step.outs is None else step.outs
-
-
-def _decides(those: Iterator[Edges], seen: set[int]) -> bool:
-    """Return whether a value that takes these edges decides where others go, or something waits for it to be there."""
-    left = list(those)
-    while left:
-        edges = left.pop()
-        if id(edges) in seen:
-            continue
-        seen.add(id(edges))
-        for slot, _, step in edges.plain:
-            if step.call is None:
-                if step.otherwise is not None and slot == step.first + 1:
-                    return True
-                left += [step.edges] if step.otherwise is None else [step.edges, step.otherwise]
-        for what, arg in edges.rest:
-            if what == CONTROL:
-                return True
-            if what in (NEXT, EXIT):
-                left.append(arg)
-            elif what == ENTER:
-                left.append(arg[1])
-            elif what == INHERIT:
-                left.append(arg[2])
-            else:
-                assert what == FETCH
-    return False
+    item: Item
+    count: int = 1
+    held: Held | None = None
+    edges: Edges | None = None

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..analysis.cost import estimate, expected_trips
+from ..analysis.cost import estimate, expected_trips, sized
 from ..analysis.induction import trip_count
 from ..analysis.inside import nodes_inside
 from ..analysis.observable import has_effect
@@ -26,6 +26,7 @@ from ..analysis.uses import Readers, readers
 from ..base.dataclass import dataclass, field
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.op import Op
+from ..ir.prices import Products
 from ..ir.stages import Stage, come_to
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
@@ -39,6 +40,8 @@ UNIT = 1e6
 UNKNOWN = 10e6
 #: what units of a loop's body take at least, on average, for the loop to be opened, and how much faster it must get
 OPENED, GAIN = 4e6, 1.3
+#: seconds that it takes at most to make a region ready for its first run
+READY = 0.05
 #: iterations that are played to see what waits for what
 _PLAYED = 4
 
@@ -54,26 +57,33 @@ class Region:
         Computes it, and can be sent if ``program.content`` is not None.
     seconds : float or None
         How long it takes, as far as that is known.
-    nbytes : int
-        Of its results, as far as shapes tell.
+    sizes : list of int or None
+        Bytes of each of its results, as far as shapes tell.
     is_learnt : bool
-        Whether that was measured.
+        Whether it was measured how long it takes.
+    is_unknown : bool
+        Whether nothing was known of that before.
     """
 
-    __slots__ = ("graph", "is_learnt", "nbytes", "program", "seconds")
+    __slots__ = ("_has_run", "graph", "is_learnt", "is_unknown", "program", "seconds", "sizes")
 
     def __init__(self, graph: Graph, program: Any, nanoseconds: float | None) -> None:
         self.graph, self.program = graph, program
         self.seconds = None if nanoseconds is None else nanoseconds * 1e-9
-        self.nbytes = sum([bytes_of(t) or 0 for t in graph.outputs])
-        self.is_learnt = False
+        self.sizes = [bytes_of(t) for t in graph.outputs]
+        self.is_unknown = nanoseconds is None
+        self.is_learnt = self._has_run = False
 
     def __call__(self, *values: Any) -> Any:
         """Compute it here."""
         return self.program(*values)
 
     def learn(self, seconds: float) -> None:
-        """Note how long it has taken: the first runs are often longer than those that follow, so the least counts."""
+        """Note how long it has taken. What the first run does besides, to make ready and compile, counts only where
+        nothing else is known and it cannot be much; of those that follow the least counts."""
+        is_first, self._has_run = not self._has_run, True
+        if is_first and (self.seconds is not None or seconds < READY):
+            return
         self.seconds = min(self.seconds, seconds) if self.is_learnt and self.seconds is not None else seconds
         self.is_learnt = True
 
@@ -131,7 +141,8 @@ class _Finder:
 
     def _found_work(self, node: Node) -> float | None:
         if not node.subgraphs:
-            return estimate(node)
+            is_told = all(t.shape.num_elements() is not None for t in sized(node))
+            return estimate(node) if is_told or not isinstance(node.op.traits.price, Products) else None
         inside = [self._sum(sub.nodes) for sub in node.subgraphs]
         known = [one for one in inside if one is not None]
         if node.op is not WHILE:
@@ -383,15 +394,22 @@ class _Grouping:
             near.update((t, found) for t in node.outputs)
 
     def _absorb(self, graph: Graph) -> None:
-        """Move cheap nodes that wait for no region, and that only one reads, into that one."""
+        """Move cheap nodes that only one region reads into that one, if they wait for none, or do not make less of what
+        one gives."""
         for node in reversed(graph.nodes):
-            if node in self.groups or not self._finder.is_pure(node) or self._finder.is_opened(node):
+            own = self.groups.get(node)
+            if (own is not None and own.units) or not self._finder.is_pure(node) or self._finder.is_opened(node):
                 continue
             around = {None if n is None else self.groups.get(n) for t in node.outputs for n in self._reading.nodes(t)}
-            if len(around) == 1:
-                (group,) = around
-                if group is not None and not self._masks[node.outputs[0]] & ~(group.needs | self._resting):
-                    self.groups[node] = group
+            if len(around) != 1:
+                continue
+            (group,) = around
+            if group is None or group is own:
+                continue
+            if own is None and not self._masks[node.outputs[0]] & ~(group.needs | self._resting):
+                self.groups[node] = group
+            elif own is not None and group.units and _keeps_size(node):
+                self.groups[node] = group  # what it gives would be as much to move as what it gets
 
 
 def _bits_of(mask: int) -> list[int]:
@@ -402,6 +420,12 @@ def _bits_of(mask: int) -> list[int]:
         mask ^= bit
         found.append(bit)
     return found
+
+
+def _keeps_size(node: Node) -> bool:
+    """Return whether a node gives at least as much as the largest thing that it gets."""
+    given, got = ([bytes_of(t) or LARGE for t in those] for those in (node.outputs, node.inputs))
+    return sum(given) >= max(got, default=0)
 
 
 def _is_small_constant(outputs: Sequence[Tensor]) -> bool:
