@@ -107,6 +107,7 @@ from autoloop_runtime.gradients.api import gradients, value_and_grad
 from autoloop_runtime.gradients.mincut import cheapest_cut
 from autoloop_runtime.gradients.rewriting import FIXED
 from autoloop_runtime.ir import apply as apply_module
+from autoloop_runtime.ir import naming as naming
 from autoloop_runtime.ir import numpy_protocols
 from autoloop_runtime.ir import verify as verifying
 from autoloop_runtime.ir.apply import apply, apply_several

@@ -81,7 +81,7 @@ class Threads:
         return found
 
 
-SEEDS = [range(3), pytest.param(range(200), marks=pytest.mark.nightly)]
+SEEDS = [range(3), pytest.param(range(500), marks=pytest.mark.nightly)]
 
 
 @pytest.mark.parametrize("seeds", SEEDS, ids=len)

@@ -234,10 +234,17 @@ class Variable(_ReadAsTensor):
         if self.graph is not None and current_graph() is None:
             with self.graph.as_default():
                 return self.read_value()
-        tensor: Tensor = apply(READ, [], {"variable": self}, f"{self.name.partition(':')[0].rpartition('/')[2]}/Read")
+        tensor: Tensor = apply(READ, [], {"variable": self}, self._name_of_read())
         return tensor
 
     value = read_value
+
+    def _name_of_read(self) -> str:
+        return f"{self.name.partition(':')[0].rpartition('/')[2]}/Read"
+
+    def read_in(self, graph: Graph) -> Tensor:
+        """Return the current value as a tensor of a graph of 1.x that waits for nothing; another thread may build."""
+        return graph.add(READ, (), {"variable": self}, self._name_of_read(), waits=False).results[0]
 
     def __autoloop_tensor__(self) -> Tensor:
         return self.read_value()

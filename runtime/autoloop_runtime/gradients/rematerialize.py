@@ -100,7 +100,7 @@ class BackwardGraph(Graph):
 
     def add(
         self, op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any] | None = None,
-        name: str | None = None, location: Location | None = None, scope: str | None = None,
+        name: str | None = None, location: Location | None = None, scope: str | None = None, waits: bool = True,
     ) -> Node:  # fmt: skip
         if op.traits.describes:
             # a few numbers saved instead of the tensor that they describe
@@ -108,7 +108,7 @@ class BackwardGraph(Graph):
             graph = inputs[0].graph
             if graph is not None and self._is_forward(graph):
                 return self.capture(_described_once(graph, op, inputs[0], attrs or {})).op
-        return super().add(op, inputs, attrs, name, self.location if location is None else location, scope)
+        return super().add(op, inputs, attrs, name, self.location if location is None else location, scope, waits)
 
     def _described(self, tensor: Tensor) -> Tensor:
         """Return the outermost tensor that has the value of ``tensor``."""

@@ -2,8 +2,10 @@
 
 A ``Graph`` owns nodes in the order they were made, which is a topological order. A graph may have a *parent*:
 it is then the condition, body or branch of a structured node, and tensors of its ancestors (*captures*) enter it as
-parameters. Building is single-threaded per graph; a finished graph is only read. The default graph is the one
-piece of ambient state: a context variable, so each thread has its own.
+parameters. One thread builds a graph, and no lock guards what it changes; a finished graph is only read. But sessions
+on other threads may add what reads a variable (``add`` with ``waits=False``): ``nodes`` then grows by single appends,
+names have a lock of their own (``naming``), and nothing else is touched. The default graph is the one piece of ambient
+state: a context variable, so each thread has its own.
 
 Effects are data. In an *ordered* graph (a function's) each op with an effect takes the graph's current token
 and leaves a new one; a sub-graph that has an effect gets the token as a parameter, and whoever builds the
@@ -173,10 +175,12 @@ class Graph(_Seldom, _NeverSent, NamedLookup, Collecting, ShownInNotebooks):
         name: str | None = None,
         location: Location | None = None,
         scope: str | None = None,
+        waits: bool = True,
     ) -> Node:
         """Add a node: capture the inputs, infer the outputs, thread the effect token.
 
-        Its name is made of ``name``, or is ``scope`` if that is given: a name that ``unique_name`` has given out.
+        Its name is made of ``name``, or is ``scope`` if that is given: a name that ``unique_name`` has given out. With
+        ``waits=False`` control dependencies do not hold for it, which may be in force on the thread that builds.
 
         Raises
         ------
@@ -198,7 +202,7 @@ class Graph(_Seldom, _NeverSent, NamedLookup, Collecting, ShownInNotebooks):
             specs.append((dtypes.bool_, SCALAR))
         node = Node(
             self, op, captured, attrs, specs, scope or self.unique_name(name or op.name.lower()),
-            location or self.otherwise, self._control_inputs(),
+            location or self.otherwise, self._control_inputs() if waits else (),
         )  # fmt: skip
         self.nodes.append(node)
         if op.effect and self.ordered:

@@ -9,17 +9,26 @@ import re
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from ..base.forks import Kind
 from .node import Node
 from .op import call
 from .tensor import Tensor
 
 
-class Names:
-    """The names given out so far."""
+_KIND = Kind("Names", "a name that a thread of the parent was about to get is nobody's")
 
-    __slots__ = ("_counts",)
+
+class Names:
+    """The names given out so far.
+
+    One thread builds a graph; but passes over it may run on others, and sessions that read variables.
+    """
+
+    __slots__ = ("_counts", "_lock")
 
     def __init__(self) -> None:
+        #: guards ``_counts``
+        self._lock = _KIND.lock()
         #: name -> how often it was asked for
         self._counts: dict[str, int] = {}
 
@@ -29,16 +38,17 @@ class Names:
     def unique(self, name: str) -> str:
         """Return ``name``, or with a number if it was given out: ``add``, ``add_1``, ..."""
         counts = self._counts
-        count = counts.get(name, 0)
-        counts[name] = count + 1
-        if count == 0:
-            return name
-        candidate = f"{name}_{count}"
-        while candidate in counts:
-            count += 1
+        with self._lock:
+            count = counts.get(name, 0)
+            counts[name] = count + 1
+            if count == 0:
+                return name
             candidate = f"{name}_{count}"
-        counts[name] = count + 1
-        counts[candidate] = 1
+            while candidate in counts:
+                count += 1
+                candidate = f"{name}_{count}"
+            counts[name] = count + 1
+            counts[candidate] = 1
         return candidate
 
 

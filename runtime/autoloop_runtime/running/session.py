@@ -139,9 +139,11 @@ class Session:
             graph = target
         self.graph = (graph or get_default_graph()).root
         self._state = SessionState()
-        self._lock = _KIND.lock()  # guards _executables and _closed
+        #: guards the next three; ``_executables`` and ``_closed`` are looked at without it: who comes a moment too early
+        #: makes another executable, or has begun before the session was closed
+        self._lock = _KIND.lock()
         self._executables: dict[Any, tuple[Callable[..., list[Any]], tuple[Tensor, ...]]] = {}
-        #: what fetching a variable computes; only added to
+        #: what fetching a variable computes that no graph has made, as an operation of ours; made under the lock
         self._reads: dict[Variable, Tensor] = {}
         self._closed = False
         most = check_memory_limit(memory_limit)
@@ -240,8 +242,9 @@ class Session:
             if is_shown:
                 executable = shown(executable, self.graph)
             with self._lock:
-                # the tensors are kept, so that no others can have their ids
-                self._executables[key] = executable, (*tensors, *feeds)
+                if not self._closed:  # by another thread, meanwhile
+                    # the tensors are kept, so that no others can have their ids
+                    self._executables[key] = executable, (*tensors, *feeds)
         else:
             executable = known[0]
         results: list[Any] = executable(list(feeds.values()), self._state, timeout=timeout, memory=self._memory)
@@ -272,12 +275,13 @@ class Session:
         return leaf, False
 
     def _read(self, variable: Variable) -> Tensor:
-        """Return the value of ``variable``: one operation however often it is fetched."""
-        known = variable.fetch if variable.fetch is not None else self._reads.get(variable)
-        if known is None:
-            with self.graph.as_default(), self.graph.control_dependencies(None):
-                known = self._reads.setdefault(variable, variable.read_value())
-        return known
+        """Return the value of ``variable``: one operation however often it is fetched, and by whichever thread."""
+        if variable.fetch is not None:
+            return variable.fetch
+        with self._lock:
+            if variable not in self._reads:
+                self._reads[variable] = variable.read_in(self.graph)
+            return self._reads[variable]
 
     def _by_name(self, name: str, what: str = "fetch") -> Any:
         try:
