@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import autoloop as al
 import numpy as np
-import pytest
-from api import Executable, Graph, Kind, SeededExecutor, State, call_kernel, naming, whole_loops
+from api import Graph, naming
 from each_case import each
-from joined_programs import late, made, raising_at
 from taking_turns import every_order
-from test_batches import lowered_of
 
 
 def code(function):

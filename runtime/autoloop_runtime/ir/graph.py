@@ -179,8 +179,7 @@ class Graph(_Seldom, _NeverSent, NamedLookup, Collecting, ShownInNotebooks):
     ) -> Node:
         """Add a node: capture the inputs, infer the outputs, thread the effect token.
 
-        Its name is made of ``name``, or is ``scope`` if that is given: a name that ``unique_name`` has given out. With
-        ``waits=False`` control dependencies do not hold for it, which may be in force on the thread that builds.
+        ``scope``: the name, which ``unique_name`` has given out. ``waits=False``: no control dependency holds for it.
 
         Raises
         ------
@@ -191,8 +190,7 @@ class Graph(_Seldom, _NeverSent, NamedLookup, Collecting, ShownInNotebooks):
             raise RuntimeError("the graph is finished and cannot be changed (Graph.finalize was called) [AL506]")
         attrs = attrs or {}
         here = self.here() if location is None and self.location is None else None  # also of what is captured
-        if location is None:
-            location = self.location if here is None else here
+        location = location if location is not None else self.location if here is None else here
         # most inputs were made here, and need no call to say so
         captured = tuple([t if type(t) is Tensor and (made := t.node) is not None and made.graph is self
                           else self.capture(t, here) for t in inputs])  # fmt: skip

@@ -14,7 +14,6 @@ from .node import Node
 from .op import call
 from .tensor import Tensor
 
-
 _KIND = Kind("Names", "a name that a thread of the parent was about to get is nobody's")
 
 

@@ -139,7 +139,7 @@ class Session:
             graph = target
         self.graph = (graph or get_default_graph()).root
         self._state = SessionState()
-        #: guards the next three; ``_executables`` and ``_closed`` are looked at without it: who comes a moment too early
+        #: guards the next three; ``_executables`` and ``_closed`` are looked at without it: who comes a moment early
         #: makes another executable, or has begun before the session was closed
         self._lock = _KIND.lock()
         self._executables: dict[Any, tuple[Callable[..., list[Any]], tuple[Tensor, ...]]] = {}
