@@ -66,6 +66,7 @@ ARROWS = {
         "recorded_calls": "typing writer",
         "linked_code": "ir toolchain kernels writer native_function",
         "told_code": "",
+        "core_code": "kernels toolchain",
         "native_call": "ir toolchain kernels typing native_function linked_code decided_calls variable_runs "
         "failed_runs entered_calls lying_arguments packed_words recorded_calls call_memory told_loops told_code",
         "single_kernels": "typing native_call",
@@ -291,6 +292,9 @@ LAZY = {
     ("autoloop_runtime.native.linked_code", "autoloop_runtime.native.ir.kept_lock"),
     ("autoloop_runtime.running.machine_kernels", "autoloop_runtime.native.single_kernels"),
     ("autoloop_runtime.running.machine_steps", "autoloop_runtime.native.step_code"),
+    ("autoloop_runtime.running.machine_kernels", "autoloop_runtime.running.machine_cores"),
+    ("autoloop_runtime.running.machine_cores", "autoloop_runtime.native.core_code"),
+    ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.overlapped_loops"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.toolchain.fp_flags"),
     ("autoloop_runtime.native.linked_code", "autoloop_runtime.native.kernels.thread_pool"),
     ("autoloop_runtime.native.linked_code", "autoloop_runtime.native.kernels.block_reuse"),

@@ -56,15 +56,20 @@ from autoloop_runtime.control.map_scan import map_fn, scan
 from autoloop_runtime.control.while_loop import while_loop
 from autoloop_runtime.dataflow import batch_step as batch_step
 from autoloop_runtime.dataflow import batches as batches
+from autoloop_runtime.dataflow import core_runs as core_runs
+from autoloop_runtime.dataflow import core_workers as core_workers
 from autoloop_runtime.dataflow import executable, loop_code, loop_walk, pieces, workers
 from autoloop_runtime.dataflow import flat_rules as flat_rules
 from autoloop_runtime.dataflow import packed_bundles as packed_bundles
 from autoloop_runtime.dataflow import running_loops as running_loops
 from autoloop_runtime.dataflow import seen_runs as seen_runs
 from autoloop_runtime.dataflow import shared_bodies as shared_bodies
+from autoloop_runtime.dataflow import token_core as token_core
 from autoloop_runtime.dataflow import whole_loops as whole_loops
 from autoloop_runtime.dataflow.batch_doors import ALWAYS
 from autoloop_runtime.dataflow.batch_parts import BatchParts as BatchParts
+from autoloop_runtime.dataflow.core_runs import CoreRun as CoreRun
+from autoloop_runtime.dataflow.core_tables import LoopTables as LoopTables
 from autoloop_runtime.dataflow.critical_path import CriticalPaths as CriticalPaths
 from autoloop_runtime.dataflow.dependence import Dependence as Dependence
 from autoloop_runtime.dataflow.executable import Executable
@@ -75,13 +80,15 @@ from autoloop_runtime.dataflow.frames import Frame, Item, Iteration, State
 from autoloop_runtime.dataflow.independent_parts import independent_parts as independent_parts
 from autoloop_runtime.dataflow.kernels import Watch
 from autoloop_runtime.dataflow.kernels import call as call_kernel
+from autoloop_runtime.dataflow.loop_items import doors as loop_doors
 from autoloop_runtime.dataflow.lowering import lower
 from autoloop_runtime.dataflow.memory_limit import MemoryLimit
 from autoloop_runtime.dataflow.overlap import VERY_MANY, overlapping
+from autoloop_runtime.dataflow.overlapped_loops import forms_of_tokens as forms_of_tokens
 from autoloop_runtime.dataflow.packed_bundles import unpacked
 from autoloop_runtime.dataflow.pieces import pieces_of
 from autoloop_runtime.dataflow.ready_kernels import ByPath as ByPath
-from autoloop_runtime.dataflow.step_forms import step_forms
+from autoloop_runtime.dataflow.step_forms import StepCode, step_forms
 from autoloop_runtime.dataflow.testing import SeededExecutor
 from autoloop_runtime.dataflow.token_forms import TokenForm
 from autoloop_runtime.dataflow.token_replay import Enough as Enough
@@ -157,6 +164,7 @@ from autoloop_runtime.native import (
     rules,
     single_kernels,
 )
+from autoloop_runtime.native import core_code as core_code
 from autoloop_runtime.native.blocked_loops import with_blocks
 from autoloop_runtime.native.blocked_nests import with_nests
 from autoloop_runtime.native.kernels import (

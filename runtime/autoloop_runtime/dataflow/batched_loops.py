@@ -7,7 +7,7 @@ only where none of its kernels can fail: those of a batch run before others that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..analysis.cost import ARRAY_CALL, HEAVY
@@ -107,6 +107,13 @@ def with_batched_loops(
         return None
     if not all(_may_be_one(lowered, those, is_few) for those in members.values()):
         return None
+    return with_loops(joined, lowered, members, lambda frame: loop(frame, BatchedTree))
+
+
+def with_loops(
+    joined: Lowered, lowered: Lowered, members: Mapping[int, Sequence[FlatNode]], loop: Callable[[int], Any]
+) -> Lowered:  # fmt: skip
+    """Return ``joined`` with one node in place of each of these loops; ``loop`` makes what is called for a frame."""
     nodes, results = list(joined.nodes), dict[Port, Port]()
     for frame, those in members.items():
         inputs, exits = doors(joined, those)
@@ -117,7 +124,7 @@ def with_batched_loops(
         info = lowered.frames[frame]
         nodes[place] = FlatNode(
             place, Kind.WHOLE, joined.nodes[place].name, tuple(inputs), (), info.parent, info.source, None, {},
-            len(exits), False, loop(frame, BatchedTree),
+            len(exits), False, loop(frame),
         )  # fmt: skip
     fetches = tuple([results.get(port, port) for port in joined.fetches])
     return replace(joined, nodes=tuple([renamed(node, results) for node in nodes]), fetches=fetches)
@@ -127,23 +134,31 @@ def _may_be_one(lowered: Lowered, members: Sequence[FlatNode], is_few: bool) -> 
     """Return whether a loop can be run as one, and has nothing else that is worth a thread; ``is_few``: else its light
     kernels are called one by one, which is no slower where there is next to nothing in batches."""
     batches = [node for node in members if node.kind is Kind.BATCH]
-    turns = [node for node in batches if node.value.doors.predicate is not None]
-    if not batches or any(node.kind not in _KINDS for node in members):
-        return False
-    if any(condition_given(node) is None for node in turns):
-        return False
-    if not turns and not any(node.kind is Kind.LOOP_COND for node in members):
-        return False
-    kernels = [node for node in members if node.kind is Kind.KERNEL]
     light = 0.0
     for batch in batches:
-        inside = [lowered.nodes[k] for k in batch.value.members if lowered.nodes[k].kind is Kind.KERNEL]
+        inside = _kernels(lowered, batch)
         if sum([max(nanoseconds(node) - ARRAY_CALL, LEAST) for node in inside]) > HEAVY:
             return False
-        kernels += inside
         light += sum(map(nanoseconds, inside))
     if is_few and light < CALL * len(batches):
         return False
+    return bool(batches) and may_be_done_again(lowered, members)
+
+
+def may_be_done_again(lowered: Lowered, members: Sequence[FlatNode]) -> bool:
+    """Return whether a loop can be run in program order, and none of its kernels can fail."""
+    batches = [node for node in members if node.kind is Kind.BATCH]
+    turns = [node for node in batches if node.value.doors.predicate is not None]
+    if any(node.kind not in _KINDS for node in members) or any(condition_given(node) is None for node in turns):
+        return False
+    if not turns and not any(node.kind is Kind.LOOP_COND for node in members):
+        return False
     if any(node.kind is Kind.MERGE and not is_loop_merge(node) for node in members):
         return False  # a branch around heavy kernels
+    kernels = [node for node in members if node.kind is Kind.KERNEL]
+    kernels += [node for batch in batches for node in _kernels(lowered, batch)]
     return all(n.source is not None and n.source.op is n.op and not can_fail(n.source) for n in kernels)
+
+
+def _kernels(lowered: Lowered, batch: FlatNode) -> list[FlatNode]:
+    return [lowered.nodes[k] for k in batch.value.members if lowered.nodes[k].kind is Kind.KERNEL]

@@ -27,6 +27,7 @@ class CallerWaits:
     tokens: State
     watch: Watch | None
     openings: int
+    most: int
     present: int
     waiting: bool
     wake: Any

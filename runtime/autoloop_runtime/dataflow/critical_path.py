@@ -71,9 +71,7 @@ class CriticalPaths:
 
     def left(self, it: Iteration, step: Step) -> float:
         """Return nanoseconds from the beginning of a kernel to the end of the run, if nothing has to wait."""
-        rest = self._rest
-        if rest is None:
-            rest = self._rest = _Rest(self._lowered, self._nodes, self._times(), self._trips())
+        rest = self._known()
         here, rate = rest.nodes[step.flat.index]
         while True:
             frame = it.frame
@@ -84,6 +82,17 @@ class CriticalPaths:
             behind, rate = rest.behind[number]
             here += behind
             it = frame.parent
+
+    def behind(self, step: Step) -> tuple[float, float]:
+        """Return nanoseconds from the beginning of a kernel to the end of its loop, in the last iteration, and for each
+        iteration before."""
+        return self._known().nodes[step.flat.index]
+
+    def _known(self) -> _Rest:
+        rest = self._rest
+        if rest is None:
+            rest = self._rest = _Rest(self._lowered, self._nodes, self._times(), self._trips())
+        return rest
 
     def _times(self) -> list[float]:
         measured, times = self._measured.copy(), [0.0] * len(self._lowered.nodes)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .batches import Machine
     from .faster_kernels import Source
     from .memory_limit import Budget, MemoryLimit
+    from .overlapped_loops import HopedLoops
     from .pieces import Piece
 
 
@@ -73,14 +74,17 @@ class Executable:
         self._telling: Plan | None = None
         #: for which it is waited for faster kernels: to find them takes longer than many a run
         self._pieces: Sequence[Piece] = ()
+        #: loops that may do without the interpreter
+        self._loops: HopedLoops | None = None
         self._plan(lowered)
 
-    def _plan(self, lowered: Lowered, machine: Machine = MappingProxyType({})) -> None:
-        """Let runs go by this graph from now on, and do batches by what there is of ``machine``."""
+    def _plan(self, lowered: Lowered, machine: Machine = MappingProxyType({})) -> Lowered:
+        """Let runs go by this graph from now on, and do batches by what there is of ``machine``; returns it joined."""
         joined, single = with_joined_steps(lowered, self._owned, machine)
         self.lowered, self.plan = lowered, Plan(joined, self._owned, single, lowered)
         #: node by node, for runs that are watched, or whose memory is counted; made by the first
         self._watched: Plan | None = None
+        return joined
 
     def run(
         self,
@@ -161,12 +165,16 @@ class Executable:
 
     def _note(self, seconds: float) -> None:
         """Note that a run has taken so long, and go on with faster kernels once they are there."""
-        faster = self._faster
-        if faster is None:
+        faster, loops = self._faster, self._loops
+        if faster is None and loops is None:
             return
         self._spent += seconds
         if self._spent < self._due:
             return
+        if loops is not None:
+            self._note_loops(loops)
+            return
+        assert faster is not None
         with undivided():
             from .faster_kernels import of_batches, with_kernels
 
@@ -181,7 +189,28 @@ class Executable:
         self._faster, self._pieces = None, ()
         if found:
             pieces = [*pieces, *[part for piece in pieces if piece.key not in found for part in piece.parts()]]
-            self._plan(with_kernels(self._numpys, pieces, found), of_batches(pieces, found))
+            lowered, machine = with_kernels(self._numpys, pieces, found), of_batches(pieces, found)
+            joined = self._plan(lowered, machine)
+            if self.plan.sharing and len(lowered.frames) > 1:
+                self._look_for_loops(joined, machine, source)
+
+    def _look_for_loops(self, joined: Lowered, machine: Machine, source: Source) -> None:
+        """Look for loops that can do without the interpreter."""
+        with undivided():
+            from .overlapped_loops import OverlappedLoops
+
+        loops = OverlappedLoops(self._numpys, self.lowered, joined, self.plan, self._owned, machine)
+        if loops.forms:
+            self._loops, self._due = loops.hoped(source.cores()), 0.0
+
+    def _note_loops(self, loops: HopedLoops) -> None:
+        """Go on with loops that do without the interpreter once they are there."""
+        found = loops.joined(self._spent)
+        self._due = loops.due
+        if not loops.is_hoped:
+            self._loops = None
+        if found is not None:
+            self.plan = Plan(found, self._owned, None, self.lowered)
 
     def _pieces_hoped(self) -> Iterator[Piece]:
         """Return what may be machine code, of the graph as it is joined where all of that is."""

@@ -79,6 +79,8 @@ class Step:
         And it makes an array for that.
     allocates : bool
         It gives an array of its own that may be large.
+    overlaps : bool
+        It is a loop that several threads work on.
     kernels : int
         How many kernels it calls; of a loop this is not known, and ``LOOP``.
     blank : tuple
@@ -87,7 +89,7 @@ class Step:
 
     __slots__ = (
         "allocates", "blank", "bulky", "call", "count", "edges", "first", "flat", "frame", "is_special", "kernels",
-        "last", "makes", "offered", "otherwise", "outs", "over", "stateful", "takes", "weight", "width",
+        "last", "makes", "offered", "otherwise", "outs", "over", "overlaps", "stateful", "takes", "weight", "width",
     )  # fmt: skip
 
     def __init__(self, flat: FlatNode, frame: FramePlan, owned: Ownership) -> None:
@@ -107,7 +109,7 @@ class Step:
         self.is_special = joined or self.stateful or bool(self.takes) or bool(self.offered)
         self.weight = Weight.LIGHT
         self.kernels = 1 if not joined else len(flat.value.members) if flat.kind is Kind.BATCH else LOOP
-        self.bulky = self.makes = self.allocates = False
+        self.bulky = self.makes = self.allocates = self.overlaps = False
         self.blank: tuple[Any, ...] = ()
         if flat.op is not None and node is not None and node.op is flat.op:
             self.weight = weigh(node)
@@ -120,7 +122,8 @@ class Step:
         elif joined:
             self.allocates = True
             self.blank = (None,) * self.width
-            if flat.kind is Kind.BATCH and flat.value.is_heavy:
+            self.overlaps = flat.kind is Kind.WHOLE and flat.value.overlaps
+            if self.overlaps or (flat.kind is Kind.BATCH and flat.value.is_heavy):
                 self.weight = Weight.HEAVY
         self.edges: Edges
         self.otherwise: Edges | None = None
@@ -209,8 +212,10 @@ class Plan:
         The results, as far as they are constants.
     starters : tuple of Step
         The steps outside all loops that wait for nothing.
+    sharing : frozenset of int
+        The nodes that are worth another thread and can run while another of them does.
     parallel : bool
-        Some steps are worth another thread and can run at the same time.
+        There are such, or loops that are run as one and share their own out.
     blas : bool
         One of those calls BLAS.
     makes : bool
@@ -244,7 +249,7 @@ class Plan:
             else:
                 self._fetches[port].append(i)
         self._connect()
-        self.feeds = tuple([self._edges_of((i, 0)) for i in lowered.feeds])
+        self.feeds = tuple([self.edges_of((i, 0)) for i in lowered.feeds])
         self._fill()
         self.starters = tuple([s for s in self.root.steps if self.root.template[s.count] == 0])
         weighty = {index for index, step in self.steps.items() if step.weight}
@@ -254,7 +259,8 @@ class Plan:
                 from .overlap import overlapping
 
             sharing = overlapping(single or lowered, weighty)
-        self.parallel = bool(sharing)
+        self.sharing = frozenset(sharing)
+        self.parallel = bool(sharing) or any(step.overlaps for step in self.steps.values())
         self.makes = any(self.steps[i].makes for i in sharing)
         self.blas = any(op is not None and op.traits.blas for op in [self.steps[i].flat.op for i in sharing])
 
@@ -277,11 +283,11 @@ class Plan:
         for index, step in self.steps.items():
             flat = step.flat
             if flat.kind is Kind.SWITCH:
-                step.otherwise, step.edges = self._edges_of((index, 0)), self._edges_of((index, 1))
+                step.otherwise, step.edges = self.edges_of((index, 0)), self.edges_of((index, 1))
             elif not _in_a_tuple(flat):
-                step.edges = self._edges_of((index, 0))
+                step.edges = self.edges_of((index, 0))
             else:
-                step.outs = tuple([self._edges_of((index, i)) for i in range(flat.outputs)])
+                step.outs = tuple([self.edges_of((index, i)) for i in range(flat.outputs)])
         for flat in self.nodes:
             if flat.kind is Kind.CONST:
                 self._place_constant(flat)
@@ -291,7 +297,7 @@ class Plan:
             consumer = self.nodes[index]
             frame = self.frames[consumer.frame]
             if consumer.kind is Kind.ENTER:
-                frame.initial.append((self._edges_of((index, 0)), flat.value))
+                frame.initial.append((self.edges_of((index, 0)), flat.value))
             else:
                 step = self.steps[index]
                 frame.template[step.first + position] = flat.value
@@ -299,7 +305,7 @@ class Plan:
 
     # -- edges --------------------------------------------------------------------------------------------
 
-    def _edges_of(self, port: Port) -> Edges:
+    def edges_of(self, port: Port) -> Edges:
         """Return the edges of a port, filled in later: edges may lead to edges without end (loops in loops)."""
         edges = self._edges.get(port)
         if edges is None:
@@ -331,7 +337,7 @@ class Plan:
 
     def _crossing(self, flat: FlatNode, port: Port) -> tuple[int, Any]:
         """Return the entry for a node that takes a token to another iteration or frame."""
-        there = self._edges_of((flat.index, 0))
+        there = self.edges_of((flat.index, 0))
         if flat.kind is Kind.NEXT_ITERATION:
             return NEXT, there
         if flat.kind is Kind.EXIT:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ..base.dataclass import replace
+from .core_tables import Enter
 from .flat_graph import Lowered
 from .packed_bundles import MachinePart
 from .pieces import Piece
@@ -37,8 +38,26 @@ class Source(Protocol):
         ``is_shared``: several threads work on a run, so that none of its kernels has any for itself.
         """
 
+    def cores(self) -> Cores:
+        """Return where what runs loops without the interpreter comes from."""
+
+
+class Cores(Protocol):
+    """Where it comes from.
+
+    Attributes
+    ----------
+    due : float
+        As of a ``Source``.
+    enter : callable or None
+        Moves tokens, see ``core_runs``; known when there are steps.
+    """
+
+    due: float
+    enter: Enter | None
+
     def steps(self, forms: Sequence[StepForm], spent: float) -> Mapping[int, StepCode] | None:
-        """Return the machine code that there is of these steps, by their nodes; None as long as it is made."""
+        """Return the code of steps by their nodes; None as long as it is made."""
 
 
 def with_kernels(lowered: Lowered, pieces: Sequence[Piece], kernels: Kernels) -> Lowered:

@@ -29,13 +29,14 @@ class Unwanted(Exception):
 
 
 class Arguments(list[Any]):
-    """The arguments of a loop; it ends when there is anything in ``unwanted``."""
+    """The arguments of a loop; it ends when there is anything in ``unwanted``, and may have so many ``threads``."""
 
-    __slots__ = ("unwanted",)
+    __slots__ = ("threads", "unwanted")
 
-    def __init__(self, values: Iterable[Any]) -> None:
+    def __init__(self, values: Iterable[Any], threads: int = 1) -> None:
         super().__init__(values)
         self.unwanted: list[bool] = []
+        self.threads = threads
 
 
 class LoopCode(ItemCode):

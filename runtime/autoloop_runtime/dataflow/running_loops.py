@@ -17,9 +17,10 @@ from .loop_code import Arguments
 
 
 class Ending(Protocol):
-    """What tells whether a run goes on; ``lock`` guards that."""
+    """What tells whether a run goes on; ``lock`` guards that. It has ``most`` threads beside the caller's."""
 
     lock: Any
+    most: int
     stopped: bool
     failure: FirstFailure | None
 
@@ -35,7 +36,7 @@ class RunningLoops:
     def call(self, item: Item, state: RunState, run: Ending) -> Any:
         """Run a loop, whose inputs are used up."""
         it, step = item
-        args = Arguments(it.values[step.first : step.last])
+        args = Arguments(it.values[step.first : step.last], run.most + 1)
         it.values[step.first : step.last] = step.blank
         me = get_ident()
         with run.lock:

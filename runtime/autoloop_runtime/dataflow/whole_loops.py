@@ -51,6 +51,9 @@ class WholeLoop:
     frame : int
     """
 
+    #: several threads work on it
+    overlaps = False
+
     def __init__(
         self, lowered: Lowered, frame: int, owned: Ownership, machine: Machine = MappingProxyType({}),
         tree: type[LoopTree] = LoopTree,

@@ -8,18 +8,20 @@ numbers.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..analysis.cost import HEAVY, blas_threads
 from ..base import background, config
 from ..base.forks import generation, undivided
 from ..dataflow.faster_kernels import Kernels
 from ..dataflow.pieces import Piece, differing
-from ..dataflow.step_forms import StepCode, StepForm
-from .machine_steps import LARGE_ALONE, MachineSteps, multiplications
+from .machine_steps import LARGE_ALONE, multiplications
 from .tier_up import is_wanted, price
+
+if TYPE_CHECKING:
+    from .machine_cores import MachineCores
 
 Kernel = Callable[..., Any]
 
@@ -50,11 +52,6 @@ class MachineKernels:
         self._made: dict[tuple[int, ...], Kernel] | None = None
         #: the process in which they are made, see ``forks``
         self._generation = -1
-        self._steps = MachineSteps()
-
-    def steps(self, forms: Sequence[StepForm], spent: float) -> Mapping[int, StepCode] | None:
-        """See ``Source``."""
-        return self._steps.steps(forms, spent)
 
     def kernels(self, pieces: Sequence[Piece], spent: float, is_shared: bool = False) -> Kernels | None:
         """See ``Source``."""
@@ -74,6 +71,13 @@ class MachineKernels:
         if not background.submit(lambda: self._make(kinds, is_shared)):
             self.due = inf
         return None
+
+    def cores(self) -> MachineCores:
+        """See ``Source``."""
+        with undivided():
+            from .machine_cores import MachineCores
+
+        return MachineCores()
 
     def _make(self, kinds: list[list[Piece]], is_shared: bool) -> None:
         made: dict[tuple[int, ...], Kernel] = {}

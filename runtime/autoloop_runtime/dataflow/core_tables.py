@@ -1,0 +1,314 @@
+"""The tables of a loop for ``token_core``: those of ``execution_plan``, as words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..analysis.weight import Weight
+from ..base.aligned_memory import LINE
+from . import token_core as tc
+from .dependence import is_loop_merge
+from .execution_plan import CONTROL, EXIT, MISSING, NEXT, Edges, Plan, Step
+from .flat_graph import FlatNode, Kind, Port
+from .step_forms import StepCode
+from .token_forms import TokenForm
+
+#: nanoseconds for which a worker looks for work before it leaves, and works before it comes back
+SPIN, SLICE = 20_000, 500_000
+#: what does as ``core_workers.core``, given the address of the words
+Enter = Callable[[int, int, int, int, int], int]
+#: buffers of each that a kernel gives, at first
+AT_FIRST = 2
+
+
+class Untold(Exception):
+    """A loop cannot be told: something is not known of a value, or it has loops in it."""
+
+
+class Words:
+    """Words that tables are made of."""
+
+    def __init__(self) -> None:
+        self._words = [0] * tc.HEAD
+
+    def _set(self, **values: int) -> None:
+        for name, value in values.items():
+            self._words[getattr(tc, name)] = value
+
+    def _room(self, words: int) -> int:
+        """Return where there is room for so many words more."""
+        place = len(self._words)
+        self._words += [0] * words
+        return place
+
+    def _put(self, place: int, values: Sequence[int]) -> None:
+        self._words[place : place + len(values)] = values
+
+
+class LoopTables(Words):
+    """The words with which a run of a loop begins, and what is to be added.
+
+    Parameters
+    ----------
+    plan : Plan
+    frame : int
+        That of the loop.
+    codes : mapping of int to StepCode
+        By node; of all kernels of the loop.
+    forms : mapping of Port to TokenForm
+        Of what is carried by tokens of the loop.
+    order : callable
+        Tells what is left behind a step, and for each iteration, in nanoseconds.
+    workers : int
+        How many there may be at once.
+
+    Attributes
+    ----------
+    words : array
+    steps : list of int
+        Where they are told.
+    entering : list of TokenForm or None
+        Of the values that a run is given, whose addresses are those of buffers 1, 2, ...
+    leaving : list of TokenForm
+        Of its results.
+    sizes : list of (int, int)
+        The bytes of a buffer, by class, and how many there are at first.
+    scratch : int
+        Bytes that each worker has for kernels.
+    keep : list
+        What the words have addresses of.
+    """
+
+    def __init__(
+        self, plan: Plan, frame: int, codes: Mapping[int, StepCode], forms: Mapping[Port, TokenForm],
+        order: Callable[[Step], tuple[float, float]], workers: int,
+    ) -> None:  # fmt: skip
+        self._plan, self._codes, self._forms, self._order = plan, codes, forms, order
+        self._own = plan.frames[frame]
+        members = [node for node in plan.nodes if node.frame == frame and node.kind is not Kind.GONE]
+        exits = [node for node in members if node.kind is Kind.EXIT]
+        self._exits = {id(plan.edges_of((node.index, 0))): k for k, node in enumerate(exits)}
+        super().__init__()
+        self._steps: dict[Step, int] = {}
+        self._edges: dict[int, int] = {}
+        self._todo: list[Edges] = []
+        #: addresses by buffer: there is none of number 0
+        self._addresses = [0]
+        self.keep: list[Any] = []
+        self.entering: list[TokenForm | None] = []
+        self.leaving: list[TokenForm] = []
+        self._classes: dict[int, int] = {}
+        self._wanted: list[int] = []
+        self._template = [0] * tc.VALUES
+        self._set(SPIN=SPIN, SLICE=SLICE, WINDOW=self._own.window)
+        self.leaving = [self._form((node.index, 0)) for node in exits]
+        self._tell(enters(members), workers)
+        self.scratch = max([code.scratch for code in codes.values()], default=0)
+        self.sizes = list(zip(self._classes, self._wanted))
+        self.words: Any = np.array(self._words, np.int64)
+        self.steps = list(self._steps.values())
+
+    def _tell(self, starts: Sequence[list[FlatNode]], workers: int) -> None:
+        self._addresses += [0] * len(starts)  # of what a run is given
+        for step in self._own.steps:
+            self._steps[step] = self._room(tc.STEP)
+        self._template += self._cells()
+        tokens = self._enter(starts)
+        for step in self._own.steps:
+            self._tell_step(step)
+        while self._todo:
+            self._tell_edges(self._todo.pop())
+        window, heavy = self._own.window, sum([step.weight is Weight.HEAVY for step in self._own.steps])
+        light = 1 << (window * len(self._own.steps)).bit_length()
+        cells = -(-len(self._template) // 8) * 8
+        self._set(CELLS=cells, TEMPLATE=self._room(cells), RING=self._room(cells * window))
+        self._put(self._words[tc.TEMPLATE], self._template)
+        self._put(self._words[tc.RING], self._template)
+        self._words[self._words[tc.RING] + tc.OUTSTANDING] = 1
+        self._set(LIGHT=self._room(tc.ITEM * light), MASK=light - 1, HEAVY=self._room(tc.ITEM * (window * heavy + 1)))
+        self._set(LATER=self._room(2 * len(self._edges)), RESULTS=self._room(len(self.leaving)))
+        self._add_buffers(window)
+        self._add_workers(workers, tokens)
+
+    # -- values -------------------------------------------------------------------------------------------
+
+    def _form(self, port: Port) -> TokenForm:
+        form = self._forms.get(port)
+        if form is None:
+            raise Untold
+        return form
+
+    def _cells(self) -> list[int]:
+        """Return the template: counts, and the buffers of constants, 0 where there is none."""
+        template = self._own.template
+        cells = [0] * len(template)
+        for step in self._own.steps:
+            cells[step.count] = template[step.count]
+            for k in range(step.width):
+                value = template[step.first + k]
+                if value is not MISSING:
+                    cells[step.first + k] = self._constant(value, self._form_of_input(step, k))
+        return cells
+
+    def _form_of_input(self, step: Step, k: int) -> TokenForm | None:
+        code = self._codes.get(step.flat.index)
+        return self._form((step.flat.index, 0)) if code is None else code.inputs[k]
+
+    def _constant(self, value: Any, form: TokenForm | None) -> int:
+        """Return the buffer of a constant."""
+        memory = aligned(1 if form is None else form.bytes)
+        if form is not None and not form.write(value, address_of(memory)):
+            raise Untold
+        return self._kept(memory)
+
+    def _kept(self, memory: Any) -> int:
+        self.keep.append(memory)
+        self._addresses.append(address_of(memory))
+        return len(self._addresses) - 1
+
+    def _enter(self, starts: Sequence[list[FlatNode]]) -> list[tuple[int, int]]:
+        """Let what a run is given enter; returns the tokens of variables: where they go, and their buffers."""
+        tokens = list[tuple[int, int]]()
+        for k, those in enumerate(starts):
+            form: TokenForm | None = None
+            for node in those:
+                form = self._forms.get((node.index, 0), form)
+                edges = self._plan.edges_of((node.index, 0))
+                if not node.constant:
+                    tokens.append((self._place_of(edges), k + 1))
+                    continue
+                for slot, count, _ in edges.plain:
+                    self._template[tc.VALUES + slot] = k + 1
+                    self._template[tc.VALUES + count] -= 1
+                for what, arg in edges.rest:
+                    if what != CONTROL:
+                        raise Untold
+                    self._template[tc.VALUES + arg[0]] -= 1
+            self.entering.append(form)
+        return tokens
+
+    # -- steps --------------------------------------------------------------------------------------------
+
+    def _tell_step(self, step: Step) -> None:
+        at = self._steps[step]
+        found = {tc.S_FIRST: step.first, tc.S_WIDTH: step.width, tc.S_COUNT: step.count, tc.S_OTHERWISE: -1}
+        if step.call is None:
+            found[tc.S_EDGES] = self._place_of(step.edges)
+            if step.otherwise is not None:
+                found[tc.S_OTHERWISE] = self._place_of(step.otherwise)
+        else:
+            code = self._codes.get(step.flat.index)
+            if code is None:
+                raise Untold
+            left, rate = self._order(step)
+            constants = [self._kept(one) for one in code.constants]
+            found[tc.S_CONSTANTS], found[tc.S_KNOWN] = self._room(len(constants)), len(constants)
+            self._put(found[tc.S_CONSTANTS], constants)
+            found |= {
+                tc.S_KIND: tc.IS_HEAVY if step.weight is Weight.HEAVY else tc.IS_LIGHT, tc.S_CODE: code.address,
+                tc.S_OUTS: self._outs(step, code), tc.S_MADE: len(code.outputs) + code.decides,
+                tc.S_DECIDES: int(code.decides), tc.S_LEFT: round(left), tc.S_RATE: round(rate),
+            }  # fmt: skip
+            self.keep.append(code.keep)
+        for place, value in found.items():
+            self._words[at + place] = value
+
+    def _outs(self, step: Step, code: StepCode) -> int:
+        """Return where it is told what a kernel gives."""
+        at, outs = self._room(tc.OUT * (len(code.outputs) + code.decides)), step.outs or (step.edges,)
+        for k, (edges, form, side) in enumerate(zip(outs, code.outputs, code.sides, strict=True)):
+            self._put(at + tc.OUT * k, [self._place_of(edges), self._class(form.bytes), side])
+        if code.decides:
+            self._words[at + tc.OUT * len(outs) + tc.O_CLASS] = self._class(1)
+        return at
+
+    def _class(self, size: int) -> int:
+        """Return the class of a buffer, of which one more is wanted."""
+        size = -(-max(size, 1) // LINE) * LINE
+        number = self._classes.setdefault(size, len(self._classes))
+        if number == len(self._wanted):
+            self._wanted.append(0)
+        self._wanted[number] += AT_FIRST
+        return number
+
+    def _place_of(self, edges: Edges) -> int:
+        place = self._edges.get(id(edges))
+        if place is None:
+            place = self._edges[id(edges)] = self._room(tc.EDGE)
+            self._todo.append(edges)
+        return place
+
+    def _tell_edges(self, edges: Edges) -> None:
+        plain = [number for slot, count, step in edges.plain for number in (slot, count, self._steps[step])]
+        rest = list[int]()
+        for what, arg in edges.rest:
+            if what == NEXT:
+                rest += [tc.NEXT, self._place_of(arg), 0]
+            elif what == EXIT:
+                rest += [tc.EXIT, self._exits[id(arg)], 0]
+            elif what == CONTROL:
+                rest += [tc.CONTROL, arg[0], self._steps[arg[1]]]
+            else:
+                raise Untold
+        here = self._edges[id(edges)]
+        first = self._room(len(plain) + len(rest))
+        self._put(first, [*plain, *rest])
+        self._put(here, [first, len(plain) // 3, first + len(plain), len(rest) // 3])
+
+    # -- what changes -------------------------------------------------------------------------------------
+
+    def _add_buffers(self, window: int) -> None:
+        known = len(self._addresses)
+        limit = known + (2 * window + 4) * sum(self._wanted)
+        names = ("ADDRESSES", "USES", "CLASSES", "FOLLOWING")
+        self._set(COUNTED=known, UNUSED=known, LIMIT=limit, **{name: self._room(limit) for name in names})
+        self._set(FREE=self._room(len(self._classes)))
+        self._put(self._words[tc.ADDRESSES], self._addresses)
+
+    def _add_workers(self, workers: int, tokens: Sequence[tuple[int, int]]) -> None:
+        most = max([len(code.inputs) + len(code.constants) for code in self._codes.values()], default=0)
+        made = max([len(code.outputs) + 1 for code in self._codes.values()], default=0)
+        depth = 4 * len(self._edges) + 64
+        parts = [tc.WORKER, most, made, made, 3 * depth]
+        size = -(-sum(parts) // 8) * 8
+        self._room(-len(self._words) % 8)
+        areas = self._room(size * workers)
+        self._set(DEPTH=depth, AREAS=areas, AREA=size, WORKERS=workers, OPENINGS=workers - 1)
+        for k in range(workers):
+            at = areas + size * k
+            place = at + tc.WORKER
+            for word, part in zip((tc.W_GIVEN, tc.W_MADE, tc.W_BUFFERS, tc.W_STACK), parts[1:]):
+                self._words[at + word] = place
+                place += part
+            self._words[at + tc.W_ME] = k
+        ring = self._words[tc.RING]
+        stack = self._words[areas + tc.W_STACK]
+        self._put(stack, [number for edges, buffer in tokens for number in (ring, edges, buffer)])
+        self._words[areas + tc.W_HELD] = len(tokens)
+
+
+def enters(members: Sequence[FlatNode]) -> list[list[FlatNode]]:
+    """Return the Enters of each value that a loop is given, in the order of ``loop_items.doors``."""
+    of = {node.index: node for node in members if node.kind is Kind.ENTER}
+    variables = [[of[node.inputs[0][0]]] for node in members if is_loop_merge(node)]
+    captured = dict[Port, list[FlatNode]]()
+    for node in members:
+        if node.constant:
+            captured.setdefault(node.inputs[0], []).append(node)
+    return [*variables, *captured.values()]
+
+
+def aligned(size: int) -> Any:
+    """Return memory at the beginning of a line of the cache."""
+    block = np.empty(size + LINE, np.uint8)
+    start = -block.ctypes.data % LINE
+    return block[start : start + size]
+
+
+def address_of(memory: Any) -> int:
+    """Return where an array is."""
+    found: int = memory.__array_interface__["data"][0]
+    return found

@@ -1,0 +1,223 @@
+"""What workers do in a run whose tokens are moved in native memory: the part of ``workers`` that is machine code.
+
+A worker holds the lock, a word of ``m``, but while it is in a kernel, or looks for work. It comes back to Python when
+there is something that only that can do. See ``token_core`` for what these functions keep to.
+"""
+
+from __future__ import annotations
+
+from .core_words import Memory, acquire, call_step, clock, pause, peek, release
+from .token_core import (
+    ADDRESSES,
+    AREA,
+    AREAS,
+    BUFFERS,
+    CLASSES,
+    FAILED,
+    HEAVIES,
+    IS_HEAVY,
+    LIMIT,
+    LOOKING,
+    NOTHING,
+    OPENINGS,
+    OVER,
+    PRESENT,
+    PUT,
+    READY,
+    RING,
+    RUNNING,
+    S_CODE,
+    S_KIND,
+    SLICE,
+    SPIN,
+    STOPPED,
+    TAKEN,
+    UNUSED,
+    USES,
+    W_BEGUN,
+    W_BUSY,
+    W_CALLS,
+    W_GIVEN,
+    W_MADE,
+    W_ME,
+    W_SCRATCH,
+    W_STEP,
+    W_WAKE,
+    WAITING,
+    WORKERS,
+    begin,
+    drop,
+    end,
+    settle,
+)  # fmt: skip
+
+#: what a worker comes back with: the run is over or to end; nothing is ready; the time is up; buffers are missing;
+#: somebody is to be called; nothing is ready and nothing runs, and yet the loop has not ended
+ENDED, IDLE, TIME, CALLS, STUCK = 0, 1, 2, 4, 5
+
+
+def work(m: Memory, w: int) -> int:
+    """Run kernels until there is something that only Python can do; returns what that is."""
+    m[w + W_WAKE] = 0
+    m[w + W_CALLS] = 0
+    m[w + W_BEGUN] = clock()
+    done = 0
+    acquire(m)
+    while True:
+        if m[STOPPED] or m[OVER]:
+            return leave(m, w, ENDED)
+        if wants_others(m, w):
+            release(m)
+            return CALLS
+        got = begin(m, w)
+        if got == BUFFERS:
+            release(m)
+            return BUFFERS
+        if got == NOTHING:
+            if m[RUNNING] == 0 and m[READY] == 0:
+                return leave(m, w, STUCK)
+            if look(m) == 0:
+                return leave(m, w, IDLE)
+        else:
+            heavy = finish(m, w)
+            done += 1
+            if (heavy or (done & 15) == 0) and m[OVER] == 0 and clock() - m[w + W_BEGUN] > m[SLICE]:
+                release(m)
+                return TIME
+
+
+def finish(m: Memory, w: int) -> int:
+    """Call the kernel that a worker has begun; the lock is held before and after. Returns whether it is a heavy one."""
+    step = m[w + W_STEP]
+    release(m)
+    failed = call_step(m, m[step + S_CODE], m[w + W_GIVEN], m[w + W_MADE], m[w + W_SCRATCH])
+    acquire(m)
+    if failed:
+        m[FAILED] = 1
+        m[STOPPED] = 1
+    if m[STOPPED]:
+        m[RUNNING] -= 1
+    else:
+        end(m, w)
+    return m[step + S_KIND] == IS_HEAVY
+
+
+def wants_others(m: Memory, w: int) -> int:
+    """Return whether more is ready than this worker can do, and there is anybody to be called; then note whom."""
+    left = m[HEAVIES] - m[LOOKING]
+    if m[PUT] == m[TAKEN]:
+        left -= 1
+    if left <= 0:
+        return 0
+    wake(m, w)
+    left -= m[w + W_WAKE]
+    if left > m[OPENINGS]:
+        left = m[OPENINGS]
+    m[OPENINGS] -= left
+    m[w + W_CALLS] = left
+    return m[w + W_WAKE] + left
+
+
+def wake(m: Memory, w: int) -> None:
+    """Note that the caller is to be woken, if it is blocked."""
+    if m[WAITING]:
+        m[WAITING] = 0
+        m[w + W_WAKE] = 1
+
+
+def look(m: Memory) -> int:
+    """Look for a while whether anything becomes ready, without the lock, which is held before and after."""
+    m[LOOKING] += 1
+    release(m)
+    until = clock() + m[SPIN]
+    found = 0
+    while found == 0 and clock() < until:
+        rounds = 0
+        while found == 0 and rounds < 32:
+            found = peek(m, READY) + peek(m, OVER) + peek(m, STOPPED)
+            pause()
+            rounds += 1
+    acquire(m)
+    m[LOOKING] -= 1
+    return m[READY] + m[OVER] + m[STOPPED]
+
+
+def leave(m: Memory, w: int, why: int) -> int:
+    """Leave the run, or let the caller wait for others if there are any; the lock is held, and given up."""
+    if m[w + W_ME]:
+        m[w + W_BUSY] = 0
+        m[PRESENT] -= 1
+        m[OPENINGS] += 1
+        if m[PRESENT] == 0 or m[OVER] or m[STOPPED] or m[READY]:
+            wake(m, w)
+    elif why == IDLE:
+        why = TIME
+        if m[PRESENT]:
+            m[WAITING] = 1
+            why = IDLE
+    release(m)
+    return why
+
+
+# -- what Python asks for -------------------------------------------------------------------------------------
+
+#: work; join as a worker; leave though there may be something to do; begin; take in a buffer; end the run; and, as the
+#: caller, wait for those who are in it, of whom it tells how many
+WORK, JOIN, LEAVE, START, ADD, STOP, DRAIN = 0, 1, 2, 3, 4, 5, 6
+
+
+def core(m: Memory, w: int, what: int, number: int, address: int) -> int:
+    """Do what Python asks for."""
+    if what == WORK:
+        return work(m, w)
+    acquire(m)
+    found = 0
+    if what == LEAVE:
+        m[w + W_WAKE] = 0
+        return leave(m, w, IDLE)
+    if what == JOIN:
+        found = join(m)
+    elif what == STOP:
+        m[STOPPED] = 1
+    elif what == DRAIN:
+        m[STOPPED] = 1
+        m[WAITING] = 0
+        found = m[PRESENT]
+        if found:
+            m[WAITING] = 1
+    elif what == START:
+        settle(m, w, m[RING])
+    else:
+        found = add(m, number, address)
+    release(m)
+    return found
+
+
+def join(m: Memory) -> int:
+    """Return where what a worker has is, who joins; 0 if the run is over."""
+    if m[STOPPED] or m[OVER]:
+        return 0
+    w = m[AREAS] + m[AREA]
+    last = w + m[AREA] * (m[WORKERS] - 1)
+    while w < last:
+        if m[w + W_BUSY] == 0:
+            m[w + W_BUSY] = 1
+            m[PRESENT] += 1
+            return w
+        w += m[AREA]
+    return 0
+
+
+def add(m: Memory, size_class: int, address: int) -> int:
+    """Take in a buffer that is free; returns its number, or 0 if there are too many."""
+    buffer = m[UNUSED]
+    if buffer >= m[LIMIT]:
+        m[FAILED] = 1
+        m[STOPPED] = 1
+        return 0
+    m[UNUSED] += 1
+    m[m[ADDRESSES] + buffer] = address
+    m[m[CLASSES] + buffer] = size_class
+    m[m[USES] + buffer] = 1
+    drop(m, buffer)
+    return buffer

@@ -1,0 +1,199 @@
+"""Loops with heavy kernels that can run beside each other, all of which are machine code: one step of the plan, that
+moves their tokens in native memory (``core_runs``).
+
+That is so of loops without loops in them, of which no kernel can fail. Until all of that is compiled, where somebody
+looks how far they are, and if anything goes wrong, they are run otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..analysis.ownership import Ownership
+from ..base import config
+from ..base.profiler import boards
+from ..ir.graph import Node
+from ..ir.run_state import RunState
+from .batched_loops import BatchedTree, may_be_done_again, with_loops
+from .core_runs import CoreRun
+from .core_tables import Enter, LoopTables, Untold
+from .critical_path import CriticalPaths
+from .execution_plan import Plan
+from .flat_graph import FlatNode, Kind, Lowered, Port
+from .loop_code import Unwanted
+from .step_forms import StepCode, StepForm, step_forms
+from .token_forms import TokenForm
+from .whole_loops import WholeLoop
+
+if TYPE_CHECKING:
+    from .batches import Machine
+    from .faster_kernels import Cores
+
+#: threads that work on one loop at once
+MOST = 16
+#: what hands its first input on
+_HANDING_ON = (Kind.SWITCH, Kind.IDENTITY, Kind.ENTER, Kind.EXIT, Kind.NEXT_ITERATION, Kind.MERGE)
+
+
+class OverlappedLoop:
+    """What is called for such a loop.
+
+    Attributes
+    ----------
+    frame : int
+    """
+
+    overlaps = True
+
+    def __init__(self, tables: LoopTables, enter: Enter, otherwise: WholeLoop) -> None:
+        self._tables, self._enter, self._otherwise = tables, enter, otherwise
+        self.frame = otherwise.frame
+
+    def __call__(self, state: RunState, args: list[Any]) -> tuple[Any, ...]:
+        """Run it; ``args`` is emptied."""
+        found = None
+        if not boards:
+            unwanted = getattr(args, "unwanted", ())
+            found = CoreRun(self._tables, self._enter, getattr(args, "threads", 1), unwanted).run(args)
+            if unwanted:
+                raise Unwanted
+        if found is None:
+            return self._otherwise(state, args)
+        args.clear()
+        return found
+
+    def place(self, error: BaseException) -> tuple[FlatNode, list[tuple[Node, int]]] | None:
+        """Return the node whose kernel raised ``error``, see ``WholeLoop``."""
+        return self._otherwise.place(error)
+
+
+class OverlappedLoops:
+    """The loops of a graph that may be run so.
+
+    Parameters
+    ----------
+    numpys, lowered, joined : Lowered
+        See ``step_forms``.
+    plan : Plan
+        Of ``joined``.
+    owned : Ownership
+    machine : mapping
+        See ``with_joined_steps``.
+
+    Attributes
+    ----------
+    forms : list of StepForm
+        Of all their kernels.
+    """
+
+    def __init__(
+        self, numpys: Lowered, lowered: Lowered, joined: Lowered, plan: Plan, owned: Ownership, machine: Machine
+    ) -> None:  # fmt: skip
+        self._lowered, self._joined, self._plan, self._owned, self._machine = lowered, joined, plan, owned, machine
+        self._members: dict[int, list[FlatNode]] = {}
+        nodes = [node for node in joined.nodes if node.kind is not Kind.GONE]
+        forms = {one.place: one for one in step_forms(numpys, lowered, nodes)} if plan.parallel else {}
+        parents = {frame.parent for frame in lowered.frames}
+        for k in range(1, len(lowered.frames) if forms else 0):
+            those = [node for node in nodes if node.frame == k]
+            if k not in parents and self._may_be_one(those, forms):
+                self._members[k] = those
+        self.forms = [forms[node.index] for those in self._members.values() for node in _kernels(those)]
+
+    def _may_be_one(self, members: Sequence[FlatNode], forms: Mapping[int, StepForm]) -> bool:
+        kernels = _kernels(members)
+        if not all(node.index in forms for node in kernels) or not may_be_done_again(self._lowered, members):
+            return False
+        steps = [self._plan.steps[node.index] for node in kernels]
+        return any(step.flat.index in self._plan.sharing for step in steps) and not any(step.bulky for step in steps)
+
+    def hoped(self, cores: Cores) -> HopedLoops:
+        """Return them as long as it is not known whether there is code of them."""
+        return HopedLoops(self, cores)
+
+    def joined(self, codes: Mapping[int, StepCode], enter: Enter, workers: int) -> Lowered | None:
+        """Return the graph with one node in place of each of those loops of which there is all code; None if there is
+        none."""
+        loops = dict(self._made(codes, enter, workers))
+        members = {frame: self._members[frame] for frame in loops}
+        return with_loops(self._joined, self._lowered, members, loops.__getitem__) if loops else None
+
+    def _made(
+        self, codes: Mapping[int, StepCode], enter: Enter, workers: int
+    ) -> Iterator[tuple[int, OverlappedLoop]]:  # fmt: skip
+        paths = CriticalPaths.of(self._plan)
+        for frame, members in self._members.items():
+            own = {node.index: codes[node.index] for node in _kernels(members) if node.index in codes}
+            try:
+                tables = LoopTables(self._plan, frame, own, forms_of_tokens(members, own), paths.behind, workers)
+            except Untold:
+                continue
+            otherwise = WholeLoop(self._joined, frame, self._owned, self._machine, BatchedTree)
+            yield frame, OverlappedLoop(tables, enter, otherwise)
+
+
+class HopedLoops:
+    """Such loops as long as it is not known whether there is code of them.
+
+    Attributes
+    ----------
+    due : float
+        How many seconds runs must have taken before it is asked the next time.
+    is_hoped : bool
+    """
+
+    def __init__(self, loops: OverlappedLoops, cores: Cores) -> None:
+        self._loops, self._cores = loops, cores
+        self.due, self.is_hoped = cores.due, True
+
+    def joined(self, spent: float) -> Lowered | None:
+        """Return what ``OverlappedLoops.joined`` does; None as long as it is not known."""
+        cores = self._cores
+        codes = cores.steps(self._loops.forms, spent)
+        self.due = cores.due
+        if codes is None:
+            return None
+        self.is_hoped = False
+        if cores.enter is None:
+            return None
+        return self._loops.joined(codes, cores.enter, min(max(config.get_num_threads(), os.cpu_count() or 1), MOST))
+
+
+def _kernels(members: Sequence[FlatNode]) -> list[FlatNode]:
+    return [node for node in members if node.kind in (Kind.KERNEL, Kind.BATCH)]
+
+
+def forms_of_tokens(members: Sequence[FlatNode], codes: Mapping[int, StepCode]) -> dict[Port, TokenForm]:
+    """Return how the tokens of a loop lie in memory, by ports: as those say that make or take them.
+
+    Raises
+    ------
+    Untold
+        If they do not say the same.
+    """
+    same, known = dict[Port, Port](), dict[Port, TokenForm]()
+
+    def root(port: Port) -> Port:
+        while port in same:
+            port = same[port]
+        return port
+
+    for node in members:
+        if node.kind in _HANDING_ON:
+            ports = node.inputs if node.kind is Kind.MERGE else node.inputs[:1]
+            for port in (*ports, *[(node.index, k) for k in range(1, 1 + (node.kind is Kind.SWITCH))]):
+                one, other = root(port), root((node.index, 0))
+                if one != other:
+                    same[one] = other
+    told = list[tuple[Port, TokenForm | None]]()
+    for node in members:
+        code = codes.get(node.index)
+        if code is not None:
+            told += [*zip(node.inputs, code.inputs), *[((node.index, k), form) for k, form in enumerate(code.outputs)]]
+    for port, form in told:
+        if form is not None and known.setdefault(root(port), form) != form:
+            raise Untold
+    every = [(node.index, k) for node in members for k in range(2)]
+    return {port: known[root(port)] for port in every if root(port) in known}

@@ -1,0 +1,260 @@
+"""A run whose tokens are moved in native memory as a machine: the real functions of ``token_core``, in every order.
+
+A state is what is in memory, which is put back before each move. A kernel is called when it begins, and again when it
+ends: what it is given must be there that long, and what it gives is its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from api import (
+    CoreRun,
+    CriticalPaths,
+    Kind,
+    LoopTables,
+    Lowered,
+    Plan,
+    StepCode,
+    TokenForm,
+    forms_of_tokens,
+    loop_doors,
+)
+from api import core_workers as cw
+from api import token_core as tc
+from explorer import Explored, explore
+
+STEP = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 3)
+FRAME = 1
+
+
+def form_of(tensor: Any) -> TokenForm:
+    return TokenForm(((tensor.dtype, tensor.shape.as_tuple()),))
+
+
+def code_of(step: Any) -> StepCode:
+    """NumPy's kernel as code of a step."""
+    given, gives = [[form_of(t) for t in those] for those in (step.flat.source.inputs, step.flat.source.outputs)]
+
+    def called(read: int, written: int, scratch: int) -> int:
+        args = [
+            form.read(ctypes.c_uint64.from_address(read + 8 * k).value)
+            for k, form in enumerate(given)
+        ]  # fmt: skip
+        return not gives[0].write(step.call(*args), ctypes.c_uint64.from_address(written).value)
+
+    kept = STEP(called)
+    address = ctypes.cast(kept, ctypes.c_void_p).value or 0
+    return StepCode(address, tuple(given), tuple(gives), (tc.ALWAYS,), False, (), 0, kept)
+
+
+def tables_of(lowered: Lowered, workers: int) -> LoopTables:
+    """The tables of the only loop of a graph, with such code."""
+    plan = Plan(lowered)
+    codes = {s.flat.index: code_of(s) for s in plan.frames[FRAME].steps if s.call is not None}
+    members = [node for node in lowered.nodes if node.frame == FRAME]
+    return LoopTables(plan, FRAME, codes, forms_of_tokens(members, codes), CriticalPaths.of(plan).behind, workers)
+
+
+def given(lowered: Lowered, feeds: list[Any]) -> list[Any]:
+    """What the only loop of a graph is given."""
+    known = dict(zip(lowered.feeds, feeds))
+    ports, _ = loop_doors(lowered, [node for node in lowered.nodes if node.frame == FRAME])
+    nodes = [lowered.nodes[index] for index, _ in ports]
+    return [node.value if node.kind is Kind.CONST else known[node.index] for node in nodes]
+
+
+@dataclass
+class Position:
+    """A state of a run: the words, and what is in each block of memory; which workers are at what, and what is done.
+
+    A kernel is told by its step and iteration.
+    """
+
+    words: Any
+    blocks: list[tuple[Any, Any]]
+    busy: dict[int, tuple[int, int]]
+    done: frozenset[tuple[int, int]]
+
+
+class CoreModel:
+    """All runs of the loop of a graph; each of ``workers`` can be in a kernel."""
+
+    def __init__(self, lowered: Lowered, feeds: list[Any], workers: int = 1) -> None:
+        self.tables, self.args, self.workers = tables_of(lowered, workers), given(lowered, feeds), workers
+        self.run = CoreRun(self.tables, self.enter, workers)
+        self.m = self.run._m
+
+    def enter(self, _: int, w: int, what: int, number: int, address: int) -> int:
+        return cw.core(self.m, w, what, number, address)
+
+    def explored(self) -> Explored[Position]:
+        key = lambda p: (p.done, frozenset(p.busy.values()))
+        return explore(self.start(), self.moves, self.check, self.check_end, key, self.look)
+
+    def start(self) -> Position:
+        assert self.run._take_in(self.args)
+        self.run._core(self.area(0), cw.START)
+        return self.position({}, frozenset())
+
+    def area(self, worker: int) -> int:
+        return int(self.m[tc.AREAS] + worker * self.m[tc.AREA])
+
+    def position(self, busy: dict[int, tuple[int, int]], done: frozenset[tuple[int, int]]) -> Position:
+        return Position(self.m.copy(), [(block, block.copy()) for block in self.run._blocks], busy, done)
+
+    def put_back(self, at: Position) -> None:
+        self.m[:] = at.words
+        self.run._blocks = [block for block, _ in at.blocks]
+        for block, content in at.blocks:
+            block[:] = content
+
+    # -- moves --------------------------------------------------------------------------------------------
+
+    def moves(self, at: Position) -> Iterator[tuple[str, Position]]:
+        free = [k for k in range(self.workers) if k not in at.busy]
+        self.put_back(at)
+        for k in range(self.ready() if free else 0):
+            yield self.begin(at, free[0], k)
+        for worker in at.busy:
+            yield self.end(at, worker)
+
+    def ready(self) -> int:
+        """How many kernels can be the next: light ones if there are any."""
+        return int(self.m[tc.PUT] - self.m[tc.TAKEN] or self.m[tc.HEAVIES])
+
+    def choose(self, k: int) -> None:
+        """Let one of those be the next."""
+        m = self.m
+        if m[tc.PUT] > m[tc.TAKEN]:
+            first, other = [m[tc.LIGHT] + tc.ITEM * ((m[tc.TAKEN] + j) & m[tc.MASK]) for j in (0, k)]
+            places = np.arange(tc.ITEM)
+            m[first + places], m[other + places] = m[other + places], m[first + places].copy()
+        else:
+            m[m[tc.HEAVY] + tc.ITEM * k + 2] = 1 << 60
+
+    def begin(self, at: Position, worker: int, k: int) -> tuple[str, Position]:
+        self.put_back(at)
+        self.choose(k)
+        w = self.area(worker)
+        while (got := tc.begin(self.m, w)) == tc.BUFFERS:
+            size_class = int(self.m[w + tc.W_CLASS])
+            self.run._add(w, size_class, 1)
+        assert got == tc.GOT
+        for k in range(self.m[self.m[w + tc.W_STEP] + tc.S_MADE]):
+            ctypes.memset(int(self.m[self.m[w + tc.W_MADE] + k]), 0, 64)  # of a boolean only one byte is written
+        self.call(w)
+        name = self.name(w)
+        return f"begin {name}", self.position({**at.busy, worker: name}, at.done)
+
+    def end(self, at: Position, worker: int) -> tuple[str, Position]:
+        self.put_back(at)
+        w = self.area(worker)
+        made = self.made(w)
+        self.call(w)
+        assert self.made(w) == made, "what a kernel is given, or what it gives, was written to by others"
+        tc.end(self.m, w)
+        left = {k: name for k, name in at.busy.items() if k != worker}
+        return f"end {at.busy[worker]}", self.position(left, at.done | {at.busy[worker]})
+
+    def call(self, w: int) -> None:
+        m = self.m
+        step = m[w + tc.W_STEP]
+        assert not cw.call_step(m, m[step + tc.S_CODE], m[w + tc.W_GIVEN], m[w + tc.W_MADE], m[w + tc.W_SCRATCH])
+
+    def made(self, w: int) -> bytes:
+        return ctypes.string_at(int(self.m[self.m[w + tc.W_MADE]]), 64)
+
+    def name(self, w: int) -> tuple[int, int]:
+        return int(self.m[w + tc.W_STEP]), int(self.m[self.m[w + tc.W_IT] + tc.INDEX])
+
+    # -- what must hold -----------------------------------------------------------------------------------
+
+    def check(self, at: Position) -> None:
+        """Assert what holds in every state."""
+        self.put_back(at)
+        m = self.m
+        assert not m[tc.FAILED]
+        assert m[tc.NEWEST] - m[tc.OLDEST] + 1 <= m[tc.WINDOW], "more iterations than the window"
+        assert m[tc.READY] == m[tc.PUT] - m[tc.TAKEN] + m[tc.HEAVIES]
+        assert m[tc.RUNNING] == len(at.busy)
+        assert not set(at.busy.values()) & at.done, "a token was doubled: a kernel that has run runs again"
+        assert len(set(at.busy.values())) == len(at.busy), "a token was doubled: a kernel runs twice"
+        assert not (m[tc.OVER] and (at.busy or m[tc.READY])), "over too early"
+        assert self.counted() == self.held(at), "uses are not counted right"
+        free = self.free()
+        assert len(set(free)) == len(free)
+        assert set(free) == {b for b in range(m[tc.COUNTED], m[tc.UNUSED])}.difference(self.counted())
+
+    def check_end(self, at: Position) -> None:
+        """Assert what holds when nothing is ready any more."""
+        self.put_back(at)
+        m = self.m
+        assert m[tc.OVER], "a token was lost: the run cannot go on"
+        results = [int(m[m[tc.RESULTS] + k]) for k in range(len(self.tables.leaving))]
+        assert all(results), "a result was lost"
+        assert set(self.counted()) == {b for b in results if b >= m[tc.COUNTED]}, "a value was kept after its last use"
+
+    def results(self, at: Position) -> tuple[Any, ...] | None:
+        self.put_back(at)
+        return self.run._results()
+
+    def live(self) -> list[int]:
+        m = self.m
+        return [int(m[tc.RING] + m[tc.CELLS] * (k % m[tc.WINDOW])) for k in range(m[tc.OLDEST], m[tc.NEWEST] + 1)]
+
+    def slots(self, it: int) -> list[int]:
+        """What is in the slots of an iteration."""
+        m, found = self.m, []
+        for step in self.tables.steps:
+            first = it + tc.VALUES + m[step + tc.S_FIRST]
+            found += [int(m[first + k]) for k in range(m[step + tc.S_WIDTH])]
+        return found
+
+    def held(self, at: Position) -> Counter[int]:
+        """How often each counted buffer is held, by looking at all that can hold one."""
+        m = self.m
+        found = [b for it in self.live() for b in self.slots(it)]
+        found += [int(m[m[tc.LATER] + 2 * k + 1]) for k in range(m[tc.LATERS])]
+        found += [int(m[m[tc.RESULTS] + k]) for k in range(len(self.tables.leaving))]
+        for worker in at.busy:
+            w = self.area(worker)
+            found += [int(m[m[w + tc.W_BUFFERS] + k]) for k in range(m[m[w + tc.W_STEP] + tc.S_MADE])]
+        return Counter([b for b in found if b >= m[tc.COUNTED]])
+
+    def counted(self) -> Counter[int]:
+        m = self.m
+        uses = {b: int(m[m[tc.USES] + b]) for b in range(m[tc.COUNTED], m[tc.UNUSED])}
+        return Counter({b: count for b, count in uses.items() if count})
+
+    def free(self) -> list[int]:
+        m, found = self.m, []
+        for k in range(len(self.tables.sizes)):
+            buffer = int(m[m[tc.FREE] + k])
+            while buffer:
+                found.append(buffer)
+                buffer = int(m[m[tc.FOLLOWING] + buffer])
+        return found
+
+    def look(self, at: Position) -> Hashable:
+        """What tells states apart but for which buffers values are in."""
+        self.put_back(at)
+        m = self.m
+        value = lambda b: ctypes.string_at(int(m[m[tc.ADDRESSES] + b]), 8) if b else b""
+        iterations = [
+            (int(m[it + tc.INDEX]), int(m[it + tc.OUTSTANDING]), tuple(map(value, self.slots(it))),
+             tuple([int(m[it + tc.VALUES + m[step + tc.S_COUNT]]) for step in self.tables.steps]))
+            for it in self.live()
+        ]  # fmt: skip
+        waiting = frozenset(
+            [(int(m[m[tc.LATER] + 2 * k]), value(int(m[m[tc.LATER] + 2 * k + 1]))) for k in range(m[tc.LATERS])]
+        )
+        ready = [m[tc.LIGHT] + tc.ITEM * (k & m[tc.MASK]) for k in range(m[tc.TAKEN], m[tc.PUT])]
+        ready += [m[tc.HEAVY] + tc.ITEM * k for k in range(m[tc.HEAVIES])]
+        items = frozenset([(int(m[place + 1]), int(m[m[place] + tc.INDEX])) for place in ready])
+        return tuple(iterations), waiting, items, int(m[tc.OVER])

@@ -1,0 +1,101 @@
+"""Every order in which kernels of small loops can begin and end whose tokens are moved in native memory: one answer."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from api import Executable, Graph, lower
+from api import token_core as tc
+from core_model import CoreModel
+from each_case import each
+from explorer import Wrong
+from flow import ADD, call, counted, heavy, scalar
+from test_frames_model import chain, swapped, with_branch
+
+TWICE = heavy(lambda x, *_: x * 2 + 1, "twice")
+THRICE = heavy(lambda x, *_: x * 3, "thrice")
+
+
+def two_heavy(g, window):
+    """Two chains of heavy kernels with a counter."""
+    return counted(g, 3, lambda g, i, a, b: [call(TWICE, a), call(THRICE, b)], [scalar(g)] * 2, window=window)
+
+
+def pipeline(g, window):
+    """A chain that another feeds."""
+    body = lambda g, i, a, b: [call(TWICE, a), call(THRICE, call(ADD, a, b))]
+    return counted(g, 3, body, [scalar(g)] * 2, window=window)
+
+
+def with_capture(g, window):
+    """A loop that takes a value that does not change, and hands one on."""
+    x, y = scalar(g), scalar(g, "y")
+    body = lambda g, i, a, b: [call(TWICE, call(ADD, b, g.capture(y))), call(THRICE, a)]
+    return counted(g, 2, body, [x, y], window=window)
+
+
+PROGRAMS = {one.__name__: one for one in (chain, with_branch, swapped, two_heavy, pipeline, with_capture)}
+
+
+def lowered_of(build, window):
+    g = Graph()
+    outs = build(g, window)
+    inputs = list({t.op.name: t for t in g.inputs}.values())
+    return lower(g, list(outs), inputs), [np.int64(3 + k) for k in range(len(inputs))]
+
+
+@each(itertools.product(PROGRAMS, (1, 2, 3), (1, 2, 3)), parts=2, one_in=2)
+def test_every_order_gives_one_answer(name, window, workers):
+    lowered, feeds = lowered_of(PROGRAMS[name], window)
+    model = CoreModel(lowered, feeds, workers)
+    found = model.explored()
+    wanted = Executable(lowered).run(feeds)
+    assert found.finals
+    for final in found.finals:
+        assert list(model.results(final)) == wanted
+
+
+def not_counted(m, buffer):
+    """A use that is not noted."""
+
+
+def no_window(m, it, edges, buffer):
+    """An iteration that does not wait."""
+    index = m[it + tc.INDEX] + 1
+    return m[tc.RING] + m[tc.CELLS] * (index % m[tc.WINDOW]) if index <= m[tc.NEWEST] else tc.begin_iteration(m)
+
+
+def never_settled(m, w, it):
+    """An iteration that never ends."""
+    tc.deliver(m, w)
+
+
+def doubled(m, w, it, edges, buffer, push=tc.push):
+    """A token that is there twice."""
+    push(m, w, it, edges, buffer)
+    push(m, w, it, edges, buffer)
+
+
+def at_an_address(address, byte=tc.byte):
+    assert address, "there is no value"
+    return byte(address)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("use", not_counted),
+        ("drop", not_counted),
+        ("following", no_window),
+        ("settle", never_settled),
+        ("push", doubled),
+    ],
+    ids=lambda one: getattr(one, "__name__", one),
+)
+def test_what_is_wrong_is_found(monkeypatch, name, other):
+    monkeypatch.setattr(tc, name, other)
+    monkeypatch.setattr(tc, "byte", at_an_address)
+    with pytest.raises(Wrong):
+        CoreModel(*lowered_of(two_heavy, 2), 2).explored()

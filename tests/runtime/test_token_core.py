@@ -1,0 +1,195 @@
+"""Tokens that are moved in native memory, by Python and by machine code, beside ``State``."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import threading
+
+import numpy as np
+import pytest
+from api import CoreRun, Executable, Graph, SeededExecutor, core_code, lower
+from api import core_workers as cw
+from api import token_core as tc
+from each_case import each
+from executors import needs_native
+from flow import ADD, call, counted, heavy, scalar
+
+sys.path.append(os.path.join(os.path.dirname(__file__), "model"))
+from core_model import CoreModel, given, tables_of  # noqa: E402
+
+WINDOWS = (1, 3, 10)
+TWICE = heavy(lambda x, *_: (x * 2 + 1) % 1009, "twice")
+THRICE = heavy(lambda x, *_: (x * 3 + 2) % 1013, "thrice")
+
+
+def chains(g, window):
+    return counted(g, 12, lambda g, i, a, b: [call(TWICE, a), call(THRICE, b)], [scalar(g)] * 2, window=window)
+
+
+def pipeline(g, window):
+    body = lambda g, i, a, b, c: [call(TWICE, a), call(THRICE, call(ADD, a, b)), call(TWICE, call(ADD, b, c))]
+    return counted(g, 12, body, [scalar(g)] * 3, window=window)
+
+
+def register(g, window):
+    """A value of three iterations ago."""
+    return counted(g, 12, lambda g, i, a, b, c: [call(TWICE, c), a, b], [scalar(g)] * 3, window=window)
+
+
+def many_variables(g, window):
+    body = lambda g, i, *values: [call(TWICE if k % 2 else THRICE, call(ADD, v, i)) for k, v in enumerate(values)]
+    return counted(g, 6, body, [scalar(g)] * 9, window=window)
+
+
+PROGRAMS = (chains, pipeline, register, many_variables)
+
+
+def lowered_of(program, window):
+    g = Graph()
+    outs = program(g, window)
+    inputs = list({t.op.name: t for t in g.inputs}.values())
+    return lower(g, list(outs), inputs), [np.int64(5 + k) for k in range(len(inputs))]
+
+
+def with_orders(model, seed):
+    """The results of a run of a model by workers who begin and end in an order drawn by ``seed``."""
+    draw = random.Random(seed)
+    model.put_back(model.first)
+    m, busy = model.m, dict[int, tuple[int, int]]()
+    while True:
+        free = [k for k in range(model.workers) if k not in busy]
+        count = model.ready() if free else 0
+        if not (count or busy):
+            break
+        if count and (not busy or draw.random() < 0.6):
+            model.choose(draw.randrange(count))
+            worker = draw.choice(free)
+            w = model.area(worker)
+            while tc.begin(m, w) == tc.BUFFERS:
+                model.run._add(w, int(m[w + tc.W_CLASS]), 1)
+            model.call(w)
+            busy[worker] = model.name(w)
+        else:
+            worker = draw.choice(sorted(busy))
+            del busy[worker]
+            tc.end(m, model.area(worker))
+        assert m[tc.NEWEST] - m[tc.OLDEST] < m[tc.WINDOW]
+    assert m[tc.OVER] and not m[tc.FAILED]
+    return list(model.run._results())
+
+
+@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(1000), marks=pytest.mark.nightly)], ids=len)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+def test_orders_give_the_answer_of_the_readable_scheduler(program, seeds):
+    for window in WINDOWS:
+        lowered, feeds = lowered_of(program, window)
+        wanted = SeededExecutor(lowered).run(feeds)
+        model = CoreModel(lowered, feeds, 3)
+        model.first = model.start()
+        for seed in seeds:
+            assert with_orders(model, seed) == wanted, f"window {window}, seed {seed}"
+
+
+@pytest.fixture(scope="module")
+def enter():
+    return core_code.entered(cw.core)
+
+
+@needs_native
+@each([(program, window, threads) for program in PROGRAMS for window in WINDOWS for threads in (1, 2, 4)])
+def test_machine_code_gives_that_answer(program, window, threads):
+    lowered, feeds = lowered_of(program, window)
+    tables = tables_of(lowered, 4)
+    for _ in range(3):
+        assert list(CoreRun(tables, core_code.entered(cw.core), threads).run(given(lowered, feeds))) == Executable(
+            lowered
+        ).run(feeds)
+
+
+def with_kernel(kernel):
+    """A loop of two chains, one of which calls ``kernel``."""
+    own = heavy(kernel, "own")
+    program = lambda g, window: counted(
+        g, 40, lambda g, i, a, b: [call(TWICE, a), call(own, b)], [scalar(g)] * 2, window=window
+    )
+    lowered, feeds = lowered_of(program, 4)
+    return tables_of(lowered, 2), given(lowered, feeds)
+
+
+@needs_native
+def test_a_kernel_that_has_not_done_it_ends_the_run(enter):
+    count = [0]
+
+    def wrong(x):
+        count[0] += 1
+        return x if count[0] < 5 else np.float32(x)  # which is not what was said
+
+    tables, args = with_kernel(wrong)
+    for threads in (1, 2):
+        count[0] = 0
+        run = CoreRun(tables, enter, threads)
+        assert run.run(args) is None
+        assert run._m[tc.FAILED] and not run._m[tc.PRESENT]
+
+
+@needs_native
+def test_a_run_that_nobody_wants_ends(enter):
+    unwanted = []
+    begun = []
+
+    def slow(x):
+        begun.append(x)
+        if len(begun) == 3:
+            unwanted.append(True)
+        return x
+
+    tables, args = with_kernel(slow)
+    tables.words[tc.SLICE] = 0
+    assert CoreRun(tables, enter, 2, unwanted).run(args) is None
+    assert len(begun) < 40
+
+
+@needs_native
+def test_an_interrupt_ends_a_run(enter):
+    tables, args = with_kernel(lambda x: x)
+    tables.words[tc.SLICE] = 0
+    for threads in (1, 2):
+        run = CoreRun(tables, enter, threads)
+        heed = run._heed
+
+        def interrupted(w, why, run=run, heed=heed):
+            if run._m[tc.NEWEST] >= 3 and threading.current_thread() is threading.main_thread():
+                raise KeyboardInterrupt
+            heed(w, why)
+
+        run._heed = interrupted
+        with pytest.raises(KeyboardInterrupt):
+            run.run(args)
+        assert not run._m[tc.PRESENT]
+
+
+@needs_native
+def test_values_of_another_kind_are_not_taken(enter):
+    tables, args = with_kernel(lambda x: x)
+    assert CoreRun(tables, enter, 1).run([np.float64(1) if k else arg for k, arg in enumerate(args)]) is None
+
+
+@needs_native
+def test_in_a_forked_child_a_run_is_given_up(enter):
+    tables, args = with_kernel(lambda x: x)
+    run = CoreRun(tables, enter, 2)
+    assert run._take_in(args)
+    run._m[tc.LOCK] = run._m[tc.PRESENT] = 1  # somebody who is not there any more
+    run.left_alone()
+    run._drain(int(run._m[tc.AREAS]))
+    assert run._m[tc.FAILED] and not run._m[tc.PRESENT]
+
+
+def test_only_so_many_buffers_are_made():
+    tables, args = with_kernel(lambda x: x)
+    run = CoreRun(tables, lambda _, w, what, number, address: cw.core(run._m, w, what, number, address), 1)
+    run._m[tc.SPIN] = 0
+    assert run.run(args) is not None
+    assert run._m[tc.UNUSED] < run._m[tc.LIMIT]
