@@ -300,6 +300,7 @@ class References:
         raise ValueError("cannot delete array elements")
 
     def __copy__(self) -> Any:
+        _refuse_copy(self)
         return type(self)(call("identity", self.current()))
 
     def __deepcopy__(self, memo: Any) -> Any:
@@ -307,8 +308,15 @@ class References:
 
     def __pos__(self) -> Any:
         # NumPy has no such operator for booleans, and says so; of an array without axes it makes a scalar
+        if (theirs := theirs_here()) is not None and theirs.may_hold(self):
+            return theirs.positive(self)
         is_copy = self.dtype.kind != "b" and self.shape.rank
         return self.__copy__() if is_copy else np.positive(self)  # type: ignore[call-overload]
+
+
+def _refuse_copy(array: References) -> None:
+    if (theirs := theirs_here()) is not None and theirs.may_hold(array):
+        theirs.refuse("copy.copy")
 
 
 def _viewed(array: References, kind: Any, view: View, made: Tensor, layout: Any) -> Any:

@@ -10,6 +10,7 @@ another thing for one of both: plain Python runs the function then.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -97,6 +98,18 @@ class Theirs(ForeignDtypes):
         """Return whether an element of an array is a view of it."""
         return not self._are_fixed and self.holds(array) is not False
 
+    def copied(self, array: Any) -> Any:
+        """Return ``x.copy()``."""
+        self.check_meaning(array, "copy")
+        return self._make(call("copied", array.current()))
+
+    def positive(self, array: Any) -> Any:
+        """Return ``+x``: a copy, or the array itself to some libraries."""
+        if self.holds(array) is None:
+            self.refuse("+x, where only the run knows if it is one,")
+        one = self.namespace.asarray(np.ones((1,) * (array.shape.rank or 0), array.dtype))
+        return array if +one is one else self._make(call("copied", array.current()))
+
     # -- the library's names ------------------------------------------------------------------------------
 
     def names(self, array: Any) -> Any:
@@ -157,15 +170,32 @@ class Theirs(ForeignDtypes):
 
     def check_function(self, function: Any, args: Sequence[Any], kwargs: Any) -> None:
         """Refuse a function of NumPy's that would take an array for NumPy's, and give that, or an error."""
-        if self._is_graph(hasattr(function, "_implementation")) or not self._may_hold_some(args, kwargs):
+        is_asking = self.has_own(function) and (
+            function in _OF_SEQUENCES or any(map(self.may_hold, (*args, *kwargs.values())))
+        )
+        if self._is_graph(is_asking) or not self._may_hold_some(args, kwargs):
             return
         if function in _OF_ATTRIBUTES:
             return
         self._refuse_numpys(f"np.{function.__name__}")
 
+    def has_own(self, function: Any) -> bool:
+        """Return whether the library answers for a function of NumPy's, which asks, with one of its own."""
+        found: Any = sys.modules.get(self.namespace.name)
+        if found is None or not hasattr(function, "_implementation"):
+            return found is None and hasattr(function, "_implementation")
+        for name in (*function.__module__.split(".")[1:], function.__name__):
+            found = getattr(found, name, None)
+        return found is not None and found is not function
+
+    def answered(self, function: Any, args: Sequence[Any], made: Any) -> Any:
+        """Return what a function of NumPy's gives that gives a number of Python's of NumPy's arrays."""
+        is_own = hasattr(self.namespace.array, "__array_function__") and self.has_own(function)
+        return self.made(made.plain) if is_own and any(map(self.surely_holds, args)) else made
+
     def check_ufunc(self, ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Any) -> None:
         """Refuse an element-wise function of NumPy's, but where the library's array has the result made its own."""
-        if self._is_graph() or not self._may_hold_some(inputs, kwargs):
+        if self._is_graph(method in ("__call__", "outer")) or not self._may_hold_some(inputs, kwargs):
             return
         is_wrapped = self._wraps() and method == "__call__" and not kwargs
         # an operator may have called it, which arrays of NumPy's, being asked first, refuse
@@ -245,6 +275,11 @@ class Theirs(ForeignDtypes):
 
 #: gives what any array of NumPy's has
 _ANY_ARRAY = np.empty(0)
+#: functions of NumPy's that ask the arrays in a list, too, for a function of their library's
+_OF_SEQUENCES = frozenset((
+    np.block, np.choose, np.column_stack, np.concatenate, np.dstack, np.hstack, np.ix_, np.lexsort, np.linalg.multi_dot,
+    np.piecewise, np.select, np.stack, np.vstack,
+))  # fmt: skip
 #: functions of NumPy's that ask an array for an attribute, or count it
 _OF_ATTRIBUTES = (np.shape, np.ndim)
 

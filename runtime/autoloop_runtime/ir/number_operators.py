@@ -28,6 +28,7 @@ from .tracers import (
     ask_numpy,
     kind_of,
     marked,
+    meant,
     number_of,
 )
 
@@ -280,4 +281,4 @@ def _as_numbers(value: Any) -> Any:
 
 
 for _made, _method in (("item", _item), ("tolist", _tolist)):
-    setattr(ArrayTracer, _made, _method)
+    setattr(ArrayTracer, _made, meant(_method, _made))

@@ -24,6 +24,7 @@ from ..base.forks import undivided
 from ..base.shapes import SCALAR, UNKNOWN, ShapeLike
 from ..base.stand_ins import UnknownWhileTracing, called
 from .array_attributes import Attributes, part_setter
+from .array_memory import Memory
 from .array_methods import Methods
 from .array_references import References
 from .array_storage import Storage
@@ -391,7 +392,9 @@ def as_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
             given.freeze(True)
         return given
     given = _array_numpy_gives(theirs, args, kwargs, made)
-    return given if (others := theirs_here()) is None else others.given(args, given)
+    if (others := theirs_here()) is None:
+        return given
+    return others.answered(theirs, args, given) if gives_number(theirs, args) else others.given(args, given)
 
 
 def _array_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], made: Any) -> Any:
@@ -623,6 +626,17 @@ def _asking(method: Callable[..., Any]) -> Callable[..., Any]:
     return _instead(method, asking)
 
 
+def meant(method: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return a method that arrays of other libraries may lack."""
+
+    def asked(self: ArrayTracer, *args: Any, **kwargs: Any) -> Any:
+        if (theirs := theirs_here()) is not None:
+            theirs.check_meaning(self, name, bool(args or kwargs))
+        return method(self, *args, **kwargs)
+
+    return _instead(method, asked)
+
+
 def _answered(method: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method that changes an array, and raises what NumPy's does."""
 
@@ -695,4 +709,8 @@ for _base in (Operators, Methods):
 for _name, _method in vars(Changing).items():
     if callable(_method) and _name[:2] != "__":
         setattr(ArrayTracer, _name, _asking(_answered(_method)))
+for _room in (Attributes, Memory):
+    for _name, _method in vars(_room).items():
+        if callable(_method) and _name[:1] != "_" and _name not in vars(ArrayTracer):
+            setattr(ArrayTracer, _name, meant(_method, _name))
 setattr(ArrayTracer, "__getitem__", _read(ArrayTracer.__getitem__))  # noqa: B010

@@ -28,4 +28,4 @@ def _cast(call: Call, x: Any, dtype: DType) -> Any:
 
 @computed(COPIED, when="later")
 def _copied(call: Call, x: Any) -> Any:
-    return x  # what is built never changes
+    return x.copy()  # what is built never changes, but an array of it does: ``x[0] = 1``

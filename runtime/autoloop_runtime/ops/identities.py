@@ -10,7 +10,7 @@ from ..base.shapes import ShapeLike
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
-from ..ir.op import ruled_in
+from ..ir.op import function, ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE, NO_GRADIENT, PASSING, VIEWING, Fails
 from .define import primitive, public
@@ -28,7 +28,7 @@ IDENTITY = primitive(
     entries=lambda node, ask: ask(node.inputs[0]),
 )
 
-#: of what would be read after its memory has been written to: only passes make it
+#: of what would be read after its memory has been written to: passes make it; and of arrays of other libraries
 COPIED = primitive(
     "copied",
     lambda x: (x.dtype, x.shape),
@@ -38,6 +38,8 @@ COPIED = primitive(
     traits=MADE.but(fails=Fails.NEVER),
     entries=lambda node, ask: ask(node.inputs[0]),
 )
+
+function("copied", lambda x: apply(COPIED, [x]))
 
 STOP_GRADIENT = primitive(
     "stop_gradient",
