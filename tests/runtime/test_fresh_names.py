@@ -33,7 +33,7 @@ def test_no_name_is_used_twice(name, is_written, cluster, monkeypatch, caplog):
     monkeypatch.setattr(loop_recovery, "FIRST", 6)  # anchors in between
     monkeypatch.setattr(loop_recovery, "SHARE", 0)
     if not is_written:
-        monkeypatch.setattr(dask_engine.Templates, "of", lambda self, targets: None)
+        monkeypatch.setattr(dask_engine.Templates, "of", lambda self, targets, threads: None)
     program = PROGRAMS[name]
     arguments = program.arguments(program.size if name == "k-means" else program.size // 10)
     given = cut(program, arguments, 3, da.from_array)

@@ -251,7 +251,7 @@ class _Driver:
         calls = calls_of(targets)
         laters = list(dict.fromkeys([*targets, *_needed_again(targets, calls, waiting)]))
         origins = {v: (v.call, v.number) for v in laters if v.call is not None}
-        use = None if self._templates is None else self._templates.of(laters)
+        use = None if self._templates is None else self._templates.of(laters, self._sender.threads)
         submission = Submission(laters, self._asked, self._windows.send(), calls, origins, use)
         self._asked = []
         self._flying.append(submission)

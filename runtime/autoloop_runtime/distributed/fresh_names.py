@@ -7,6 +7,7 @@ What such a graph has in common with one that was sent before is taken from ther
 
 from __future__ import annotations
 
+import functools
 import importlib
 import operator
 import uuid
@@ -15,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..namespaces.chunk_kernels import dask_array
+from .fused_chunks import Source, fused, known_of
 
 _GONE = ("error", "cancelled", "lost")
 
@@ -40,6 +42,11 @@ class FreshNames:
         #: by the name of an array: what it was persisted as, while that is there
         self._made: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 
+    @functools.cached_property
+    def threads(self) -> int:
+        """How many tasks the workers can do at once, those that were there when it was first asked."""
+        return sum(self._client.nthreads().values())
+
     def persist(self, collections: Sequence[Any]) -> list[Any]:
         """Return collections whose parts are futures."""
         if not collections:
@@ -51,7 +58,9 @@ class FreshNames:
             return list(self._client.persist(list(collections)))
         graph = self._without_what_is_there(graph)
         wanted = [_flat(one) for one in collections]
-        tasks = optimised(graph, [key for keys in wanted for key in keys], collections[0])
+        names, known = [key for keys in wanted for key in keys], known_of(graph)
+        tasks = optimised(graph, names, collections[0], known)
+        tasks = fused(tasks, known, [key for key in names if key in tasks], self.threads)
         for keys in wanted:
             there = [key for key in keys if key not in tasks]
             if len(there) < len(keys):  # else the whole array is there under its name
@@ -101,11 +110,20 @@ class FreshNames:
         return made
 
 
-def optimised(graph: Any, wanted: Sequence[Any], array: Any) -> dict[Any, Any]:
-    """Return the tasks of a graph as Dask would send them for arrays; ``array`` is one of them."""
+def optimised(
+    graph: Any, wanted: Sequence[Any], array: Any, known: dict[Any, Source] | None = None
+) -> dict[Any, Any]:  # fmt: skip
+    """Return the tasks of a graph as Dask would send them for arrays; ``array`` is one of them.
+
+    What is ``known`` of keys is told of the other names, too, that some of them get.
+    """
     spec: Any = importlib.import_module("dask._task_spec")
     core: Any = importlib.import_module("dask.core")
     tasks: dict[Any, Any] = spec.convert_legacy_graph(dict(array.__dask_optimize__(graph, list(wanted))))
+    told: dict[Any, Source] = {} if known is None else known
+    for key, task in tasks.items():
+        if key in told and type(task) is spec.Alias:
+            told[task.target] = told[key]
     resolve = getattr(spec, "resolve_aliases", None)
     if resolve is None:  # an older Dask
         return tasks

@@ -27,6 +27,11 @@ class OnCluster:
         self._distributed: Any = importlib.import_module("distributed")
         self._names = FreshNames(client)
 
+    @property
+    def threads(self) -> int:
+        """See ``Sender``."""
+        return self._names.threads
+
     def persist(self, collections: list[Any]) -> list[Any]:
         """See ``Sender``."""
         return self._names.persist(collections)

@@ -111,6 +111,10 @@ class Sender(Protocol):
 
     blocks: bool
 
+    @property
+    def threads(self) -> int:
+        """How many tasks can be done at once."""
+
     def persist(self, collections: list[Any]) -> list[Any]:
         """Have Dask compute collections; returns what it gives for them at once."""
 
@@ -143,6 +147,11 @@ class Locally:
         self._base: Any = importlib.import_module("dask.base")
         self._array = dask_array().Array
         self._spec: Any = importlib.import_module("dask._task_spec")
+
+    @property
+    def threads(self) -> int:
+        """See ``Sender``."""
+        return int(importlib.import_module("dask.system").CPU_COUNT)
 
     def persist(self, collections: list[Any]) -> list[Any]:
         """See ``Sender``."""

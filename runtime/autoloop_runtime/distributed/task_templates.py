@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .fresh_names import optimised
+from .fused_chunks import Source, fused, sources
 from .known_calls import chunk_keys, parameter_form, placeholder
 from .laters import Call, Later, calls_of
 
@@ -81,8 +82,11 @@ class Templates:
         self._in_vain = 0
         self.written = self.reused = 0
 
-    def of(self, targets: Sequence[Later]) -> Use | None:
-        """Return how values are computed, if that can be told; it is not where no two times are the same."""
+    def of(self, targets: Sequence[Later], threads: int) -> Use | None:
+        """Return how values are computed, if that can be told; it is not where no two times are the same.
+
+        Of as many ``threads``, that is.
+        """
         if self._in_vain >= IN_VAIN or any(later.form is None or later.call is None for later in targets):
             return None
         calls = calls_of(targets)
@@ -101,19 +105,20 @@ class Templates:
             scalars += [call.args[k] for k in call.known.parameters]
             signature.append((call.known, tuple(refs)))
         signature.append(tuple([(places[t.call.serial], t.number) for t in targets if t.call is not None]))
+        signature.append(threads)
         key = tuple(signature)
         template = self._known.get(key)
         if template is None:
             if len(self._known) >= MOST:
                 self._known.clear()
-            template = self._known[key] = _written(calls, list(given), targets)
+            template = self._known[key] = _written(calls, list(given), targets, threads)
             self.written, self._in_vain = self.written + 1, self._in_vain + 1
         else:
             self.reused, self._in_vain = self.reused + 1, 0
         return Use(template, list(given), scalars)
 
 
-def _written(calls: Sequence[Call], given: Sequence[Later], targets: Sequence[Later]) -> Template:
+def _written(calls: Sequence[Call], given: Sequence[Later], targets: Sequence[Later], threads: int) -> Template:
     """Return a template, made by calling the kernels with placeholders."""
     stand_ins: dict[Later, Any] = {v: placeholder(v.form, f"given-{k}") for k, v in enumerate(given)}
     made: dict[int, tuple[Any, ...]] = {}
@@ -136,5 +141,13 @@ def _written(calls: Sequence[Call], given: Sequence[Later], targets: Sequence[La
     keys = [chunk_keys(array.name, later.form) for array, later in zip(arrays, targets) if later.form is not None]
     graphs: Any = importlib.import_module("dask.highlevelgraph")
     merged = graphs.HighLevelGraph.merge(*[array.dask for array in arrays])
-    tasks = optimised(merged, [key for those in keys for key in those], arrays[0])
+    wanted = [key for those in keys for key in those]
+    known: dict[Any, Source] = {}
+    for call in calls:
+        for array, form in zip(made[call.serial], call.known.forms):
+            known.update(sources(form.chunks, form.dtype, chunk_keys(array.name, form)))
+    for form, those in zip([v.form for v in given], places):
+        if form is not None:
+            known.update(sources(form.chunks, form.dtype, those))
+    tasks = fused(optimised(merged, wanted, arrays[0], known), known, wanted, threads)
     return Template(tasks, places, scalars, keys)

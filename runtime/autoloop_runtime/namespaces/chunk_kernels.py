@@ -84,6 +84,16 @@ def blockwise(
     )
 
 
+def only(chunk: Any) -> Any:
+    """Return the one chunk along axes that a result has not: ``dask`` hands it over in a list for each of them.
+
+    It would put lists together to one array, which copies the chunk.
+    """
+    while isinstance(chunk, list):
+        (chunk,) = chunk
+    return chunk
+
+
 def as_dask(value: Any, chunks: Any = -1) -> Any:
     """Return an array of NumPy's as one of ``dask``."""
     da = dask_array()

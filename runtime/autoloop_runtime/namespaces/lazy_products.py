@@ -8,13 +8,18 @@ import numpy as np
 
 from ..ops.contractions import EINSUM
 from ..ops.linalg import CHOLESKY, DET, DOT, INV, MATMUL, SOLVE
-from .chunk_kernels import ChunkKernel, as_dask, blockwise, dask_array, whole_along
+from .chunk_kernels import ChunkKernel, as_dask, blockwise, dask_array, only, whole_along
 from .foreign_rows import Call, computed
 
 
 def _product(a: Any, b: Any) -> Any:
     """Return the product of two chunks, with an axis for the part of the sum that it is."""
     return np.matmul(a, b)[np.newaxis]
+
+
+def _whole_product(a: Any, b: Any) -> Any:
+    """Return the product of two chunks that are not cut where they are summed over."""
+    return np.matmul(only(a), only(b))
 
 
 def _aligned(a: Any, b: Any) -> tuple[Any, Any]:
@@ -41,7 +46,7 @@ def _matmul(call: Call, a: Any, b: Any) -> Any:
     out = (*left[:-1], *right[1:])
     a, b = _aligned(a, b)
     if a.numblocks[-1] == 1 == b.numblocks[0]:
-        return blockwise(call, np.matmul, out, a, left, b, right, dtype=own, concatenate=True)
+        return blockwise(call, _whole_product, out, a, left, b, right, dtype=own)
     parts = blockwise(call, _product, (0, *out), a, left, b, right, dtype=own, adjust_chunks={0: 1})
     return dask_array().sum(parts, axis=0, dtype=own)
 
