@@ -245,11 +245,13 @@ class Executable:
     def _pieces_hoped(self) -> Iterator[Piece]:
         """Return what may be machine code, of the graph as it is joined where all of that is."""
         with undivided():
+            from .loop_parts import part_pieces
             from .loop_pieces import loop_pieces
             from .pieces import pieces_of
 
         joined, _ = with_joined_steps(self._numpys, self._owned, None)
-        return pieces_of(self._numpys, joined.nodes, loop_pieces(self._numpys, joined.nodes))
+        whole = [*loop_pieces(self._numpys, joined.nodes), *part_pieces(self._numpys, joined.nodes)]
+        return pieces_of(self._numpys, joined.nodes, whole)
 
     def _plan_of(self, ways: Ways, is_silent: bool, is_joined: bool) -> Plan:
         """Return what a run goes by; ``is_joined``: several kernels may be a step."""
