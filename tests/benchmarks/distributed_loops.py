@@ -14,7 +14,7 @@ import platform
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -25,7 +25,7 @@ import dask
 import dask.array
 import distributed
 import numpy as np
-from cluster_measures import MEGABYTE, Run, replayed, two_processes, watched
+from cluster_measures import MEGABYTE, Run, Watch, replayed, three_processes, two_processes, watched
 from page import markdown, replace
 
 sys.path.append(str(Path(__file__).parents[1] / "runtime"))
@@ -40,6 +40,8 @@ TURNS, QUICK_TURNS = 3, 1
 #: milliseconds that an iteration may take beyond Dask's own
 GOAL = 10
 LONG = 10_000
+#: of a long run: where it is looked at; and by how much shorter the one by hand is, whose graph is never let go of
+SHARES, SHORTER = (0.1, 0.5, 1.0), 10
 #: bytes by which the memory of two runs of the same differs
 NOISE = 5e6
 
@@ -140,7 +142,7 @@ def amounts(rows: list[Measured]) -> str:
 
 
 def long_run(client: Any, iterations: int, way: str) -> list[str]:
-    """A row: one loop for so many iterations, and what is kept at a tenth of it and at its end."""
+    """A row: one loop for so many iterations, and what there is at a tenth of it, in its middle and at its end."""
     program = PROGRAMS["power iteration"]
     given = list(dask.persist(*cut(program, program.make(200), CHUNKS, dask.array.from_array)))
     given[2] = -1.0  # never
@@ -168,12 +170,26 @@ def long_run(client: Any, iterations: int, way: str) -> list[str]:
         return x, value, rounds
 
     loop = by_hand if way == "by hand" else al.function(stopped)
-    told = [way, f"{iterations:,}"]
-    found = [watched(client, lambda: loop(*given, most), program.rounds) for most in (iterations // 10, iterations)]
-    told.append(f"{1e3 * found[1].per_round(found[1].seconds):.1f} ms")
-    told += [" → ".join(f"{run.most_tasks:,}" for run in found)]
-    told += [" → ".join(f"{run.memory[0] / MEGABYTE:.0f} MB" for run in found)]
-    return told
+    dask.compute(loop(*given, 20))  # what is traced and loaded once is there then
+    watch = Watch(client)
+    watch.start()
+    begin = time.perf_counter()
+    x, _, rounds = loop(*given, iterations)
+    x.compute()
+    seconds = time.perf_counter() - begin
+    watch.stop()
+    if int(rounds) != iterations:
+        raise SystemExit(f"{way}: {rounds} iterations")
+    looks = [watch.after(share) for share in SHARES]
+    told = [way, f"{iterations:,}", f"{1e3 * seconds / iterations:.1f} ms", _told(f"{one.tasks:,}" for one in looks)]
+    return told + [
+        _told(f"{getattr(one, name) / MEGABYTE:.0f}" for one in looks) + " MB"
+        for name in ("client", "scheduler", "workers")
+    ]
+
+
+def _told(values: Iterable[str]) -> str:
+    return " → ".join(values)
 
 
 def main() -> None:
@@ -189,19 +205,30 @@ def main() -> None:
     options = parser.parse_args()
     warnings.filterwarnings("error", category=UserWarning, module="autoloop|__main__")  # nothing is left to Python
     rows, kept = [], []
-    with two_processes() as client:
+    with three_processes() if options.long else two_processes() as client:
         for name, program in PROGRAMS.items():
             if not options.long and (options.only is None or name in options.only):
                 time.sleep(options.rest)
                 rows.append(measure(client, name, program, options.quick, options.ways))
                 print(times(rows[-1:]).splitlines()[-1], amounts(rows[-1:]).splitlines()[-1], sep="\n", flush=True)
         if options.long:
-            kept = [long_run(client, options.long, way) for way in options.ways]
+            for way in options.ways:
+                count = options.long // SHORTER if way == "by hand" else options.long
+                kept.append(long_run(client, count, way))
+                print(*kept[-1], sep=" | ", flush=True)
     where = f"Python {platform.python_version()}, NumPy {np.__version__}, Dask {dask.__version__}, "
     where += f"{len(os.sched_getaffinity(0))} cores"
     if options.long:
-        head = ["a loop of tiny chunks", "iterations", "each", "tasks on the scheduler", "client and scheduler grew by"]
-        texts = {"long distributed loop": f"{markdown(head, kept, range(1, 5))}\n{where}.\n"}
+        head = [
+            "a loop of tiny chunks",
+            "iterations",
+            "each",
+            "tasks on the scheduler",
+            "client",
+            "scheduler",
+            "workers",
+        ]
+        texts = {"long distributed loop": f"{markdown(head, kept, range(1, 7))}\n{where}.\n"}
     else:
         texts = {"distributed loops": f"{times(rows)}\n{amounts(rows)}\nMedians, {where}.\n"}
     for name, text in texts.items():

@@ -77,6 +77,18 @@ def test_anchors_bound_what_the_scheduler_keeps(client):
     anchors.close()
 
 
+def test_workers_forget_what_was_before_an_anchor(client):
+    workers, anchors = client.cluster.workers.values(), api.anchors.Anchors(client)
+    x, kept = da.zeros(40, chunks=10).persist(), []
+    for k in range(60):
+        x = (x * 0.5 + 1.0).persist()
+        if k % 10 == 9:
+            (x,) = anchors.anchored([x])
+            kept.append(sum(len(one.state.tasks) for one in workers))
+    assert kept[-1] <= kept[1] + 8  # they know of each task for as long as of what was made of it
+    anchors.close()
+
+
 def test_a_loop_with_anchors_gives_the_same(client):
     x, i = smooth(chunked(), np.int64(13))
     assert i == 13
