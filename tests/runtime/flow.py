@@ -128,3 +128,9 @@ def counted(graph: Graph, n: int, body: Callable[..., Any], inits: Sequence[Tens
         [const(graph, 0), *inits],
         **options,
     )
+
+
+def called_parts(run):
+    """What loops that are run as one call in place of several kernels."""
+    loops = [node.value._run for node in run.plan.nodes if node.kind.name == "WHOLE" and node.value._run is not None]
+    return [one for loop in loops for name, one in loop.__globals__.items() if name[0] == "p" and name[1:].isdigit()]

@@ -106,7 +106,7 @@ def checked(lowered, node_by_node=False):
     """An executable of which each step is compared that can be machine code, and those by their nodes."""
     made = Executable(lowered)
     if node_by_node:
-        made.plan = made._node_by_node()
+        made._ways.plan = made._ways.node_by_node()
     forms = {one.place: one for one in step_forms(lowered, lowered, made.plan.nodes)}
     kinds = {}
     for form in forms.values():

@@ -24,6 +24,7 @@ from api import (
     tier_up,
 )
 from executors import needs_native
+from flow import called_parts
 
 pytestmark = needs_native
 
@@ -54,7 +55,7 @@ def kernels_of(function, *args):
     run = function.get_concrete_function(*args).runner.run.__self__
     alone = [node.value for node in run.lowered.nodes if node.kind.name == "KERNEL" and node.value is not None]
     batches = [node.value._machine for node in run.plan.nodes if node.kind.name == "BATCH"]
-    return alone + [one for one in batches if one is not None]
+    return alone + [one for one in batches if one is not None] + called_parts(run)
 
 
 def beside(f, *args):

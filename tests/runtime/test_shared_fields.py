@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import autoloop as al
 import numpy as np
-from api import Graph, naming
+import pytest
+from api import Executable, Graph, executable, naming
 from each_case import each
 from taking_turns import every_order
+from test_batches import lowered_of
 
 
 def code(function):
@@ -82,3 +84,65 @@ def test_who_fetches_a_variable_leaves_what_is_built_meanwhile_as_it_was():
 
     codes = [code(f) for f in (al.Session._read, Graph.control_dependencies, Graph.add, Graph.constant)]
     assert every_order(threads, codes, check, 2) > 50
+
+
+# -- faster kernels while runs go on ----------------------------------------------------------------------
+
+
+def _not_at_all(*_):
+    """A batch that machine code cannot do."""
+
+
+class FewAnswers:
+    """A source that has nothing the first time, and then a kernel for the first node."""
+
+    made = 0
+
+    def __init__(self):
+        FewAnswers.made += 1
+        self.asked, self.due = 0, 0.0
+
+    def kernels(self, pieces, spent, is_shared=False):
+        self.asked += 1
+        return {pieces[0].key: pieces[0].plain or _not_at_all} if self.asked > 1 else None
+
+    def cores(self):
+        return None
+
+
+class Replacing:
+    """Two threads each of which runs a graph, one of them watched, and notes that it has taken long."""
+
+    def __init__(self, watched):
+        self.lowered, self.watched = lowered_of(lambda x: al.sin(al.cos(x) * 2.0), "float64", shape=(4,)), watched
+
+    def threads(self):
+        FewAnswers.made = 0
+        self.executable = Executable(self.lowered, faster=FewAnswers)
+        self.found, self.taken = [], []
+
+        def run(is_joined):
+            for _ in range(2):
+                ways = self.executable._ways
+                plan = self.executable._plan_of(ways, True, is_joined)
+                self.taken.append((ways, plan))
+                self.found.append(self.executable.run([np.ones(4)], threads=1)[0][0])
+                self.executable._note(1.0)
+
+        return [lambda: run(True), lambda: run(not self.watched)]
+
+    def check(self):
+        assert len(set(self.found)) == 1 and FewAnswers.made == 1
+        assert all(plan.source is ways.lowered for ways, plan in self.taken)
+        last = self.executable
+        assert last._faster is None and last.lowered is not self.lowered, "the faster kernels were lost"
+        assert last._ways.node_by_node().source is last.lowered, "watched runs go by what is gone"
+
+
+@each([False, True])
+def test_kernels_are_replaced_while_runs_go_on(watched):
+    replacing = Replacing(watched)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(executable, "LONG", 0.5)
+        codes = [code(f) for f in (Executable._note, Executable._look, executable.Ways.node_by_node)]
+        assert every_order(replacing.threads, codes, replacing.check, 1) > 30

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..analysis.ownership import Ownership
 from ..base import config
 from ..base.deadlines import DEADLINE
-from ..base.forks import undivided
+from ..base.forks import Kind, undivided
 from ..base.fp_warnings import asked, restore, setting, silence
 from ..base.profiler import boards
 from ..ir.graph import current_graph, eager
@@ -32,9 +32,38 @@ if TYPE_CHECKING:
     from .pieces import Piece
 
 
+_KIND = Kind(
+    "Executable._looking", "nobody waits for it; a child looks itself, for what was found is put in as a whole"
+)
 #: seconds that runs take before it is looked for faster kernels
 LONG = 0.1
 _HIDDEN: AbstractContextManager[None] = nullcontext()
+
+
+class Ways:
+    """What runs go by; replaced as a whole, and a run keeps to the one that it has begun with.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        A node for each kernel.
+    plan : Plan
+        Several kernels may be a step.
+    owned : Ownership
+    """
+
+    def __init__(self, lowered: Lowered, plan: Plan, owned: Ownership) -> None:
+        self.lowered, self.plan, self._owned = lowered, plan, owned
+        #: made by the first that wants it, without a lock: two threads make the same
+        self._each: Plan | None = None
+
+    def node_by_node(self) -> Plan:
+        """Return the plan in which each kernel is a step: for runs that are watched, or whose memory is counted."""
+        if self.plan.nodes is self.lowered.nodes:
+            return self.plan
+        if self._each is None:
+            self._each = Plan(self.lowered, self._owned)
+        return self._each
 
 
 class Executable:
@@ -53,8 +82,9 @@ class Executable:
 
     Notes
     -----
-    What later runs take is replaced as a whole; of the seconds that runs have taken some may get lost where several
-    end at the same time, and two threads may then do the replacing twice.
+    What later runs go by is one reference, which a run reads once. One thread at a time looks for faster kernels; the
+    others go on without. Of the seconds that runs have taken some may get lost where several end at the same time: they
+    only say roughly when to look.
     """
 
     def __init__(
@@ -63,6 +93,9 @@ class Executable:
     ) -> None:  # fmt: skip
         self.donated = donated
         self._owned = owned or Ownership()
+        #: held by the thread that looks for faster kernels: it alone changes the next, and ``_due``, ``_pieces``,
+        #: ``_loops`` and ``_ways``
+        self._looking = _KIND.lock()
         self._faster: Source | Callable[[], Source | None] | None = faster
         #: seconds that runs have taken, and after which it is looked for faster kernels
         self._spent, self._due = 0.0, LONG
@@ -70,21 +103,30 @@ class Executable:
         self.seen = ""
         #: with NumPy's kernels
         self._numpys = lowered
-        #: what runs go by for which floating-point errors are asked: faster kernels do not tell them
+        #: what runs go by for which floating-point errors are asked: faster kernels do not tell them; made by the first
         self._telling: Plan | None = None
         #: for which it is waited for faster kernels: to find them takes longer than many a run
         self._pieces: Sequence[Piece] = ()
         #: loops that may do without the interpreter
         self._loops: HopedLoops | None = None
-        self._plan(lowered)
+        #: what runs go by: a run reads this once
+        self._ways, _ = self._planned(lowered)
 
-    def _plan(self, lowered: Lowered, machine: Machine = MappingProxyType({})) -> Lowered:
-        """Let runs go by this graph from now on, and do batches by what there is of ``machine``; returns it joined."""
+    @property
+    def plan(self) -> Plan:
+        """What runs go by that begin now."""
+        return self._ways.plan
+
+    @property
+    def lowered(self) -> Lowered:
+        """The graph of that, with a node for each kernel."""
+        return self._ways.lowered
+
+    def _planned(self, lowered: Lowered, machine: Machine = MappingProxyType({})) -> tuple[Ways, Lowered]:
+        """Return how runs go by a graph that do batches by what there is of ``machine``, and the graph as it is joined
+        for that."""
         joined, single = with_joined_steps(lowered, self._owned, machine)
-        self.lowered, self.plan = lowered, Plan(joined, self._owned, single, lowered)
-        #: node by node, for runs that are watched, or whose memory is counted; made by the first
-        self._watched: Plan | None = None
-        return joined
+        return Ways(lowered, Plan(joined, self._owned, single, lowered), self._owned), joined
 
     def run(
         self,
@@ -124,15 +166,16 @@ class Executable:
         BaseException
             What a kernel raised, with the user's own lines in its traceback.
         """
-        count = self._count(threads, len(feed_values))
-        watch, budget = self._watch(timeout, count), _budget(memory)
+        ways = self._ways
+        count = _count(ways.plan, threads, len(feed_values))
+        watch, budget = _watch(ways, timeout, count), _budget(memory)
         is_silent, before, limit, begin = not asked(), setting(), DEADLINE.get(), perf_counter()
-        tokens = State(self._plan_of(is_silent, watch is None and budget is None))
+        tokens = State(self._plan_of(ways, is_silent, watch is None and budget is None))
         try:
             DEADLINE.set(limit if watch is None else watch.deadline)
             if is_silent:
                 silence()
-            run = run_alone if count == 1 or not self.plan.parallel else _shared(count)
+            run = run_alone if count == 1 or not ways.plan.parallel else _shared(count)
             # a kernel computes: a user's function called by one must not add to the graph being built around us
             with _HIDDEN if current_graph() is None else eager(), _shown(tokens) if boards else _HIDDEN:
                 run(tokens, donate(feed_values, self.donated), state, watch, budget)
@@ -146,35 +189,22 @@ class Executable:
             tokens.close()
             self.seen = self.seen if watch is None or watch.seen is None else watch.seen.ended()
 
-    def _count(self, threads: int | None, values: int) -> int:
-        """Return how many threads may work on a run that is given so many values."""
-        if values != len(self.plan.feeds):
-            raise ValueError(f"{len(self.plan.feeds)} feeds are needed, got {values} values [AL502]")
-        if threads is not None:
-            return config.check_num_threads(threads)
-        return config.get_num_threads() if self.plan.parallel else 1  # asks the system
-
-    def _watch(self, timeout: float | None, threads: int) -> Watch | None:
-        watch = Watch.needed(timeout)
-        if watch is not None and watch.recorder is not None:
-            with undivided():
-                from .seen_runs import Seen
-
-            watch.seen = Seen(watch.recorder, self.lowered, threads if self.plan.parallel else 1)
-        return watch
-
     def _note(self, seconds: float) -> None:
         """Note that a run has taken so long, and go on with faster kernels once they are there."""
-        faster, loops = self._faster, self._loops
-        if faster is None and loops is None:
+        if self._faster is None and self._loops is None:
             return
         self._spent += seconds
-        if self._spent < self._due:
-            return
-        if loops is not None:
-            self._note_loops(loops)
-            return
-        assert faster is not None
+        if self._spent >= self._due and self._looking.acquire(blocking=False):
+            try:
+                if self._loops is not None:
+                    self._look_at_loops(self._loops)
+                elif self._faster is not None:
+                    self._look(self._faster)
+            finally:
+                self._looking.release()
+
+    def _look(self, faster: Source | Callable[[], Source | None]) -> None:
+        """Go on with what faster kernels there are. The lock is held."""
         with undivided():
             from .faster_kernels import of_batches, with_kernels
 
@@ -190,12 +220,12 @@ class Executable:
         if found:
             pieces = [*pieces, *[part for piece in pieces if piece.key not in found for part in piece.parts()]]
             lowered, machine = with_kernels(self._numpys, pieces, found), of_batches(pieces, found)
-            joined = self._plan(lowered, machine)
+            self._ways, joined = self._planned(lowered, machine)
             if self.plan.sharing and len(lowered.frames) > 1:
                 self._look_for_loops(joined, machine, source)
 
     def _look_for_loops(self, joined: Lowered, machine: Machine, source: Source) -> None:
-        """Look for loops that can do without the interpreter."""
+        """Look for loops that can do without the interpreter. The lock is held."""
         with undivided():
             from .overlapped_loops import OverlappedLoops
 
@@ -203,39 +233,52 @@ class Executable:
         if loops.forms:
             self._loops, self._due = loops.hoped(source.cores()), 0.0
 
-    def _note_loops(self, loops: HopedLoops) -> None:
-        """Go on with loops that do without the interpreter once they are there."""
+    def _look_at_loops(self, loops: HopedLoops) -> None:
+        """Go on with loops that do without the interpreter once they are there. The lock is held."""
         found = loops.joined(self._spent)
         self._due = loops.due
         if not loops.is_hoped:
             self._loops = None
         if found is not None:
-            self.plan = Plan(found, self._owned, None, self.lowered)
+            self._ways = Ways(self.lowered, Plan(found, self._owned, None, self.lowered), self._owned)
 
     def _pieces_hoped(self) -> Iterator[Piece]:
         """Return what may be machine code, of the graph as it is joined where all of that is."""
         with undivided():
+            from .loop_parts import part_pieces
             from .loop_pieces import loop_pieces
             from .pieces import pieces_of
 
         joined, _ = with_joined_steps(self._numpys, self._owned, None)
-        return pieces_of(self._numpys, joined.nodes, loop_pieces(self._numpys, joined.nodes))
+        whole = [*loop_pieces(self._numpys, joined.nodes), *part_pieces(self._numpys, joined.nodes)]
+        return pieces_of(self._numpys, joined.nodes, whole)
 
-    def _plan_of(self, is_silent: bool, is_joined: bool) -> Plan:
+    def _plan_of(self, ways: Ways, is_silent: bool, is_joined: bool) -> Plan:
         """Return what a run goes by; ``is_joined``: several kernels may be a step."""
-        if not is_silent and self.lowered is not self._numpys:
+        if not is_silent and ways.lowered is not self._numpys:
             if self._telling is None:
                 self._telling = Plan(self._numpys, self._owned)
             return self._telling
-        return self.plan if is_joined else self._node_by_node()
+        return ways.plan if is_joined else ways.node_by_node()
 
-    def _node_by_node(self) -> Plan:
-        """Return the plan in which each kernel is a step."""
-        if self.plan.nodes is self.lowered.nodes:
-            return self.plan
-        if self._watched is None:
-            self._watched = Plan(self.lowered, self._owned)
-        return self._watched
+
+def _count(plan: Plan, threads: int | None, values: int) -> int:
+    """Return how many threads may work on a run that is given so many values."""
+    if values != len(plan.feeds):
+        raise ValueError(f"{len(plan.feeds)} feeds are needed, got {values} values [AL502]")
+    if threads is not None:
+        return config.check_num_threads(threads)
+    return config.get_num_threads() if plan.parallel else 1  # asks the system
+
+
+def _watch(ways: Ways, timeout: float | None, threads: int) -> Watch | None:
+    watch = Watch.needed(timeout)
+    if watch is not None and watch.recorder is not None:
+        with undivided():
+            from .seen_runs import Seen
+
+        watch.seen = Seen(watch.recorder, ways.lowered, threads if ways.plan.parallel else 1)
+    return watch
 
 
 def run_alone(

@@ -14,7 +14,7 @@ import numpy as np
 from ..analysis.ownership import Ownership
 from .execution_plan import calling
 from .flat_graph import FlatNode, Kind, Lowered, Port
-from .loop_items import NUMBERS, Assign, Branch, Item, ItemTree, Loop, Run
+from .loop_items import NUMBERS, Assign, Branch, Item, ItemTree, Loop, Part, Run
 
 #: lines with their depth, and the node whose kernel they call
 Lines = list[tuple[int, str, FlatNode | None]]
@@ -87,6 +87,8 @@ class ItemCode:
                 lines, after = self._assign(item.pairs, after, depth)
             elif isinstance(item, Branch):
                 lines, after = self._branch(item, after, depth)
+            elif isinstance(item, Part):
+                lines, after = self._part(item, after, depth)
             else:
                 lines, after = self._inner(item, after, depth)
             parts.append(lines)
@@ -147,6 +149,10 @@ class ItemCode:
         if otherwise:
             lines += [(depth, "else:", None), *otherwise]
         return lines, before_then | before_else | {item.predicate}
+
+    def _part(self, item: Part, after: set[Port], depth: int) -> tuple[Lines, set[Port]]:
+        """Return the lines of kernels that machine code may do together."""
+        return self._block(item.items, after, depth)
 
     def _inner(self, item: Loop, after: set[Port], depth: int) -> tuple[Lines, set[Port]]:
         """Return the lines of a loop in it."""

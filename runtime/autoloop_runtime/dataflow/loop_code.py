@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..analysis.ownership import Ownership
+from ..base.forks import undivided
 from ..ir.run_state import RunState
 from .flat_graph import Kind, Lowered, Port
 from .item_code import ItemCode, Lines, as_scalar
-from .loop_items import Loop, LoopTree, used_inside
+from .loop_items import Loop, LoopTree, Part, used_inside
 
 if TYPE_CHECKING:
     from ..base.odometers import Turning
@@ -64,13 +65,22 @@ class LoopCode(ItemCode):
         variables = len(tree.loop.enter)
         super().__init__(lowered, tree, owned, tree.inputs[variables:])
         self._globals |= {"count": count, "counted": counted, "Unwanted": Unwanted}
-        lines, _ = self._loop(tree.loop, set(tree.results), 1)
-        names = [*[self._name(port) for port, _ in tree.loop.enter], *self._captured.values()]
+        loop = self._with_parts(tree) if machine else tree.loop
+        lines, _ = self._loop(loop, set(tree.results), 1)
+        names = [*[self._name(port) for port, _ in loop.enter], *self._captured.values()]
         first: Lines = [(0, "def run(args, start, state, odometer):", None), (1, f"[{', '.join(names)}] = args", None)]
         first.append((1, "args.clear()", None))
         first.append((1, "unwanted = getattr(args, 'unwanted', ())", None))
         last = "".join([f"{self._name(value)}, " for value in tree.results])
         self.source, self.places = self._finished(first, [*lines, (1, f"return ({last})", None)])
+
+    def _with_parts(self, tree: LoopTree) -> Loop:
+        """Return the loop with parts, if machine code does any of them."""
+        with undivided():
+            from .loop_parts import LoopParts
+
+        found = LoopParts(tree)
+        return found.loop if any(part.key in self._machine for part in found.parts) else tree.loop
 
     def compile(self) -> RunLoop:
         """Return ``run(args, start, state, odometer)``: it empties ``args``, and counts iterations from ``start``."""
@@ -78,6 +88,21 @@ class LoopCode(ItemCode):
         exec(code, self._globals)
         made: RunLoop = self._globals["run"]
         return made
+
+    def _part(self, item: Part, after: set[Port], depth: int) -> tuple[Lines, set[Port]]:
+        found = self._machine.get(item.key)
+        if found is None:
+            return super()._part(item, after, depth)
+        k = item.key[1]
+        self._globals[f"p{k}"] = found.kernel
+        given = ", ".join(map(self._operand, found.inputs))
+        made = "".join([f"{self._name(port)}, " for port in item.outputs])
+        by_itself, before = super()._part(item, set(after), depth + 1)
+        before |= set(found.inputs)
+        lines: Lines = [(depth, f"made{k} = p{k}({given})", None), (depth, f"if made{k} is None:", None), *by_itself]
+        lines += [(depth, "else:", None), (depth + 1, f"{made} = made{k}", None)]
+        lines += [*self._dropped(found.inputs, after, depth), (depth, f"made{k} = None", None)]
+        return lines, before
 
     def _inner(self, item: Loop, after: set[Port], depth: int) -> tuple[Lines, set[Port]]:
         """Return the lines of a loop in the loop."""

@@ -6,7 +6,7 @@ Exit hand on is the value that they were given; a Merge is a variable that each 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 
 from ..base.dataclass import dataclass, field
@@ -64,8 +64,27 @@ class Loop:
     body: list[Item]
 
 
-Item = Run | Assign | Branch | Loop
+@dataclass(slots=True)
+class Part:
+    """Kernels that machine code may do together, see ``loop_parts``.
+
+    Attributes
+    ----------
+    key : tuple of int
+        ``PART``, and their nodes: a batch of the same nodes is given other values.
+    items : list of Run
+    outputs : list of Port
+        What others want of what they make.
+    """
+
+    key: tuple[int, ...]
+    items: list[Run]
+    outputs: list[Port]
+
+
+Item = Run | Assign | Branch | Loop | Part
 NUMBERS = "biufc"
+PART = -1
 #: what makes values, or has them from outside
 _MAKERS = (Kind.KERNEL, Kind.BATCH, Kind.MERGE, Kind.CONST, Kind.FEED)
 
@@ -256,19 +275,42 @@ def common_guard(first: Guard, second: Guard) -> Guard:
 def used_inside(loop: Loop) -> set[Port]:
     """Return the values that are used in a loop and made before an iteration of it."""
     used, made = {loop.predicate}, set[Port]()
-    todo: list[Item] = [*loop.head, *loop.body]
-    for item in todo:  # grows as it is walked
-        if isinstance(item, Run):
-            used.update(item.inputs)
-            made.update([(item.flat.index, k) for k in range(item.flat.outputs)])
-        elif isinstance(item, Branch):
-            used.add(item.predicate)
-            todo += [*item.otherwise, *item.then]
-        else:
-            pairs = item.pairs if isinstance(item, Assign) else item.enter
-            used.update([value for _, value in pairs])
-            made.update([to for to, _ in pairs])
-            if isinstance(item, Loop):
-                used.add(item.predicate)
-                todo += [*item.head, *item.body]
+    for item in walked([*loop.head, *loop.body]):
+        used.update(used_by(item))
+        made.update(made_by(item))
     return used - (made - {to for to, _ in loop.enter})
+
+
+def walked(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield items and those in them."""
+    todo = list(items)
+    for item in todo:  # grows as it is walked
+        yield item
+        if isinstance(item, Branch):
+            todo += [*item.otherwise, *item.then]
+        elif isinstance(item, Loop):
+            todo += [*item.head, *item.body]
+        elif isinstance(item, Part):
+            todo += item.items
+
+
+def used_by(item: Item) -> Iterable[Port]:
+    """Return the values that an item uses, not counting those that items in it do."""
+    if isinstance(item, Run):
+        return item.inputs
+    if isinstance(item, Branch):
+        return [item.predicate]
+    if isinstance(item, Part):
+        return []
+    if isinstance(item, Assign):
+        return [value for _, value in item.pairs]
+    return [item.predicate, *[value for _, value in item.enter]]
+
+
+def made_by(item: Item) -> Iterable[Port]:
+    """Return the values that an item makes, not counting those that items in it do."""
+    if isinstance(item, Run):
+        return [(item.flat.index, k) for k in range(item.flat.outputs)]
+    if isinstance(item, Assign):
+        return [to for to, _ in item.pairs]
+    return [to for to, _ in item.enter] if isinstance(item, Loop) else []

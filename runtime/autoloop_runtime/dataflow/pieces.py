@@ -28,6 +28,7 @@ from .batch_step import Batch
 from .bundles import tensor_at
 from .execution_plan import kernel_of
 from .flat_graph import FlatNode, Kind, Lowered, Port
+from .loop_items import PART, Part
 from .packed_bundles import Bundles, Form, Layout, layout_of
 from .packed_graphs import arrays_of, parameters_of, value_in
 
@@ -46,7 +47,7 @@ class Piece:
     Attributes
     ----------
     key : tuple of int
-        The node, or the nodes of the batch.
+        The node, or the nodes of the batch; see ``Part``.
     inputs : tuple of Port
     nodes : tuple of Node
         What it does.
@@ -132,7 +133,7 @@ def pieces_of(lowered: Lowered, joined: Sequence[FlatNode], loops: Iterable[Piec
     inside = set[int]()
     for loop in loops:
         inside.update(loop.key)
-        yield _with_parts(loop, lowered, [lowered.nodes[k] for k in loop.key])
+        yield _with_parts(loop, lowered, [lowered.nodes[k] for k in loop.key if k != PART])
     for one in joined:
         if one.kind is Kind.BATCH and (piece := _of_batch(lowered, one.value)) is not None:
             inside.update(piece.key)
@@ -203,6 +204,14 @@ def _of_batch(lowered: Lowered, batch: Batch) -> Piece | None:
         return None
     piece = told.piece(tuple(batch.members), outputs, None, made, tree.source)
     return _with_parts(piece, lowered, [lowered.nodes[k] for k in batch.members])
+
+
+def piece_of_part(lowered: Lowered, part: Part, source: Callable[[Port], Port]) -> Piece:
+    """Return the piece of kernels of a loop that is run as one; ``source``: tells what has made a value."""
+    told = Maker(lowered, KNOWN_TO_BATCH)
+    for run in part.items:
+        told.add(replace(run.flat, inputs=tuple(map(source, run.flat.inputs))))
+    return told.piece(part.key, part.outputs, None, (), source)
 
 
 def _packed_inputs(lowered: Lowered, batch: Batch) -> Bundles:

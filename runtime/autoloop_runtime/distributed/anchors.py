@@ -177,22 +177,15 @@ def _without_past(keys: Sequence[Any], dask_worker: Any) -> None:
     """Have a worker forget what keys that it has were made of.
 
     It remembers each task that another one was made of, as long as it remembers that: of a loop, all iterations. The
-    scheduler does not tell it that there is an end. Runs on the worker's event loop, which alone changes its tasks. They
-    are no public part of Dask: where they are other than here, a worker remembers, which costs a kilobyte a task.
+    scheduler does not tell it that there is an end. Runs on the event loop of the worker, which alone changes its
+    tasks. They are no public part of Dask: were they other than here, a worker would remember, a kilobyte a task.
     """
-    with suppress(AttributeError, KeyError, TypeError):
-        state, ends = dask_worker.state, {}
-        for key in keys:
-            task = state.tasks.get(key)
-            if task is None or task.state != "memory":
-                continue
-            for needed in task.dependencies:
-                needed.dependents.discard(task)
-                if needed.state == "released" and not needed.dependents:
-                    ends[needed] = "forgotten"
-            task.dependencies.clear()
-        if ends:
-            state._transitions(ends, stimulus_id=f"anchor-{uuid.uuid4().hex}")
+    with suppress(AttributeError, TypeError):
+        for task in [dask_worker.state.tasks.get(key) for key in keys]:
+            if task is not None and task.state == "memory":
+                for needed in task.dependencies:
+                    needed.dependents.discard(task)
+                task.dependencies.clear()
 
 
 def _same(value: Any, token: Any) -> Any:
