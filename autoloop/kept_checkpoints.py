@@ -14,7 +14,7 @@ __all__ = ["CheckpointError", "keep_checkpoints"]
 def keep_checkpoints(
     checkpoint_to: str | os.PathLike[str], *, checkpoint_every: int = 100, resume: bool | str | os.PathLike[str] = False
 ) -> AbstractContextManager[None]:
-    """Have the outermost loops of calls keep their state in a folder, and go on from it.
+    """Have the loops of calls keep their state in a folder, and go on from it.
 
     Each call of a decorated function in the block has a folder of its own, by its number. When it has ended that is
     removed. A program that has died and is started again makes the same calls; with ``resume`` those that were in the
@@ -25,7 +25,7 @@ def keep_checkpoints(
     checkpoint_to : path
         The folder; it is made if need be. Two runs at the same time need two.
     checkpoint_every : int
-        How many iterations of a loop there are between two checkpoints. The last two are kept.
+        How many iterations of a loop that is in no other one there are between two checkpoints. The last two are kept.
     resume : bool or path
         Go on from what is in that folder, or in another. Where nothing is in it a call begins anew. Without it a folder
         with checkpoints is refused.
@@ -37,10 +37,11 @@ def keep_checkpoints(
     Raises
     ------
     SaveError
-        By a call whose state no checkpoint can hold: lists and TensorArrays that grow in a loop, variables, random
-        generators.
+        By a call whose state no checkpoint can hold: it calls Python functions in a loop, or keeps what a gradient
+        needs.
     CheckpointError
-        By a call that finds the checkpoints of another function, or of other arguments; nothing of them is changed.
+        By a call that finds the checkpoints of another function, of other arguments, or of random generators that
+        stood elsewhere; nothing of them is changed.
     LoadError
         By a call that finds none that is whole.
 

@@ -36,7 +36,7 @@ ARROWS = {
         # which kernel computes an op over arrays of another library
         "namespaces": "base ir ops analysis collections dataflow saving",
         # loaded where Dask is asked for alone
-        "distributed": "base ir analysis passes dataflow namespaces saving",
+        "distributed": "base ir analysis collections passes dataflow namespaces saving",
         "running": "base ir analysis collections passes dataflow namespaces python_code native saving distributed",
         "control": "base ir ops analysis collections namespaces distributed running",
         "gradients": "base ir ops analysis collections running",

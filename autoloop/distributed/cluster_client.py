@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import os
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,6 +12,7 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Any
 
+from autoloop_runtime.base.asked_checkpoints import asking, checked
 from autoloop_runtime.base.config import REMOTE, check_executor
 from autoloop_runtime.base.forks import Kind
 from autoloop_runtime.distributed.remote_cluster import Cluster, Network, dask_client, of, set_current
@@ -30,6 +32,13 @@ class Client:
     client : distributed.Client or str, optional
         A client of Dask's, or the address of a scheduler. By default that of the block around or else Dask's current
         client, and if there is none a new one with processes of this machine.
+    checkpoint_to : path, optional
+        Keep the loops of calls in the ``with`` block in this folder, as ``autoloop.keep_checkpoints`` does. The workers
+        write to it, so they have to see it, too.
+    checkpoint_every : int
+        How many iterations of a loop there are between two checkpoints.
+    resume : bool or path
+        Go on from what is in that folder, or in another.
     **options
         Of a client that is made; see ``distributed.Client``.
 
@@ -52,8 +61,14 @@ class Client:
     [2.0, 3.0, 4.0]
     """
 
-    def __init__(self, client: Any = None, **options: Any) -> None:
+    def __init__(
+        self, client: Any = None, *, checkpoint_to: str | os.PathLike[str] | None = None, checkpoint_every: int = 100,
+        resume: bool | str | os.PathLike[str] = False, **options: Any,
+    ) -> None:  # fmt: skip
         check_executor(REMOTE)  # refuses where the extra is missing
+        if checkpoint_to is None and resume is not False:
+            raise TypeError("resume goes on from checkpoints; say with checkpoint_to where they are kept [AL715]")
+        self._asked = None if checkpoint_to is None else checked(checkpoint_to, checkpoint_every, resume)
         dask: Any = importlib.import_module("distributed")
         self._owns = False
         if isinstance(client, dask.Client):
@@ -178,6 +193,8 @@ class Client:
         with ExitStack() as block:
             block.enter_context(set_current(self.dask_client))
             block.enter_context(self.dask_client.as_current())
+            if self._asked is not None:
+                block.enter_context(asking(self._asked))
             with _LOCK:
                 self._entered[threading.get_ident()].append(block.pop_all())
         return self

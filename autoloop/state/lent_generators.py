@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from autoloop_runtime.base.random_streams import Stand
 from autoloop_runtime.ir.graph import Graph
 
 from ..operators.constructs.asked_generators import LentGenerators, Slot
-from ..operators.mutation.heap_snapshot import noted, random_state
+from ..operators.mutation.heap_snapshot import random_state
 from .held_instances import attributes_of, holds_any
 from .noted import Guard, Reached
 from .places import Place
@@ -84,7 +85,7 @@ class Standing:
     """Where generators stand before a trace, which asks copies of them: who moves one draws from it while tracing."""
 
     def __init__(self, generators: Sequence[tuple[Place, Any]]) -> None:
-        self._before = [(place, one, random_state(one), noted(one)) for place, one in generators]
+        self._before = [(place, one, random_state(one), Stand(one)) for place, one in generators]
 
     def moved(self) -> list[str]:
         """Return the names of those that stand elsewhere now."""

@@ -245,6 +245,7 @@ from autoloop_runtime.running import (
     machine_steps,
     on_stack_replacement,
     rival,
+    segmented_run,
     tier_up,
     trials,
 )

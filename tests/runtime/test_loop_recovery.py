@@ -138,11 +138,150 @@ def test_a_loop_goes_on_from_the_files_that_workers_have_written(client, tmp_pat
     assert os.listdir(tmp_path) == []
 
 
+def test_a_list_of_arrays_is_kept_in_files(client, tmp_path, monkeypatch):
+    @al.function
+    def grows(x, n):
+        found, k = [], 0
+        while k < n:
+            x = x * 0.5
+            found.append(x + k)
+            k += 1
+        return found
+
+    save, left = checkpoints.CheckpointFolder.save, [2]
+
+    def fails(self, *args):
+        left[0] -= 1
+        if left[0] < 0:
+            raise Crash
+        save(self, *args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints.CheckpointFolder, "save", fails)
+        with pytest.raises(Crash), al.keep_checkpoints(tmp_path, checkpoint_every=3):
+            grows(chunked(), np.int64(10))
+    with al.keep_checkpoints(tmp_path, resume=True):
+        found = grows(chunked(), np.int64(10))
+    plain = grows.python_function(np.arange(40.0), 10)
+    assert [one.chunks for one in found] == [((10,) * 4,)] * 10
+    assert all(np.array_equal(one.compute(), two) for one, two in zip(found, plain))
+
+
+def test_a_client_keeps_the_loops_of_its_block(client, tmp_path, monkeypatch):
+    from autoloop.distributed import Client
+
+    save, done = checkpoints.CheckpointFolder.save, []
+
+    def notes(self, places, outside):
+        if len(done) == 2:
+            raise Crash
+        save(self, places, outside)
+        done.append(places[0].iteration)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints.CheckpointFolder, "save", notes)
+        with pytest.raises(Crash), Client(client, checkpoint_to=tmp_path, checkpoint_every=3):
+            smooth(chunked(), np.int64(13))
+    assert done == [3, 6]
+    with Client(client, checkpoint_to=tmp_path, resume=True):
+        x, _ = smooth(chunked(), np.int64(13))
+    assert np.array_equal(x.compute(), expected(13))
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(TypeError, match="AL715"):
+        Client(client, resume=True)
+
+
 def test_without_a_cluster_there_are_checkpoints_too(tmp_path, monkeypatch):
     monkeypatch.setattr(api.loop_recovery, "dask_client", lambda: None)
     with al.keep_checkpoints(tmp_path, checkpoint_every=3):
         x, _ = smooth(chunked(), np.int64(7))
     assert np.array_equal(x.compute(), expected(7))
+
+
+COMPUTED = []
+
+
+def _noting(block):
+    COMPUTED.append(block.shape)
+    return block + 0.0
+
+
+def test_what_a_loop_only_reads_is_computed_once_for_all_that_is_left_of_it(client):
+    @al.function
+    def adds(x, a, n):
+        b, i = a * 2.0, 0
+        while i < n:
+            x = x * 0.5 + b
+            i += 1
+        return x
+
+    a = da.from_array(np.arange(40.0), chunks=10).map_blocks(Noting(), dtype=float, meta=np.zeros(0))
+    COMPUTED.clear()
+    x = adds(da.zeros(40, chunks=10), a, np.int64(40))
+    assert np.allclose(x.compute(), adds.python_function(np.zeros(40), np.arange(40.0), 40))
+    assert len(COMPUTED) == 2 * 4
+
+
+def _noting_of():
+    return Noting()
+
+
+class Noting:
+    """Found by its name on workers, which are threads of this process."""
+
+    def __call__(self, block):
+        return _noting(block)
+
+    def __reduce__(self):
+        return _noting_of, ()
+
+
+@al.function
+def smooth_each(x, n, m):
+    k = 0
+    while k < m:
+        i = 0
+        while i < n:
+            x = x * 0.5 + x.max() * 0.25 + 1.0
+            i += 1
+        x = x - k
+        k += 1
+    return x, k
+
+
+def test_anchors_bound_what_the_scheduler_keeps_of_a_loop_inside_another(client, monkeypatch):
+    scheduler, most = client.cluster.scheduler, []
+    watched(monkeypatch, lambda done: most.append(len(scheduler.tasks)))
+    plain = smooth_each.python_function(np.arange(40.0), 100, 2)
+    x, k = smooth_each(chunked(), np.int64(100), np.int64(2))
+    assert k == 2
+    assert np.allclose(x.compute(), plain[0], rtol=1e-12)
+    assert max(most) < 250
+
+
+def test_draws_stand_where_they_stood_when_a_worker_dies(client, monkeypatch):
+    def drawn(x, rng, n):
+        i = 0
+        while i < n:
+            x = x * 0.5 + rng.random()
+            i += 1
+        return x, rng.random()
+
+    plain = drawn(np.arange(40.0), np.random.default_rng(3), 13)
+    real, left = api.dask_engine.DaskExecutable.run, [3]
+
+    def dies(self, *args, **options):
+        made = real(self, *args, **options)
+        left[0] -= 1
+        if not left[0]:
+            raise api.anchors.LostError("as if a worker had died [AL616]")
+        return made
+
+    monkeypatch.setattr(api.dask_engine.DaskExecutable, "run", dies)
+    x, last = al.function(drawn)(chunked(), np.random.default_rng(3), np.int64(13))
+    assert left[0] < 0
+    assert np.array_equal(x.compute(), plain[0])
+    assert last == plain[1]
 
 
 # -- processes that are killed ------------------------------------------------------------------------------------

@@ -7,13 +7,12 @@ stands for it in the trace, and has the methods of the generator of the present 
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.random_streams import Stand
 from autoloop_runtime.ir.graph import Graph
-
-from ..mutation.heap_snapshot import noted
 
 #: the globals and the name by which a generator is reached
 _Holder: TypeAlias = tuple[dict[str, Any], str]
@@ -80,11 +79,11 @@ class Asked:
     text: str
     word: Any
 
-    def name(self, draw: Any, method: Any) -> None:
-        """Let what asks a generator for its ``method`` have the name of that, and say where it stands."""
+    def name(self, draw: Any, method: Any, given: Sequence[Any]) -> None:
+        """Let what asks a generator for its ``method`` have the name of that, say what with, and where it stands."""
         found = self.found
-        draw.__name__ = method.__name__
-        draw.noted = lambda: noted(found().__self__)
+        draw.__name__, draw.given = method.__name__, given
+        draw.noted = lambda: Stand(found().__self__)
 
 
 def asked_for(method: Any, graph: Graph, frame: types.FrameType) -> Asked:

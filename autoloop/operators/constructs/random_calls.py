@@ -175,10 +175,10 @@ def _spawning(spawn: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
 
 def _drawn(method: Any, asked: Asked, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return what a generator's method will give, as values that the run computes."""
-    name = method.__name__
+    name, given = method.__name__, [None if is_staged(one) else one for one in nest.flatten((args, kwargs))]
     if name in _IN_PLACE:
         if args and isinstance(args[0], ArrayTracer) and not _any_staged((args[1:], kwargs)):
-            return _written(args[0], method, asked, lambda array, ask: ask(array, *args[1:], **kwargs), None)
+            return _written(args[0], method, asked, lambda array, ask: ask(array, *args[1:], **kwargs), None, given)
         _refuse(
             f"{name}() changes a list",
             f"{name} changes its argument in place, which a graph cannot follow; {_IN_PLACE[name]}",
@@ -186,7 +186,8 @@ def _drawn(method: Any, asked: Asked, args: tuple[Any, ...], kwargs: dict[str, A
     if (out := kwargs.get("out")) is not None:
         others = {key: one for key, one in kwargs.items() if key != "out"}
         if isinstance(out, ArrayTracer) and (permuted := _permutes(name, args, out)) is not None:
-            return _written(out, method, asked, lambda array, ask: ask(*permuted(array), out=array, **others), out)
+            ask_for = lambda array, ask: ask(*permuted(array), out=array, **others)  # noqa: E731
+            return _written(out, method, asked, ask_for, out, given)
         _refuse(
             f"{name}() is given the argument 'out'",
             f"{name} does not take the argument 'out' in a traced function; assign the result",
@@ -227,7 +228,9 @@ def _permutes(name: str, args: tuple[Any, ...], out: ArrayTracer) -> Callable[[A
     return (lambda array: (array, *args[1:])) if args[0] is out and not _any_staged(args[1:]) else None
 
 
-def _written(array: ArrayTracer, method: Any, asked: Asked, ask: Callable[[Any, Any], Any], result: Any) -> Any:
+def _written(
+    array: ArrayTracer, method: Any, asked: Asked, ask: Callable[[Any, Any], Any], result: Any, given: Sequence[Any]
+) -> Any:
     """Let the run ask a generator for what an array holds from then on; return ``result``."""
     found = asked.found
 
@@ -236,7 +239,7 @@ def _written(array: ArrayTracer, method: Any, asked: Asked, ask: Callable[[Any, 
         ask(made, found())
         return (made,)
 
-    asked.name(draw, method)
+    asked.name(draw, method, given)
     value = convert_to_tensor(array)
     specs = ((value.dtype, value.shape),)
     (made,) = apply_several(DRAW, [value], {"draw": draw, "specs": specs}, method.__name__)
@@ -278,7 +281,7 @@ def _draw(
         draw = _written_out(text, words, args, kwargs)
     else:
         draw = with_inputs if places else as_written
-    asked.name(draw, method)
+    asked.name(draw, method, [None if place in places else one for place, one in enumerate(now)])
     return draw
 
 

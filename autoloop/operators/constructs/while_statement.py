@@ -67,7 +67,9 @@ def while_stmt(
     stops = [names.index(name) for name in until]
     given = body, names, until, shared, places, options
     graph = current_graph()
-    count, size, look, why_not = 0, 0 if graph is None else len(graph.nodes), FIRST_LOOK, ""
+    keeps = graph is not None and graph.root.keeps_checkpoints  # of what is written out there are no checkpoints
+    look, grown = (1, 1) if keeps else (FIRST_LOOK, GROWN)
+    count, size, why_not = 0, 0 if graph is None else len(graph.nodes), ""
     while True:
         flags = [values[stop] for stop in stops]
         deciding: Any = next(filter(is_staged, flags), None) if any_staged(flags) else not any(flags)
@@ -82,11 +84,11 @@ def while_stmt(
         if _is_endless(test) and made.may_raise():
             # Only an exception of the run's ends it: written out it would have no end.
             return _rest_of_while(test, given, values, count, None)
-        if count == look and graph is not None and (look := 2 * count) and len(graph.nodes) - size >= GROWN:
+        if count == look and graph is not None and (look := 2 * count) and len(graph.nodes) - size >= grown:
             rest, why_not = _rest_as_range(test, given, before, values, graph, size, count)
             if rest is not None:
                 return rest
-    record_decision("while", names, False, f"the condition is a Python value{why_not}")
+    record_decision("while", names, False, f"the condition is a Python value{why_not}", count if keeps else 0)
     return values
 
 

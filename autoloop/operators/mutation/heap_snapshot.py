@@ -9,14 +9,13 @@ must be noticed: it is put back, and either carried by the graph (a slot can be 
 
 from __future__ import annotations
 
-import functools
 import gc
 import itertools
 import operator
 import sys
 import types
 from collections import ChainMap, defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -416,15 +415,6 @@ def random_state(generator: Any) -> Any:
         is_new = hasattr(generator, "bit_generator")
         state = generator.bit_generator.state if is_new else generator.get_state(legacy=False)
     return nest.map_structure(lambda one: one.tolist() if isinstance(one, np.ndarray) else one, state)
-
-
-def noted(generator: Any) -> Callable[[], None]:
-    """Return what puts a generator back to where it stands now."""
-    if hasattr(generator, "getstate"):
-        return functools.partial(generator.setstate, generator.getstate())
-    if hasattr(generator, "bit_generator"):
-        return functools.partial(setattr, generator.bit_generator, "state", generator.bit_generator.state)
-    return functools.partial(generator.set_state, generator.get_state(legacy=False))
 
 
 def _attributes_of_class(value: type) -> dict[str, Any]:

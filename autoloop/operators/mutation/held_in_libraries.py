@@ -12,10 +12,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base.random_streams import Stand
 
 from ...conversion.cells import value_in
 from ..staging.container_contents import dict_class, fill
-from .heap_snapshot import noted, random_state
+from .heap_snapshot import random_state
 
 #: of a class that was made while a program ran: Py_TPFLAGS_HEAPTYPE
 MADE_IN_PYTHON = 1 << 9
@@ -280,7 +281,7 @@ class Random(Held):
     __slots__ = ()
 
     def now(self) -> Any:
-        return [random_state(self.value), noted(self.value)]
+        return [random_state(self.value), Stand(self.value)]
 
     def changed(self, now: Any) -> list[tuple[str, Any, Any]] | None:
         return None if now[0] == self.before[0] else []

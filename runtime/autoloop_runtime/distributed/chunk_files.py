@@ -11,7 +11,10 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..collections.versioned_array import ArrayValue
+from ..namespaces.array_namespace import Namespace
 from ..namespaces.chunk_kernels import dask_array
+from ..namespaces.foreign_arrays import ForeignArray
 from ..saving.file_form import dtype_of, dtype_text, is_count
 from ..saving.load_errors import damaged, unsaid
 from ..saving.loop_checkpoints import FOREIGN, chunk_row, read_chunk, write_chunk
@@ -21,7 +24,16 @@ _PART = ".part"
 
 
 class DaskChunks:
-    """Writes and reads arrays of Dask's, see ``ForeignValues``."""
+    """Writes and reads arrays of Dask's, see ``ForeignValues``.
+
+    Parameters
+    ----------
+    namespace : Namespace
+        Dask's.
+    """
+
+    def __init__(self, namespace: Namespace) -> None:
+        self._namespace = namespace
 
     def takes(self, value: Any) -> bool:
         """Return whether a value is such an array."""
@@ -83,6 +95,14 @@ class DaskChunks:
                 raise wrong.exception()
         return made
 
+    def lists(self, value: ArrayValue) -> bool:
+        """Return whether the elements of a list may be such arrays."""
+        return isinstance(value, ForeignArray) and value.namespace == self._namespace
+
+    def listed(self, value: ArrayValue) -> ArrayValue:
+        """Return the same list, whose elements may be such arrays."""
+        return ForeignArray.over(value, self._namespace, None)
+
 
 def _places(chunks: Sequence[Sequence[int]]) -> Any:
     return itertools.product(*[range(len(sizes)) for sizes in chunks])
@@ -96,6 +116,6 @@ def _write(path: str, chunk: Any) -> tuple[int, str]:
     return said
 
 
-def register() -> None:
+def register(namespace: Namespace) -> None:
     """Let checkpoints hold arrays of Dask's."""
-    FOREIGN["dask"] = DaskChunks()
+    FOREIGN.setdefault("dask", DaskChunks(namespace))

@@ -12,12 +12,17 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
+from ..namespaces.array_namespace import Namespace
 from ..namespaces.chunk_kernels import dask_array
+from ..namespaces.foreign_collections import may_hold
 from .anchors import Anchors, LostError
+from .fresh_names import FreshNames
 from .remote_cluster import LostCluster, dask_client
 
 #: iterations before the first anchor, and at most between two
 FIRST, MOST = 64, 500
+#: more than any loop has
+_ALL = 1 << 62
 #: how many times as long as an anchor takes the iterations between two
 SHARE = 30
 #: how often a loop goes on after a loss without having come further
@@ -29,6 +34,8 @@ class RecoveredLoop:
 
     Parameters
     ----------
+    namespace : Namespace
+        Dask's.
     client : distributed.Client
     values : sequence
         Of the loop variables on entry: numbers and arrays of NumPy's and of Dask's.
@@ -41,19 +48,33 @@ class RecoveredLoop:
         How many iterations to do before the next anchor.
     """
 
-    def __init__(self, client: Any, values: Sequence[Any], done: int = 0) -> None:
-        self._client, self._anchors = client, Anchors(client)
+    def __init__(self, namespace: Namespace, client: Any, values: Sequence[Any], done: int = 0) -> None:
+        self._namespace, self._client, self._anchors = namespace, client, Anchors(client)
         self._array = dask_array().Array
+        self._future: Any = importlib.import_module("distributed").Future
+        self._names = FreshNames(client)
         self._entry = done, list(values)
         #: what stands where there is an array of Dask's in the last anchor, and how many iterations were done then
         self._held: tuple[int, list[Any]] | None = None
         self.size, self._losses, self._mark = FIRST, 0, perf_counter()
 
+    @property
+    def last(self) -> int:
+        """How many iterations were done at the last anchor."""
+        return self._entry[0] if self._held is None else self._held[0]
+
     def anchored(self, done: int, values: Sequence[Any]) -> list[Any]:
-        """Return the values to go on from after ``done`` iterations."""
+        """Return the values to go on from after ``done`` iterations.
+
+        Lists and stacks of arrays are no such: what is in them is computed from all iterations before. Then Dask goes
+        back through these.
+        """
+        if any(may_hold(self._namespace, one) and not isinstance(one, self._array) for one in values):
+            self.size = _ALL
+            return list(values)
         begin = perf_counter()
         arrays = [value for value in values if isinstance(value, self._array)]
-        before = self._held[0] if self._held is not None else self._entry[0]
+        before = self.last
         made = self._anchors.anchored(arrays) if arrays else []
         self._held = done, [None if isinstance(value, self._array) else value for value in values]
         self._losses = 0
@@ -96,6 +117,17 @@ class RecoveredLoop:
                 self._held = None
         return self._entry[0], list(self._entry[1])
 
+    def held(self, values: Sequence[Any]) -> list[Any]:
+        """Return values, what is lazy of them computed once for all iterations to come, and held on the cluster."""
+        lazy = [k for k, value in enumerate(values) if isinstance(value, self._array) and not self._is_computed(value)]
+        made = dict(zip(lazy, self._names.persist([values[k] for k in lazy]) if lazy else ()))
+        return [made.get(k, value) for k, value in enumerate(values)]
+
+    def _is_computed(self, array: Any) -> bool:
+        """Return whether the chunks of an array are computed, or being computed."""
+        nodes = [node for layer in array.dask.layers.values() for node in layer.values()]
+        return all(isinstance(node, self._future) for node in nodes)
+
     def close(self) -> None:
         """Let go of the last anchor."""
         self._anchors.close()
@@ -113,10 +145,10 @@ class RecoveredLoop:
         return [next(left) if value is None or isinstance(value, self._array) else value for value in values]
 
 
-def recovered(values: Sequence[Any], done: int = 0) -> RecoveredLoop | None:
+def recovered(namespace: Namespace, values: Sequence[Any], done: int = 0) -> RecoveredLoop | None:
     """Return what runs a loop with such values; None where there is no cluster, or nothing of it is there."""
     client = dask_client()
-    return None if client is None else RecoveredLoop(client, values, done)
+    return None if client is None else RecoveredLoop(namespace, client, values, done)
 
 
 def is_loss(error: BaseException) -> bool:

@@ -66,6 +66,7 @@ class _Seldom:
     heeds_errors = False  # who runs it looks whether it had floating-point errors, see ``running.heeding``
     shows_progress = False  # of a root: who runs it shows how far its loops are
     keeps_checkpoints = False  # of a root: who runs it keeps its loops in a folder, if that is asked for
+    written_out: Sequence[Any] = ()  # of such a one: the records of loops that Python has run
     theirs: Any = None  # of a root: which values are arrays of another library, see ``foreign_values``; None if none is
     errors_while_traced = 0  # of a root: the kinds of them that what was computed at once has had, see ``noting``
     #: of a root: values that were put into arrays of the caller's as soon as they were made -> the input

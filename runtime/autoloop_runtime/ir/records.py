@@ -132,7 +132,10 @@ def record_decision(
         return
     location = capture()
     if location:
-        record_loop(graph, LoopRecord(kind, converted, location[-1], reason, tuple(names), count, nodes))
+        record = LoopRecord(kind, converted, location[-1], reason, tuple(names), count, nodes)
+        record_loop(graph, record)
+        if graph.keeps_checkpoints and not converted:  # inside another loop of the graph it is a part of that
+            graph.written_out = (*graph.written_out, record)
 
 
 def record_loop(graph: Graph | None, record: LoopRecord) -> None:

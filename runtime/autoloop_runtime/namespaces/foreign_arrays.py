@@ -31,6 +31,11 @@ class ForeignArray(ArrayValue):
     __slots__ = ("_namespace",)
     _namespace: Namespace
 
+    @property
+    def namespace(self) -> Namespace:
+        """The library."""
+        return self._namespace
+
     @classmethod
     def over(cls, array: ArrayValue, namespace: Namespace, form: tuple[int, ...] | None) -> ForeignArray:
         """Return the same elements one by one; ``form`` is the shape of one that is to come."""

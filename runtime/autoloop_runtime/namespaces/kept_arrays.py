@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from ..collections.versioned_array import ArrayValue
 from ..saving.file_form import dtype_of, dtype_text, is_count
 from ..saving.load_errors import damaged, unsaid
 from ..saving.loop_checkpoints import FOREIGN, chunk_row, read_chunk, write_chunk
 from .array_namespace import Namespace
+from .foreign_arrays import ForeignArray
 
 
 class KeptArrays:
@@ -47,6 +49,14 @@ class KeptArrays:
             raise damaged("the manifest of the checkpoint says no shape")
         path, count, digest = chunk_row(row.get("chunk"), folder)
         return self._namespace.asarray(read_chunk(path, dtype_text(dtype_of(row.get("dtype"))), shape, count, digest))
+
+    def lists(self, value: ArrayValue) -> bool:
+        """Return whether the elements of a list may be such arrays."""
+        return isinstance(value, ForeignArray) and value.namespace == self._namespace
+
+    def listed(self, value: ArrayValue) -> ArrayValue:
+        """Return the same list, whose elements may be such arrays."""
+        return ForeignArray.over(value, self._namespace, None)
 
     def _numpys(self, value: Any) -> np.ndarray[Any, Any]:
         """Return an array of NumPy's with the same elements."""

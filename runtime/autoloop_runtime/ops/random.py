@@ -6,7 +6,6 @@ numbers, whatever the executor and the number of threads; ``split`` makes indepe
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.doors import listing
 from ..base.forks import Kind, in_child
+from ..base.random_streams import Stand
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DimsLike, DTypeLike
@@ -56,10 +56,9 @@ class _Process:
                 generator = self.generator
         return generator
 
-    def noted(self) -> Callable[[], None]:
-        """Return what puts the generator back to where it stands now."""
-        bits = self.get().bit_generator
-        return functools.partial(setattr, bits, "state", bits.state)
+    def noted(self) -> Stand:
+        """Return where the generator stands now."""
+        return Stand(self.get())
 
 
 _process = _Process()

@@ -1,7 +1,8 @@
-"""A graph cut before and after each of its outermost loops, so that whoever runs it stands between iterations.
+"""A graph cut before and after each of its loops, so that whoever runs it stands between iterations.
 
 What runs in between are graphs of their own: the nodes before the first loop, the loop as ``resume`` gives it, the
-nodes between it and the next one. Each node is in one of them, in the order of the graph, so effects keep theirs.
+nodes between it and the next one. Each node is in one of them, in the order of the graph, so effects keep theirs. A
+branch in which there is a loop is cut, too, as is the body of a loop, for those who want to stand inside it.
 """
 
 from __future__ import annotations
@@ -9,12 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
+from ..analysis.inside import loops_inside
 from ..base.dataclass import dataclass
 from ..ir.graph import CONST, PARAMETER, Graph, Node
-from ..ir.structured import WHILE
+from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 from .resume import Resumable, resumable
 from .rewrite import gathered
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A graph, and what it is done by, one after the other."""
+
+    graph: Graph
+    stages: Sequence[Stage]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +59,17 @@ class LoopPart:
     ends : frozenset of Tensor
         What nobody takes after it, of what there was before.
     holds : sequence of Tensor
-        What there is while it runs, but for what the nodes before the first loop give, which can be made again, and is
-        taken by it or after it; without its own variables.
+        What there is while it runs, but for what can be made again, and is taken by it or after it; without its own
+        variables. Made again is what the nodes before the first loop of all give, and what a body is given.
+    inside : (Cut, Cut) or None
+        Its condition and its body, if there are loops in that.
     """
 
     node: Node
     loop: Resumable
     ends: frozenset[Tensor]
     holds: Sequence[Tensor]
+    inside: tuple[Cut, Cut] | None
 
     @property
     def names(self) -> Sequence[str]:
@@ -64,14 +77,34 @@ class LoopPart:
         return [self.node.attrs["names"][k] for k in self.loop.variables]
 
 
-Stage: TypeAlias = "Part | LoopPart"
+@dataclass(frozen=True, eq=False)
+class BranchPart:
+    """A branch with loops in it.
+
+    Attributes
+    ----------
+    node : Node
+        Of the whole graph.
+    sides : (Cut, Cut)
+        What is done where its condition holds, and where not.
+    ends, holds
+        As of a loop.
+    """
+
+    node: Node
+    sides: tuple[Cut, Cut]
+    ends: frozenset[Tensor]
+    holds: Sequence[Tensor]
 
 
-def loop_stages(graph: Graph) -> list[Stage]:
-    """Return what ``graph`` is done by, one after the other."""
+Stage: TypeAlias = "Part | LoopPart | BranchPart"
+
+
+def cut_at_loops(graph: Graph, is_whole: bool = True) -> Cut:
+    """Return what ``graph`` is done by; *whole* is the graph of a function, in others what they have made is held."""
     runs: list[list[Node]] = [[]]
     for node in graph.nodes:
-        if node.op is WHILE:
+        if _has_loops(node):
             runs += [[node], []]
         elif node.op is not CONST and node.op is not PARAMETER:
             runs[-1].append(node)
@@ -80,27 +113,44 @@ def loop_stages(graph: Graph) -> list[Stage]:
         made = {t for node in nodes for t in node.outputs}
         needed.append((needed[-1] - made) | set(_taken(nodes)))
     needed.reverse()
-    first = {*graph.inputs, *(t for node in runs[0] for t in node.outputs)}
+    again = {*graph.inputs, *(t for node in runs[0] for t in node.outputs if is_whole)}
     stages: list[Stage] = []
     for nodes, before, after in zip(runs, needed, needed[1:]):
         ends = frozenset(before - after)
-        if nodes and nodes[0].op is WHILE:
-            (node,) = nodes
-            loop = _with_effects(resumable(node))
-            later = (after - set(node.outputs)) | {node.inputs[k] for k in loop.captured}
-            holds = _in_order(graph, later - first)
-            stages.append(LoopPart(node, loop, ends, holds))
+        if not nodes or not _has_loops(nodes[0]):
+            takes, gives = _taken(nodes), [t for node in nodes for t in node.outputs if t in after]
+            stages.append(Part(gathered(graph, nodes, takes, gives), takes, gives, ends))
             continue
-        takes, gives = _taken(nodes), [t for node in nodes for t in node.outputs if t in after]
-        stages.append(Part(gathered(graph, nodes, takes, gives), takes, gives, ends))
-    return stages
+        (node,) = nodes
+        later = after - set(node.outputs)
+        if node.op is WHILE:
+            stages.append(_loop_part(graph, node, ends, later, again))
+        else:
+            holds = _in_order(graph, (later | {*node.inputs}) - again)
+            sides = cut_at_loops(node.attrs["then"], False), cut_at_loops(node.attrs["else"], False)
+            stages.append(BranchPart(node, sides, ends, holds))
+    return Cut(graph, stages)
+
+
+def _loop_part(graph: Graph, node: Node, ends: frozenset[Tensor], later: set[Tensor], again: set[Tensor]) -> LoopPart:
+    loop = _with_effects(resumable(node))
+    inside = None
+    if loops_inside(node.attrs["body"]):
+        inside = cut_at_loops(node.attrs["cond"], False), cut_at_loops(node.attrs["body"], False)
+    holds = _in_order(graph, (later | {node.inputs[k] for k in loop.captured}) - again)
+    return LoopPart(node, loop, ends, holds, inside)
+
+
+def _has_loops(node: Node) -> bool:
+    """Return whether a node is a loop, or a branch with one in it."""
+    return node.op is WHILE or (node.op is COND and bool(loops_inside(*node.subgraphs)))
 
 
 def follow_one_another(graph: Graph) -> bool:
     """Return whether there are outermost loops, and each needs the one before: nothing is lost if that has to end."""
     after: set[Tensor] | None = None
     for node in graph.nodes:
-        if node.op is WHILE:
+        if _has_loops(node):
             if after is not None and after.isdisjoint(node.inputs):
                 return False
             after = set(node.outputs)

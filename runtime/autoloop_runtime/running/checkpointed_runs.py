@@ -1,36 +1,39 @@
-"""Runs whose outermost loops are kept in a folder every so many iterations, and go on from there.
+"""Runs whose loops are kept in a folder every so many iterations, and go on from there.
 
-Nothing of it is in the executors: the graph is cut before and after each outermost loop, and a loop is called again and
-again for the iterations between two checkpoints, as a function of its state. So all executors can, and a run of which
-nobody wants checkpoints knows nothing of them.
+Nothing of it is in the executors: see ``segmented_run``. So all executors can, and a run of which nobody wants
+checkpoints knows nothing of them.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from ..analysis.inside import nodes_inside
-from ..base.asked_checkpoints import asked_checkpoints
+from ..analysis.inside import loops_inside, nodes_inside
+from ..base.asked_checkpoints import AskedCheckpoints, asked_checkpoints
 from ..base.dtypes import variant
-from ..ir.failures import count_from
-from ..ir.graph import CONST, Graph
+from ..collections import tensor_array_ops as arrays
+from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.run_state import EAGER, RunState
-from ..ir.tensor import Tensor
-from ..passes.loop_stages import LoopPart, Part, Stage, loop_stages
 from ..saving.file_form import Arrays, packed
 from ..saving.graph_form import GraphWriter
+from ..saving.kept_outside import form_of
 from ..saving.load_errors import SaveError, unsavable
-from ..saving.loop_checkpoints import FOREIGN, CheckpointError, CheckpointFolder, Kept
+from ..saving.loop_checkpoints import FOREIGN, CheckpointError, CheckpointFolder
+from .outside_state import OutsideState
+from .segmented_run import Run, SegmentedRun, Segments
 
-Run: TypeAlias = Callable[[list[Any], RunState], list[Any]]
-#: more iterations than any loop does
-_ALL = 1 << 62
+#: what gives a list that a file can hold
+_LISTS = frozenset(
+    (arrays.NEW, arrays.WRITE, arrays.REPLACE, arrays.INSERT, arrays.DROP, arrays.REMOVE, arrays.UNSTACK,
+     arrays.SCATTER, arrays.SPLIT)
+)  # fmt: skip
 
 
 class CheckpointedRuns:
@@ -43,8 +46,7 @@ class CheckpointedRuns:
     made : callable
         Makes what runs a graph.
     recovered : callable, optional
-        Gives for the values of a loop on entry, and how many iterations it has done, what lets it go on after a loss,
-        see ``distributed.loop_recovery``, or None.
+        See ``SegmentedRun``.
 
     Raises
     ------
@@ -55,23 +57,21 @@ class CheckpointedRuns:
     def __init__(
         self, graph: Graph, made: Callable[[Graph], Run], recovered: Callable[[list[Any], int], Any] | None = None
     ) -> None:  # fmt: skip
-        self._graph, self._made, self.recovered = graph, made, recovered
-        self._stages: list[Stage] = loop_stages(graph)
+        self._graph, self._recovered = graph, recovered
+        self._outside = OutsideState(graph)
         self._fingerprint = b""
         if graph.keeps_checkpoints:
             self._fingerprint = _fingerprint(graph)
-            for stage in self._stages:
-                if isinstance(stage, LoopPart):
-                    _check(stage)
-        #: what runs each stage, made when it is first wanted; two threads may make it twice
-        self._runs: dict[int, Run] = {}
+            _check_lists(graph)
+        self._segments = Segments(graph, made)
 
     def __call__(self, values: list[Any], state: RunState = EAGER) -> list[Any]:
         """Return the outputs for the values of the inputs."""
         asked = asked_checkpoints() if self._fingerprint else None
         if asked is None:  # whoever asked for them has kept the trace
-            return _Running(self, values, state, None, _ALL).outputs(None)
-        name, run = asked.next_call(), self._run_of(values)
+            return SegmentedRun(self._segments, state, self._outside, self._recovered).outputs(values)
+        self._tell_unkept(asked)
+        name, run = asked.next_call(), self._run_of(values, state)
         with ExitStack() as stack:
             folder = stack.enter_context(CheckpointFolder(os.path.join(asked.folder, name), run))
             kept = None
@@ -84,151 +84,69 @@ class CheckpointedRuns:
                 )
             elif asked.resume_from is not None:
                 kept = CheckpointFolder(os.path.join(asked.resume_from, name), run).newest()
-            results = _Running(self, values, state, folder, asked.every).outputs(kept)
+            once = SegmentedRun(self._segments, state, self._outside, self._recovered, folder, asked.every)
+            results = once.outputs(values, kept)
             folder.clear()
         return results
 
-    def _run_of(self, values: Sequence[Any]) -> str:
-        """Return what tells this run from those of other graphs and other inputs."""
+    def _run_of(self, values: Sequence[Any], state: RunState) -> str:
+        """Return what tells this run from those of other graphs, other inputs, and another state of the program."""
         found = hashlib.sha256(self._fingerprint)
-        for value in values:
-            try:
+        try:
+            outside = self._outside.now(state)
+            for value in (*values, *outside.values):
                 found.update(_said_of(value))
-            except SaveError as error:
-                loops = [stage.node.location for stage in self._stages if isinstance(stage, LoopPart)]
-                raise unsavable(str(error), *loops[:1]) from None
+            if outside.states:
+                written = Arrays()
+                found.update(packed({"states": [form_of(one, written) for one in outside.states]}, written))
+        except SaveError as error:
+            raise unsavable(str(error), *[node.location for node in loops_inside(self._graph)[:1]]) from None
         return found.hexdigest()
 
-    def run_of(self, k: int) -> Run:
-        """Return what runs the k-th stage."""
-        if k not in self._runs:
-            stage = self._stages[k]
-            self._runs[k] = self._made(stage.loop.graph if isinstance(stage, LoopPart) else stage.graph)
-        return self._runs[k]
-
-    @property
-    def stages(self) -> Sequence[Stage]:
-        """What a run is done by."""
-        return self._stages
-
-    @property
-    def graph(self) -> Graph:
-        """The whole."""
-        return self._graph
+    def _tell_unkept(self, asked: AskedCheckpoints) -> None:
+        """Warn of a loop that is long enough for checkpoints, and has none as Python has run it while tracing."""
+        for one in self._graph.written_out:
+            if one.count >= asked.every and one.line is not None:
+                warnings.warn_explicit(
+                    f"no checkpoint is kept in a `{one.kind}` loop of {one.count} iterations ({one.line}), which is "
+                    f"written out: {one.reason}. A loop whose end an argument says, np.int64(n), is kept [AL716]",
+                    RuntimeWarning, one.line.filename, one.line.lineno,
+                )  # fmt: skip
+                return
 
 
-class _Running:
-    """One run: the values there are."""
-
-    def __init__(
-        self, runs: CheckpointedRuns, values: Sequence[Any], state: RunState, folder: CheckpointFolder | None,
-        every: int,
-    ) -> None:  # fmt: skip
-        self._runs, self._state, self._folder, self._every = runs, state, folder, every
-        self._values: dict[Tensor, Any] = dict(zip(runs.graph.inputs, values))
-
-    def outputs(self, kept: Kept | None) -> list[Any]:
-        """Return what the run gives, which goes on from what was ``kept``."""
-        loops = [k for k, stage in enumerate(self._runs.stages) if isinstance(stage, LoopPart)]
-        first = 0
-        if kept is not None:
-            if kept.loop >= len(loops):
-                raise CheckpointError(f"the checkpoint is of a loop that there is not: {kept.loop} [AL714]")
-            if self._runs.stages and isinstance(self._runs.stages[0], Part):
-                self._do_part(0)  # it can be made again
-            first = loops[kept.loop]
-        for k in range(first, len(self._runs.stages)):
-            stage = self._runs.stages[k]
-            if isinstance(stage, LoopPart):
-                self._do_loop(k, stage, loops.index(k), kept if k == first else None)
-            else:
-                self._do_part(k)
-            for tensor in stage.ends:
-                self._values.pop(tensor, None)
-        return list(map(self._value, self._runs.graph.outputs))
-
-    def _value(self, tensor: Tensor) -> Any:
-        if tensor.op.op is CONST:
-            return tensor.op.attrs["value"]
-        return self._values.get(tensor, np.True_)  # an effect has no value
-
-    def _do_part(self, k: int) -> None:
-        part = self._runs.stages[k]
-        assert isinstance(part, Part)
-        if part.graph.nodes:
-            results = self._runs.run_of(k)(list(map(self._value, part.takes)), self._state)
-            self._values.update(zip(part.gives, results))
-
-    def _do_loop(self, k: int, stage: LoopPart, number: int, kept: Kept | None) -> None:
-        """Do a loop, from its beginning or from where it was kept."""
-        node, loop, done = stage.node, stage.loop, 0
-        count = len(loop.variables)
-        if kept is None:
-            values = [self._value(node.inputs[j]) for j in loop.variables]
-        else:
-            if len(kept.values) != count + len(stage.holds):
-                raise CheckpointError("the checkpoint holds another number of values than the loop has [AL714]")
-            values, done = kept.values[:count], kept.iteration
-            self._values.update(zip(stage.holds, kept.values[count:]))
-        captured = [self._value(node.inputs[j]) for j in loop.captured]
-        run, saved = self._runs.run_of(k), done
-        recovered = None if self._runs.recovered is None else self._runs.recovered(values, done)
-        try:
-            while True:
-                limit = self._every - (done - saved)
-                if recovered is not None:
-                    limit = min(limit, recovered.size)
-                try:
-                    turns, *values = run([np.int64(limit), *values, *captured], self._state)[: count + 1]
-                    if recovered is not None and turns == limit:
-                        values = recovered.anchored(done + int(turns), values)
-                except Exception as error:
-                    again = None if recovered is None else recovered.after(error)
-                    if again is None:
-                        count_from(error, node, done)
-                        raise
-                    done, values = again
-                    saved = min(saved, done)
-                    continue
-                done += int(turns)
-                if turns < limit:
-                    break
-                if done - saved == self._every and self._folder is not None:
-                    self._save(stage, number, done, values)
-                    saved = done
-        finally:
-            if recovered is not None:
-                recovered.close()
-        self._values.update((node.outputs[j], value) for j, value in zip(loop.variables, values))
-
-    def _save(self, stage: LoopPart, number: int, done: int, values: Sequence[Any]) -> None:
-        assert self._folder is not None
-        held = [(t.op.name, self._value(t)) for t in stage.holds]
-        try:
-            self._folder.save(number, done, [*zip(stage.names, values), *held])
-        except SaveError as error:
-            raise unsavable(str(error), stage.node.location) from None
+def _check_lists(graph: Graph) -> None:
+    """Refuse loops whose state no file can hold: what is saved for gradients."""
+    others = [
+        node for node in nodes_inside(graph)
+        if not node.op.graphs and node.op not in (CONST, PARAMETER) and node.op not in _LISTS
+        and any(t.dtype == variant for t in node.outputs)
+    ]  # fmt: skip
+    for node in loops_inside(graph):
+        n = int(node.attrs["n_vars"])
+        for name, tensor in zip(node.attrs["names"], node.inputs[:n]):
+            if (tensor.dtype == variant and others) or (tensor.dtype.kind == "O" and tensor.dtype != variant):
+                raise unsavable(
+                    f"{name!r} is what is saved for a gradient: a checkpoint holds arrays, numbers and lists of them",
+                    node.location,
+                )
 
 
-def _check(stage: LoopPart) -> None:
-    """Refuse a loop whose state no file can hold."""
-    node = stage.node
-    found = [(name, node.inputs[j]) for name, j in zip(stage.names, stage.loop.variables)]
-    for name, tensor in [*found, *((t.op.name, t) for t in stage.holds)]:
-        if tensor.dtype == variant or tensor.dtype.kind == "O":
-            raise unsavable(
-                f"{name!r} is a list, a TensorArray or what is saved for a gradient: a checkpoint holds arrays and "
-                "numbers; write into an array of fixed size, out[i] = x", node.location
-            )  # fmt: skip
+class _Teller(GraphWriter):
+    """Tells graphs from one another: also those that draw random numbers."""
+
+    def _attributes(self, node: Node) -> dict[str, Any]:
+        draw, what = node.attrs.get("draw"), f"{node.name!r}"
+        if node.op.draws is None or draw is None:
+            return super()._attributes(node)
+        given = [np.dtype(one) if isinstance(one, type) else one for one in draw.given]
+        said = [self.values.form(one, what, node.location) for one in given]
+        return {"draw": [draw.__name__, said], "specs": self.values.form(node.attrs["specs"], what, node.location)}
 
 
 def _fingerprint(graph: Graph) -> bytes:
     """Return what tells a graph from others that compute something else; ``SaveError`` if nothing can."""
-    for node in nodes_inside(graph):
-        if node.op.stateful or node.op.draws is not None:
-            said = f"{node.name!r} ({node.op.name}) depends on the state of the program, which no checkpoint holds"
-            raise unsavable(said, node.location)
-    writer = GraphWriter()
+    writer = _Teller()
     form = _without_places(writer.form(graph))
     return hashlib.sha256(packed({"graph": form}, writer.values.arrays)).digest()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from ..base.forks import undivided
@@ -12,7 +13,8 @@ from ..ir.run_state import EAGER, RunState
 from ..namespaces import NamespaceRefusal, check_promotions, in_namespace, kept_arrays
 from ..namespaces.foreign_collections import may_hold
 from ..passes.loop_stages import follow_one_another
-from .checkpointed_runs import CheckpointedRuns, Run
+from .checkpointed_runs import CheckpointedRuns
+from .segmented_run import Run
 from .standing import Standing
 
 if TYPE_CHECKING:
@@ -110,8 +112,8 @@ def _recovered(namespace: Namespace) -> Callable[[list[Any], int], Any] | None:
     with undivided():
         from ..distributed import chunk_files, loop_recovery
 
-    chunk_files.register()
-    return loop_recovery.recovered
+    chunk_files.register(namespace)
+    return functools.partial(loop_recovery.recovered, namespace)
 
 
 def check_dtypes(graph: Graph) -> None:

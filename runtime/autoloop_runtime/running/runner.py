@@ -151,7 +151,7 @@ def made_ready(graph: Graph, executor: str, donated: Mapping[int, int]) -> Runne
     optimized = optimize(graph, donated)
     optimized.donated = dict(donated)
     optimized.shows_progress = graph.root.shows_progress
-    optimized.keeps_checkpoints = graph.root.keeps_checkpoints
+    optimized.keeps_checkpoints, optimized.written_out = graph.root.keeps_checkpoints, graph.root.written_out
     if graph.root.keeps_checkpoints and graph.root.theirs is None:
         return with_checkpoints(optimized, executor)
     runner = _foreign(graph, optimized, executor) if graph.root.theirs is not None else _runner(optimized, executor)

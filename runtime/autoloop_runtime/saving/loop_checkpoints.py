@@ -25,12 +25,16 @@ import shutil
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from ..base.dataclass import Protocol, dataclass
+from ..collections.versioned_array import ArrayValue
 from .file_form import Arrays, content_of, dtype_of, dtype_text, is_count, packed, unpacked, written
+from .kept_lists import list_of, list_row
+from .kept_outside import Outside, form_of, state_of
 from .load_errors import LoadError, SaveError, damaged, refused, unsaid
 
 #: what the header of a manifest says the file is
@@ -62,6 +66,12 @@ class ForeignValues(Protocol):
     def read(self, folder: str, row: Mapping[str, Any]) -> Any:
         """Return the value of which ``write`` has said so much."""
 
+    def lists(self, value: ArrayValue) -> bool:
+        """Return whether the elements of a list may be such arrays."""
+
+    def listed(self, value: ArrayValue) -> ArrayValue:
+        """Return the same list, whose elements may be such arrays."""
+
 
 #: a kind of arrays -> what writes them; only added to, by any thread, no lock
 FOREIGN: dict[str, ForeignValues] = {}
@@ -79,23 +89,44 @@ class CheckpointError(RuntimeError):
     """
 
 
+_NOTHING = Outside()
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run is in a graph: in which loop or branch of it, and what there is then.
+
+    Attributes
+    ----------
+    stage : int
+        Which of the pieces that the graph is cut into.
+    iteration : int
+        How many iterations the loop has done, or which side of the branch is done.
+    values : list
+        Of its variables, and of what else there is.
+    names : list of str
+        What the user calls them.
+    """
+
+    stage: int
+    iteration: int
+    values: list[Any]
+    names: Sequence[str] = ()
+
+
 @dataclass(frozen=True)
 class Kept:
     """What a checkpoint holds.
 
     Attributes
     ----------
-    loop : int
-        Which of the outermost loops of the function.
-    iteration : int
-        How many iterations it has done.
-    values : list
-        Of its variables, and of what else there was.
+    places : list of Place
+        The loops and branches in one another that the run is in, the outermost first.
+    outside : Outside
     """
 
-    loop: int
-    iteration: int
-    values: list[Any]
+    places: list[Place]
+    outside: Outside = _NOTHING
 
 
 def write_chunk(path: str, array: Any) -> tuple[int, str]:
@@ -205,15 +236,13 @@ class CheckpointFolder:
             return sorted(int(name) for name in os.listdir(self.path) if _NUMBERED.fullmatch(name))
         return []
 
-    def save(self, loop: int, iteration: int, values: Sequence[tuple[str, Any]]) -> None:
-        """Keep the state of a loop, and let go of what is older than the one before.
+    def save(self, places: Sequence[Place], outside: Outside = _NOTHING) -> None:
+        """Keep the state of a run, and let go of what is older than the one before.
 
         Parameters
         ----------
-        loop, iteration : int
+        places, outside
             See ``Kept``.
-        values : sequence of (str, value)
-            With what the user calls them.
 
         Raises
         ------
@@ -228,8 +257,14 @@ class CheckpointFolder:
         os.mkdir(making)
         try:
             arrays = Arrays()
-            rows = [_written(making, k, name, value, arrays) for k, (name, value) in enumerate(values)]
-            header = {"format": FORMAT, "run": self.run, "loop": loop, "iteration": iteration, "values": rows}
+            every = [pair for place in places for pair in zip(place.names, place.values)]
+            every += [("a variable", value) for value in outside.values]
+            header = {
+                "format": FORMAT, "run": self.run,
+                "places": [[place.stage, place.iteration, len(place.values)] for place in places],
+                "values": [_written(making, f"{k}", *pair, arrays) for k, pair in enumerate(every)],
+                "states": [form_of(state, arrays) for state in outside.states],
+            }  # fmt: skip
             written(os.path.join(making, MANIFEST), packed(header, arrays))
             _to_disk(making)
             os.rename(making, os.path.join(self.path, f"{number:08}"))
@@ -278,15 +313,20 @@ class CheckpointFolder:
         except OSError as error:
             raise damaged(f"the checkpoint {path!r} has no manifest: {error.strerror}") from None
         header, arrays = unpacked(content)
-        rows, loop, iteration = header.get("values"), header.get("loop"), header.get("iteration")
-        if header.get("format") != FORMAT or not isinstance(rows, list) or not (is_count(loop) and is_count(iteration)):
+        listed: list[Any] = [header.get(key) for key in ("values", "places", "states")]
+        if header.get("format") != FORMAT or not all(isinstance(one, list) for one in listed):
             raise damaged(f"the manifest of the checkpoint {path!r} is none")
+        rows, places, states = listed
+        if not all(map(_is_place, places)):
+            raise damaged(f"the manifest of the checkpoint {path!r} says no places")
         if header.get("run") != self.run:
             raise CheckpointError(
-                f"the checkpoints in {self.path!r} are of another run: of another function, or of other arguments; "
-                "give another folder, or remove this one [AL714]"
+                f"the checkpoints in {self.path!r} are of another run: of another function, of other arguments, or of "
+                "random generators that stood elsewhere; give another folder, or remove this one [AL714]"
             )
-        return Kept(int(loop), int(iteration), [_read_value(path, row, arrays) for row in rows])  # type: ignore[arg-type]
+        left = iter([_read_value(path, row, arrays) for row in rows])
+        found = [Place(stage, iteration, list(islice(left, count))) for stage, iteration, count in places]
+        return Kept(found, Outside(list(left), [state_of(form, arrays) for form in states]))
 
     def clear(self) -> None:
         """Remove all of it: the run has ended."""
@@ -294,11 +334,19 @@ class CheckpointFolder:
             self._remove(number)
 
 
-def _written(folder: str, k: int, name: str, value: Any, arrays: Arrays) -> dict[str, Any]:
+def _is_place(row: Any) -> bool:
+    return isinstance(row, list) and len(row) == 3 and all(map(is_count, row))
+
+
+def _written(folder: str, stem: str, name: str, value: Any, arrays: Arrays) -> dict[str, Any]:
     """Write a value to a folder, or to the arrays of its manifest; return what the manifest says of it."""
+    if isinstance(value, ArrayValue):
+        of = next((kind for kind, foreign in [*FOREIGN.items()] if foreign.lists(value)), None)
+        row = list_row(value, lambda part, one: _written(folder, f"{stem}-{part}", name, one, arrays), arrays)
+        return {"kind": "list", "of": of, **row}
     for kind, foreign in [*FOREIGN.items()]:  # another thread may add to it meanwhile
         if foreign.takes(value):
-            return {"kind": kind, **foreign.write(folder, str(k), value)}
+            return {"kind": kind, **foreign.write(folder, stem, value)}
     kind = "array" if isinstance(value, np.ndarray) else type(value).__name__
     if kind not in _NUMBERS and not isinstance(value, (np.ndarray, np.generic)):
         raise unsaid(f"{name!r} is a {type(value).__name__}: a checkpoint holds arrays and numbers")
@@ -311,7 +359,7 @@ def _written(folder: str, k: int, name: str, value: Any, arrays: Arrays) -> dict
         kind = "scalar"
     if array.nbytes <= SMALL:
         return {"kind": kind, "place": arrays.add(array)}
-    chunk = f"{k}-0.npy"
+    chunk = f"{stem}-0.npy"
     return {
         "kind": kind, "dtype": text, "shape": list(array.shape),
         "chunk": [chunk, *write_chunk(os.path.join(folder, chunk), array)],
@@ -322,6 +370,9 @@ def _read_value(folder: str, row: Any, arrays: Sequence[np.ndarray[Any, Any]]) -
     if not isinstance(row, dict):
         raise damaged("the manifest of the checkpoint does not say what a value is")
     kind = row.get("kind")
+    if kind == "list":
+        made = list_of(row, lambda one: _read_value(folder, one, arrays), [*arrays])
+        return FOREIGN[str(of)].listed(made) if (of := row.get("of")) is not None and str(of) in FOREIGN else made
     if isinstance(kind, str) and kind in FOREIGN:
         return FOREIGN[kind].read(folder, row)
     if "place" in row:
