@@ -252,8 +252,8 @@ def smooth_each(x, n, m):
 def test_anchors_bound_what_the_scheduler_keeps_of_a_loop_inside_another(client, monkeypatch):
     scheduler, most = client.cluster.scheduler, []
     watched(monkeypatch, lambda done: most.append(len(scheduler.tasks)))
-    plain = smooth_each.python_function(np.arange(40.0), 100, 2)
-    x, k = smooth_each(chunked(), np.int64(100), np.int64(2))
+    plain = smooth_each.python_function(np.arange(40.0), 40, 2)
+    x, k = smooth_each(chunked(), np.int64(40), np.int64(2))
     assert k == 2
     assert np.allclose(x.compute(), plain[0], rtol=1e-12)
     assert max(most) < 250
