@@ -72,6 +72,21 @@ def test_maps_and_sweeps(client):
 
 
 @needs_dask
+def test_arguments_are_the_functions(client):
+    """Whatever they are called: Dask has a ``key``, ``workers`` and more of its own."""
+
+    def told(x, key=0, workers=1, priority=2, pure=3, func=4, n=5):
+        return x, key, workers, priority, pure, func, n
+
+    own = {"key": "k", "workers": [7], "priority": "high", "pure": True, "func": "f", "n": 1}
+    wanted = [told(x, **own) for x in (1, 2)]
+    assert client.gather(client.map(told, [1, 2], **own)) == wanted
+    assert [client.submit(told, x, **own).result() for x in (1, 2)] == wanted
+    assert [value for _, value in client.sweep(told, {"x": [1, 2]}, **own)] == wanted
+    assert client.sweep(told, {}, x=1, **own) == [({}, wanted[0])] and client.sweep(told, {"x": []}) == []
+
+
+@needs_dask
 def test_the_block_says_which_cluster(client):
     assert Client(client.dask_client).dask_client is client.dask_client
     x = np.random.default_rng(0).standard_normal((700, 700)) / 26

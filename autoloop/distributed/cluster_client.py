@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+import inspect
 import itertools
 import os
 import threading
@@ -108,6 +110,7 @@ class Client:
         -------
         distributed.Future
         """
+        f, kwargs = _own_arguments(self.dask_client.submit, f, kwargs)
         return self.dask_client.submit(f, *args, pure=False, **kwargs)
 
     def map(self, f: Callable[..., Any], *iterables: Iterable[Any], **kwargs: Any) -> list[Any]:
@@ -131,6 +134,7 @@ class Client:
         shortest = min(map(len, lists), default=0)
         if not shortest:
             return []
+        f, kwargs = _own_arguments(self.dask_client.map, f, kwargs)
         found: list[Any] = self.dask_client.map(f, *[one[:shortest] for one in lists], pure=False, **kwargs)
         return found
 
@@ -166,8 +170,9 @@ class Client:
         """
         names = list(grid)
         points = list(itertools.product(*[list(grid[name]) for name in names]))
-        columns = zip(*points)
-        futures = self.map(_Named(f, names), *columns, **kwargs)
+        if not names:
+            return [({}, self.gather(self.submit(f, **kwargs)))]
+        futures = self.map(_Named(f, names), *zip(*points), **kwargs)
         return [(dict(zip(names, point)), value) for point, value in zip(points, self.gather(futures))]
 
     def gather(self, futures: Any) -> Any:
@@ -221,6 +226,18 @@ class _Named:
 
     def __init__(self, f: Callable[..., Any], names: Sequence[str]) -> None:
         self._f, self._names = f, names
+        self.__name__ = getattr(f, "__name__", "call")  # Dask's dashboard shows it
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._f(**dict(zip(self._names, args)), **kwargs)
+
+
+def _own_arguments(
+    send: Callable[..., Any], f: Callable[..., Any], kwargs: dict[str, Any]
+) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """Return a function and its arguments without those whose names Dask would take for its own."""
+    known = inspect.signature(send).parameters
+    taken = {name: value for name, value in kwargs.items() if name in known}
+    if not taken:
+        return f, kwargs
+    return functools.partial(f, **taken), {name: value for name, value in kwargs.items() if name not in known}

@@ -1,5 +1,7 @@
 """Functions whose heavy parts run on a cluster: what goes, what stays, and that nothing else is seen of it."""
 
+# ruff: noqa: F811 (fixtures are imported)
+
 from __future__ import annotations
 
 import gc
@@ -10,74 +12,29 @@ import autoloop as al
 import numpy as np
 import pytest
 from api import (
-    Graph,
-    nodes_inside,
     prepare,
     remote_cluster,
     remote_costs,
     remote_driver,
     remote_programs,
     remote_regions,
-    remote_values,
 )
 from random_programs import Program, assert_same, outcome
+from remote_clusters import (
+    SLOW,
+    A,
+    B,
+    M,
+    chains,
+    client,
+    cluster,
+    distributed,
+    everything_goes,
+    loops_are_opened,
+    same,
+)
 
-distributed = pytest.importorskip("distributed")
-
-FREE = remote_cluster.Network(1e-4, 1e-5, 1e12, 1000)
-SLOW = remote_cluster.Network(1.0, 1.0, 1e3)
-
-
-@pytest.fixture(scope="module")
-def client():
-    with distributed.Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=":0") as made:
-        yield made
-
-
-@pytest.fixture
-def cluster(client):
-    """The cluster, which costs nothing to reach."""
-    made = remote_cluster.of(client)
-    made.network, made.submitted = FREE, 0
-    yield made
-    made.network = None
-
-
-@pytest.fixture
-def everything_goes(monkeypatch):
-    """Each node is worth sending."""
-    for name in ("UNIT", "OPENED"):
-        monkeypatch.setattr(remote_regions, name, -1.0)
-    for name in ("WORTH", "LEAST"):
-        monkeypatch.setattr(remote_costs, name, -1.0)
-
-
-@pytest.fixture
-def loops_are_opened(monkeypatch):
-    """Loops are opened for less than usually."""
-    monkeypatch.setattr(remote_regions, "OPENED", 1e4)
-    monkeypatch.setattr(remote_regions, "UNIT", 1e4)
-
-
-RNG = np.random.default_rng(0)
-A, B, M = (RNG.standard_normal((150, 150)) / 12 for _ in range(3))
-
-
-def chains(a, b, m, n):
-    for _ in range(n):
-        a = np.tanh(a @ m)
-        b = np.tanh(b @ m)
-    return a, b.sum()
-
-
-def regions_of(graph: Graph) -> list:
-    return [node for node in nodes_inside(graph) if node.op.name == remote_regions.REMOTE]
-
-
-def same(actual, expected):
-    for one, other in zip(actual, expected, strict=True):
-        assert type(one) is type(other)
-        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+__all__ = ["client", "cluster", "everything_goes", "loops_are_opened"]
 
 
 def test_cheap_programs_send_nothing(client, cluster):
@@ -224,139 +181,6 @@ def test_a_failure_comes_back_to_its_line(cluster, everything_goes):
     own = [entry for entry in caught.traceback if str(entry.path) == __file__]
     assert "x[places[k]]" in str(own[-1].statement)
     assert "iteration 2 of the loop" in "".join(caught.value.__notes__)
-
-
-@pytest.fixture
-def moved(cluster, monkeypatch):
-    """Sizes of the large arrays that were sent, and that came back before the end."""
-    sent, come = [], []
-
-    class Noting(remote_driver.Mailbox):
-        def put(self, letter):
-            values = letter[-1] if isinstance(letter[-1], tuple) else letter[-1:]
-            come.extend([value.nbytes for value in values if getattr(value, "nbytes", 0) > 10_000])
-            super().put(letter)
-
-    put = cluster.put
-    monkeypatch.setattr(cluster, "put", lambda value: sent.append(np.size(value)) or put(value))
-    monkeypatch.setattr(remote_driver, "Mailbox", Noting)
-    monkeypatch.setattr(remote_regions.Region, "learn", lambda *_: None)
-    monkeypatch.setattr(remote_costs, "LEAST", 0.0)
-    cluster.network = remote_cluster.Network(1e-5, 1e-6, 1e10, 1000)
-    return sent, come
-
-
-def test_of_several_results_only_what_is_needed_comes(cluster, moved, loops_are_opened, capsys):
-    """A region gives the state of the loop, which is large, and a number that is needed here."""
-
-    @al.function(executor="dask")
-    def f(x, m, n):
-        size, i = 1.0, 0
-        while size > 1e-9:
-            x = np.tanh(x @ m / size)
-            size = np.abs(x).max()
-            print(size > 0)
-            i += 1
-            if i >= n:
-                break
-        return x, size
-
-    same(f(A, M, np.int64(5)), f.python_function(A, M, 5))
-    assert capsys.readouterr().out.split() == ["True"] * 10
-    assert cluster.submitted > 5 and moved[1] == [] and len(moved[0]) <= 2
-
-
-def test_what_shapes_do_not_tell_is_as_large_as_what_it_is_made_of(
-    cluster, moved, loops_are_opened, monkeypatch, capsys
-):
-    monkeypatch.setattr(remote_costs.Costs, "_seconds", lambda *_: 1.0)
-
-    @al.function(executor="dask")
-    def f(x, m, k, n):
-        x = x[:k] + 1.0
-        for i in range(n):
-            x = np.tanh(x @ m)
-            print(i)
-            x = x * 2
-        return x
-
-    same([f(A, M, np.int64(140), np.int64(4))], [f.python_function(A, M, 140, 4)])
-    capsys.readouterr()
-    assert cluster.submitted >= 4 and moved[1] == [] and len(moved[0]) <= 2
-
-
-def test_arrays_that_are_made_here_in_each_iteration_count_each_time(cluster, moved, loops_are_opened):
-    """An array takes as long as the work; what enters a loop is sent once for many iterations."""
-    cluster.network = remote_cluster.Network(1e-6, 1e-6, A.nbytes / 1e-4, 1000)
-
-    @al.function(executor="dask")
-    def made(m, n):
-        total = 0.0
-        for _ in range(n):
-            x = al.py_function(lambda: A, [], al.float64)
-            total = total + (np.reshape(x, (150, 150)) @ m).sum()
-        return total
-
-    @al.function(executor="dask")
-    def entered(x, m, n):
-        total = 0.0
-        for i in range(n):
-            al.py_function(lambda: np.int64(0), [], al.int64)
-            total = total + (x @ (m * i)).sum()
-        return total
-
-    same([made(M, np.int64(3))], [made.python_function(M, 3)])
-    assert cluster.submitted == 0
-    same([entered(A, M, np.int64(3))], [entered.python_function(A, M, 3)])
-    assert cluster.submitted > 0
-
-
-def test_results_that_stay_cost_no_way_back(cluster, moved, loops_are_opened):
-    """An array takes longer than the work of an iteration, and the state of the loop never comes but at the end."""
-    f = al.function(chains, executor="dask")
-    costs = [region.seconds for region in regions_in(f, A, B, M, np.int64(4))]
-    cluster.network = remote_cluster.Network(1e-6, 1e-6, A.nbytes / max(costs), 1000)
-    same(f(A, B, M, np.int64(4)), chains(A, B, M, 4))
-    assert cluster.submitted > 0
-
-
-def regions_in(f, *args):
-    return f.get_concrete_function(*args).runner.run.__self__.regions()
-
-
-def test_long_chains_are_forgotten(client, cluster, loops_are_opened, monkeypatch):
-    """Dask's scheduler keeps what something in memory was computed from."""
-    monkeypatch.setattr(remote_values, "LONGEST", 8)
-    counts, submit = [], cluster.submit
-    tasks = client.cluster.scheduler.tasks
-    monkeypatch.setattr(cluster, "submit", lambda *args: counts.append(len(tasks)) or submit(*args))
-    f = al.function(chains, executor="dask")
-    same(f(A, B, M, np.int64(100)), chains(A, B, M, 100))
-    assert len(counts) > 200 and max(counts) < 120
-
-
-def test_what_one_of_unknown_length_takes_speaks_for_the_others(cluster, monkeypatch):
-    monkeypatch.setattr(remote_costs, "LEAST", 1e-9)
-    monkeypatch.setattr(remote_costs, "WORTH", 1e-9)
-    monkeypatch.setattr(remote_regions, "READY", 0.0)
-
-    @al.function(executor="dask")
-    def both(x, y):
-        while x < 100.0:
-            x = x * 1.01
-        while y < 100.0:
-            y = y * 1.02
-        return x, y
-
-    same(both(np.float64(1.0), np.float64(2.0)), both.python_function(np.float64(1.0), np.float64(2.0)))
-    assert cluster.submitted == 1
-
-
-def test_workers_are_counted_again(cluster):
-    cluster.network = None
-    assert cluster.network.slots == cluster.up_to_date().slots == 2
-    cluster._network, cluster._counted = SLOW, -1e9
-    assert cluster.up_to_date().slots == 2 and cluster.network.latency == SLOW.latency
 
 
 GO_ON = threading.Event()

@@ -90,13 +90,15 @@ class Cluster:
         self._network: Network | None = None
         #: when its workers were counted; None if somebody has said what it is like
         self._counted: float | None = None
+        #: their addresses and threads then; replaced as a whole
+        self.workers: dict[str, int] = {}
 
     @property
     def network(self) -> Network:
         """What it is like; measured when it is first asked. Two threads that ask at once both measure."""
         if self._network is None:
             self._counted = time.monotonic()
-            self._network = _measured(self.client)
+            self._network = _measured(self.client, self._count())
         return self._network
 
     @network.setter
@@ -113,14 +115,20 @@ class Cluster:
         network = self.network
         if self._counted is not None and time.monotonic() - self._counted > _COUNTED:
             self._counted = time.monotonic()
-            network = self._network = replace(network, slots=_slots(self.client))
+            network = self._network = replace(network, slots=self._count())
         return network
 
-    def submit(self, name: str, call: Callable[..., Any], *args: Any) -> Any:
-        """Send a task; gives its future."""
+    def _count(self) -> int:
+        """Return how many threads the workers have."""
+        self.workers = self.client.nthreads()
+        return max(sum(self.workers.values()), 1)
+
+    def submit(self, name: str, call: Callable[..., Any], *args: Any, worker: str | None = None) -> Any:
+        """Send a task, to a worker if there is nothing against it; gives its future."""
         self.submitted += 1
+        there = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
         key = f"{name.replace('/', '.')}-autoloop-{id(self):x}-{next(self._serial)}"
-        return self.client.submit(call, *args, key=key, pure=False)
+        return self.client.submit(call, *args, key=key, pure=False, **there)
 
     def put(self, value: Any) -> Any:
         """Send an array; gives its future."""
@@ -188,19 +196,14 @@ def of(client: Any) -> Cluster:
         return _clusters.get(client) or _clusters.setdefault(client, Cluster(client))
 
 
-def _measured(client: Any) -> Network:
+def _measured(client: Any, slots: int) -> Network:
     """Return how fast a cluster is: of several tries the best."""
     data = np.zeros(_BYTES, np.uint8)
     client.submit(_nothing, -1, pure=False).result()  # what the first task loads is loaded once
     latency = min(_timed(lambda: client.submit(_nothing, 0, pure=False).result()) for _ in range(_TIMES))
     several = min(_timed(lambda: client.gather(_many(client))) for _ in range(_TIMES))
     moving = min(_timed(lambda: client.gather(client.scatter(data, hash=False))) for _ in range(_TIMES))
-    return Network(latency, min(several / _TASKS, latency), 2 * _BYTES / max(moving - latency, 1e-4), _slots(client))
-
-
-def _slots(client: Any) -> int:
-    threads: dict[str, int] = client.nthreads()
-    return max(sum(threads.values()), 1)
+    return Network(latency, min(several / _TASKS, latency), 2 * _BYTES / max(moving - latency, 1e-4), slots)
 
 
 def _many(client: Any) -> Sequence[Any]:

@@ -86,8 +86,8 @@ class Costs:
 
     def pays(
         self, region: Region, values: Sequence[Any], moves: Sequence[float], back: Sequence[float], flying: int
-    ) -> bool:  # fmt: skip
-        """Return whether a region is to be sent.
+    ) -> float | None:  # fmt: skip
+        """Return how many seconds the way of a region takes that is to be sent; None if it stays.
 
         Parameters
         ----------
@@ -103,19 +103,19 @@ class Costs:
         there = sum([value.nbytes for value in values if type(value) is Held])
         is_there = any(type(value) is Held for value in values)
         if not is_there and (seconds is None or seconds < LEAST):
-            return False
+            return None
         if self._network is None:
             self._network = self._cluster.up_to_date()
         network = self._network
         here = sum([size_of(value) * share for value, share in zip(values, moves) if type(value) is not Held])
         sending = network.overhead + network.moving(here)
         if there and network.moving(there) > max(sending, LITTLE * network.latency):
-            return True
+            return sending
         returning = sum([size * share for size, share in zip(sizes_of(region, values), back)])
         if seconds is None or seconds < WORTH * (sending + network.moving(returning)):
-            return False
+            return None
         # if the workers have enough to do, and this process nothing, it learns how long it takes, too
-        return is_there or flying < AHEAD * network.slots
+        return sending if is_there or flying < AHEAD * network.slots else None
 
     def _seconds(self, region: Region) -> float | None:
         """Return how long a region takes; if that is not known, the least of those of which it was not known."""

@@ -12,7 +12,7 @@ like what is.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
@@ -109,8 +109,9 @@ class _Run:
         self._here: deque[Item] = deque()
         #: what comes from the cluster: each task in flight and each value that is fetched puts one letter
         self._mail = Mailbox()
-        #: tasks in flight -> where they belong
-        self._flying: dict[Any, Item] = {}
+        #: tasks in flight
+        self._flying: dict[Any, _Flight] = {}
+        self._loads = Counter[str | None]()
         #: what waits for values, by the keys of the futures that bring them
         self._parked: dict[Any, list[_Waiting]] = {}
         #: what letters will come of, whether with a value
@@ -148,7 +149,7 @@ class _Run:
         if failure is None:
             return bool(self._flying or self._parked)
         waiting = [waiting.item for those in self._parked.values() for waiting in those]
-        return any(map(failure.comes_behind, [*self._flying.values(), *waiting]))
+        return any(map(failure.comes_behind, [*[flight.item for flight in self._flying.values()], *waiting]))
 
     def _take(self, letter: _Letter) -> None:
         """Do what is to be done when a task is done, or a value has come."""
@@ -158,12 +159,15 @@ class _Run:
             error = told(error)
             if isinstance(error, LostCluster) or not isinstance(error, Exception):
                 raise error
-        item = self._flying.pop(key, None)
-        if item is not None:
+        flight = self._flying.pop(key, None)
+        if flight is not None:
+            self._loads[flight.worker] -= 1
+            it, step = flight.item
             if error is not None:
-                self._failed(error, *item)
+                self._failed(error, it, step)
             else:
-                self._tokens.deliver(item[0], [], self._light, self._heavy)  # it has one thing less outstanding
+                self._regions[step].took_at_most(perf_counter() - flight.since)
+                self._tokens.deliver(it, [], self._light, self._heavy)  # it has one thing less outstanding
         if is_value:
             for waiting in self._parked.pop(key, ()):
                 self._arrived(waiting, key, error, result)
@@ -208,8 +212,9 @@ class _Run:
         region = self._regions.get(step)
         values = it.values[step.first : step.last]
         if region is not None:
-            if self._goes(region, item, values):
-                self._send(it, step, region, values)
+            way = self._way(region, item, values)
+            if way is not None:
+                self._send(item, region, values, way)
                 return
             if not is_last:
                 self._here.append(item)
@@ -237,30 +242,35 @@ class _Run:
 
     # -- what goes where --------------------------------------------------------------------------------------
 
-    def _goes(self, region: Region, item: Item, values: Sequence[Any]) -> bool:
-        """Return whether a region is sent."""
+    def _way(self, region: Region, item: Item, values: Sequence[Any]) -> float | None:
+        """Return how long the way of a region takes that is sent; None if it stays."""
         it, step = item
         moves = [0.0 if id(value) in self._sent else self._ways.share(step, k, it) for k, value in enumerate(values)]
         back = [self._ways.share_back(step, k, it) for k in range(len(region.sizes))]
-        return self._costs.pays(region, values, moves, back, len(self._flying)) and region.program.content is not None
+        way = self._costs.pays(region, values, moves, back, len(self._flying))
+        return None if way is None or region.program.content is None else way
 
-    def _send(self, it: Iteration, step: Step, region: Region, values: Sequence[Any]) -> None:
+    def _send(self, item: Item, region: Region, values: Sequence[Any], way: float) -> None:
         """Send a region; what it gives goes on as a token at once, unless something here waits for what it is."""
+        it, step = item
+        begin = perf_counter()
         cluster, name = self._cluster, step.flat.name
         places = tuple([value.place if type(value) is Held else None for value in values])
         args = [value.sent.given() if type(value) is Held else self._there(cluster, value) for value in values]
         depth = 1 + max([value.sent.depth for value in values if type(value) is Held], default=-1)
-        future = cluster.submit(name, run_region, region.program, places, *args)
-        sent = Sent(cluster, name, future, sizes_of(region, values), depth)
+        worker, is_free = self._place(values)
+        future = cluster.submit(name, run_region, region.program, places, *args, worker=worker if is_free else None)
+        sent = Sent(cluster, name, future, sizes_of(region, values), depth, worker)
         it.values[step.first : step.last] = [None] * (step.last - step.first)
-        self._flying[future.key] = it, step
+        self._flying[future.key] = _Flight(item, worker, max(perf_counter(), begin + way))
+        self._loads[worker] += 1
         those = edges_of(step)
         made: list[Any] = []
         for k, edges in enumerate(those):
             held = Held(sent, None if step.outs is None else k)
             if self._ways.decides(step, k):
                 it.outstanding += 1
-                self._watch(held.coming(), _Waiting((it, step), held=held, edges=edges))
+                self._watch(held.coming(), _Waiting(item, held=held, edges=edges))
                 made.append(MISSING)
             else:
                 made.append(held)
@@ -269,6 +279,19 @@ class _Run:
         it.outstanding += 1
         stack = [(it, edges, value) for edges, value in zip(those, made) if value is not MISSING]
         self._tokens.deliver(it, stack, self._light, self._heavy)
+
+    def _place(self, values: Sequence[Any]) -> tuple[str | None, bool]:
+        """Return the worker that is to run a region, and whether it is free to choose: where nothing large lies on one.
+
+        Dask would give all that needs the same array of this process to the worker that it was sent to.
+        """
+        largest = max([value for value in values if type(value) is Held], key=size_of, default=None)
+        if largest is not None and largest.nbytes >= LARGE:
+            return largest.sent.worker, False
+        workers = self._cluster.workers
+        if len(workers) < 2:
+            return None, False
+        return min(workers, key=lambda one: self._loads[one] / max(workers[one], 1)), True
 
     def _there(self, cluster: Cluster, value: Any) -> Any:
         """Return what stands for a value of this process in a task: a large array is sent once."""
@@ -324,6 +347,15 @@ class _Run:
 
 #: the key of a task, whether its value was asked for, what was raised, the value
 _Letter = tuple[Any, bool, BaseException | None, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Flight:
+    """A task: where it belongs, the worker that is likely to have it, and since when it is likely to run."""
+
+    item: Item
+    worker: str | None
+    since: float
 
 
 @dataclass(eq=False, slots=True)

@@ -87,6 +87,11 @@ class Region:
         self.seconds = min(self.seconds, seconds) if self.is_learnt and self.seconds is not None else seconds
         self.is_learnt = True
 
+    def took_at_most(self, seconds: float) -> None:
+        """Note how long it has taken elsewhere, with all that it has waited for: what shapes tell may be too much."""
+        if not self.is_learnt and self.seconds is not None:
+            self.seconds = min(self.seconds, seconds)
+
     def culprit(self, error: BaseException) -> tuple[Node, list[tuple[Node, int]]] | None:
         """Return which of its nodes raised an error that came from elsewhere; None if that is not told."""
         name = getattr(error, "__autoloop_node__", None)

@@ -35,11 +35,16 @@ class Sent:
         About how many bytes each of its values has.
     depth : int
         How many tasks it follows, since the last cut.
+    worker : str or None
+        Where it is likely to run.
     """
 
-    __slots__ = ("_cluster", "_name", "_picked", "depth", "future", "sizes", "total")
+    __slots__ = ("_cluster", "_name", "_picked", "depth", "future", "sizes", "total", "worker")
 
-    def __init__(self, cluster: Cluster, name: str, future: Any, sizes: Sequence[int], depth: int) -> None:
+    def __init__(
+        self, cluster: Cluster, name: str, future: Any, sizes: Sequence[int], depth: int, worker: str | None
+    ) -> None:  # fmt: skip
+        self.worker = worker
         self._cluster, self._name, self._picked = cluster, name, dict[int, Any]()
         self.future, self.sizes, self.total, self.depth = future, sizes, sum(sizes), depth
 
