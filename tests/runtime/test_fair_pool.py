@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from api import Executable, Graph, lower, workers
 from flow import call, const, heavy
 from test_scheduler_threads import LONG, quiet_pool, sums
 
 RUNS = 8
+MANY = 64
 
 
 class Shares:
@@ -19,8 +21,8 @@ class Shares:
     runs together; they begin when everybody is there.
     """
 
-    def __init__(self, total):
-        self.counts, self.total, self.lock = [0] * RUNS, total, threading.Lock()
+    def __init__(self, runs, total):
+        self.counts, self.total, self.lock = [0] * runs, total, threading.Lock()
         self.there, self.begun, self.over = set(), threading.Event(), threading.Event()
 
     def kernel_of(self, run, caller):
@@ -28,7 +30,7 @@ class Shares:
             if threading.get_ident() == caller:
                 with self.lock:
                     self.there.add(run)
-                    if len(self.there) == RUNS:
+                    if len(self.there) == len(self.counts):
                         self.begun.set()
                 assert self.over.wait(LONG)
             elif not self.over.is_set():
@@ -42,29 +44,33 @@ class Shares:
         return kernel
 
 
-def lines(kernel):
-    """A thousand kernels that do not need each other: a thread that the system holds up does not count."""
+def lines(kernel, count):
+    """Kernels that do not need each other, more than twice as many as its share: a thread that the system holds up does
+    not count."""
     graph = Graph()
-    return lower(graph, [call(heavy(kernel), const(graph, k)) for k in range(1000)])
+    return lower(graph, [call(heavy(kernel), const(graph, k)) for k in range(count)])
 
 
-def share_out(monkeypatch, turn=0.0):
+def share_out(monkeypatch, turn=0.0, runs=RUNS, each=400):
     """How many kernels workers have called of each run."""
     monkeypatch.setattr(workers, "TURN", turn)
-    shares = Shares(total=RUNS * 400)
+    shares = Shares(runs, runs * each)
 
     def run(k):
-        Executable(lines(shares.kernel_of(k, threading.get_ident()))).run([], threads=3, timeout=LONG)
+        Executable(lines(shares.kernel_of(k, threading.get_ident()), each * 5 // 2)).run(
+            [], threads=3, timeout=4 * LONG
+        )
 
-    with ThreadPoolExecutor(RUNS) as pool:
-        list(pool.map(run, range(RUNS)))
+    with ThreadPoolExecutor(runs) as pool:
+        list(pool.map(run, range(runs)))
     quiet_pool()
     return shares.counts
 
 
-def test_no_run_waits_for_three_times_its_share(monkeypatch):
-    counts = share_out(monkeypatch)
-    assert min(counts) * 3 >= sum(counts) / RUNS, counts
+@pytest.mark.parametrize("runs", [RUNS, pytest.param(MANY, marks=pytest.mark.nightly)])
+def test_no_run_waits_for_three_times_its_share(monkeypatch, runs):
+    counts = share_out(monkeypatch, runs=runs, each=400 if runs == RUNS else 50)
+    assert min(counts) * 3 >= sum(counts) / runs, counts
 
 
 def test_whoever_comes_back_goes_on_where_the_last_one_left(monkeypatch):
@@ -78,6 +84,7 @@ def test_whoever_comes_back_goes_on_where_the_last_one_left(monkeypatch):
     quiet_pool()
 
 
-def test_without_turns_some_would_have_nothing(monkeypatch):
+@pytest.mark.parametrize("runs", [RUNS, pytest.param(MANY, marks=pytest.mark.nightly)])
+def test_without_turns_some_would_have_nothing(monkeypatch, runs):
     """What the first test is worth."""
-    assert min(share_out(monkeypatch, turn=LONG)) == 0
+    assert min(share_out(monkeypatch, LONG, runs, 400 if runs == RUNS else 50)) == 0

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import contextvars
 import itertools
+from collections import deque
 
+import autoloop as al
 import numpy as np
 import pytest
 from api import EAGER, Executable, Plan, SeededExecutor, State, Weight, call_kernel, machine_kernels, workers
 from each_case import each
 from executors import needs_native
+from flow import call, priced, probe
 from joined_programs import (
     BUILDS,
     LARGE,
+    SLOW,
     fails_before_a_loop,
     fails_in_a_turn,
     fails_in_what_waits,
@@ -41,6 +45,9 @@ class Threads:
             if step.call is not None and each_step:
                 step.weight = Weight.HEAVY
 
+    def begins(self, it, step):
+        """Called when a kernel begins."""
+
     def run(self, seed, feeds, interrupted=0):
         """The results, or the failure; nothing of the run is left. ``interrupted``: which kernel Ctrl-C comes in."""
         outcome, tokens, begun = [], State(self.plan), itertools.count(1)
@@ -50,6 +57,7 @@ class Threads:
             point()
             if next(begun) == interrupted:
                 raise KeyboardInterrupt
+            self.begins(it, step)
             out = call_kernel(it, step, state, watch, run)
             point()
             return out
@@ -136,6 +144,65 @@ def test_wherever_ctrl_c_comes_nothing_is_left(build, kernel):
     threads = Threads(joined(lowered_of(lambda n: build(n, 3, *given), "int32")))
     for seed in range(3):
         assert isinstance(threads.run(seed, [np.int32(3)], kernel), KeyboardInterrupt)
+
+
+# -- a counter beside what takes long ---------------------------------------------------------------------
+
+COUNT = probe(lambda i: i + 1, "count", traits=priced(50.0))
+
+
+class Leads(Threads):
+    """How far the counter is ahead of the oldest iteration when what takes long begins, at least; only the latter's
+    kernels are worth a thread, and others go on while they run."""
+
+    def __init__(self, window):
+        def program(n):
+            body = lambda i, x, y: (call(COUNT, i), call(SLOW, x), call(SLOW, y))
+            return al.while_loop(lambda i, *_: i < 20, body, [al.constant(0), n, n + 1], parallel_iterations=window)
+
+        super().__init__(Plan(lowered_of(program, "int32")), each_step=False)
+        self.window, self.least = window, window
+
+    def begins(self, it, step):
+        if step.flat.op is not None and step.flat.op.name == "count":
+            self.counter = it.index
+        elif step.weight:
+            if 0 < it.index < 20 - self.window:
+                self.least = min(self.least, self.counter - it.frame.oldest.index)
+            for _ in range(60):  # others go on meanwhile, if they have anything to do
+                point()
+
+
+def least_lead(window):
+    leads = Leads(window)
+    for seed in range(3):
+        leads.counter = -1
+        assert leads.run(seed, [np.int32(3)]) == [20, 23, 24]
+    return leads.least
+
+
+@each([2, 6])
+def test_a_counter_never_starves_behind_what_takes_long(window):
+    """Whenever such a kernel begins it is as far ahead as the window lets it, but for what it is at."""
+    assert least_lead(window) >= window - 2
+
+
+def test_if_what_takes_long_were_first_it_would(monkeypatch):
+    """What that is worth."""
+    real = workers.SharedRun._take
+
+    def take(self, light, member, own):
+        if (self.heavy or own) and not self.stopped:
+            light, kept = deque(), light
+            found = real(self, light, member, own)
+            self.heavy.extend(kept)
+            kept.clear()
+            return found
+        return real(self, light, member, own)
+
+    monkeypatch.setattr(workers.SharedRun, "_take", take)
+    monkeypatch.setattr(workers, "PATIENCE", 0)
+    assert least_lead(6) < 6 - 2
 
 
 # -- what they are worth ----------------------------------------------------------------------------------
