@@ -56,7 +56,9 @@ def attribute(owner: Any, name: str) -> Any:
     if isinstance(owner, ArrayTracer) and name in ("shape", "size", "nbytes") and owner.shape.rank is not None:
         extents = extents_of(owner)
         each = owner.dtype.itemsize if name == "nbytes" else 1
-        return extents if name == "shape" else functools.reduce(operator.mul, extents, each)
+        if name != "shape":
+            return functools.reduce(operator.mul, extents, each)
+        return extents if (theirs := theirs_here()) is None else theirs.shape(owner, extents)
     if isinstance(owner, MixedNumber):
         return _of_mixed(owner, name)
     kind = stands_for(owner) if type(owner) in _OF_NUMPY_AND_PYTHON else known_class(owner)

@@ -12,10 +12,11 @@ import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes
 from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.graph import theirs_here
 from autoloop_runtime.ir.number_operators import as_number, number_type
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.text_operators import of_texts
-from autoloop_runtime.ir.tracers import Kind, NumberTracer, TextTracer, kind_of, marked
+from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, TextTracer, kind_of, marked
 
 from ... import operators
 from ...conversion.callables import STAGED_BUILTINS
@@ -124,6 +125,8 @@ def _len(value: Any) -> Any:
         return as_number(counted.length, NumberTracer)
     if isinstance(value, TextTracer):
         return of_texts(len, int, value)
+    if isinstance(value, ArrayTracer) and (theirs := theirs_here()) is not None:
+        theirs.check_length(value)
     tensor = convert_to_tensor(value)
     if tensor.shape.rank == 0:
         operators.tried(len, value)  # which says what has none

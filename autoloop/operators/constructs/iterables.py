@@ -14,6 +14,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.stand_ins import UnknownWhileTracing, called
 from autoloop_runtime.ir.convert import convert_to_tensor, has_tensor
+from autoloop_runtime.ir.graph import theirs_here
 from autoloop_runtime.ir.number_operators import as_number, carried
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import (
@@ -335,6 +336,8 @@ def rows(value: Any) -> StagedIterable:
     """Return the rows of a tensor or array along its first axis."""
     if isinstance(value, TextTracer):
         iter(value)  # says what to do
+    if isinstance(value, ArrayTracer) and (theirs := theirs_here()) is not None:
+        theirs.check_rows(value)
     tensor, kind = convert_to_tensor(value), kind_of((value,))
     if tensor.shape.rank == 0:
         operators.tried(iter, value)  # which says it in Python's words, where it is no tensor

@@ -14,7 +14,7 @@ from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.shapes import SCALAR
 from autoloop_runtime.ir.array_storage import Block
 from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.graph import Graph, current_graph, theirs_here
 from autoloop_runtime.ir.structured import (
     LoopOptions,
     LoopVar,
@@ -237,6 +237,8 @@ def _build(
         tensors += [convert_to_tensor(np.True_) for _ in declared[len(tensors) :]]
         stated = loop.options.get("shape_invariants")  # of a shape that the user has stated an error is the answer
         tensors = leaving(check_results, (TypeError,) if stated else (TypeError, ValueError))(declared, tensors)
+    if (theirs := theirs_here()) is not None:
+        theirs.settle_loop([one.init for one in declared], body_graph.inputs, tensors, cond_graph.inputs)
     with cond_graph.as_default(), staged_block(), Block(cond_graph) as block:
         values = _values(variables, cond_graph.inputs, as_maybe, [])
         with loop.rebound.taken.holding(every, values) as given:

@@ -321,7 +321,7 @@ def _refuse_copy(array: References) -> None:
 
 def _viewed(array: References, kind: Any, view: View, made: Tensor, layout: Any) -> Any:
     if (theirs := theirs_here()) is not None and theirs.are_apart(array):
-        return _apart(array, kind(made))
+        return kind(made) if theirs.is_another(array, made, view.index) else _apart(array, kind(made))
     new = kind.__new__(kind)
     new.dtype, new.storage, new.view_of = made.dtype, array.storage, view
     new._layout, new._seen = layout, (array.storage.version, current_graph(), made.plain)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..base.dataclass import Protocol
+from ..base.stand_ins import UnknownWhileTracing
 from .graph import PARAMETER
 from .structured import COND, WHILE
 from .tensor import Tensor
@@ -15,6 +17,8 @@ class Namespace(Protocol):
 
     @property
     def name(self) -> str: ...
+    @property
+    def xp(self) -> Any: ...
     @property
     def array(self) -> type: ...
     def dtype(self, dtype: Any) -> Any: ...
@@ -38,11 +42,13 @@ class ForeignTensors:
     namespace : Namespace
     """
 
-    __slots__ = ("known", "namespace")
+    __slots__ = ("known", "namespace", "told")
 
     def __init__(self, namespace: Namespace) -> None:
         self.namespace = namespace
         self.known: dict[Tensor, bool | None] = {}
+        #: of which variables of loops it was told that they are what they are on entry; by the one thread that traces
+        self.told: set[Tensor] = set()
 
     def of(self, tensor: Tensor) -> bool | None:
         """Return whether a tensor is one; None if that is not known."""
@@ -71,12 +77,41 @@ class ForeignTensors:
 
     def holds(self, array: Any) -> bool | None:
         """Return whether an array of the user's is one; None if that is not known."""
-        storage, found = getattr(array, "storage", None), None
+        first = storage = getattr(array, "storage", None)
+        found = None
         if storage is None:
             return self.of(array.plain)
         while storage is not None and (found := self.of(storage.tensor)) is None:
             storage = storage.before  # of a variable of a loop
+        if first is not None and found is not None and storage is not first:
+            self.told.add(first.tensor)
         return found
+
+    def settle_loop(
+        self, begun: Sequence[Tensor], inside: Sequence[Tensor], left: Sequence[Tensor], asked: Sequence[Tensor]
+    ) -> None:
+        """Find out which variables of a loop are arrays of the library in each iteration, when its body is traced.
+
+        Parameters
+        ----------
+        begun, inside, left, asked : sequence of Tensor
+            What the variables are on entry, what stands for them in the body, what that leaves, and what stands for
+            them in the condition.
+        """
+        before = self.known
+        assumed = {k: found for k, one in enumerate(begun) if (found := self.of(one)) is not None}
+        while True:
+            self.known = {one: found for one, found in before.items() if found is not None}
+            self.known.update((inside[k], found) for k, found in assumed.items())
+            stays = {k: found for k, found in assumed.items() if self.of(left[k]) is found}
+            if len(stays) == len(assumed):
+                break
+            assumed = stays
+        self.known.update((asked[k], found) for k, found in assumed.items())
+        if any(one in self.told for k, one in enumerate(inside[: len(begun)]) if k not in assumed):
+            raise UnknownWhileTracing(
+                f"a variable of a loop is an array of {self.namespace.name} in some iterations, and in others it is not"
+            )
 
 
 def _sources(tensor: Tensor) -> list[Tensor]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..base import nest
 from ..base.stand_ins import UnknownWhileTracing
-from .foreign_dtypes import ForeignDtypes
+from .forbidden_forms import ForbiddenForms
 from .foreign_tensors import Namespace
 from .graph import PARAMETER
 from .op import call
@@ -36,7 +36,7 @@ _OTHERWISE = {
 _OTHERWISE_WITH = {"torch": frozenset(("max", "min", "round", "dot", "take", "argmax", "argmin"))}
 
 
-class Theirs(ForeignDtypes):
+class Theirs(ForbiddenForms):
     """Where arrays of another library are not as NumPy's are; of a root graph.
 
     Parameters
@@ -94,6 +94,14 @@ class Theirs(ForeignDtypes):
         """Return whether parts of an array are no views that are written to along with it."""
         return self._are_fixed and self.holds(array) is not False
 
+    def is_another(self, array: Any, part: Tensor, index: Any) -> bool:
+        """Return whether a part of an array, which is no view, is surely another array: all of it may be itself."""
+        if not self.holds(array) or not (array.shape.is_fully_defined() and part.shape.is_fully_defined()):
+            return False
+        entries = index if isinstance(index, tuple) else (index,)
+        is_turned = any(isinstance(one, slice) and one.step not in (None, 1) for one in entries)
+        return is_turned or (array.shape.as_tuple(), array.dtype) != (part.shape.as_tuple(), part.dtype)
+
     def are_views(self, array: Any) -> bool:
         """Return whether an element of an array is a view of it."""
         return not self._are_fixed and self.holds(array) is not False
@@ -119,6 +127,15 @@ class Theirs(ForeignDtypes):
             self.refuse("the namespace, where only the run knows if it is one,")
         return self._names(self) if found else None
 
+    def shape(self, array: Any, extents: tuple[Any, ...]) -> Any:
+        """Return what ``x.shape`` gives: extents, in a tuple of the library's."""
+        if self.holds(array) is False:
+            return extents
+        kind = type(self.namespace.asarray(np.ones((1,) * len(extents), array.dtype)).shape)
+        if kind is not tuple and any(isinstance(one, Tensor) for one in extents):
+            self.refuse("x.shape, of which only the run knows some,")
+        return extents if kind is tuple else kind(extents)
+
     def number(self, tensor: Tensor) -> Tensor:
         """Return a tensor as that of a number of Python's, ``float(x[0])``: whatever computes it, what is made of it is
         no array of the library."""
@@ -131,7 +148,8 @@ class Theirs(ForeignDtypes):
 
     def made(self, value: Any) -> Any:
         """Return an array of the library with these values of NumPy's, in the trace."""
-        tensor: Tensor = call("identity", value)
+        tensor: Tensor = call("of_library", value)
+        tensor.declared = tensor.shape  # of two constants nobody makes one, nor a constant of NumPy's
         self.known[tensor] = True
         return self._make(tensor)
 
@@ -140,8 +158,9 @@ class Theirs(ForeignDtypes):
         shape alone."""
         if isinstance(made, (np.ndarray, np.generic)) and any(map(self.surely_holds, arguments)):
             return self.made(made)
-        if self.holds_none(made) and any(map(self.surely_holds, arguments)):
-            self.known[made.storage.tensor] = True
+        is_doubtful = hasattr(type(made), "storage") and self.holds(made) is not True
+        if is_doubtful and any(map(self.surely_holds, arguments)):  # also what a loop has made of their shapes alone
+            return self.made(made.current())
         return made
 
     def surely_holds(self, value: Any) -> bool:

@@ -654,6 +654,8 @@ def _read(method: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``__getitem__``, which has words of its own for scalars."""
 
     def read(self: ArrayTracer, index: Any) -> Any:
+        if (theirs := theirs_here()) is not None:
+            theirs.check_part(self, index)
         try:
             return method(self, index)
         except IndexError as error:
@@ -662,6 +664,17 @@ def _read(method: Callable[..., Any]) -> Callable[..., Any]:
             raise
 
     return _instead(method, read)
+
+
+def _written_to(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``__setitem__``, of brackets that arrays of other libraries may not take."""
+
+    def write(self: ArrayTracer, index: Any, value: Any) -> None:
+        if (theirs := theirs_here()) is not None:
+            theirs.check_part(self, index)
+        method(self, index, value)
+
+    return _instead(method, write)
 
 
 def _of_arrays_only(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -714,3 +727,4 @@ for _room in (Attributes, Memory):
         if callable(_method) and _name[:1] != "_" and _name not in vars(ArrayTracer):
             setattr(ArrayTracer, _name, meant(_method, _name))
 setattr(ArrayTracer, "__getitem__", _read(ArrayTracer.__getitem__))  # noqa: B010
+setattr(ArrayTracer, "__setitem__", _written_to(ArrayTracer.__setitem__))  # noqa: B010

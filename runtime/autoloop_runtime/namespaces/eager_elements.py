@@ -8,7 +8,7 @@ from ..base.dtypes import DType
 from ..ops.arithmetic import RECIPROCAL
 from ..ops.bounds import RELU
 from ..ops.complex_numbers import COMPLEX, IMAG, REAL
-from ..ops.identities import COPIED, ENSURE_SHAPE, IDENTITY, STOP_GRADIENT
+from ..ops.identities import COPIED, ENSURE_SHAPE, IDENTITY, OF_LIBRARY, STOP_GRADIENT
 from ..ops.operands import CAST
 from ..ops.powers import CBRT, ERF, EXP2, POW, POW_IN_LOOP, RSQRT, SIGMOID, SOFTPLUS
 from ..ops.selection import WHERE
@@ -43,6 +43,11 @@ def _passed(call: Call, x: Any) -> Any:
 @computed(COPIED)
 def _copied(call: Call, x: Any) -> Any:
     return call.xp.asarray(x, copy=True)
+
+
+@computed(OF_LIBRARY, when="both", always=True, raw=True, makes=True)
+def _of_library(call: Call, x: Any) -> Any:
+    return call.namespace.of(x)
 
 
 @computed(ENSURE_SHAPE, when="both")

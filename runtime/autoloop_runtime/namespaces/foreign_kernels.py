@@ -42,7 +42,7 @@ def in_namespace(lowered: Lowered, namespace: Namespace, foreign: Collection[int
     reached = _reached(lowered, range(len(lowered.feeds)) if foreign is None else foreign, namespace)
     nodes = []
     for node in lowered.nodes:
-        if node.kind is Kind.KERNEL and any(port in reached for port in node.inputs):
+        if node.kind is Kind.KERNEL and (_makes(node, namespace) or any(port in reached for port in node.inputs)):
             node = replace(node, value=_kernel(node, namespace, lowered))
         nodes.append(node)
     return replace(lowered, nodes=tuple(nodes))
@@ -57,6 +57,7 @@ def foreign_fetches(lowered: Lowered, namespace: Namespace, foreign: Collection[
 def _reached(lowered: Lowered, foreign: Collection[int], namespace: Namespace) -> set[Port]:
     """Return the ports that such an array may come to."""
     reached: set[Port] = {(lowered.feeds[k], 0) for k in foreign}
+    reached.update([(node.index, 0) for node in lowered.nodes if _makes(node, namespace)])
     size = -1
     while size != len(reached):  # again as long as something comes round a loop
         size = len(reached)
@@ -65,6 +66,14 @@ def _reached(lowered: Lowered, foreign: Collection[int], namespace: Namespace) -
             if any(port in reached for port in given) and not _stays(node, namespace):
                 reached.update([(node.index, k) for k in range(node.outputs)])
     return reached
+
+
+def _makes(node: FlatNode, namespace: Namespace) -> bool:
+    """Return whether what a node gives is the library's whatever it is given."""
+    if node.kind is not Kind.KERNEL or node.op is None:
+        return False
+    entry = entry_of(node.op, namespace)
+    return entry is not None and entry.makes
 
 
 def _stays(node: FlatNode, namespace: Namespace) -> bool:

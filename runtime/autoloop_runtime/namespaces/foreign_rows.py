@@ -132,6 +132,8 @@ class Entry:
         Its inputs are given as they are, NumPy's or the library's.
     gives_numpys : bool
         The result is NumPy's.
+    makes : bool
+        The result is the library's, whatever it is given.
     needs : str
         The library's function that it cannot do without, where not all have it.
     direct : callable or None
@@ -144,6 +146,7 @@ class Entry:
     always: bool = False
     raw: bool = False
     gives_numpys: bool = False
+    makes: bool = False
     needs: str = ""
     direct: Callable[[Call, str], Compute | None] | None = None
 

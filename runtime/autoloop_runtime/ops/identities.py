@@ -12,7 +12,7 @@ from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.op import function, ruled_in
 from ..ir.tensor import Tensor
-from ..ir.traits import MADE, NO_GRADIENT, PASSING, VIEWING, Fails
+from ..ir.traits import MADE, NO_GRADIENT, NO_TEMPLATE, PASSING, VIEWING, Fails
 from .define import primitive, public
 
 __all__ = ["ensure_shape", "identity", "stop_gradient"]
@@ -40,6 +40,19 @@ COPIED = primitive(
 )
 
 function("copied", lambda x: apply(COPIED, [x]))
+
+OF_LIBRARY = primitive(
+    "of_library",
+    lambda x: (x.dtype, x.shape),
+    np.copy,
+    lambda g, outputs, inputs, attrs: [g],
+    code="np.copy({0})",
+    doc="An array of the library whose arrays the graph runs over, also where what is in it is NumPy's.",
+    traits=MADE.but(fails=Fails.NEVER),
+    llvm=NO_TEMPLATE,
+    entries=lambda node, ask: ask(node.inputs[0]),
+)
+function("of_library", lambda x: apply(OF_LIBRARY, [convert_to_tensor(x)]))
 
 STOP_GRADIENT = primitive(
     "stop_gradient",
