@@ -46,7 +46,7 @@ KILLS = 4
 SMALL = "np.linspace(-1.0, 1.0, 10000).reshape(100, 100)"
 CLUSTER = 'distributed.Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0")'
 STATES = {
-    "numpy": {
+    "auto": {
         "first": LOOP.format(count=400, part="1e-3"), "given": "np.linspace(-1.0, 1.0, 90000).reshape(300, 300)",
         "around": 'al.config(executor="auto")', "every": 5,
     },
@@ -91,13 +91,17 @@ def test_a_program_that_is_killed_at_any_moment_goes_on_to_the_same_numbers(stat
     for left in reversed(range(KILLS + 1)):
         with begun(tmp_path / "again.npz") as process:
             try:
-                assert process.wait(chance.uniform(0.0, takes / 2) if left else 120) == 0
+                assert process.wait(chance.uniform(0.1, 0.7) * takes if left else 120) == 0
                 break
             except subprocess.TimeoutExpired:
                 process.kill()
         went_on += any(name.isdecimal() for _, folders, _ in os.walk(folder) for name in folders)
     with np.load(tmp_path / "plain.npz") as plain, np.load(tmp_path / "again.npz") as again:
         assert plain.files == again.files
-        assert all(np.array_equal(plain[name], again[name]) for name in plain.files)
+        for name in plain.files:
+            if state == "auto":  # what runs it, and so its last bits, is a matter of how long things take
+                np.testing.assert_allclose(again[name], plain[name], rtol=1e-11, atol=1e-14)
+            else:
+                np.testing.assert_array_equal(again[name], plain[name])
     assert [name for _, *names in os.walk(folder) for those in names for name in those] == []
     assert went_on
